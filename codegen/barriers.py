@@ -10,8 +10,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Barrier, ForLoop, If, Load, Step, Store
+from dtpoly.ir.kernel import Barrier, ForLoop, If, Load, Step, Store, TiledLoop
 from dtpoly.ir.parts import accessed
+from dtpoly.ir.tiled import parts_of, with_parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,9 @@ def _block(
                     pending = Pending()
                 pending = replace(pending, written=pending.written | {tensor})
                 done.append(step)
+            case TiledLoop():
+                parts, pending = _block(parts_of(step), shared, pending)
+                done.append(with_parts(step, *parts))
             case ForLoop() as loop:
                 # Once round, what is pending at the end meets the beginning.
                 _, after = _block(loop.body, shared, pending)

@@ -13,8 +13,8 @@ from typing import TypeVar, cast
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.bound_widths import LARGE, WIDE
-from dtpoly.ir.kernel import ForLoop, Step
-from dtpoly.ir.parts import nested, renamed
+from dtpoly.ir.kernel import ForLoop, Step, TiledLoop
+from dtpoly.ir.parts import inside, nested, renamed
 from dtpoly.poly.loops import Combined
 
 from .names import fresh
@@ -26,7 +26,7 @@ def with_own_counters(
     body: tuple[Step, ...], sizes: Collection[str], taken: AbstractSet[str]
 ) -> tuple[Step, ...]:
     """Rename loops that count in the type of offsets, where another loop of that name does not."""
-    loops = [one for one in nested(body) if isinstance(one, ForLoop)]
+    loops = [one for one in inside(body) if isinstance(one, ForLoop)]
     ways = {(loop.name, _counts_offsets(loop, sizes)) for loop in loops}
     both = {name for name, is_so in ways if is_so and (name, False) in ways}
     new, known = dict[str, str](), {*taken, *(loop.name for loop in loops)}
@@ -38,6 +38,10 @@ def with_own_counters(
 
 def _counts_offsets(loop: ForLoop, sizes: Collection[str]) -> bool:
     return any(one not in sizes for bound in (loop.start, loop.stop) for one in _words(bound))
+
+
+def _goes_far(loop: TiledLoop, sizes: Collection[str]) -> bool:
+    return any(one not in sizes for one in loop.size.labels)
 
 
 def _words(bound: object) -> Iterator[str]:
@@ -65,6 +69,9 @@ def _changed(part: object, sizes: Collection[str], new: Mapping[str, str]) -> ob
             made = replace(part, **{one: _changed(getattr(part, one), sizes, new) for one in inner})
             if isinstance(made, ForLoop) and made.name in new and _counts_offsets(made, sizes):
                 return renamed(made, {made.name: new[made.name]})
+            if isinstance(made, TiledLoop) and made.name in new and _goes_far(made, sizes):
+                names = {made.name: new[made.name]}  # the tail sets its own
+                return replace(made, name=names[made.name], main=renamed(made.main, names))
             return made
         case _:
             return part

@@ -12,9 +12,10 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store
+from dtpoly.ir.kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store, TiledLoop
 from dtpoly.ir.parts import assigned, assigned_by
 from dtpoly.ir.tile_values import Test, axes_of
+from dtpoly.ir.tiled import parts_of, with_parts
 
 from .boxes import in_boxes
 from .sides import sides_of_products
@@ -81,6 +82,8 @@ def _block(
                 body_of = _block(describing, inner, inside)
                 step = replace(step, instruction=replace(loop, body=body_of))
                 _forget(known, before)
+            case TiledLoop():
+                step = with_parts(step, *_block(describing, parts_of(step), known))
             case If(body=inner) as branch:
                 body_of = _block(describing, inner, dict(known))
                 step = replace(step, instruction=replace(branch, body=body_of))

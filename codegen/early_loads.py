@@ -14,8 +14,9 @@ from math import prod
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.dependences import reads
-from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Load, Step
+from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Load, Step, TiledLoop
 from dtpoly.ir.parts import assigned, assigned_by, inside
+from dtpoly.ir.tiled import parts_of, with_parts
 
 # The largest tile that is kept through a loop: with four warps, 32 registers of each thread.
 MOST_LANES = 1 << 12
@@ -68,6 +69,13 @@ def _block(known: Known, body: tuple[Step, ...], largest: Mapping[str, Affine]) 
                         done.append(one)
                         inner, rest = _without(inner, load), _without(rest, load)
                 step = replace(step, instruction=replace(loop, body=inner))
+            case TiledLoop():
+                *early, whole, end = _block(known, parts_of(step), largest)
+                done.extend(early)
+                for before in early:
+                    assert isinstance(before.instruction, Load)
+                    rest = _without(rest, before.instruction)
+                step = with_parts(step, whole, end)
             case If(body=inner) as branch:
                 inner = _block(known, inner, largest)
                 step = replace(step, instruction=replace(branch, body=inner))
@@ -93,6 +101,9 @@ def _without(body: tuple[Step, ...], load: Load) -> tuple[Step, ...]:
         one = step.instruction
         if isinstance(one, ForLoop | If):
             done.append(replace(step, instruction=replace(one, body=_without(one.body, load))))
+        elif isinstance(one, TiledLoop):
+            main, tail = _without(one.main, load), _without(one.tail, load)
+            done.append(replace(step, instruction=replace(one, main=main, tail=tail)))
         elif not _is_same(one, load):
             done.append(step)
     return tuple(done)

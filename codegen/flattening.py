@@ -16,7 +16,7 @@ from math import prod
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.bound_widths import WIDE
-from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Mask, Scalar, Step
+from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Mask, Scalar, Step, TiledLoop
 from dtpoly.ir.parts import assigned, renamed
 from dtpoly.ir.tile_values import Converted, Place
 from dtpoly.poly.loops import Bound, Combined
@@ -72,6 +72,9 @@ def _block(flattening: Flattening, body: tuple[Step, ...]) -> tuple[Step, ...]:
         elif isinstance(one, ForLoop | If):
             inner = _block(flattening, one.body)
             done.append(replace(step, instruction=replace(one, body=inner)))
+        elif isinstance(one, TiledLoop):
+            main, tail = (_block(flattening, inner) for inner in (one.main, one.tail))
+            done.append(replace(step, instruction=replace(one, main=main, tail=tail)))
         else:
             done.append(step)
     return tuple(done)

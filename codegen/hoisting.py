@@ -10,7 +10,18 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Address, Base, ForLoop, If, Instruction, Let, Load, Step, Store
+from dtpoly.ir.kernel import (
+    Address,
+    Base,
+    ForLoop,
+    If,
+    Instruction,
+    Let,
+    Load,
+    Step,
+    Store,
+    TiledLoop,
+)
 from dtpoly.ir.parts import assigned, mapped, needed, walk, with_values
 from dtpoly.ir.tile_values import (
     Axes,
@@ -24,6 +35,7 @@ from dtpoly.ir.tile_values import (
     Variable,
     axes_of,
 )
+from dtpoly.ir.tiled import parts_of, with_parts
 
 from .functions import is_float_element
 from .names import fresh
@@ -88,13 +100,21 @@ def hoisted(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, ...]:
 def _block(hoisting: Hoisting, body: tuple[Step, ...]) -> tuple[Step, ...]:
     here = hoisting.open[-1]
     for step in body:
-        changed = _instruction(hoisting, step.instruction, step.origin)
-        here.done.append(replace(step, instruction=changed))
-        # What was computed from a name that the instruction sets does not hold for its new value.
-        set_now = frozenset(assigned((step,)))
-        for block in hoisting.open:
-            block.forget(set_now)
+        if isinstance(step.instruction, TiledLoop):
+            loop, rest = (_step(hoisting, part) for part in parts_of(step))
+            here.done.append(with_parts(step, loop, rest))
+        else:
+            here.done.append(_step(hoisting, step))
     return tuple(here.done)
+
+
+def _step(hoisting: Hoisting, step: Step) -> Step:
+    changed = _instruction(hoisting, step.instruction, step.origin)
+    # What was computed from a name that the instruction sets does not hold for its new value.
+    set_now = frozenset(assigned((step,)))
+    for block in hoisting.open:
+        block.forget(set_now)
+    return replace(step, instruction=changed)
 
 
 def _instruction(hoisting: Hoisting, one: Instruction, origin: str) -> Instruction:

@@ -36,6 +36,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
+from dtpoly.ir.tiled import flat
 
 MOST = 2**20  # what Triton allows
 FEWEST_LANES = 16  # along a label whose size says how many there are
@@ -85,7 +86,7 @@ def largest_tiles(kernel: TileKernel) -> tuple[Elements, ...]:
 
 def _tiles(body: Sequence[Step], around: Counts) -> Iterator[Elements]:
     counts = dict(around)
-    for step in body:
+    for step in flat(tuple(body)):
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner):
                 yield from _tiles(inner, counts)

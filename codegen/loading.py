@@ -7,10 +7,11 @@ is done where every use wants the same type.
 from collections.abc import Callable
 from dataclasses import replace
 
-from dtpoly.ir.kernel import ForLoop, If, Instruction, Let, Load, Step
+from dtpoly.ir.kernel import ForLoop, If, Instruction, Let, Load, Step, TiledLoop
 from dtpoly.ir.kinds import Element
 from dtpoly.ir.parts import assigned_by, inside, mapped, values, walk, with_values
 from dtpoly.ir.tile_values import Axes, Converted, Value, Variable
+from dtpoly.ir.tiled import parts_of, with_parts
 
 Change = Callable[[Value], Value]
 
@@ -24,6 +25,8 @@ def converted_at_loads(body: tuple[Step, ...]) -> tuple[Step, ...]:
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner) as block:
                 step = replace(step, instruction=replace(block, body=converted_at_loads(inner)))
+            case TiledLoop():
+                step = with_parts(step, *converted_at_loads(parts_of(step)))
             case Load(name=name, converted=None) as load:
                 end = _end(rest, name)
                 element = _wanted(rest[:end], name)
@@ -108,4 +111,6 @@ def _in(one: Instruction, change: Change) -> Instruction:
 
     if isinstance(one, ForLoop | If):
         return replace(one, body=_changed(one.body, change))
+    if isinstance(one, TiledLoop):
+        return replace(one, main=_changed(one.main, change), tail=_changed(one.tail, change))
     return with_values(one, laid_out)

@@ -205,7 +205,8 @@ def _nodes(building: Building, nodes: tuple[LoopNode, ...], unrolled: Mapping[st
             case Guard(conditions=conditions, body=body):
                 checks = tuple(map(building.condition, conditions))
                 unless = next((f for one in conditions if (f := _never(building, one))), None)
-                scopes.emit(If(checks, _block(building, body, unrolled), unless), "")
+                branch = Step(If(checks, _block(building, body, unrolled), unless), "")
+                scopes.emit_rest(branch)
             case Tile():
                 _tile(building, node)
 

@@ -27,6 +27,7 @@ from dtpoly.ir.kernel import (
 from dtpoly.ir.parts import assigned_by
 from dtpoly.ir.rewriting import rewritten
 from dtpoly.ir.tile_values import Call, Converted, Masked, Number, Value, Variable
+from dtpoly.ir.tiled import flat
 
 from .functions import is_float_element
 
@@ -47,7 +48,7 @@ def _moved(body: tuple[Step, ...], before: frozenset[str], *, is_loop: bool) -> 
     """
     loaded, starts = set(before), set[str]()
     reduced: dict[str, str] = {}
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case ForLoop(body=inner):
                 yield from _moved(inner, frozenset(loaded), is_loop=True)

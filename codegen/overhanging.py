@@ -10,7 +10,6 @@ loop also does what is done for the rest, and no step is left outside of the pip
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.kernel import (
     Block,
     ForLoop,
@@ -23,28 +22,26 @@ from dtpoly.ir.kernel import (
     Reshaped,
     Scalar,
     Step,
+    TiledLoop,
     WhereDescribed,
 )
 from dtpoly.ir.parts import assigned, inside, needed, values
-from dtpoly.poly.loops import Combined, Compared
+from dtpoly.ir.tiled import parts_of
 
 
 def overhanging(body: tuple[Step, ...]) -> tuple[Step, ...]:
     """The body of a kernel, or of one of its blocks."""
     done: list[Step] = []
-    at = 0
-    while at < len(body):
-        step = body[at]
-        both = _with_rest(step, body[at + 1]) if at + 1 < len(body) else None
-        if both is not None:
-            done.append(both)
-            at += 2
-            continue
-        one = step.instruction
-        if isinstance(one, ForLoop | If):
-            step = replace(step, instruction=replace(one, body=overhanging(one.body)))
-        done.append(step)
-        at += 1
+    for step in body:
+        match step.instruction:
+            case TiledLoop(main=main, tail=tail) as one:
+                both = _in_one_loop(step, one)
+                inner = replace(one, main=overhanging(main), tail=overhanging(tail))
+                done.append(both or replace(step, instruction=inner))
+            case ForLoop(body=inner) | If(body=inner) as one:
+                done.append(replace(step, instruction=replace(one, body=overhanging(inner))))
+            case _:
+                done.append(step)
     return tuple(done)
 
 
@@ -54,42 +51,32 @@ def descriptors_needed(body: tuple[Step, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for names in found for name in names))
 
 
-def _with_rest(step: Step, after: Step) -> Step | None:
-    """A loop over whole tiles and the branch for the rest, if descriptors make them one loop."""
-    match step.instruction, after.instruction:
-        case (
-            ForLoop(start=Affine(terms=(), constant=0), stop=Affine() as stop) as loop,
-            If(conditions=(Compared(left=left),)) as end,
-        ):
-            size = stop + Affine((), loop.step - 1)
-        case _:
-            return None
-    if left != Combined("%", (size, Affine((), loop.step))) or not size.terms:
-        return None
-    loads = [one for one in inside(loop.body) if isinstance(one, Load)]
+def _in_one_loop(step: Step, tiled: TiledLoop) -> Step | None:
+    """A tiled loop as one loop to the end of its size, if descriptors load all of its tiles."""
+    loads = [one for one in inside(tiled.main) if isinstance(one, Load)]
     names = dict.fromkeys(one.block.descriptor for one in loads if isinstance(one.block, Block))
-    if not names or not all(one.block for one in loads):
+    if not names or not all(one.block for one in loads) or not _is_same(tiled):
         return None
-    if not _is_same(loop, end):
-        return None
-    whole = replace(loop, stop=size, body=_without_lanes(loop.body))
-    both = WhereDescribed(tuple(names), (replace(step, instruction=whole),), (step, after))
+    main, _ = parts_of(step)
+    assert isinstance(main.instruction, ForLoop)
+    whole = replace(main.instruction, stop=tiled.size, body=_without_lanes(tiled.main))
+    both = WhereDescribed(tuple(names), (replace(step, instruction=whole),), (step,))
     return Step(both, step.origin)
 
 
-def _is_same(loop: ForLoop, end: If) -> bool:
-    """Whether a round of the loop is what is done for the rest, but for masks."""
-    match end.body:
-        case (Step(instruction=Scalar(name=counter)), *rest) if counter == loop.name:
+def _is_same(tiled: TiledLoop) -> bool:
+    """Whether a round of the main part is what is done in the tail, but for masks."""
+    match tiled.tail:
+        case (Step(instruction=Scalar(name=counter)), *rest) if counter == tiled.name:
             pass
         case _:
             return False
-    rounds = tuple(_unmasked(loop.body))
+    rounds = tuple(_unmasked(tiled.main))
     # Masks are no more than conditions of loads: nothing else may look at one.
     masks = {one.name for one in inside(tuple(rest)) if isinstance(one, Mask)}
     is_plain = all(isinstance(one, Lanes | Load | Product | Reshaped) for one in rounds)
     is_alike = rounds == tuple(_unmasked(tuple(rest)))
-    return is_plain and is_alike and masks.isdisjoint(assigned(loop.body))
+    return is_plain and is_alike and masks.isdisjoint(assigned(tiled.main))
 
 
 def _without_lanes(body: tuple[Step, ...]) -> tuple[Step, ...]:

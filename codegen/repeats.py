@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.ir.dependences import exposed, reads
-from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store
+from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store, TiledLoop
 from dtpoly.ir.parts import assigned, inside, renamed
+from dtpoly.ir.tiled import parts_of, with_parts
 
 # Instructions that set one name, and do nothing else.
 Named = Lanes | Mask | Scalar | Let | Load
@@ -24,8 +25,11 @@ class Known:
     tensor: str | None  # from which it was loaded
 
 
+Seen = Mapping[str, Known]  # by a text for what is computed
+
+
 def without_repeats(
-    body: tuple[Step, ...], kept: frozenset[str], known: Mapping[str, Known] | None = None
+    body: tuple[Step, ...], kept: frozenset[str], known: Seen | None = None
 ) -> tuple[Step, ...]:
     """The body, in which the first name stands for the second too; but those `kept` stay."""
     seen = dict(known or {})
@@ -35,12 +39,18 @@ def without_repeats(
         step, rest = rest[0], rest[1:]
         one = step.instruction
         match one:
-            case ForLoop(body=inner) | If(body=inner):
-                # In a loop, nothing is known of the names that it sets: the last round left them.
-                before = _left(seen, (step,)) if isinstance(one, ForLoop) else seen
-                needed_after = kept | exposed(rest) | exposed((step,))
-                inner = without_repeats(inner, needed_after, before)
-                step = replace(step, instruction=replace(one, body=inner))
+            case ForLoop() | If():
+                step = _in_block(step, one, seen, kept | exposed(rest) | exposed((step,)))
+            case TiledLoop():
+                loop, end = parts_of(step)
+                main, tail = loop.instruction, end.instruction
+                assert isinstance(main, ForLoop)
+                assert isinstance(tail, If)
+                after = exposed((end, *rest))
+                new = _in_block(loop, main, seen, kept | after | exposed((loop,)))
+                seen = _left(seen, (new,))
+                end = _in_block(end, tail, seen, kept | exposed(rest) | exposed((end,)))
+                step = with_parts(step, new, end)
             case Lanes() | Mask() | Scalar() | Let() | Load():
                 key = _key(one)
                 first = seen.get(key)
@@ -59,6 +69,14 @@ def without_repeats(
         seen = _left(seen, (step,))
         done.append(step)
     return tuple(done)
+
+
+def _in_block(step: Step, one: ForLoop | If, seen: Seen, kept: frozenset[str]) -> Step:
+    """The step without repeats inside of it. `kept` are the names that are needed behind it."""
+    # In a loop, nothing is known of the names that it sets: the last round left them.
+    before = _left(seen, (step,)) if isinstance(one, ForLoop) else seen
+    inner = without_repeats(one.body, kept, before)
+    return replace(step, instruction=replace(one, body=inner))
 
 
 def _key(one: Named) -> str:

@@ -4,9 +4,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.ir.kernel import Accumulate, Fill, ForLoop, If, Let, Load, Scalar, Step, Store
+from dtpoly.ir.kernel import (
+    Accumulate,
+    Fill,
+    ForLoop,
+    If,
+    Let,
+    Load,
+    Scalar,
+    Step,
+    Store,
+    TiledLoop,
+)
 from dtpoly.ir.parts import inside
 from dtpoly.ir.tile_values import Converted, Number, Place, Value
+from dtpoly.ir.tiled import parts_of, with_parts
 
 from .scopes import OFFSET
 from .widths import is_wide
@@ -25,6 +37,9 @@ def without_empty_starts(body: tuple[Step, ...]) -> tuple[Step, ...]:
                 # A block that only gave other names to tiles is empty now, and is left out.
                 if inner:
                     done.append(replace(step, instruction=replace(step.instruction, body=inner)))
+            case TiledLoop():
+                parts = without_empty_starts(parts_of(step))
+                done.extend((with_parts(step, *parts),) if len(parts) == 2 else parts)
             case Accumulate(name=name, value=value) as one if (
                 one.reduction in PLAIN_SUMS
                 and not isinstance(value, Number)
@@ -48,7 +63,7 @@ def _start(done: list[Step], name: str) -> int | None:
         match done[at].instruction:
             case Fill(name=started) if started == name:
                 return at
-            case ForLoop() | If():
+            case ForLoop() | If() | TiledLoop():
                 return None
             case Accumulate(name=other) if other == name:
                 return None
@@ -73,6 +88,9 @@ def _without_detours(
         match one:
             case ForLoop(body=inner) | If(body=inner):
                 one = replace(one, body=_without_detours(inner, places, narrow))
+            case TiledLoop(main=main, tail=tail):
+                main = _without_detours(main, places, narrow)
+                one = replace(one, main=main, tail=_without_detours(tail, places, narrow))
             case Let(name=name, value=Converted(Place(index, ()), dtype=dtype)) if dtype == OFFSET:
                 places[name] = index
             case Load(indices=indices) | Store(indices=indices):

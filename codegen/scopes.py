@@ -7,6 +7,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Instruction, Lanes, Let, Load, Mask, Scalar, Step
 from dtpoly.ir.kinds import Named
 from dtpoly.ir.tile_values import Converted, Place, Test, Variable
+from dtpoly.ir.tiled import tiled
 from dtpoly.poly.loops import Bound
 
 from .names import fresh
@@ -106,6 +107,12 @@ class Scopes:
     def emit(self, instruction: Instruction, origin: str) -> None:
         """One more instruction of the innermost block."""
         self.open[-1].body.append(Step(instruction, origin))
+
+    def emit_rest(self, branch: Step) -> None:
+        """One more branch of the innermost block: the tail of a tiled loop, if it is one."""
+        body = self.open[-1].body
+        both = tiled(body[-1], branch) if body else None
+        body[-1 if both else len(body) :] = [both or branch]
 
     def bound_lanes(
         self, label: str, start: Affine, count: int | str, step: int, origin: str

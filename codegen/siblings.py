@@ -28,6 +28,7 @@ from dtpoly.ir.kernel import (
     Store,
 )
 from dtpoly.ir.parts import assigned, inside, renamed
+from dtpoly.ir.tiled import flat, tiled
 
 from .names import fresh
 from .repeats import without_repeats
@@ -52,8 +53,11 @@ def joined_loops(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, .
 
 
 def _block(siblings: Siblings, body: tuple[Step, ...], live: frozenset[str]) -> tuple[Step, ...]:
-    """Join loops in a block. `live` are the names that are needed behind the block."""
-    at = 0
+    """Join loops in a block. `live` are the names that are needed behind the block.
+
+    Of tiled loops, main parts are joined, and then tails; what belongs together stays so.
+    """
+    body, at = tuple(flat(body)), 0
     while at < len(body):
         one = body[at].instruction
         if isinstance(one, ForLoop | If):
@@ -66,7 +70,16 @@ def _block(siblings: Siblings, body: tuple[Step, ...], live: frozenset[str]) -> 
             step = replace(body[at], instruction=replace(one, body=inner))
             body = (*body[:at], step, *body[at + 1 :])
         at += 1
-    return body
+    return _tiled_again(body)
+
+
+def _tiled_again(body: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The block with its tiled loops: of what was joined, main parts and tails are neighbours."""
+    done: list[Step] = []
+    for step in body:
+        both = tiled(done[-1], step) if done else None
+        done[-1 if both else len(done) :] = [both or step]
+    return tuple(done)
 
 
 def _with_next(

@@ -8,6 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import (
     BEFORE,
     EARLY,
@@ -42,13 +43,16 @@ from dtpoly.ir.kernel import (
     Shifted,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
 from dtpoly.ir.kinds import Element
 from dtpoly.ir.tile_values import Axes, Variable, axes_of
+from dtpoly.ir.tiled import flat
 
 from .breaking import WIDTH
+from .building import Unsupported
 from .fours import fours_lines
 from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
 from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
@@ -207,7 +211,7 @@ def helpers(text: str) -> list[str]:
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
     """Print the steps. `there` has the descriptors that are known not to be None here."""
-    return [line for step in body for line in _lines(step.instruction, step.origin, there)]
+    return [line for step in flat(body) for line in _lines(step.instruction, step.origin, there)]
 
 
 def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
@@ -222,6 +226,8 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
     match one:
         case ForLoop(body=body) | If(body=body):
             return [Line(_head(one), origin), *_inner(body, there)]
+        case TiledLoop():
+            return _block((Step(one, origin),), there)
         case WhereDescribed(descriptors=needed, body=body, otherwise=otherwise):
             first = [Line(f"if {_are_there(needed)}:", origin), *_inner(body, needed)]
             return [*first, Line("else:", origin), *_inner(otherwise, ())]
@@ -290,6 +296,7 @@ def _line(
         | Product
         | Reshaped
         | Barrier
+        | CopyStep
     ),
 ) -> str:
     match one:
@@ -341,6 +348,8 @@ def _line(
             return _reshaped(one)
         case Barrier():
             return "tl.debug_barrier()"
+        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
+            raise Unsupported("copies that go on while a kernel computes are not printed yet")
         case _:
             assert_never(one)
 

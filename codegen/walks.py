@@ -32,9 +32,11 @@ from dtpoly.ir.kernel import (
     Shifted,
     Step,
     Store,
+    TiledLoop,
 )
 from dtpoly.ir.parts import assigned, assigned_by, inside
 from dtpoly.ir.tile_values import Call, Converted, Holds, Masked, Merged, Test, Value, Variable
+from dtpoly.ir.tiled import parts_of
 from dtpoly.poly.loops import Bound, Combined, Compared
 
 from .functions import UNIT
@@ -43,20 +45,33 @@ from .names import fresh
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A loop over whole tiles from 0 on, and the branch for what is left of the size.
+    """A tiled loop whose rounds may be done in any order.
 
     `body` and `rest` are what is done in a tile, and with a mask, behind the lanes.
     """
 
-    loop: ForLoop
-    end: If
-    size: Affine
+    step: Step
+    tiled: TiledLoop
     lanes: Lanes
     body: tuple[Step, ...]
     mask: Mask
     rest: tuple[Step, ...]
-    origins: tuple[str, str]
     lane_origin: str
+
+    @property
+    def loop(self) -> Step:
+        """The loop over whole tiles."""
+        return parts_of(self.step)[0]
+
+    @property
+    def end(self) -> Step:
+        """The branch for what is left of the size."""
+        return parts_of(self.step)[1]
+
+    @property
+    def origins(self) -> tuple[str, str]:
+        """Where both come from."""
+        return self.step.origin, self.tiled.tail_origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,38 +136,20 @@ def walked(
     written = frozenset(one.tensor for one in every if isinstance(one, Store))
     walking = Walking(aligned, turned, {*taken, *assigned(body)}, loaded, written)
     done: list[Step] = []
-    at = 0
-    while at < len(body):
-        walk = _walk(walking, body, at)
-        if walk is None:
-            done.append(body[at])
-            at += 1
-            continue
-        done += _changed(walking, walk)
-        at += 2
+    for step in body:
+        one = step.instruction
+        walk = _walk(walking, step, one) if isinstance(one, TiledLoop) else None
+        done += [step] if walk is None else _changed(walking, walk)
     lined = tuple(tensor for tensor in walking.lines if tensor in aligned)
     body = _without_unused(tuple(done), frozenset(walking.lines))
     return Walked(body, lined, tuple(dict.fromkeys(walking.backwards)))
 
 
-def _walk(walking: Walking, body: tuple[Step, ...], at: int) -> Walk | None:
-    """The walk whose loop is a step of a block, and whose rest is the next one."""
-    if at + 1 == len(body):
-        return None
-    step, after = body[at], body[at + 1]
-    match step.instruction, after.instruction:
+def _walk(walking: Walking, step: Step, loop: TiledLoop) -> Walk | None:
+    """The walk that a tiled loop is; None if its rounds must stay as they are."""
+    match loop.main, loop.tail:
         case (
-            ForLoop(start=Affine(terms=(), constant=0), stop=Affine() as stop) as loop,
-            If(conditions=(Compared(left=Combined() as left),)) as end,
-        ):
-            size = stop + Affine((), loop.step - 1)
-        case _:
-            return None
-    if left != _remainder(size, loop.step) or not size.terms:
-        return None
-    match loop.body, end.body:
-        case (
-            (Step(instruction=Lanes(count=count, step=1) as lanes), *inner),
+            (Step(instruction=Lanes(count=count, step=1) as lanes, origin=origin), *inner),
             (
                 Step(instruction=Scalar(name=counter)),
                 Step(instruction=Lanes() as others),
@@ -163,18 +160,8 @@ def _walk(walking: Walking, body: tuple[Step, ...], at: int) -> Walk | None:
             is_alike = replace(others, start=lanes.start) == lanes and counter == loop.name
         case _:
             return None
-    walk = Walk(
-        loop=loop,
-        end=end,
-        size=size,
-        lanes=lanes,
-        body=tuple(inner),
-        mask=mask,
-        rest=tuple(rest),
-        origins=(step.origin, after.origin),
-        lane_origin=loop.body[0].origin,
-    )
-    last = size - Affine(((lanes.name, 1),)) + Affine((), -1)
+    walk = Walk(step, loop, lanes, tuple(inner), mask, tuple(rest), origin)
+    last = loop.size - Affine(((lanes.name, 1),)) + Affine((), -1)
     is_end = test.value - last == Affine() and test.unless is None
     is_free = _is_free(walking, walk, walk.body) and _is_free(walking, walk, walk.rest)
     return walk if is_alike and is_end and is_free else None
@@ -201,7 +188,7 @@ def _is_free(walking: Walking, walk: Walk, body: tuple[Step, ...]) -> bool:
         if not is_right:
             return False
     needed = exposed(body)
-    return walk.loop.name not in needed and needed & set(assigned(body)) <= sums
+    return walk.tiled.name not in needed and needed & set(assigned(body)) <= sums
 
 
 def _remainder(of: Affine, by: int) -> Combined:
@@ -222,12 +209,12 @@ def _changed(walking: Walking, walk: Walk) -> Iterator[Step]:
     before: list[Step] = []
     line = _line(walking, walk, before)
     if line is None and not is_backwards:
-        yield from (Step(walk.loop, origin), Step(walk.end, rest_origin))
+        yield walk.step
         return
     ends = _ends(walking, walk, line, before)
     tile = _Tile(walking, walk, ends, line)
     whole = tile.whole(before, is_backwards, origin)
-    parts: list[tuple[Step, ...]] = [(whole,), (Step(walk.end, rest_origin),)]
+    parts: list[tuple[Step, ...]] = [(whole,), (walk.end,)]
     if ends.shift is not None:
         units = (tile.rest(before, rest_origin), tile.behind(rest_origin))
         parts = [tile.front(), (whole,), *((one,) for one in units)]
@@ -241,7 +228,7 @@ def _line(walking: Walking, walk: Walk, before: list[Step]) -> LineStart | None:
 
     Tiles are whole units, so that one tile has all that is before the first unit.
     """
-    if walk.loop.step % UNIT:
+    if walk.tiled.step % UNIT:
         return None
     for step in walk.body:
         match step.instruction:
@@ -287,16 +274,16 @@ def _started(
 def _ends(walking: Walking, walk: Walk, line: LineStart | None, before: list[Step]) -> Ends:
     """From where to where a walk goes."""
     if line is None:
-        return Ends(Affine(), walk.size, walk.size, None)
+        return Ends(Affine(), walk.tiled.size, walk.tiled.size, None)
     name, shift = walk.lanes.name, Affine(((line.shift, 1),))
-    key = (walk.size, line.shift)
+    key = (walk.tiled.size, line.shift)
     if key not in walking.ends:
         stop, end = (walking.name(f"{name}_{word}") for word in ("stop", "end"))
         # The first unit is in front, also of a line that begins or ends in it.
         first = Affine((), UNIT)
         ends = Ends(first, Affine(((end, 1),)), Affine(((stop, 1),)), line.shift)
         units = _units(Combined("max", (ends.stop, first)))
-        before.append(Step(Scalar(stop, walk.size + shift), walk.origins[0]))
+        before.append(Step(Scalar(stop, walk.tiled.size + shift), walk.origins[0]))
         before.append(Step(Scalar(end, units), walk.origins[0]))
         walking.ends[key] = ends
     return walking.ends[key]
@@ -319,7 +306,8 @@ class _Tile:
 
     def whole(self, before: list[Step], is_backwards: bool, origin: str) -> Step:
         """The loop over whole tiles."""
-        loop, step = self.walk.loop, self.walk.loop.step
+        loop, step = self.walk.loop.instruction, self.walk.tiled.step
+        assert isinstance(loop, ForLoop)
         head: list[Step] = []
         counter = loop.name
         if is_backwards:
@@ -336,13 +324,13 @@ class _Tile:
 
     def _turn(self, before: list[Step]) -> str:
         """The sum of where the first and the last whole tile start."""
-        key = (self.ends, self.walk.loop.step)
+        key = (self.ends, self.walk.tiled.step)
         if key in self.walking.turns:
             return self.walking.turns[key]
-        step = Affine((), self.walk.loop.step)
+        step = Affine((), self.walk.tiled.step)
         length = self.ends.end - self.ends.first
         last = Combined("*", (Combined("//", (length, step)), step))
-        apart = self.ends.first.constant * 2 - self.walk.loop.step
+        apart = self.ends.first.constant * 2 - self.walk.tiled.step
         sign = "+" if apart > 0 else "-"
         turn = Combined(sign, (last, Affine((), abs(apart)))) if apart else last
         name = self.walking.turns[key] = self.walking.name(f"{self.walk.lanes.name}_turn")
@@ -362,8 +350,8 @@ class _Tile:
 
     def rest(self, before: list[Step], origin: str) -> Step:
         """Whole units that are not a whole tile: of each all lanes compute, or none."""
-        first, end, counter = self.ends.first, self.ends.end, self.walk.loop.name
-        length = _remainder(end - first, self.walk.loop.step)
+        first, end, counter = self.ends.first, self.ends.end, self.walk.tiled.name
+        length = _remainder(end - first, self.walk.tiled.step)
         begin = Step(Scalar(counter, Combined("-", (end, length))), self.walk.origins[0])
         name = self.walk.lanes.name
         test = Test(end - Affine(((self._at, 1),)) + Affine((), -1), (name,))

@@ -45,7 +45,7 @@ from dtpoly.tuned.calls import TunedSchedules
 from dtpoly.tuned.file import read_tuned
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import Proved, proved
-from dtpoly.verify.report import Verdict as Found
+from dtpoly.verify.proof.report import Verdict as Found
 
 Plugins = Iterable[str | Path | type[Primitive]]
 NESTED = (

@@ -23,10 +23,11 @@ from dtpoly.ir.kernel import (
     TileKernel,
     WhereDescribed,
 )
-from dtpoly.origins import GRID, GROUPS, Origin, find_directive, find_edit, find_option, origin_of
+from dtpoly.ir.tiled import flat
+from dtpoly.origins import Origin, find_directive, find_edit, find_option, makers, origin_of
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, launch_of
+from dtpoly.schedule.tree import AxisKind, Kernel, launch_of
 
 START = "_start"  # ends the names of where loops and blocks are
 BARRIER = "tl.debug_barrier()"
@@ -116,7 +117,7 @@ def _masks(
 ) -> Iterator[tuple[str, str]]:
     """Where masks that name no origin come from: from that of the lanes which they are about."""
     seen = dict(lanes or {})
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case Mask(name=name, test=test) if not step.origin:
                 yield from ((name, seen[one]) for one in test.axes[:1] if one in seen)
@@ -162,10 +163,11 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
     variable = _assigned(word)
     for axis in kernel.grid:
         if variable in (axis.name, f"{axis.name}_id", f"{axis.label}_blocks"):
-            words = GROUPS if axis.group and variable != f"{axis.label}_blocks" else GRID
-            return find_directive(state, node, words, axis.label)
+            is_group = axis.group and variable != f"{axis.label}_blocks"
+            kind = AxisKind.GROUPS if is_group else AxisKind.GRID
+            return find_directive(state, node, (kind,), axis.label)
         if variable == f"{axis.label}_in_group":
-            return find_directive(state, node, GROUPS, axis.label)
+            return find_directive(state, node, (AxisKind.GROUPS,), axis.label)
     if kernel.is_beside and word == f"{BEFORE},":
         return find_edit(state, node, lambda launch: launch.beside)
     if kernel.is_early and (word.startswith(f"{EARLY}:") or word in WAITS):
@@ -179,7 +181,7 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origi
     if word.startswith("for block in "):
         return find_edit(state, node, lambda launch: launch.each)
     if variable == "pid" or word.startswith("# Grid"):
-        return find_option(state, node, *GROUPS, *GRID)
+        return find_option(state, node, *makers(state, AxisKind.GROUPS, AxisKind.GRID))
     return Origin()
 
 

@@ -18,7 +18,7 @@ from dtpoly.schedule.table import SizesError
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.verdict_table import head
 from dtpoly.verdict_table import rows as layer_rows
-from dtpoly.verify.report import Report
+from dtpoly.verify.proof.report import Report
 
 
 def as_html(name: str, text: str, proved: Checked, remarks: Sequence[Diagnostic]) -> str:

@@ -1,6 +1,6 @@
 """Finds which part of the source made a statement or an axis of a kernel."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from dtpoly.algorithm.program import Argument, Directive, Split
 from dtpoly.frozen import dataclass
@@ -8,14 +8,11 @@ from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Role, by_name
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, asking_for, leaves, loops
+from dtpoly.schedule.tree import AxisKind, Kernel, asking_for, leaves, loops
 from dtpoly.source import Span
 
-# What may have made an axis, by where it stands; the first that names its label did.
-GRID = ("block",)
-GROUPS = ("map",)
-LANES = ("tensorize",)
-LOOPS = ("split", "tensorize", "unroll", "reorder")
+# What may have made a loop what it is: its steps come before its place.
+LOOPS = (AxisKind.LOOPS, AxisKind.ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +60,22 @@ def of_axis(state: State, kernel: Kernel, name: str) -> Origin:
     """The directive that made an axis what it is; its source is the definition of its Func."""
     owner = state.program.find_func(name.split(".")[0])
     source = owner.span if owner is not None else None
-    for axis, words in _axes(kernel):
+    for axis, *kinds in _axes(kernel):
         if axis.name == name:
-            found = find_directive(state, kernel, words, axis.label, owner.name if owner else "")
+            owned_by = owner.name if owner else ""
+            found = find_directive(state, kernel, kinds, axis.label, owned_by)
             return found if found.directive is not None else Origin(source)
     return Origin(source)
 
 
 def find_directive(
-    state: State, kernel: Kernel, words: tuple[str, ...], label: str, owner: str = ""
+    state: State, kernel: Kernel, kinds: Iterable[AxisKind], label: str, owner: str = ""
 ) -> Origin:
-    """The directive of one of these names that speaks of a label of a kernel.
+    """The directive that makes axes of one of these kinds and speaks of a label of a kernel.
 
     One about the owner alone (`mm.x:16`) comes before one about all Funcs of the kernel.
     """
+    words = makers(state, *kinds)
     for wish in (f"{owner}.{label}", label):
         for word in words:
             for directive in state.program.directives:
@@ -85,6 +84,11 @@ def find_directive(
                     if part is not None:
                         return Origin(None, directive, part.span or directive.span)
     return Origin()
+
+
+def makers(state: State, *kinds: AxisKind) -> tuple[str, ...]:
+    """The names of the directives that make axes of these kinds; the first ones count most."""
+    return tuple(name for kind in kinds for name in state.makers.get(kind, ()))
 
 
 def find_option(state: State, kernel: Kernel, *words: str) -> Origin:
@@ -110,13 +114,13 @@ def _targets(directive: Directive) -> Iterator[str | int]:
     return (argument.target for argument in directive.arguments)
 
 
-def _axes(kernel: Kernel) -> Iterator[tuple[Axis, tuple[str, ...]]]:
-    """Each axis of a kernel, with the directives that may have made it."""
+def _axes(kernel: Kernel) -> Iterator[tuple[Axis, *tuple[AxisKind, ...]]]:
+    """Each axis of a kernel, and of which kinds it is."""
     outer = {label for axis in kernel.grid for label in axis.origin.labels}
     for axis in kernel.grid:
-        yield axis, GROUPS if axis.name in outer else GRID
+        yield axis, AxisKind.GROUPS if axis.name in outer else AxisKind.GRID
     for around in loops(kernel.body):
-        yield around[-1].axis, LOOPS
+        yield around[-1].axis, *LOOPS
     for leaf, _ in leaves(kernel.body):
         for lane in leaf.lanes:
-            yield lane, LANES
+            yield lane, AxisKind.LANES

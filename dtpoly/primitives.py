@@ -9,6 +9,7 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Note, Severity
 from dtpoly.ir.body import Body
 from dtpoly.ir.kernel import Step
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, Refusal, TensorName, Word
 from dtpoly.schedule.depends import Depends, Number, Piece
@@ -16,9 +17,10 @@ from dtpoly.schedule.facts import Blocked, Fact, Fused, Inlined, NewName, Number
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
 from dtpoly.schedule.made import Made
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive, Written
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import (
+    AxisKind,
     Kernel,
     Leaf,
     Loop,
@@ -36,9 +38,11 @@ __all__ = [
     "Affine",
     "Argument",
     "Axis",
+    "AxisKind",
     "Blocked",
     "Body",
     "Count",
+    "Decided",
     "Depends",
     "Diagnostic",
     "Divided",
@@ -56,6 +60,7 @@ __all__ = [
     "Label",
     "Launch",
     "LaunchEdit",
+    "Layout",
     "Leaf",
     "Loop",
     "Made",
@@ -80,6 +85,7 @@ __all__ = [
     "TensorName",
     "View",
     "Word",
+    "Written",
     "in_sequence",
     "leaves",
     "loop_value",

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.source import Source, Span
-from dtpoly.verify.report import LAYERS, Function, Instance, Layer, Report, Verdict, Witness
-from dtpoly.verify.said import is_by_hand
+from dtpoly.verify.proof.report import LAYERS, Function, Instance, Layer, Report, Verdict, Witness
+from dtpoly.verify.triton.said import is_by_hand
 
 SEE = "not looked at"
 

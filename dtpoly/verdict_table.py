@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.render.as_json import Data, document
-from dtpoly.verify.report import Layer, Report, Verdict
+from dtpoly.verify.proof.report import Layer, Report, Verdict
 
 
 def head(report: Report) -> tuple[str, ...]:

@@ -19,8 +19,8 @@ from dtpoly.codegen.header import with_verdict
 from dtpoly.frozen import dataclass
 from dtpoly.runtime.cache import remembered
 from dtpoly.suggest import near
-from dtpoly.verify.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
-from dtpoly.verify.said import is_by_hand
+from dtpoly.verify.proof.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
+from dtpoly.verify.triton.said import is_by_hand
 
 SECONDS = 10.0  # for each function, unless the user gives more
 FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
@@ -39,7 +39,7 @@ def verified(
     def make() -> str:
         # It comes with isl.
         verify: Callable[[Program, str, float], Report]
-        verify = import_module("dtpoly.verify.verify").verify
+        verify = import_module("dtpoly.verify.proof.verify").verify
         return as_json(verify(program, plain, seconds))
 
     def is_lasting(made: str) -> bool:

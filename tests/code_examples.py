@@ -14,7 +14,7 @@ from dtpoly.targets.binary import Binary, Failed
 from dtpoly.targets.subject import Subject, subjects
 from dtpoly.targets.target import parse_target
 from dtpoly.verdict_messages import of_edited, of_emitted
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.verify import verify
 
 COPY = """\
 Func copy;

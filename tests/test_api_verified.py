@@ -99,7 +99,7 @@ def test_a_proof_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: object) -> object:
         raise AssertionError
 
-    monkeypatch.setattr("dtpoly.verify.verify.verify", never)
+    monkeypatch.setattr("dtpoly.verify.proof.verify.verify", never)
     assert dtpoly.parse(SUM).source == source
 
 
@@ -113,7 +113,7 @@ def test_what_the_cache_says_is_unknown_is_warned_of_again(
     def never(*_: object) -> object:
         raise AssertionError
 
-    monkeypatch.setattr("dtpoly.verify.verify.verify", never)
+    monkeypatch.setattr("dtpoly.verify.proof.verify.verify", never)
     # Another object asks the cache, as another process does.
     with pytest.warns(UserWarning, match="DT311"):
         dtpoly.parse(SUM)(torch.ones(2, 3))

@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "catalogue": set[str](),
     "budget_messages": {"source", "diagnostics"},
     "suggest": set[str](),
+    "amounts": set[str](),
     "python_places": {"source"},
     "writing": set(),
     "render": {"source", "diagnostics"},
@@ -34,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "directives": {
         *("source", "diagnostics", "suggest", "algorithm", "poly", "ir", "plan", "schedule"),
+        "amounts",
     },
     "plugin_messages": {"source", "diagnostics", "python_places"},
     "plugins": {"plugin_messages", "diagnostics", "python_places", "algorithm", "schedule"},
@@ -74,11 +77,11 @@ ALLOWED: dict[str, set[str]] = {
     "explore": {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "compile", "codegen", "generate"),
-        *("runtime", "targets", "verify", "verification", "timing", "directives", "ir"),
+        *("runtime", "targets", "verify", "verification", "timing", "ir"),
     },
     "autoschedule": {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "compile", "generate"),
-        *("targets", "explore", "directives"),
+        *("targets", "explore", "plan", "amounts"),
     },
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
@@ -109,7 +112,7 @@ ALLOWED: dict[str, set[str]] = {
         "targets",
         "plugins",
         "compile",
-        *("ring", "verify", "verification", "verdict_messages", "verdict_table"),
+        *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points"),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
@@ -242,6 +245,64 @@ def test_imports_go_down_in_the_exploration(home: str) -> None:
 def test_the_exploration_has_no_other_rooms() -> None:
     found = {path.name.removesuffix(".py") for path in (ROOT / "dtpoly" / "explore").iterdir()}
     assert found - {"__pycache__"} == {"__init__", *EXPLORE}
+
+
+BASE = ROOT / "dtpoly" / "verify"
+VERIFIER = sorted(BASE.rglob("*.py"))
+# The rooms of the verifier: each may import from itself and from those before it.
+VERIFIER_ROOMS = ("semantics", "algebra", "triton", "plan", "proof", "checker")
+MOST_BY_PLACE = 8  # arguments of one call: nobody reads more of them without their names
+
+
+def module_of(path: Path) -> str:
+    """The full name of a module of the package."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def needed(path: Path, known: set[str]) -> set[str]:
+    """The known modules that a module imports, also those that only a checker of types would."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inside = {f"{node.module}.{alias.name}" for alias in node.names} & known
+            found.update(inside or {node.module})
+    return found & known
+
+
+@pytest.mark.parametrize("home", VERIFIER_ROOMS)
+def test_imports_go_down_in_the_verifier(home: str) -> None:
+    before = VERIFIER_ROOMS[: VERIFIER_ROOMS.index(home) + 1]
+    files = [path for path in VERIFIER if path.relative_to(BASE).parts[0] == home]
+    assert len(files) > 1
+    for path in files:
+        for name, _ in imported(path):
+            if name == "dtpoly.verify" or name.startswith("dtpoly.verify."):
+                assert name.split(".")[2:3] in [[one] for one in before], f"{path}: imports {name}"
+
+
+def test_the_verifier_has_no_other_rooms() -> None:
+    found = {path.relative_to(BASE).parts[0] for path in VERIFIER}
+    assert found == {"__init__.py", *VERIFIER_ROOMS}
+
+
+def test_the_verifier_has_no_circle_of_imports() -> None:
+    graph = {module_of(path): path for path in VERIFIER}
+    sorter = TopologicalSorter({one: needed(path, {*graph}) for one, path in graph.items()})
+    assert len(list(sorter.static_order())) == len(graph)
+
+
+@pytest.mark.parametrize("path", VERIFIER, ids=lambda path: path.stem)
+def test_the_verifier_is_handed_what_it_works_on(path: Path) -> None:
+    """No module needs another one only for its types, and nothing is looked up that is ambient."""
+    text = path.read_text()
+    assert "TYPE_CHECKING" not in text
+    assert "ContextVar" not in text
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call):
+            assert len(node.args) <= MOST_BY_PLACE, f"{path}:{node.lineno}"
 
 
 def test_no_other_files_than_modules_in_the_rooms() -> None:

@@ -1,6 +1,8 @@
 """Each line of a kernel, and what of the .dt file it comes from."""
 
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -9,8 +11,11 @@ from dtpoly.code_map import MappedLine, code_map
 from dtpoly.compile import check
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
+from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.tree import AxisKind
 from dtpoly.source import Source
 from tests.conftest import Golden
+from tests.schedule.user_primitives import Backwards
 
 ROOT = Path(__file__).parent.parent
 FILES = [
@@ -20,8 +25,18 @@ FILES = [
 SOFTMAX = ROOT / "examples" / "softmax.dt"
 
 
-def mapped(source: Source) -> tuple[tuple[MappedLine, ...], str]:
-    verdict = check(source).verdict
+@dataclass(frozen=True, slots=True)
+class Ordering(Backwards):
+    """A directive of one's own that says that it orders loops."""
+
+    name: ClassVar[str] = "ordering"
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.ORDER})
+
+
+def mapped(
+    source: Source, primitives: Primitives = PRIMITIVES
+) -> tuple[tuple[MappedLine, ...], str]:
+    verdict = check(source, primitives).verdict
     assert verdict is not None
     code = code_of(verdict.scheduled, "a header")
     return code_map(verdict.scheduled, code), code.text
@@ -39,6 +54,14 @@ def row(line: MappedLine) -> str:
 def test_golden(name: str, golden: Golden) -> None:
     lines, _ = mapped(read_file(str(ROOT / "examples" / f"{name}.dt")))
     golden(f"code_map/{name}.txt", "".join(f"{row(line)}\n" for line in lines))
+
+
+@pytest.mark.parametrize(("cls", "said"), [(Ordering, "f.ordering(x);"), (Backwards, "")])
+def test_a_loop_comes_from_a_directive_of_ones_own(cls: type[Backwards], said: str) -> None:
+    text = f"Func f; In A; Var x; f[x] = exp(A[x]); f.{cls.name}(x); f.compile();"
+    lines, _ = mapped(Source("t.dt", text), (*PRIMITIVES, cls))
+    (origin,) = (line.origin for line in lines if line.text.lstrip().startswith("for "))
+    assert ("" if origin.directive is None else show_directive(origin.directive)) == said
 
 
 @pytest.mark.sampled

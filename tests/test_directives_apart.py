@@ -1,7 +1,4 @@
-"""A directive is one file: nothing else names its class, or has its name as a text.
-
-What is left elsewhere is listed here, so that the list can only become shorter.
-"""
+"""A directive is one file: nothing else names its class, or has its name as a text."""
 
 import ast
 from collections.abc import Iterator
@@ -25,7 +22,7 @@ OTHER_MEANINGS = {
     "compile": {
         *("codegen/names.py", "dtpoly/cli/apart.py", "dtpoly/cli/explore.py", "dtpoly/cli/main.py"),
         *("dtpoly/cli/run.py", "dtpoly/explore/prune/steps.py"),
-        *("dtpoly/explore/run/preparation.py", "dtpoly/targets/subject.py"),
+        "dtpoly/explore/run/preparation.py",
     },
     "early": {"dtpoly/ir/kernel.py", "dtpoly/plan/plan_data.py"},
     "map": {"codegen/names.py", "dtpoly/cli/show.py"},
@@ -47,31 +44,6 @@ OTHER_MEANINGS = {
         *("dtpoly/plan/plan_data.py", "dtpoly/schedule/fused_table.py"),
     },
 }
-# The autoscheduler writes these, and says why.
-_MOVES = {"dtpoly/autoschedule/layout.py", "dtpoly/autoschedule/reasons.py"}
-_ORIGINS = {"dtpoly/origins.py"}
-KNOWN = {
-    "align": _MOVES,
-    "alternate": _MOVES,
-    "block": {*_MOVES, *_ORIGINS},
-    "descriptor": _MOVES,
-    "early": _MOVES,
-    "flatten": _MOVES,
-    "map": {*_MOVES, *_ORIGINS},
-    "num_stages": _MOVES,
-    "num_warps": _MOVES,
-    "persistent": _MOVES,
-    "precision": {*_MOVES, "dtpoly/autoschedule/algorithm.py"},
-    "reorder": _ORIGINS,
-    "split": _ORIGINS,
-    "tensorize": {*_MOVES, *_ORIGINS},
-    "unroll": _ORIGINS,
-}
-# No file but their own and the list knows these.
-APART = (
-    *("beside", "fuse_at", "inline", "panels", "pitch", "store", "stream", "swap"),
-    "warp_specialize",
-)
 
 
 def words(path: Path) -> Iterator[str]:
@@ -107,18 +79,13 @@ def test_no_other_file_names_a_directive() -> None:
         for word in names.intersection(words(path)):
             if place not in OTHER_MEANINGS.get(word, ()):
                 found.setdefault(word, set()).add(place)
-    assert found == KNOWN
+    assert found == {}
 
 
 def test_what_means_something_else_is_there() -> None:
     for word, places in OTHER_MEANINGS.items():
         for place in places:
             assert word in words(ROOT / place), f"'{word}' is not in {place} any more"
-
-
-@pytest.mark.parametrize("name", APART)
-def test_is_known_to_its_own_file_alone(name: str) -> None:
-    assert name not in KNOWN
 
 
 @pytest.mark.parametrize("cls", DIRECTIVES, ids=lambda cls: cls.name)

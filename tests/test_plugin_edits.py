@@ -14,7 +14,7 @@ from dtpoly.plugins import with_plugins
 from dtpoly.remarks import remarked
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.cli.process import environment
 from tests.plugin_files import marked, plugin
 

@@ -9,8 +9,8 @@ import pytest
 
 from dtpoly.codegen.header import MARK, with_verdict
 from dtpoly.verification import proved, verdict_lines, verified
-from dtpoly.verify.report import LAYERS, Function, Layer, Report, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import LAYERS, Function, Layer, Report, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
 SUM = written("Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.compile();")
@@ -36,7 +36,7 @@ def count(monkeypatch: pytest.MonkeyPatch) -> Counted:
         done.append("once")
         return verify(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("dtpoly.verify.verify.verify", counted)
+    monkeypatch.setattr("dtpoly.verify.proof.verify.verify", counted)
     return lambda: len(done)
 
 

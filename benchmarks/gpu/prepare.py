@@ -21,7 +21,7 @@ from dtpoly.frontend.resolve import resolve
 from dtpoly.generate import code_of, outputs
 from dtpoly.source import Source
 from dtpoly.verification import proved
-from dtpoly.verify.report import LAYERS, Report, Verdict
+from dtpoly.verify.proof.report import LAYERS, Report, Verdict
 
 SUFFIX = ".dt"
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.compile import understand
 from dtpoly.diagnostics import DtpolyError, has_errors
-from dtpoly.directives.precision import Precision
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.syntax import Alternatives, Constraint, DirectiveCall
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.primitives import COMPILING
+from dtpoly.schedule.facts import Rounded
+from dtpoly.schedule.primitives import COMPILING, PRIMITIVES, bind
 from dtpoly.source import Source
 
 # What is no question of where and when: which Funcs are asked for, and how exact products are.
-KEPT = (*COMPILING, Precision.name)
+KEPT = {word for one in PRIMITIVES if one.is_of_result for word in (one.name, *one.aliases)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,9 @@ def algorithm_of(source: Source) -> Algorithm:
     if checked.program is None or has_errors(checked.diagnostics):
         raise DtpolyError(checked.diagnostics)
     program = checked.program
-    words = [str(d.arguments[0].target) for d in program.directives if d.name == Precision.name]
-    return Algorithm(program, words[0] if words else "", len(schedule) - len(kept))
+    facts = (fact for one in bind(program.directives).primitives for fact in one.facts())
+    modes = [fact.mode for fact in facts if isinstance(fact, Rounded)]
+    return Algorithm(program, modes[0] if modes else "", len(schedule) - len(kept))
 
 
 def bare(algorithm: Algorithm) -> Program:

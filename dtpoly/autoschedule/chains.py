@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import field
 from math import prod
 
-from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.nest import Nest, sides_of
 from dtpoly.autoschedule.powers import powers
 from dtpoly.frozen import dataclass
+from dtpoly.plan.layout import Layout
 
 SMALLEST, LARGEST = 16, 128  # tiles of a label
 WHOLE = 256  # indices of a label that may be one tile

@@ -9,7 +9,7 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.elementwise import elementwise
-from dtpoly.autoschedule.layout import Layout, directives_of
+from dtpoly.autoschedule.layout import said_of
 from dtpoly.autoschedule.nest import Nest, nest_of
 from dtpoly.autoschedule.plans import How, Plan, directive_of, plans
 from dtpoly.autoschedule.pricing import Call, Priced, launching, priced
@@ -18,6 +18,7 @@ from dtpoly.autoschedule.reductions import reductions
 from dtpoly.autoschedule.variants import variants
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
+from dtpoly.plan.layout import Layout
 from dtpoly.targets.arguments import BYTES
 
 REFINED = 6  # blocks of products that are looked at more closely
@@ -59,7 +60,7 @@ def schedule_of(call: Call, one: Candidate) -> tuple[Directive, ...]:
     inlined = [places[p.func] for p in one.plan.placed if p.how is How.INLINE]
     found: list[Directive] = []
     for members, kernel in zip(one.plan.kernels, one.kernels, strict=True):
-        found += directives_of(layout_of(kernel))
+        found += [one.directive() for one in said_of(layout_of(kernel))]
         found += [d for name in members[:-1] if (d := places[name]) is not None]
     return (*(d for d in inlined if d is not None), *found, *call.compiled)
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from math import prod
 
-from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.powers import above, powers
 from dtpoly.autoschedule.threads import warps
+from dtpoly.plan.layout import Layout
 
 # Elements that a program computes, all at once; and those of a thread.
 FEWEST, MOST = 512, 8192

@@ -17,7 +17,7 @@ from dtpoly.algorithm.program import (
 )
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.algorithm.substitute import inlined
-from dtpoly.autoschedule.amounts import amount, many
+from dtpoly.amounts import amount, many
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Fact, Fused, Inlined
 from dtpoly.schedule.primitives import PRIMITIVES, Primitives, saying

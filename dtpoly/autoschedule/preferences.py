@@ -6,9 +6,9 @@ tell apart these shares are too small to turn round.
 
 from math import log2, prod
 
-from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.explore.devices.devices import Device
+from dtpoly.plan.layout import Layout
 
 WARP = 32
 # Elements of a thread that keep its loads wide and leave others room.

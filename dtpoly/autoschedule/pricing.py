@@ -6,13 +6,14 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.sizes import Sizes
-from dtpoly.autoschedule.layout import Layout, directives_of
+from dtpoly.autoschedule.layout import said_of
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.diagnostics import has_errors
 from dtpoly.explore.cost.cost import KernelCost, cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
+from dtpoly.plan.layout import Layout
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
@@ -54,7 +55,7 @@ def priced(call: Call, nest: Nest, layouts: Iterable[Layout]) -> Iterator[Priced
     Whether they are legal is not asked: that takes longer, and few are left that must be.
     """
     for layout in layouts:
-        directives = (*directives_of(layout), *nest.program.directives)
+        directives = (*(one.directive() for one in said_of(layout)), *nest.program.directives)
         program = replace(nest.program, directives=directives)
         if has_errors(check_schedule(program)):
             continue

@@ -5,11 +5,12 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from dtpoly.autoschedule.layout import Group, Layout, new_name
+from dtpoly.autoschedule.layout import new_name
 from dtpoly.autoschedule.nest import ALIGNED, Load, Nest, Sum, sides_of
 from dtpoly.autoschedule.powers import above, pieces, powers
 from dtpoly.autoschedule.preferences import is_hopper
 from dtpoly.explore.devices.devices import Device
+from dtpoly.plan.layout import Group, Layout
 
 # Sides of a block of the result; sums of a thread that fit in registers beside all else.
 SIDES = (16, 256)

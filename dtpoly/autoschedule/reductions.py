@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from math import prod
 
 from dtpoly.autoschedule.elementwise import filled
-from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.powers import above, powers
 from dtpoly.autoschedule.splits import split
 from dtpoly.autoschedule.threads import warps
+from dtpoly.plan.layout import Layout
 
 # Elements that a program has at once: of whole lines, of a part of them.
 WHOLE, PART = 65536, (1024, 16384)

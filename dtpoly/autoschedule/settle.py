@@ -6,7 +6,7 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.choose import Candidate, layout_of, nests_of, schedule_of
 from dtpoly.autoschedule.plans import directive_of, with_directives
 from dtpoly.autoschedule.pricing import Call
-from dtpoly.autoschedule.reasons import Decided, Line, lines_of
+from dtpoly.autoschedule.reasons import Line, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
@@ -53,7 +53,7 @@ def _lines(call: Call, one: Candidate) -> Iterator[Line]:
         if directive is not None:
             reasons[directive] = placed.why
     for nest, kernel in zip(nests_of(call, one.plan), one.kernels, strict=True):
-        decided = Decided(nest, layout_of(kernel), kernel.launches[0], call.device)
-        reasons |= {line.directive: line.why for line in lines_of(decided)}
+        known = decided(nest, layout_of(kernel), kernel.launches[0], call.device)
+        reasons |= {line.directive: line.why for line in lines_of(known)}
     for directive in schedule_of(call, one):
         yield Line(directive, reasons.get(directive, ""))

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from dtpoly.autoschedule.layout import Layout, Partial, new_name
+from dtpoly.autoschedule.layout import new_name
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.powers import above, pieces
+from dtpoly.plan.layout import Layout, Partial
 
 # Programs for each multiprocessor that are enough, and that are tried.
 ENOUGH = 4

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.nest import ALIGNED, Load, Nest
+from dtpoly.plan.layout import Layout
 
 UNIT = 64  # elements, of which tiles that are shifted are multiples
 

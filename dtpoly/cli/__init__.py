@@ -1,1 +1,1 @@
-"""The command line: it runs the command that a user names and returns an exit code."""
+"""The command line runs the command that a user names and returns its exit code."""

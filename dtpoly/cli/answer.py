@@ -1,4 +1,4 @@
-"""Shows the answer about one more directive, as lines for a person or data for JSON."""
+"""Shows the answer about one more directive, as lines for a person or as data for JSON."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,12 +15,12 @@ from dtpoly.schedule.question import Answer, Replaced
 def answer_lines(
     answer: Answer, new: Directive, width: int | None, *, is_refused: bool
 ) -> Iterator[Line]:
-    """The answer; `is_refused` if the schedule is without the directive."""
+    """Yield the lines of the answer; `is_refused` says that the file's own schedule is refused."""
     return outline([_heading(answer, new, is_refused=is_refused)], width)
 
 
 def _heading(answer: Answer, new: Directive, *, is_refused: bool) -> Heading:
-    """The answer; of a directive that is legal, what it changes as well."""
+    """Return the answer, and for a directive that is legal also what it changes."""
     items = [Item("answer", ("legal for all sizes" if answer.is_legal else "refused",))]
     if answer.is_there:
         items.append(Item("note", ("the file says so already",)))
@@ -41,7 +41,7 @@ def _show_replaced(one: Replaced) -> str:
 
 
 def answer_data(answer: Answer, new: Directive) -> Data:
-    """Return the same as data for JSON."""
+    """Return the answer as data for JSON."""
     explained = answer.explained
     return {
         "directive": show_directive(new),

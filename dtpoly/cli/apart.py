@@ -1,10 +1,10 @@
-"""A command in a process of its own: what no exception can reach is ended from outside.
+"""Runs a command in a process of its own, so that it can be ended from outside.
 
-isl computes in C, where neither an interruption nor a clock of Python gets a word in. So the
-process that a user starts forks; the child does the work, and the parent waits. An interruption
-ends the child at once. A child that has used up its time and does not see it is ended by the
-system, one that takes far more memory than it may, by the parent; the parent then says in which
-stage that was, from a page of memory that both have.
+isl computes in C. During that time Python reacts neither to an interruption nor to a clock. So the
+process that a user starts forks: the child does the work, and the parent waits. An interruption
+ends the child at once. If the child has used up its time and does not notice, the system ends it.
+If it takes far more memory than it may, the parent ends it. The parent then reports the stage in
+which that happened, which it reads from a page of memory that both processes have.
 
 Where there is no fork (Windows), the command runs in the process itself.
 """
@@ -21,40 +21,43 @@ from dtpoly.cli.interruption import INTERRUPTED
 
 try:
     import fcntl
-except ImportError:  # Windows has none, and no fork either.
+except ImportError:  # Windows has neither this module nor a fork.
     fcntl = None  # type: ignore[assignment]
 
-# What only computes. The others drive devices, ask questions or start processes of their own.
+# The commands that only compute. The others drive devices, ask questions or start processes of
+# their own.
 COMMANDS = {
     *("check", "show", "explain", "why-not", "legal", "compile", "verify", "space", "cost"),
     "schedule",
 }
 GRACE = 0.5  # after an interruption, for a child that can still tidy up
 TIDYING_UP = "tidying up"
-MORE_GRACE = 5.0  # for one that says that it does
-MORE = 5.0  # of the time to compute, for what does not see that it is over
+MORE_GRACE = 5.0  # for a child that says that it is tidying up
+# Additional computing time before the system ends a child that does not notice the limit.
+MORE = 5.0
 OFTEN = 0.25  # between two looks at the budget
 OVER = signal.SIGVTALRM if hasattr(signal, "SIGVTALRM") else None
 PAGE = 4096
-TEXT_AT = 8  # of the page: behind a number of bytes, what the child is doing
-MORE_BYTES = 2**28  # of memory, for a child that does not see that it has too much
+# The place in the page, after a number of bytes, of the text that says what the child is doing.
+TEXT_AT = 8
+MORE_BYTES = 2**28  # of memory, for a child that does not notice that it has too much
 TIME = "the time that it has"
 MEMORY = "the memory that it may take"
 
-# In the child: what it shares with its parent.
+# In the child this has the page that it shares with its parent.
 _page: list[mmap.mmap] = []
 
 
 def is_apart(arguments: Sequence[str]) -> bool:
-    """Whether a command line is run in a process of its own."""
+    """True if a command line runs in a process of its own."""
     named = next((one for one in arguments if not one.startswith("-")), "")
     return hasattr(os, "fork") and named in COMMANDS
 
 
 def apart(work: Callable[[], int], told: Callable[[str, str], int]) -> int:
-    """Do the work in a child, and give its exit code.
+    """Do the work in a child, and return its exit code.
 
-    If the child is ended, `told` is given the stage that it was in and the limit that it broke.
+    If the child is ended from outside, `told` gets the stage it was in and the limit it broke.
     """
     page = mmap.mmap(-1, PAGE)
     end, other = os.pipe()
@@ -83,9 +86,9 @@ def note(stage: str) -> None:
 
 
 def tidying_up() -> None:
-    """Say in a child that an interruption was seen, and that what is left to do is done soon.
+    """Tell the parent that this child has seen an interruption and will end soon.
 
-    The same interruption may come again: from the terminal, and from the process that waits.
+    The same interruption may come again: from the terminal, and from the parent.
     """
     if _page:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -94,7 +97,10 @@ def tidying_up() -> None:
 
 @contextmanager
 def ended_after(seconds: float, most_bytes: float, look: Callable[[], None]) -> Generator[None]:
-    """Let a child look at its budget often, and be ended when it does not see that it is over."""
+    """Let a child look at its budget often.
+
+    If it does not notice the end, it is ended from outside.
+    """
     if not _page:
         yield
         return
@@ -120,34 +126,35 @@ def _noted(page: mmap.mmap) -> str:
 
 
 def _die_with(end: int) -> None:
-    """Who ends the parent by force shall not leave a child behind.
+    """Make the system end this child when its parent is gone.
 
-    The parent has the other end of a pipe. When that is closed the system sends a signal, of which
-    a process ends. A parent that is gone before the signal was asked for has closed it already.
+    The parent has the other end of a pipe. When that end is closed, the system sends a signal that
+    ends this process. If the parent is gone before the signal is requested, the end is already
+    closed.
     """
     if fcntl is not None:
         fcntl.fcntl(end, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(end, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
-        with suppress(BlockingIOError):  # There is nothing to read as long as it is there.
+        with suppress(BlockingIOError):  # There is nothing to read as long as the parent is there.
             os.read(end, 1)
             os._exit(INTERRUPTED)
 
 
 def _is_too_large(child: int, page: mmap.mmap) -> bool:
-    """Whether the child has more memory now than it said that it may have."""
+    """True if the child has more memory than it said that it may have."""
     most: int = struct.unpack("<q", page[:TEXT_AT])[0]
     try:
         with open(f"/proc/{child}/statm", encoding="ascii") as file:
             pages = int(file.read().split()[1])
-    except OSError:  # The child is gone, or this system says it otherwise.
+    except OSError:  # The child is gone, or this system has no such file.
         return False
     return 0 < most < pages * mmap.PAGESIZE
 
 
 def _waited(child: int, page: mmap.mmap) -> tuple[int, bool]:
-    """Wait for the child; return how it ended, and whether it was ended for its memory.
+    """Wait for the child; return its status, and whether it was ended for its memory.
 
-    An interrupt (SIGINT) and a request to end (SIGTERM) of the parent are passed on to the child.
+    The parent passes an interruption (SIGINT) and a request to end (SIGTERM) on to the child.
     """
     is_too_large = False
 
@@ -175,9 +182,10 @@ def _waited(child: int, page: mmap.mmap) -> tuple[int, bool]:
 
 
 def _interrupt(child: int, page: mmap.mmap) -> None:
-    """End the child, which may have got the signal from the terminal already.
+    """Interrupt the child, end it if that does not help, and end this process.
 
-    One that is gone has an exit code, which whoever waits for it passes on.
+    The child may have got the signal from the terminal already. If it is already gone, its exit
+    code is passed on by the function that waits for it.
     """
     with suppress(ProcessLookupError, ChildProcessError):
         os.kill(child, signal.SIGINT)

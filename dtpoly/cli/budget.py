@@ -9,14 +9,14 @@ _SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 class Budget(click.ParamType[tuple[int | None, float | None]]):
-    """`200` candidates, `60s`, `10min` or `2h`."""
+    """A number of candidates such as `200`, or a time such as `60s`, `10min` or `2h`."""
 
     name = "budget"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int | None, float | None]:
-        """Candidates or seconds; the other one is None."""
+        """Return the number of candidates and the seconds, one of which is None."""
         match = _BUDGET.fullmatch(str(value))
         if match is None:
             self.fail(f"'{value}' is no budget: take 200, 60s, 10min or 2h", param, ctx)

@@ -1,4 +1,4 @@
-"""Tells the user of an unexpected exception, and writes a file for a report."""
+"""Tells the user about an unexpected exception, and writes a file for a report."""
 
 import platform
 import shlex
@@ -18,7 +18,7 @@ from dtpoly.writing import write_atomically
 
 
 def tell(error: Exception, arguments: Sequence[str]) -> str:
-    """Return the message to the user; on the way it writes the file to repeat it, if it can."""
+    """Return the message for the user, and write the file that reproduces the error if possible."""
     facts = _facts(arguments)
     lines = [
         f"internal error: {type(error).__name__}: {error}",
@@ -53,7 +53,7 @@ def _write_repro(error: Exception, facts: Sequence[str]) -> Path:
 
 
 def _sources(error: Exception) -> Iterator[Source]:
-    """The sources that the failing calls were at work on."""
+    """Yield the sources that the failing calls were working on."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         for value in frame.f_locals.values():
             match value:

@@ -1,7 +1,7 @@
-"""Say which file of Python's cache is damaged, where loading a module failed because of it.
+"""Finds the damaged file in Python's cache if a module could not be loaded because of it.
 
-Before version 3.14 Python may leave a compiled module half written when a disk is full, and from
-then on it cannot load that module.
+Before version 3.14 Python may leave a compiled module half written when a disk is full. From then
+on it cannot load that module.
 """
 
 import traceback
@@ -10,7 +10,7 @@ LOADER = "_compile_bytecode"  # the function of importlib that reads a compiled 
 
 
 def damaged(error: BaseException) -> str | None:
-    """The message for a user, if an error is one of reading a compiled module; else None."""
+    """Return the message for a user if an error comes from reading a compiled module, or None."""
     if not isinstance(error, EOFError | ValueError | TypeError):
         return None
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]

@@ -72,7 +72,7 @@ def command(
 def _check_all(
     files: Iterable[str], point: str | None, plugins: Iterable[str], seconds: float
 ) -> Iterator[Remarked]:
-    """Yield what is wrong with each file; if a plugin is wrong, nothing can be said of files."""
+    """Yield what is wrong with each file; if a plugin is wrong, the files cannot be checked."""
     try:
         primitives = with_plugins(plugins)
     except DtpolyError as error:

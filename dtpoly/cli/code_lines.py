@@ -1,4 +1,4 @@
-"""Lists each line of the generated kernels with where it comes from, for `explain --code`."""
+"""Lists each line of the generated kernels with its origin, for `explain --code`."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ HEAD = ("line", "code", "from line", "directive", "in line")
 
 
 def mapped(state: State, name: str) -> tuple[MappedLine, ...]:
-    """The lines of the file that `dtpoly compile` writes for a .dt file of that name."""
+    """Return the lines of the file that `dtpoly compile` writes for a .dt file of that name."""
     return code_map(state, code_of(state, header(__version__, name)))
 
 
 def rows(lines: Sequence[MappedLine]) -> list[tuple[str, ...]]:
-    """A row for each line."""
+    """Return a row for each line."""
     return [_row(line) for line in lines]
 
 
@@ -36,7 +36,7 @@ def _line(span: Span | None) -> str:
 
 
 def lines_data(lines: Sequence[MappedLine]) -> list[Data]:
-    """The same for JSON; what is not there is null."""
+    """Return the lines as data for JSON; a part that is missing is null."""
     return [
         {
             "line": line.number,

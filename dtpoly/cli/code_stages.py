@@ -22,14 +22,14 @@ from dtpoly.schedule.tree_text import head, unusual
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The scheduled state and everything that is made of it on the way to the text."""
+    """The scheduled state and all stages from it to the text of the kernels."""
 
     state: State
     made: Generated
 
 
 def stages(checked: Checked) -> Stages | None:
-    """The stages of a legal schedule; none without a Func. Raises DtpolyError for others."""
+    """Return the stages of a legal schedule; None without a Func. Raises DtpolyError for others."""
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     if checked.verdict is None:
@@ -39,7 +39,7 @@ def stages(checked: Checked) -> Stages | None:
 
 
 def show_loops(checked: Checked) -> str:
-    """The loops of each kernel."""
+    """Print the loops of each kernel."""
     found = stages(checked)
     if found is None:
         return ""
@@ -51,7 +51,7 @@ def show_loops(checked: Checked) -> str:
 
 
 def loops_data(checked: Checked) -> list[dict[str, object]]:
-    """The loops of each kernel for JSON."""
+    """Return the loops of each kernel as data for JSON."""
     found = stages(checked)
     if found is None:
         return []
@@ -60,24 +60,24 @@ def loops_data(checked: Checked) -> list[dict[str, object]]:
 
 
 def show_storage(checked: Checked) -> str:
-    """Where each array lives."""
+    """Print where each array is stored."""
     found = stages(checked)
     return "" if found is None else _lines(storage_lines(found.state.model, found.made.storage))
 
 
 def storage_data(checked: Checked) -> list[dict[str, object]]:
-    """Where each array lives, for JSON."""
+    """Return where each array is stored, as data for JSON."""
     found = stages(checked)
     return [] if found is None else storage_items(found.state.model, found.made.storage)
 
 
 def show_kernels(checked: Checked) -> str:
-    """Each kernel in the kernel IR."""
+    """Print each kernel in the kernel IR."""
     return "\n".join(_lines(lines) for _, lines in _kernels(checked))
 
 
 def kernels_data(checked: Checked) -> list[dict[str, object]]:
-    """The same for JSON: the lines of each kernel."""
+    """Return the lines of each kernel as data for JSON."""
     return [{"kernel": name, "lines": list(lines)} for name, lines in _kernels(checked)]
 
 
@@ -90,7 +90,7 @@ def _kernels(checked: Checked) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def _shown(node: Kernel, kernel: TileKernel) -> Iterator[str]:
-    """Its lines, of which the second one says how it is launched, if that is not as usual."""
+    """Yield the lines of a kernel; the second one says how it is launched, if that is unusual."""
     lines = show_kernel(kernel)
     yield next(lines)
     if said := ", ".join(unusual(node)):
@@ -99,7 +99,7 @@ def _shown(node: Kernel, kernel: TileKernel) -> Iterator[str]:
 
 
 def show_triton(checked: Checked) -> str:
-    """Each kernel as Triton code, then what is launched for two of them."""
+    """Print each kernel as Triton code, then the kernels that one launch makes of two of them."""
     found = stages(checked)
     if found is None:
         return ""

@@ -1,4 +1,4 @@
-"""`dtpoly compile FILE` writes a Python file with the Triton kernels of a .dt file.
+"""Implements `dtpoly compile FILE`, which writes a Python file with the kernels of a .dt file.
 
 The command goes through the stages one after the other: it checks, generates, proves and writes,
 and compiles for a GPU if it is asked to. All of them share the time that --seconds allows.
@@ -44,10 +44,11 @@ from dtpoly.source import Source
 from dtpoly.targets.target import LIMITS, Target, parse_target
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import proved
-from dtpoly.verify.report import Verdict
+from dtpoly.verify.proof.report import Verdict
 
 STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin", "sass", "amdgcn", "hsaco")
-# Of the time, what the proof of one function may take; and how long what is not proved is run.
+# The share of the time that the proof of one function may take, and the seconds for which an
+# unproved function is run.
 ALMOST, RING = 0.9, 20.0
 
 
@@ -71,7 +72,7 @@ class CompileCall:
 
 
 def _target(context: click.Context, parameter: click.Parameter, word: str | None) -> Target | None:
-    """The target that a word such as `cuda:90` names."""
+    """Return the target that a word such as `cuda:90` names."""
     try:
         return None if word is None else parse_target(word)
     except ValueError as error:
@@ -168,7 +169,7 @@ def command(**given: Any) -> int:
 
 
 def _compiled(asked: CompileCall, checked: Checked, wanted: Sequence[str], began: float) -> int:
-    """Generate the text of a file that is legal, prove it, write it, and compile it if asked to.
+    """Generate the text of a legal file, prove it, write it, and compile it if asked to.
 
     `began` is the thread's time when the command began to compute.
     """
@@ -202,21 +203,22 @@ def _compiled(asked: CompileCall, checked: Checked, wanted: Sequence[str], began
 def _proved(
     asked: CompileCall, checked: Checked, code: Code, path: Path | None, began: float
 ) -> str | None:
-    """The text with its verdict in its first lines, or None if it is refuted.
+    """Return the text with its verdict in its first lines, or None if it is refuted.
 
-    What is not proved is run at a few sizes; the user is told of it, and of what is refuted.
+    What is not proved is run at a few sizes. The user is told about that, and about a refutation.
     """
     assert checked.program is not None
     outputs = code.stages.outputs
     with limited(asked.seconds, time.thread_time() - began):
-        # What proofs of several functions take is shared; one may take almost all there is.
+        # Several functions share the time for proofs; a single function may take almost all of it.
         each = asked.seconds * (ALMOST if len(outputs) == 1 else 1 / 2)
         found = proved(checked.program, code.text, outputs, each)
     text, known = found.text, found.report
-    # What is not proved may be wrong: it is run, unless triton is to compile in this process.
+    # A text that is not proved may be wrong, so it is run, unless triton is to compile in this
+    # process.
     is_compiled = asked.target is not None or asked.emit is not None
     if known.verdict is Verdict.UNKNOWN and not is_compiled and can_run():
-        # A run that takes longer says nothing; it began in time.
+        # The run began in time, so if it takes longer, nothing is reported.
         with suppress(OverBudgetError), limited(RING):
             ringed = in_ring(checked.program, text, known, RING / 2, all_of_them=False)
             known = ringed or known
@@ -229,8 +231,8 @@ def _proved(
 def _compiled_further(
     asked: CompileCall, state: State, code: Code, sizes: Mapping[str, int]
 ) -> int:
-    """Let Triton compile the kernels for a GPU, and show what was asked for."""
-    # Set, it would have Triton interpret kernels instead of compiling them.
+    """Let Triton compile the kernels for a GPU, and show what the user asked for."""
+    # If this were set, Triton would interpret the kernels instead of compiling them.
     os.environ.pop("TRITON_INTERPRET", None)
     emitted: ModuleType | None = load_triton("dtpoly.cli.emitted")
     if emitted is None:
@@ -242,12 +244,12 @@ def _compiled_further(
 
 
 def _usual(stage: str | None) -> Target:
-    """The GPU whose compiler has a stage."""
+    """Return a GPU whose compiler has this stage."""
     return parse_target("hip:gfx942" if stage in ("amdgcn", "hsaco") else "cuda:90")
 
 
 def _tested(program: Program, words: str) -> dict[str, int]:
-    """The sizes of all labels for a test. Raises click.BadParameter."""
+    """Return the sizes of all labels for a test. Raises click.BadParameter."""
     try:
         return filled(program, parse_sizes((words,), [label.name for label in program.labels]))
     except click.BadParameter as error:

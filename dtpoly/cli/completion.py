@@ -1,4 +1,4 @@
-"""The command `dtpoly completion SHELL`, which prints a script that lets a shell complete words."""
+"""Implements `dtpoly completion SHELL`, which prints a script for the completion of words."""
 
 import click
 from click.shell_completion import get_completion_class

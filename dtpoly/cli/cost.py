@@ -1,4 +1,4 @@
-"""The command `dtpoly cost FILE`, which estimates how long kernels take at given sizes, and why."""
+"""Implements `dtpoly cost FILE`, which estimates how long kernels take at given sizes, and why."""
 
 import json
 import os

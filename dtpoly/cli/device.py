@@ -1,4 +1,4 @@
-"""The command `dtpoly device`, which measures the GPU of this machine for `dtpoly cost`."""
+"""Implements `dtpoly device`, which measures the GPU of this machine for `dtpoly cost`."""
 
 import json
 import sys

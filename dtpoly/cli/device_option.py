@@ -1,4 +1,4 @@
-"""The option `--device`: the name of a GPU, or of a file that `dtpoly device` wrote."""
+"""Defines the option `--device`: the name of a GPU, or of a file that `dtpoly device` wrote."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from dtpoly.suggest import near
 
 
 def parse_device(word: str) -> Device:
-    """The device that a word names. Raises click.BadParameter."""
+    """Return the device that a word names. Raises click.BadParameter."""
     if word.endswith(".json"):
         try:
             return read_device(Path(word).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Adds to a report what running the kernels in the ring shows."""
+"""Adds the result of running the kernels in the ring to a report."""
 
 import os
 from collections.abc import Callable
@@ -8,19 +8,19 @@ from types import ModuleType
 
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.lazy import load_triton
-from dtpoly.verify.report import Function, Layer, Report, Verdict
+from dtpoly.verify.proof.report import Function, Layer, Report, Verdict
 
 
 def in_ring(
     program: Program, text: str, found: Report, seconds: float, *, all_of_them: bool
 ) -> Report | None:
-    """Run all functions, or those that are not proved; nothing where that cannot be done."""
+    """Run all functions, or only the unproved ones; return None if they cannot be run here."""
     wanted = [one for one in found.functions if all_of_them or one.verdict is Verdict.UNKNOWN]
     if not wanted:
         return found
-    # Triton reads it when it is imported, and then no more.
+    # Triton reads this variable only once, when it is imported.
     os.environ["TRITON_INTERPRET"] = "1"
-    # Where it interprets, triton can only be imported after torch.
+    # If Triton interprets, it can be imported only after torch.
     if load_triton("torch") is None:
         return None
     ringed: ModuleType | None = load_triton("dtpoly.cli.ringed")
@@ -37,5 +37,5 @@ def in_ring(
 
 
 def can_run() -> bool:
-    """Whether what runs kernels is installed; it is not imported."""
+    """True if the packages that run kernels are installed; they are not imported."""
     return all(find_spec(one) is not None for one in ("torch", "triton"))

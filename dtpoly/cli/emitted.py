@@ -25,7 +25,7 @@ from dtpoly.targets.compiled import sass
 from dtpoly.targets.target import Target
 
 VERSION = 1  # of the JSON document
-# What begins a comment in the text of a stage.
+# The marks that begin a comment in the texts of stages, where that is not //.
 COMMENT = {"llir": ";", "amdgcn": ";"}
 STAGES: Mapping[str, tuple[str, ...]] = {
     "cuda": ("ttir", "ttgir", "llir", "ptx", "cubin", "sass"),
@@ -35,7 +35,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The user's wishes; without a stage only the needs of kernels are shown."""
+    """The wishes of the user; without a stage, only the needs of the kernels are shown."""
 
     target: Target
     stage: str | None
@@ -45,7 +45,7 @@ class Asked:
 
 
 def emit(state: State, code: Code, asked: Asked, output: str | None) -> int:
-    """Compile, print or write the stage, then tell what each kernel needs."""
+    """Compile, print or write the stage, then report what each kernel needs."""
     if asked.stage is not None and asked.stage not in STAGES[asked.target.backend]:
         has = ", ".join(STAGES[asked.target.backend])
         message = f"{asked.target} has no stage {asked.stage}; it has {has}"
@@ -99,7 +99,7 @@ def _stage(binary: Binary, stage: str) -> str | bytes:
 
 
 def _head(binary: Binary, built: Built, stage: str) -> str:
-    """A comment with the kernel's name, and for what it was compiled."""
+    """Return a comment with the name of the kernel and what it was compiled for."""
     mark = COMMENT.get(stage, "//")
     return f"{mark} {resource_line(binary)}\n{mark} {_compiled_for(built)}\n"
 
@@ -110,7 +110,7 @@ def _compiled_for(built: Built) -> str:
 
 
 def _give_binaries(found: list[tuple[str, bytes]], stage: str, output: str | None) -> bool:
-    """One file for each kernel; of several kernels, each with the kernel's name in its own."""
+    """Write one file for each kernel; several files have the names of the kernels in theirs."""
     if output == "-" and len(found) == 1:
         sys.stdout.flush()
         sys.stdout.buffer.write(found[0][1])
@@ -126,7 +126,7 @@ def _give_binaries(found: list[tuple[str, bytes]], stage: str, output: str | Non
 
 
 def _data(built: Built, asked: Asked, stage: str, texts: Mapping[str, str | bytes]) -> Data:
-    """For JSON; a stage that is binary is null."""
+    """Return the stage as data for JSON; a binary stage is null."""
     return {
         "version": VERSION,
         "target": str(asked.target),

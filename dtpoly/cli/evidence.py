@@ -16,12 +16,13 @@ from dtpoly.render.printable import printable
 from dtpoly.source import Source
 
 VERSION = 1  # of the JSON documents
-MOST_BYTES = 2**26  # of a certificate that is read: of those that are written each byte is ASCII
+# Of a certificate that is read; each character of those that dtpoly writes is one byte.
+MOST_BYTES = 2**26
 
 
 def write_proof(program: Program, source: Source, text: Source, path: str, seconds: float) -> bool:
-    """Write the certificate of a proof to a file; it is of the text without a verdict."""
-    made: ModuleType = load("dtpoly.verify.certificate")
+    """Write the certificate of a proof to a file; it is about the text without a verdict."""
+    made: ModuleType = load("dtpoly.verify.proof.certificate")
     plain = with_verdict(text.text)
     return save(Path(path), made.certificate(program, source.text, plain, seconds).encode())
 
@@ -29,9 +30,9 @@ def write_proof(program: Program, source: Source, text: Source, path: str, secon
 def check_proof(
     source: Source, text: Source, path: str, wanted: Sequence[str], as_json: bool
 ) -> int:
-    """Say whether a certificate that lies in a file proves that these two texts belong together.
+    """Report whether the certificate in a file proves that these two texts belong together.
 
-    Of the Funcs that are wanted none may be left out.
+    None of the wanted Funcs may be left out.
     """
     given = _read(path)
     if given is None:
@@ -66,13 +67,13 @@ def check_proof(
         if is_accepted:
             line += f"; not covered: {', '.join(answer.not_covered)}"
         write(f"{line}\n")
-        # They quote the certificate, which may be anybody's.
+        # The complaints quote the certificate, which anybody may have written.
         write("".join(f"  {printable(complaint)}\n" for complaint in complaints))
     return 0 if is_accepted else 1
 
 
 def _read(path: str) -> str | None:
-    """The text of a file, of which no more is read than a certificate may have; or why not."""
+    """Return the text of a certificate that is not too long, or report why not and return None."""
     try:
         with Path(path).open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -93,7 +94,7 @@ def _left_out(func: str, funcs: Sequence[str]) -> str:
 
 
 def show_fusions(checked: Checked, file: str, as_json: bool) -> int:
-    """Print for each fusion what makes it legal, or not, so that a reader can do it again."""
+    """Print for each fusion the sets that must be empty, so that a reader can repeat the proof."""
     assert checked.verdict is not None
     asked: ModuleType = load("dtpoly.schedule.dossier")
     told: ModuleType = load("dtpoly.pictures.dossier")

@@ -1,4 +1,4 @@
-"""Runs the kernels of a legal schedule and compares them with the reference.
+"""Runs the kernels of a legal schedule and compares the results with the reference.
 
 It imports torch and triton.
 """
@@ -25,7 +25,7 @@ from dtpoly.schedule.state import State
 
 VERSION = 1  # of the JSON document
 HEAD = ("Func", "shape", "dtype", "first elements", "of the reference", "largest error", "allowed")
-ELEMENTS = 3  # that are shown
+ELEMENTS = 3  # so many are shown
 PLACES = {"cpu": "on the CPU, in Triton's interpreter", "cuda": "on the GPU"}
 
 errors: Any = importlib.import_module("triton.errors")
@@ -34,7 +34,7 @@ errors: Any = importlib.import_module("triton.errors")
 def run(
     state: State, sizes: dict[str, int], seed: int, dtype: DType, device: str, as_json: bool
 ) -> int:
-    """Run each function and print how far it is from the reference; 1 if one is too far."""
+    """Run each function and print its distance from the reference; return 1 if one is too far."""
     question = Question(sizes, seed, dtype, device)
     try:
         found = execute(state, code_of(state), question)
@@ -48,7 +48,7 @@ def run(
         tell_error(f"Triton cannot use its files, which TRITON_CACHE_DIR names: {error}")
         return 1
     except errors.TritonError as error:
-        # What it compiles and launches depends on the sizes and on the GPU.
+        # Which code Triton compiles and launches depends on the sizes and on the GPU.
         tell_error(f"Triton cannot run it at these sizes: {error}")
         if device == "cuda":
             hint = "dtpoly compile with --target and --size says which directive to change"
@@ -93,7 +93,7 @@ def _short(number: int | float | bool) -> str:
 
 
 def _data(one: Outcome) -> dict[str, object]:
-    """For JSON, which has no word for nan and inf: there they are strings."""
+    """Return a result as data for JSON, which has no word for nan and inf: they become strings."""
     return {
         "name": one.func,
         "labels": list(one.labels),

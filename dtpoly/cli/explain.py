@@ -1,4 +1,4 @@
-"""The command `dtpoly explain FILE`, which says what each directive of a file does."""
+"""Implements `dtpoly explain FILE`, which says what each directive of a file does."""
 
 import json
 import os
@@ -101,7 +101,7 @@ def command(
 
 
 def _explain_code(file: str, checked: Checked, as_json: bool) -> int:
-    """Where each line of the kernels comes from; of a schedule that is refused there are none."""
+    """Print the origin of each line of the kernels; a refused schedule has no lines."""
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
     told: ModuleType = load("dtpoly.cli.code_lines")
@@ -122,7 +122,7 @@ def _explain_code(file: str, checked: Checked, as_json: bool) -> int:
 
 
 def equal_sizes(sizes: Sizes, size_of: Mapping[str, str]) -> dict[str, int]:
-    """The sizes of all labels that share a parameter with one whose size is given."""
+    """Return the sizes of all labels that share a parameter with a label whose size is given."""
     given: dict[str, str] = {}
     for label in sizes:
         other = given.setdefault(size_of[label], label)

@@ -1,4 +1,7 @@
-"""`dtpoly explore FILE` measures schedules of a space, and keeps what came of them in a file."""
+"""Implements `dtpoly explore FILE`, which measures the schedules of a space.
+
+The results are kept in a file.
+"""
 
 import contextlib
 import json
@@ -45,14 +48,14 @@ INTERRUPTED = 130
 
 
 class Fault(click.ParamType[tuple[str, str]]):
-    """`hang=PATTERN`."""
+    """A fault that a test injects, written `hang=PATTERN`."""
 
     name = "fault"
 
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[str, str]:
-        """Pattern and fault."""
+        """Return the pattern and the fault."""
         kind, equals, pattern = str(value).partition("=")
         if kind not in FAULTS or not equals:
             self.fail(f"'{value}' is not of the form FAULT=PATTERN; {', '.join(FAULTS)}", param)
@@ -205,7 +208,7 @@ def command(**given: Any) -> int:
     asked = ExploreCall(**given)
     wanted = _wanted(asked)
     try:
-        # What a strategy or Ray prints is no part of the answer.
+        # Whatever a strategy or Ray prints does not belong to the answer.
         with (
             contextlib.redirect_stdout(sys.stderr),
             load("dtpoly.cli.exploring").following(quiet=asked.as_json) as tell,
@@ -232,13 +235,13 @@ def command(**given: Any) -> int:
 
 
 def _wanted(asked: ExploreCall) -> Wanted:
-    """The session that the options describe."""
+    """Return the session that the options describe."""
     space = schedules(read_space(asked.file))
     question = _asked(asked.file, space, asked.sizes, asked.dtype, asked.seed)
     kind = "simulated" if asked.simulate else asked.device
     settings = {"faults": dict(asked.faults), "pause": asked.pause, "folder": asked.notes}
     most, seconds = asked.budget or (None, None)
-    # Without a device that is known, nothing can be compiled for it.
+    # Nothing can be compiled for a device that is not known.
     is_compiled = (asked.emits or kind == "cuda") if asked.prunes is None else asked.prunes
     return Wanted(
         space=space,
@@ -262,7 +265,7 @@ def _wanted(asked: ExploreCall) -> Wanted:
 
 
 def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
-    """Emit texts alone."""
+    """Emit the texts without measuring them."""
     done = emit_only(wanted, tell)
     told = f"{load('dtpoly.cli.exploring').emission_line(done)}: {wanted.path}"
     print(printable(told), file=sys.stderr)
@@ -272,26 +275,32 @@ def _emit(wanted: Wanted, tell: Callable[[Emission], None]) -> int:
 
 
 def _asked(file: str, space: Schedules, words: tuple[str, ...], dtype: str, seed: int) -> Asked:
-    """Make the question to each schedule. Raises click.exceptions.Exit if there is none."""
+    """Return the question that each schedule is asked.
+
+    Raises click.exceptions.Exit if there is none.
+    """
     program = space.space.program
     if not program.funcs:
         tell_error(f"'{file}' has no Func, so there is nothing to measure")
         raise click.exceptions.Exit(1)
     sizes = all_sizes(program, words)
-    # Every point computes the same; which Func is called, the directives of one say.
+    # Every point computes the same. The directives of one point tell which Func is called.
     first = space.at(0) if space.count else None
     func = _compiled(program if first is None else space.program_of(first))
     return Asked(Path(file).name, show(program), func, sizes, dtype, seed)
 
 
 def _compiled(program: Program) -> str:
-    """The Func that is compiled last; what else knows that needs isl, which may not be here."""
+    """Return the Func that is compiled last.
+
+    This file may not need isl, which may not be installed.
+    """
     named = [d.func for d in program.directives if d.name in COMPILE]
     return [*dict.fromkeys(named)][-1] if named else program.funcs[-1].name
 
 
 def _warn(said: Opened) -> None:
-    """Of baselines that cannot be compared with."""
+    """Warn about baselines that cannot be compared with."""
     for name, why in said.failed.items():
         print(printable(f"warning: baseline '{name}' is left out: {why}"), file=sys.stderr)
 

@@ -24,7 +24,7 @@ REFRESH = 4.0  # a second
 
 @contextmanager
 def following(quiet: bool) -> Generator[Callable[[Snapshot | Emission], None]]:
-    """A picture of how far it is, on standard error; nothing where nobody looks."""
+    """Show the progress on standard error, if that is a terminal."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
         yield lambda _: None
@@ -34,7 +34,10 @@ def following(quiet: bool) -> Generator[Callable[[Snapshot | Emission], None]]:
 
 
 def picture(now: Snapshot | Emission) -> RenderableType:
-    """Best so far, rate, time left, and why schedules have no time."""
+    """Return a picture of the progress.
+
+    It shows the best time, the rate, the time left, and why schedules have no time.
+    """
     if isinstance(now, Emission):
         return Text(emission_line(now))
     bar = ProgressBar(total=1.0, completed=now.share or 0.0, width=40)
@@ -55,7 +58,7 @@ def picture(now: Snapshot | Emission) -> RenderableType:
 
 
 def emission_line(now: Emission) -> str:
-    """`emitted 6 texts, 2 refused, 5 proved, 1 not proved`."""
+    """Return a line such as `emitted 6 texts, 2 refused, 5 proved, 1 not proved`."""
     words = [f"emitted {now.texts:,} texts", f"{now.refused:,} refused"]
     if now.proved or now.unproved or now.refuted:
         words += [f"{now.proved:,} proved", f"{now.unproved:,} not proved"]
@@ -67,21 +70,21 @@ def emission_line(now: Emission) -> str:
 
 
 def line(now: Snapshot) -> str:
-    """`120 of 2,000 points, 3.1/s, 10:12 left`."""
+    """Return a line such as `120 of 2,000 points, 3.1/s, 10:12 left`."""
     known = f" ({now.known:,} known before)" if now.known else ""
     left = f", {clock(now.left)} left" if now.left is not None else ""
     return f"{now.looked_at:,} of {now.points:,} points{known}, {now.rate:.1f}/s{left}"
 
 
 def clock(seconds: float) -> str:
-    """`1:02:03`, or `2:03`."""
+    """Return a time such as `1:02:03` or `2:03`."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def compared(now: Snapshot) -> str:
-    """How fast the best one is beside the best baseline."""
+    """Return how fast the best schedule is compared with the best baseline."""
     if now.best is None or not now.baselines:
         return ""
     name, time = min(now.baselines.items(), key=lambda item: item[1])
@@ -89,7 +92,7 @@ def compared(now: Snapshot) -> str:
 
 
 def told(question: Question, ended: Ended, path: Path) -> str:
-    """Say in a few lines what came out."""
+    """Return the results in a few lines."""
     now, asked = ended.snapshot, question.asked
     sizes = ", ".join(f"{label} = {size}" for label, size in asked.sizes.items())
     lines = [f"{asked.name}: {sizes}, {asked.dtype}, on {question.facts.device}"]

@@ -1,4 +1,4 @@
-"""The arguments that name files. A file is opened by who reads it, never while parsing words."""
+"""Defines the arguments that name files; a file is opened later, not while words are parsed."""
 
 import click
 from click.shell_completion import CompletionItem
@@ -7,7 +7,7 @@ from click.shell_completion import CompletionItem
 def complete_files(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Leave it to the shell, which knows how to complete paths."""
+    """Leave the completion of paths to the shell."""
     return [CompletionItem(incomplete, type="file")]
 
 

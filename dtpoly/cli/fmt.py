@@ -1,4 +1,4 @@
-"""The command `dtpoly fmt FILE...`, which lays files out in the canonical way."""
+"""Implements `dtpoly fmt FILE...`, which lays files out in the canonical way."""
 
 import difflib
 import sys
@@ -37,7 +37,7 @@ def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
 
 
 def _format(path: str, *, check: bool, diff: bool) -> bool:
-    """Format one file; false if it could not be done, or was not done before a `--check`."""
+    """Format one file; return false if that fails, or if `--check` finds it not formatted."""
     try:
         source = read_file(path)
         text = format_source(source)
@@ -57,7 +57,7 @@ def _format(path: str, *, check: bool, diff: bool) -> bool:
         write_exactly(text)
         return True
     if changed and not Path(path).is_file():
-        # Whoever writes into a pipe waits for a reader.
+        # A program that writes into a pipe waits for a reader, so the file is always read.
         name = printable(path)
         tell_error(f"cannot format '{name}' in place: it is not a regular file; use - for a pipe")
         return False

@@ -1,4 +1,4 @@
-"""The option `--func NAME`, which chooses the Func that gets a function to call."""
+"""Implements the option `--func NAME`, which chooses the Func that gets a function to call."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from dtpoly.suggest import near
 
 
 def wanted_funcs(program: Program, func: str | None) -> tuple[str, ...]:
-    """The one that is named, else those that are compiled. Raises click.BadParameter."""
+    """Return the Func that is named, else those that are compiled. Raises click.BadParameter."""
     if func is None:
         return outputs(program)
     known = [one.name for one in program.funcs]
@@ -26,10 +26,10 @@ def wanted_funcs(program: Program, func: str | None) -> tuple[str, ...]:
 
 
 def with_func(checked: Checked, func: str | None) -> Checked:
-    """A file that was found to be legal, with a kernel for a Func that gets a function.
+    """Return a legal file in which a Func that gets a function also has a kernel.
 
-    A Func that is only computed inside of others has no kernel, unless it is compiled: so it is
-    compiled too, as if the file said it. Raises DtpolyError where that is refused.
+    A Func that is only computed inside others has no kernel unless it is compiled. So it is
+    compiled too, as if the file said so. Raises DtpolyError if that is refused.
     """
     program = checked.program
     if program is None or func is None or func in outputs(program):

@@ -1,4 +1,4 @@
-"""Reports that a command was ended because its time or its memory was over."""
+"""Reports that a command was ended because its time or its memory was used up."""
 
 import sys
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ AS_JSON = ("--json", "--sarif")
 
 
 def tell(arguments: Sequence[str], stage: str, limit: str) -> int:
-    """The exit code; what the command prints as JSON is a document here, too."""
+    """Report the limit and return the exit code; with `--json` the report is a document, too."""
     found = [told(stage or "beginning", limit)]
     if "--json" in arguments:
         write(render(found))

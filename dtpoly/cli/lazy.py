@@ -12,28 +12,31 @@ from dtpoly.suggest import near
 
 
 def load(module: str) -> Any:
-    """Import what only some runs need: a renderer, torch. Everything lazy comes through here."""
+    """Import a module that only some runs need, such as a renderer or torch.
+
+    All lazy imports use this function.
+    """
     return importlib.import_module(module)
 
 
 class _Later(ModuleType):
-    """In the place of a module that is loaded at the first look into it."""
+    """Stands in for a module, which is loaded when one of its members is first used."""
 
     def __getattr__(self, name: str) -> Any:
-        """Import the module when something of it is first used, and return that."""
+        """Import the module, and return the member that is asked for."""
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(importlib.import_module(self.__name__), name)
 
 
 def put_off(*names: str) -> None:
-    """Let modules load when they are used: libraries load more than they need here."""
+    """Let modules load when they are used, because libraries load more than this program needs."""
     for name in names:
         sys.modules.setdefault(name, _Later(name))
 
 
 def load_triton(module: str) -> Any | None:
-    """Import a module that needs triton; where that is not installed, say so and return None."""
+    """Import a module that needs triton; if triton is not installed, say so and return None."""
     try:
         return load(module)
     except ModuleNotFoundError as error:
@@ -45,9 +48,9 @@ def load_triton(module: str) -> Any | None:
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are the `command` of the modules of their names.
+    """A group whose commands are the `command` objects of the modules of their names.
 
-    A hyphen in a name is an underscore in that of the module.
+    A hyphen in a command's name is an underscore in the module's name.
     """
 
     def __init__(self, *args: Any, commands_in: str, names: tuple[str, ...], **kwargs: Any) -> None:
@@ -56,11 +59,14 @@ class LazyGroup(click.Group):
         self.names = names
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """All of them, in the order given."""
+        """Return the names of all commands, in the given order."""
         return list(self.names)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, if there is one; from now on it can be interrupted."""
+        """Return the command of that name, or None.
+
+        From now on an interruption raises an exception.
+        """
         if cmd_name not in self.names:
             return None
         found: click.Command = load(f"{self.package}.{cmd_name.replace('-', '_')}").command
@@ -70,7 +76,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names; for a misspelt one, the near name."""
+        """Find the command that the first word names; for a misspelt word, suggest a name."""
         word = args[0]
         if word not in self.names and not word.startswith("-") and not ctx.resilient_parsing:
             meant = near(word, self.names)

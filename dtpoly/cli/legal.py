@@ -1,4 +1,4 @@
-"""The command `dtpoly legal FILE FUNC`, which lists the directives that could come next."""
+"""Implements `dtpoly legal FILE FUNC`, which lists the directives that could come next."""
 
 import json
 import os
@@ -27,7 +27,7 @@ from dtpoly.suggest import near
 
 VERSION = 1  # of the JSON document
 HEAD = ("answer", "directive", "why")
-PATIENCE = 1.0  # seconds, after which someone at a terminal is told how far it is
+PATIENCE = 1.0  # seconds, after which a user at a terminal sees the progress
 
 
 @click.command(
@@ -73,10 +73,14 @@ def command(
 
 
 def _find(offered: Iterable[Option], found: list[Option]) -> OverBudgetError | None:
-    """Add what is offered as long as there is time; what is over, if it is."""
+    """Add the offered options as long as there is time.
+
+    Return the error of the limit, if it is reached.
+    """
     try:
         for one in _watched(offered):
-            check_budget()  # before: what was answered when it was over is no answer
+            # Before the option is added: an answer that came after the limit does not count.
+            check_budget()
             found.append(one)
     except OverBudgetError as error:
         return error
@@ -96,7 +100,7 @@ def _print(func: str, homes: tuple[str, ...], found: list[Option]) -> None:
 
 
 def check_is_func(name: str, program: Program) -> None:
-    """Raise click.BadParameter for what is no Func of the Program."""
+    """Raise click.BadParameter for a name that is not a Func of the Program."""
     known = [func.name for func in program.funcs]
     if name not in known:
         meant = near(name, known)
@@ -105,7 +109,7 @@ def check_is_func(name: str, program: Program) -> None:
 
 
 def _rows(found: list[Option]) -> Iterator[tuple[str, str, str]]:
-    """Yield a row for each directive: first the legal ones, then those refused, then vain ones."""
+    """Yield a row for each directive: legal ones, refused ones, then ones that change nothing."""
     for one in found:
         if one.is_legal and one.changes:
             yield "legal", one.directive, ""
@@ -118,7 +122,7 @@ def _rows(found: list[Option]) -> Iterator[tuple[str, str, str]]:
 
 
 def _data(func: str, homes: tuple[str, ...], found: list[Option]) -> dict[str, object]:
-    """For JSON; a reason is null for what is legal."""
+    """Return the answer as data for JSON; the reason of a legal directive is null."""
     options = [
         {
             "directive": one.directive,
@@ -132,7 +136,7 @@ def _data(func: str, homes: tuple[str, ...], found: list[Option]) -> dict[str, o
 
 
 def _watched(found: Iterable[Option]) -> Iterator[Option]:
-    """Pass options on, and show the progress to someone at a terminal who waits."""
+    """Pass the options on, and show the progress to a user who waits at a terminal."""
     start, told = time.monotonic(), False
     for number, one in enumerate(found, 1):
         yield one

@@ -1,4 +1,4 @@
-"""The group of all commands, with the exit code of each, and what happens when one fails.
+"""Defines the group of all commands, their exit codes, and what happens when one fails.
 
 Exit codes: 0 good, 1 the input is wrong, 2 usage, 3 a bug of dtpoly, 130 interrupted, 141 the
 reader of the output went away.
@@ -26,9 +26,9 @@ from dtpoly.render.printable import printable
 GOOD, WRONG_INPUT, USAGE, BUG, CLOSED_PIPE = 0, 1, 2, 3, 141
 
 PROGRAM = "dtpoly"
-# What pyparsing and pathlib load with them, for what most commands never do.
+# pyparsing and pathlib load these modules for functions that most commands never use.
 UNUSED = ("importlib.resources", "argparse", "ipaddress")
-# Without one of them dtpoly was not installed as it should be, which is no bug of it.
+# If one of these is missing, dtpoly was not installed correctly, which is not a bug.
 PACKAGES = ("islpy", "numpy", "pyparsing", "rich", "torch", "triton")
 COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
 
@@ -65,7 +65,7 @@ def cli(context: click.Context) -> None:
 
 
 def entry(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and answer with its exit code, whatever happens."""
+    """Run the command line and return its exit code, whatever happens."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     prepare_streams()
     if arguments is None:
@@ -74,8 +74,8 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         code = _run(given)
         sys.stdout.flush()
         if arguments is None and "triton" not in sys.modules:
-            # The process ends: taking apart what it made, object by object, is a fifth of its time.
-            # Triton's library would complain of what is left.
+            # The process ends soon. Freeing its objects one by one would take a fifth of its time.
+            # Triton's library would complain about objects that are left.
             gc.freeze()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -83,12 +83,12 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return CLOSED_PIPE
     except Exception as error:
-        # The one broad except of the program: whatever else comes up to here is our bug, and
-        # its user shall have a way to report it instead of a traceback.
+        # This is the only broad except of the program. Any other exception that gets here is our
+        # bug, and the user shall have a way to report it instead of a traceback.
         if os.environ.get("DTPOLY_DEBUG"):
             raise
         if isinstance(error, OSError) and error.errno and error.filename is None:
-            # A file that cannot be read or written is named in its error; a stream has no name.
+            # If a file cannot be read or written, the error names it; a stream has no name.
             _drop_output()
             _say(f"error: cannot write the output: {error.strerror or error}")
             return WRONG_INPUT
@@ -110,14 +110,14 @@ def entry(arguments: Sequence[str] | None = None) -> int:
 
 
 def _is_out_of_memory(error: Exception) -> bool:
-    """Whether Python got no memory, or torch, which says so in words alone."""
+    """True if Python got no memory, or torch, which says so only in the text of its error."""
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and "can't allocate memory" in str(error)
     )
 
 
 def _is_named(file: object, arguments: Sequence[str]) -> bool:
-    """Whether a file is one that the user named, so that it may be anything, or not be there."""
+    """True if the user named this file, so that it may be missing or anything else."""
     return any(str(file) in (word, word.partition("=")[2]) for word in arguments if file)
 
 
@@ -156,7 +156,7 @@ def _complete(instruction: str) -> int:
     try:
         return shell_complete(cli, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
     except (LookupError, ValueError) as error:
-        # The words of the line, and which of them is meant, are in other variables.
+        # Other variables have the words of the line and the number of the one to complete.
         message = f"{COMPLETION_VARIABLE} is for a shell, which also says what there is to complete"
         raise click.UsageError(message) from error
 

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def prepare_streams() -> None:
-    """Make streams safe: what an encoding lacks is escaped, and a closed stream is empty."""
+    """Make streams safe.
+
+    Characters that an encoding lacks are escaped, and a closed stream is replaced by an empty one.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
@@ -29,13 +32,16 @@ def write(text: str) -> None:
 
 
 def write_exactly(text: str) -> None:
-    """Write a text to standard output as UTF-8, and leave its line ends alone."""
+    """Write a text to standard output as UTF-8, without changing its line ends."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode())
 
 
 def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """True for a terminal; NO_COLOR says no to all, FORCE_COLOR yes to all."""
+    """True for a terminal.
+
+    NO_COLOR always prevents colours, and FORCE_COLOR always asks for them.
+    """
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR"):
@@ -44,7 +50,7 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def report(diagnostics: Sequence[Diagnostic], stream: TextIO) -> None:
-    """Write diagnostics for a person, with colours and line breaks if that is a terminal."""
+    """Write diagnostics for a person, with colours and line breaks if the stream is a terminal."""
     render: Callable[[Sequence[Diagnostic], int | None], Iterator[Line]]
     render = load("dtpoly.render.text").render
     lines = render(diagnostics, terminal_width(stream))
@@ -52,7 +58,7 @@ def report(diagnostics: Sequence[Diagnostic], stream: TextIO) -> None:
 
 
 def shown(lines: "Iterable[Line]", stream: TextIO) -> str:
-    """Styled lines as a stream can show them."""
+    """Return styled lines as a stream can show them."""
     if wants_colour(stream, os.environ):
         coloured: Callable[[Iterable[Line]], str] = load("dtpoly.render.terminal").coloured
         return coloured(lines)
@@ -61,8 +67,8 @@ def shown(lines: "Iterable[Line]", stream: TextIO) -> str:
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """Columns of a terminal; None for anything else."""
+    """Return the number of columns of a terminal; None for any other stream."""
     if not stream.isatty():
         return None
-    # A terminal that does not know its size says 0.
+    # A terminal that does not know its size reports 0.
     return os.get_terminal_size(stream.fileno()).columns or 80

@@ -1,4 +1,4 @@
-"""Where `dtpoly compile` writes: the name of the file, and what the line about it says.
+"""Decides where `dtpoly compile` writes, and what the line about the file says.
 
 A file gets the name of its `.dt` file, changed so that Python can import it. A file of that name
 that dtpoly did not write is never replaced, and neither is the file that is compiled.
@@ -19,7 +19,7 @@ from dtpoly.frontend.reading import STANDARD_INPUT
 from dtpoly.generate import Code
 
 STANDARD_OUTPUT = "-"
-# Names under which a file would hide what it needs itself.
+# Names under which a file would hide a module that it imports itself.
 TAKEN = frozenset(sys.stdlib_module_names) | {"torch", "triton", "numpy", "dtpoly"}
 
 
@@ -32,7 +32,7 @@ def check_output(file: str, output: str | None) -> None:
 
 
 def output_path(file: str, output: str | None) -> Path | None:
-    """The file to write; None for standard output. Raises click.UsageError."""
+    """Return the file to write; None for standard output. Raises click.UsageError."""
     if output == STANDARD_OUTPUT or (output is None and file == STANDARD_INPUT):
         return None
     if output is None:
@@ -45,7 +45,7 @@ def output_path(file: str, output: str | None) -> Path | None:
 
 
 def module_name(stem: str) -> str:
-    """A name that a program can import: `2mm` becomes `_2mm`, `torch` becomes `torch_`."""
+    """Return a name that a program can import: `2mm` becomes `_2mm`, `torch` becomes `torch_`."""
     name = re.sub(r"\W", "_", stem, flags=re.ASCII) or "_"
     if name[0].isdigit():
         name = f"_{name}"
@@ -61,7 +61,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def contents(program: Program, code: Code) -> str:
-    """The end of the line that says what was written: the functions, by their names in the file."""
+    """Return the end of the line about the file, with the names of its functions."""
     outputs = code.stages.outputs
     names = file_names(program, outputs, ()).funcs
     said = [one if names[one] == one else f"{names[one]} (Func {one})" for one in outputs]

@@ -1,4 +1,4 @@
-"""The option `--plugin FILE`, which adds the primitives of a Python file."""
+"""Defines the option `--plugin FILE`, which adds the primitives of a Python file."""
 
 import click
 
@@ -13,7 +13,7 @@ def _load(context: click.Context, parameter: click.Parameter, files: tuple[str, 
     return with_plugins(files)
 
 
-# For a command that takes `primitives`. What is wrong with a file ends the run.
+# For a command that takes `primitives`. A mistake in a file ends the run.
 plugin_option = click.option(
     "--plugin",
     "primitives",
@@ -24,7 +24,7 @@ plugin_option = click.option(
     help=_HELP,
 )
 
-# For a command that reports what is wrong with a plugin in a way of its own.
+# For a command that reports mistakes in a plugin in its own way.
 plugin_files = click.option(
     "--plugin",
     "plugins",

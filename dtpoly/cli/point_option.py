@@ -1,4 +1,4 @@
-"""The option `--point LINE`, which takes one point of a space as an ordinary schedule."""
+"""Defines the option `--point LINE`, which takes one point of a space as an ordinary schedule."""
 
 import click
 
@@ -14,7 +14,10 @@ point_option = click.option(
 
 
 def read_source(file: str, point: str | None) -> Source:
-    """The source of a file; of a point, its Program as text. Raises DtpolyError."""
+    """Read the source of a file; with a point, the source is its Program as text.
+
+    Raises DtpolyError.
+    """
     if point is None:
         return read_file(file)
     source: Source = load("dtpoly.points").source_at(file, point)

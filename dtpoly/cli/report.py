@@ -1,4 +1,4 @@
-"""The command `dtpoly report RUN.sqlite`, which draws the results of an exploration."""
+"""Implements `dtpoly report RUN.sqlite`, which draws the results of an exploration."""
 
 from pathlib import Path
 from types import ModuleType

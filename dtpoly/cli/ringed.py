@@ -1,4 +1,4 @@
-"""Says whether kernels agree with their Program in the ring, at small sizes.
+"""Decides whether kernels agree with their Program in the ring, at small sizes.
 
 It imports torch and triton.
 """
@@ -10,22 +10,22 @@ from typing import assert_never
 from dtpoly.algorithm.program import Program
 from dtpoly.ring import trying
 from dtpoly.ring.trying import Equal, NotRun, Wrong, shown
-from dtpoly.verify.report import Function, Instance, Layer, Verdict, Witness
-from dtpoly.verify.said import is_by_hand
+from dtpoly.verify.proof.report import Function, Instance, Layer, Verdict, Witness
+from dtpoly.verify.triton.said import is_by_hand
 
 NAME = "ring"
 BY_HAND = "it runs functions that call kernels, and a file that is written by hand has none"
 
 
 def tried(program: Program, text: str, function: Function, seconds: float) -> Layer:
-    """Whether a function is the algorithm, bit for bit, on elements of the ring."""
+    """Return whether a function computes the algorithm, bit for bit, on elements of the ring."""
 
     def begin(sizes: Mapping[str, int]) -> None:
         _tell(f"{function.name} in the ring at {shown(sizes)}")
 
     if is_by_hand(text):
         return Layer(NAME, Verdict.UNKNOWN, 0, BY_HAND)
-    # Where a proof ended at some sizes, they may show why.
+    # If a proof failed at some sizes, a run at these sizes may show why.
     doubtful = [dict(one.witness.sizes) for one in function.layers if one.witness is not None]
     try:
         found = trying.tried(program, text, function.name, seconds, doubtful, begin)
@@ -44,7 +44,7 @@ def tried(program: Program, text: str, function: Function, seconds: float) -> La
 
 
 def _tell(words: str) -> None:
-    """Show what is done now to someone who waits at a terminal."""
+    """Show the present step to a user who waits at a terminal."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{words}")
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The command `dtpoly run FILE`, which runs a file on made-up inputs and shows the results."""
+"""Implements `dtpoly run FILE`, which runs a file on made-up inputs and shows the results."""
 
 import json
 import os
@@ -124,7 +124,7 @@ def _run(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Run the kernels, where the user wants or where they can."""
+    """Run the kernels on the device that the user wants, or on one that can run them."""
     if checked.verdict is None:
         name = checked.file.source.name
         tell_error(f"'{name}' has no Func, so there is nothing to run")
@@ -136,7 +136,7 @@ def _run(
     if device == "cuda" and not has_gpu:
         raise click.BadParameter("torch finds no GPU here; take cpu", param_hint="--device")
     place = device or ("cuda" if has_gpu else "cpu")
-    # Triton reads it when it is imported, and then no more.
+    # Triton reads this variable only once, when it is imported.
     if place == "cpu":
         os.environ["TRITON_INTERPRET"] = "1"
     else:
@@ -149,7 +149,7 @@ def _run(
 
 
 def wanted(program: Program) -> tuple[str, ...]:
-    """The Funcs to show: those compiled, else those that no other reads."""
+    """Return the Funcs to show: those that are compiled, else those that no other reads."""
     compiled = dict.fromkeys(d.func for d in program.directives if d.name in COMPILE)
     if compiled:
         return tuple(compiled)

@@ -9,10 +9,10 @@ from dtpoly.writing import write_atomically
 
 
 def save(path: Path, data: bytes, done: str = "wrote", more: str = "") -> bool:
-    """Write a file and say so on standard error; false where that cannot be done."""
+    """Write a file and say so on standard error; return false if that is impossible."""
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
-            # A terminal, a pipe, /dev/null: there is nothing to replace.
+            # A terminal, a pipe or /dev/null cannot be replaced by a file.
             path.write_bytes(data)
         else:
             write_atomically(path, data)
@@ -25,7 +25,7 @@ def save(path: Path, data: bytes, done: str = "wrote", more: str = "") -> bool:
 
 
 def is_same_file(one: str, other: str) -> bool:
-    """Whether two names lead to one file, by whatever links."""
+    """True if two names lead to the same file, through any links."""
     try:
         return os.path.samefile(one, other)
     except (OSError, ValueError):
@@ -33,5 +33,5 @@ def is_same_file(one: str, other: str) -> bool:
 
 
 def tell_error(message: str) -> None:
-    """An error that is about the run, not about a .dt text."""
+    """Report an error that is about the run, and not about a .dt text."""
     print(printable(f"error: {message}"), file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The command `dtpoly schedule FILE`, which chooses a schedule that is fast at given sizes."""
+"""Implements `dtpoly schedule FILE`, which chooses a schedule that is fast at given sizes."""
 
 import json
 import sys
@@ -12,8 +12,8 @@ import click
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.algorithm.show import show_directive
+from dtpoly.amounts import duration
 from dtpoly.autoschedule.algorithm import Algorithm, algorithm_of, bare
-from dtpoly.autoschedule.amounts import duration
 from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled
@@ -40,19 +40,19 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Answer:
-    """The schedules that were looked at, which of them is taken, and what is known of times."""
+    """The schedules that were considered, the one that is chosen, and the known times."""
 
     call: Call
     every: tuple[Settled, ...]
     place: int = 0
     milliseconds: tuple[float | None, ...] = ()  # measured
     outcomes: tuple[str, ...] = ()
-    device: str = ""  # that was measured on
+    device: str = ""  # the device of the measurements
     is_interrupted: bool = False
 
     @property
     def best(self) -> Settled:
-        """The schedule that is taken."""
+        """Return the schedule that is chosen."""
         return self.every[self.place]
 
 
@@ -170,7 +170,7 @@ def _has_gpu(budget: tuple[int | None, float | None]) -> bool:
 def _measured(
     answer: Answer, name: str, budget: tuple[int | None, float | None], place: str
 ) -> Answer:
-    """The same with times; without, where no device could be opened."""
+    """Return the answer with measured times, or unchanged if no device could be opened."""
     measure: Any = load("dtpoly.autoschedule.measure")
     with TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
         path = Path(folder) / "results.sqlite"
@@ -204,7 +204,7 @@ def _head(answer: Answer) -> str:
 
 
 def _listed(answer: Answer) -> str:
-    """A schedule a line: its place, what it should take, what it took, and what it is."""
+    """List the schedules, one in a line: place, expected time, measured time, directives."""
     lines: list[str] = []
     for at, one in enumerate(answer.every):
         took = answer.milliseconds[at] if answer.milliseconds else None

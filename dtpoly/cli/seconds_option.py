@@ -1,4 +1,4 @@
-"""The option `--seconds` of commands, and the budget of what they do."""
+"""Defines the option `--seconds` of commands, and limits the time of their work."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -15,7 +15,10 @@ MOST = 1e8  # three years
 
 
 class Seconds(click.FloatRange):
-    """Seconds above 0. The clocks of a system know no more than MOST, so that inf means these."""
+    """A number of seconds above 0.
+
+    The clocks of a system allow at most MOST, which inf stands for.
+    """
 
     def __init__(self) -> None:
         super().__init__(0, min_open=True)
@@ -23,7 +26,7 @@ class Seconds(click.FloatRange):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """The number, which is neither nan nor infinite."""
+        """Return the number, which is neither nan nor infinite."""
         found: float = super().convert(value, param, ctx)
         if isnan(found):
             self.fail(f"{value!r} is not a number of seconds.", param, ctx)
@@ -31,7 +34,7 @@ class Seconds(click.FloatRange):
 
 
 def seconds_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """How long a command may compute."""
+    """Add the option that says how long a command may compute."""
     option = click.option(
         "--seconds",
         type=Seconds(),
@@ -43,7 +46,7 @@ def seconds_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def timed(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option, for a command that may compute so long from its beginning to its end."""
+    """Add the option to a command, and limit the command from its beginning to its end."""
 
     @wraps(command)
     def in_time(*given: Any, seconds: float, **named: Any) -> Any:
@@ -55,9 +58,9 @@ def timed(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def limited(seconds: float, spent: float = 0.0) -> Generator[None]:
-    """Let what is done inside compute so long, and be ended from outside if it does not end.
+    """Limit the computing time of the work inside, which is ended from outside if necessary.
 
-    Of the seconds some may be spent already.
+    `spent` seconds of it are already used.
     """
     left = max(seconds - spent, 0.0)
     with within(seconds, note, spent), ended_after(left, most_bytes(), check):

@@ -1,4 +1,4 @@
-"""The command `dtpoly ship RESULTS -o FILE`, which writes the fastest schedules as .dts text."""
+"""Implements `dtpoly ship RESULTS -o FILE`, which writes the fastest schedules as .dts text."""
 
 from pathlib import Path
 from types import ModuleType

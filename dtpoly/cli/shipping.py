@@ -18,7 +18,7 @@ from dtpoly.tuned.shipping import shipped
 
 
 def ship(results: Path, output: Path, algorithm: Path | None) -> int:
-    """Merge the best of each question into a file. Raises StoreError and DtpolyError."""
+    """Merge the best result of each question into a file. Raises StoreError and DtpolyError."""
     tuned = _opened(output, algorithm)
     store = open_store(results, is_new=False)
     try:
@@ -40,7 +40,7 @@ def ship(results: Path, output: Path, algorithm: Path | None) -> int:
 
 
 def _opened(output: Path, algorithm: Path | None) -> Tuned:
-    """The file as it is, or a new one about an algorithm."""
+    """Return the file if it exists, else a new one about an algorithm."""
     if output.exists():
         return read_tuned(output)
     assert algorithm is not None
@@ -49,6 +49,6 @@ def _opened(output: Path, algorithm: Path | None) -> Tuned:
 
 
 def algorithm_of(file: str) -> Path:
-    """The path of the algorithm that a file is about: its own, or that which it names."""
+    """Return the path of a file's algorithm: the file itself, or the one that it names."""
     named = named_algorithm(parse(read_file(file)).file)
     return Path(file) if named is None else Path(file).parent / named.path.text

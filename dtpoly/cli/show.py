@@ -1,4 +1,4 @@
-"""The command `dtpoly show FILE`, which prints one stage of a file's way through the pipeline."""
+"""Implements `dtpoly show FILE`, which prints one stage of the pipeline for a file."""
 
 import json
 import sys
@@ -43,14 +43,14 @@ VERSION = 1  # of the JSON document
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A checked file, and sizes of labels for what is drawn at concrete sizes."""
+    """A checked file, and the sizes of labels for pictures at concrete sizes."""
 
     checked: Checked
     words: tuple[str, ...]
 
     @property
     def program(self) -> Program:
-        """The Program, also one whose schedule is refused."""
+        """Return the Program, even if its schedule is refused."""
         checked = self.checked
         if checked.program is not None:
             return checked.program
@@ -60,20 +60,20 @@ class Asked:
 
     @property
     def state(self) -> State:
-        """The scheduled Program."""
+        """Return the scheduled Program."""
         verdict = self.checked.verdict
         return verdict.scheduled if verdict is not None else scheduled(self.program)
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The sizes that are given."""
+        """Return the sizes that are given or fixed."""
         given = parse_sizes(self.words, [label.name for label in self.program.labels])
         used = self.state.model.size_of
         fixed = with_fixed(self.program, given)
         return {label: size for label, size in fixed.items() if label in given or label in used}
 
 
-# What each stage can be written as; the text comes first. Data become a JSON document.
+# The forms in which each stage can be written; the text comes first. Data become a JSON document.
 STAGES: Mapping[str, Mapping[str, Callable[[Asked], object]]] = {
     "syntax": {
         "text": lambda asked: lines(show_tree(asked.checked.file)),
@@ -216,7 +216,10 @@ def command(
 
 
 def _form(stage: str, form: str | None, as_json: bool, output: str | None) -> str:
-    """The form that is asked for; a stage need not have it."""
+    """Return the form that is asked for.
+
+    Raises click.BadParameter if the stage does not have it.
+    """
     ending = Path(output).suffix.removeprefix(".") if output else ""
     asked = form or ("json" if as_json else ending if ending in ("svg", "json") else "text")
     if as_json and asked != "json":
@@ -241,5 +244,5 @@ def _code() -> ModuleType:
 
 
 def lines(words: Iterable[str]) -> str:
-    """Each on a line of its own."""
+    """Return each word on a line of its own."""
     return "".join(f"{word}\n" for word in words)

@@ -18,13 +18,13 @@ from dtpoly.suggest import near
 
 LARGEST = 2**48
 ELEMENT = 8  # bytes: the reference computes in f64 and i64
-TEMPORARIES = 3  # values of one expression that are alive at the same time
+TEMPORARIES = 3  # values of one expression that exist at the same time
 
 _SIZE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*([+-]?[0-9]{1,20})\s*")
 
 
 def parse_sizes(words: Iterable[str], labels: list[str]) -> dict[str, int]:
-    """The size of each label named. Raises click.BadParameter."""
+    """Return the size of each label that is named. Raises click.BadParameter."""
     sizes: dict[str, int] = {}
     for word in (part for group in words for part in group.split(",")):
         match = _SIZE.fullmatch(word)
@@ -43,9 +43,9 @@ def parse_sizes(words: Iterable[str], labels: list[str]) -> dict[str, int]:
 
 
 class SizesError(click.ClickException):
-    """Sizes on the command line that leave a label without one, or contradict each other.
+    """Raised if sizes on the command line leave out a label or contradict each other.
 
-    They come from options, so this is about usage: all commands end with the same exit code.
+    The sizes come from options, so this is a usage error, with the same exit code for all commands.
     """
 
     exit_code = 2
@@ -55,12 +55,12 @@ class SizesError(click.ClickException):
         self.diagnostics = tuple(diagnostics)
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Say what the program says of them."""
+        """Report the diagnostics about the sizes."""
         report(self.diagnostics, sys.stderr)
 
 
 def all_sizes(program: Program, words: Iterable[str]) -> dict[str, int]:
-    """The size of each label, of which some follow from others.
+    """Return the size of each label; some follow from others.
 
     Raises click.BadParameter and SizesError.
     """
@@ -72,7 +72,7 @@ def all_sizes(program: Program, words: Iterable[str]) -> dict[str, int]:
 
 
 def check_memory(program: Program, sizes: Mapping[str, int], limit: float) -> None:
-    """Refuse sizes that need more than so many GiB. Raises click.BadParameter."""
+    """Refuse sizes that need more than this number of GiB. Raises click.BadParameter."""
     needed = elements(program, sizes) * ELEMENT / 2**30
     if needed > limit:
         shown = ", ".join(f"{label}={size}" for label, size in sizes.items())
@@ -83,7 +83,7 @@ def check_memory(program: Program, sizes: Mapping[str, int], limit: float) -> No
 
 
 def elements(program: Program, sizes: Mapping[str, int]) -> int:
-    """About how many elements are alive at once: inputs, Funcs and the largest temporaries."""
+    """Estimate how many elements exist at once: inputs, Funcs and the largest temporaries."""
     inputs = sum(prod(shape) for shape in input_shapes(program, sizes).values())
     funcs = sum(prod(sizes[label] for label in func.labels) for func in program.funcs)
     largest = max(

@@ -1,4 +1,4 @@
-"""The command `dtpoly space FILE`, which says what a file with choices leaves open."""
+"""Implements `dtpoly space FILE`, which says what a file with choices leaves open."""
 
 import json
 import os
@@ -118,7 +118,7 @@ def command(
 
 
 def _lines(space: Any, of: Any, numbers: Iterable[int]) -> Iterator[str]:
-    """The line of each point."""
+    """Yield the line of each point."""
     short: Callable[..., str] = load("dtpoly.explore.space.short").short
     point_at: Callable[..., Any] = load("dtpoly.explore.space.count").point_at
     return (short(space, point_at(of, number)) for number in numbers)

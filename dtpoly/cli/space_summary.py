@@ -1,4 +1,4 @@
-"""Counts the points of a space and what each rule removes, as rows and as data."""
+"""Counts the points of a space and those that each rule removes, as rows and as data."""
 
 import signal
 import sys
@@ -33,7 +33,7 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """The user's wishes: what to find out about a space, and how."""
+    """The wishes of the user: what to find out about a space, and how."""
 
     seed: int
     looked_at: int | None
@@ -45,21 +45,21 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The numbers that are known of a space; some are missing if it was interrupted."""
+    """The numbers that are known about a space; some are missing if the count was interrupted."""
 
     constrained: Constrained
     tally: Tally
     is_interrupted: bool
-    is_late: bool = False  # its time was over before all were looked at
+    is_late: bool = False  # True if the time was used up before all points were looked at
 
     @property
     def is_exact(self) -> bool:
-        """Whether every point was looked at."""
+        """True if every point was looked at."""
         return self.tally.known == self.constrained.left.count
 
 
 def summarise(space: Space, telling: Telling) -> Summary:
-    """Count the points, then ask the rules about them, or about a sample. Raises DtpolyError."""
+    """Count the points, then apply the rules to all of them or to a sample. Raises DtpolyError."""
     found = constrained(space)
     left = found.left
     size = telling.looked_at or (left.count if left.count <= EXACT else SAMPLE)
@@ -85,17 +85,17 @@ def summarise(space: Space, telling: Telling) -> Summary:
 
 
 class TimeIsOverError(Exception):
-    """Raised when the time for a summary is over."""
+    """Raised when the time for a summary is used up."""
 
 
 @contextmanager
 def _alarm(seconds: float | None) -> Generator[None]:
-    """Raise TimeIsOverError inside after so many seconds.
+    """Raise TimeIsOverError inside after this number of seconds.
 
-    What is inside waits for other processes, or has isl compute: it is not asked in between.
+    A clock is needed because the code inside waits for other processes or for isl.
     """
     if seconds is None or not hasattr(signal, "setitimer"):
-        yield  # there is no such clock on Windows
+        yield  # Windows has no such clock
         return
 
     def ring(_number: int, _frame: object) -> None:
@@ -111,7 +111,10 @@ def _alarm(seconds: float | None) -> Generator[None]:
 
 
 def _progress() -> Progress:
-    """A bar on a terminal, and nothing elsewhere; it is gone at the end."""
+    """Return a progress bar for a terminal, which disappears at the end.
+
+    Elsewhere it shows nothing.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     hidden = not sys.stderr.isatty()
@@ -121,7 +124,7 @@ def _progress() -> Progress:
 
 
 def choice_rows(space: Space) -> list[tuple[str, str, str]]:
-    """List each parameter: its name in a point, its options, and which alternative has it."""
+    """List each parameter: its name in a point, its options, and the alternative that has it."""
     names = [str(parameter) for parameter in space.parameters]
     listed = iter(_alternatives(space.items))
     rows: list[tuple[str, str, str]] = []
@@ -134,7 +137,7 @@ def choice_rows(space: Space) -> list[tuple[str, str, str]]:
 
 
 def _alternatives(items: tuple[Item, ...]) -> Iterator[Alternatives]:
-    """All alternatives, in the order of their parameters."""
+    """Yield all alternatives, in the order of their parameters."""
     for item in items:
         if isinstance(item, Alternatives):
             yield item
@@ -143,7 +146,7 @@ def _alternatives(items: tuple[Item, ...]) -> Iterator[Alternatives]:
 
 
 def _options(parameter: Parameter, listed: Alternatives | None) -> list[str]:
-    """The options in one line; alternatives in a line each."""
+    """Return the options in one line; alternatives have a line each."""
     if listed is not None:
         options = enumerate(map(show_option, listed.options), 1)
         return [f"{at}: {text or 'nothing'}" for at, text in options]
@@ -153,7 +156,7 @@ def _options(parameter: Parameter, listed: Alternatives | None) -> list[str]:
 
 
 def rule_rows(found: Summary) -> Iterator[tuple[str, str, str]]:
-    """How many points there are, how many each rule removes, and what is left."""
+    """Yield rows with the number of points, the number that each rule removes, and the rest."""
     yield f"{found.constrained.all:,}", "", "all that can be chosen"
     for constraint, count in found.constrained.removed:
         yield f"-{count:,}", "", shown(constraint)
@@ -178,7 +181,7 @@ def _title(code: str) -> str:
 
 
 def remarks(found: Summary) -> Iterator[str]:
-    """Yield remarks that a reader of the numbers needs."""
+    """Yield the remarks that a reader of the numbers needs."""
     tally, left = found.tally, found.constrained.left.count
     if found.is_interrupted:
         yield f"interrupted: {tally.known:,} of {tally.asked:,} points were looked at"
@@ -195,7 +198,7 @@ def remarks(found: Summary) -> Iterator[str]:
 
 
 def as_data(space: Space, found: Summary) -> dict[str, Any]:
-    """For JSON."""
+    """Return the summary as data for JSON."""
     tally = found.tally
     return {
         "choices": [

@@ -1,4 +1,4 @@
-"""Computes numbers that tell about the values of each Func.
+"""Computes numbers that describe the values of each Func.
 
 It imports torch.
 """
@@ -16,14 +16,14 @@ from dtpoly.reference.run import run
 from dtpoly.reference.values import DTYPE
 from dtpoly.schedule.program_id import program_index
 
-ELEMENTS = 4  # the first ones that are shown
+ELEMENTS = 4  # the number of first elements that are shown
 
 Number = int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The numbers of a Func's values; if there are no values, min, mean and max are missing."""
+    """The numbers of a Func's values; without values, min, mean and max are missing."""
 
     name: str
     labels: tuple[str, ...]
@@ -38,7 +38,7 @@ class Summary:
 def summarise(
     program: Program, sizes: Mapping[str, int], seed: int, wanted: Sequence[str]
 ) -> list[Summary]:
-    """The wanted Funcs on made-up inputs."""
+    """Compute the wanted Funcs on made-up inputs, and describe their values."""
     inputs = random_inputs(program, sizes, seed)
     summaries: list[Summary] = []
 
@@ -59,7 +59,7 @@ def summarise(
 
 
 def as_data(summary: Summary) -> dict[str, object]:
-    """A summary for JSON, which has no word for nan and inf: there they are strings."""
+    """Return a summary as data for JSON, which has no word for nan and inf: they become strings."""
     data: dict[str, object] = asdict(summary)
     data |= {key: _speakable(data[key]) for key in ("min", "mean", "max")}
     return data | {"elements": [_speakable(element) for element in summary.elements]}
@@ -70,7 +70,7 @@ def _speakable(number: object) -> object:
 
 
 def as_row(summary: Summary) -> tuple[str, ...]:
-    """A summary as words for a table."""
+    """Return a summary as words for a table."""
     sizes = zip(summary.labels, summary.shape, strict=True)
     elements = [_short(element) for element in summary.elements]
     return (

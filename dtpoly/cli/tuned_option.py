@@ -1,4 +1,4 @@
-"""The option `--tuned FILE`, which takes the schedule that a call would get from a file."""
+"""Defines the option `--tuned FILE`, which takes the schedule that a call would get from a file."""
 
 import sys
 from collections.abc import Callable
@@ -36,7 +36,7 @@ OPTIONS = (
 
 
 def tuned_options(command: F) -> F:
-    """The options that say which call is meant."""
+    """Add the options that describe the call."""
     for option in reversed(OPTIONS):
         command = option(command)
     return command
@@ -45,7 +45,10 @@ def tuned_options(command: F) -> F:
 def tuned_source(
     file: str, tuned: str, device: str | None, dtype: str, words: tuple[str, ...]
 ) -> Source:
-    """The algorithm with the schedule of such a call. Says which it is, on standard error."""
+    """Return the algorithm with the schedule for such a call.
+
+    The name of the schedule goes to standard error.
+    """
     found = load("dtpoly.tuned.file").read_tuned(tuned)
     if load("dtpoly.explore.space.file").read_space(file).program != found.program:
         message = f"the schedules of '{tuned}' are for another algorithm"

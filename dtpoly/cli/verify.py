@@ -1,4 +1,4 @@
-"""`dtpoly verify FILE` proves that kernels compute what a .dt file says, or shows where not."""
+"""Implements `dtpoly verify FILE`, which proves that kernels compute what a .dt file says."""
 
 import json
 import os
@@ -34,13 +34,13 @@ from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
 from dtpoly.verification import SECONDS, verified
-from dtpoly.verify.other_version import of_other_version
-from dtpoly.verify.report import Report, Verdict
+from dtpoly.verify.proof.other_version import of_other_version
+from dtpoly.verify.proof.report import Report, Verdict
 
 VERSION = 1  # of the JSON document
 CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
 TOGETHER = ["--kernel", "--check"]
-EMITTED = "<kernels>"  # what messages call a text that no file holds
+EMITTED = "<kernels>"  # the name of a text without a file, in messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def command(**given: Any) -> int:
 
 
 def _check_options(asked: VerifyCall) -> None:
-    """Refuse options that ask for different things, and to write over what is verified."""
+    """Refuse options that contradict each other, and a certificate that would replace its input."""
     _check_together(
         {"--check": asked.to_check, "--fuse-at": asked.fusions},
         {"--kernel": asked.kernel, "--certificate": asked.certificate, "--ring": asked.ring},
@@ -166,13 +166,13 @@ def _check_options(asked: VerifyCall) -> None:
 def _found(
     asked: VerifyCall, program: Program, text: Source, wanted: tuple[str, ...]
 ) -> Report | None:
-    """Verify, and run in the ring what is to be run; None if that cannot be done here."""
-    # What is refuted is looked at again.
+    """Verify, and run in the ring if needed; return None if that cannot be done here."""
+    # The time is doubled, because a refuted function is looked at again.
     with limited(2 * asked.seconds * len(program.funcs) + BUDGET):
         found = verified(program, text.text, wanted, asked.seconds)
     if asked.func is not None:
         found = Report(tuple(one for one in found.functions if one.name in (asked.func, "")))
-    # A text of ours that is not proved is run without being asked to; a user's is not.
+    # A text of ours that is not proved is run automatically; a user's text only on request.
     is_ours = asked.kernel is None
     if asked.ring or (is_ours and found.verdict is Verdict.UNKNOWN and can_run()):
         with_ring = in_ring(program, text.text, found, asked.seconds, all_of_them=asked.ring)
@@ -183,7 +183,7 @@ def _found(
 
 
 def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> None:
-    """Print the verdict, as a document if that is asked for."""
+    """Print the verdict, as a JSON document if the user wants one."""
     is_ours = asked.kernel is None
     told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
     if not asked.as_json:
@@ -196,16 +196,16 @@ def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> Non
 
 
 def _check_together(instead: Mapping[str, object], more: Mapping[str, object]) -> None:
-    """Refuse options of which one would be left out in silence. Raises click.UsageError."""
+    """Refuse options of which one would be ignored silently. Raises click.UsageError."""
     given = [word for word, value in instead.items() if value]
-    # Of the kernels of --kernel a certificate may be checked.
+    # A certificate may be checked for the kernels of --kernel.
     others = [word for word, value in more.items() if value and [word, *given] != TOGETHER]
     if given and len([*given, *others]) > 1:
         raise click.UsageError(f"{' and '.join([*given, *others])} ask for different things")
 
 
 def _text(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> Source:
-    """The kernels: of a file, or those that are generated."""
+    """Return the kernels: those of a file, or those that are generated."""
     if kernel is not None:
         return read_file(kernel)
     assert checked.verdict is not None
@@ -214,7 +214,7 @@ def _text(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> Sour
 
 
 def _show(found: Report, told: tuple[Diagnostic, ...]) -> None:
-    """The table, and below it what is not proved."""
+    """Print the table, and below it what is not proved."""
     verdicts: ModuleType = load("dtpoly.verdict_table")
     table: Callable[..., str] = load("dtpoly.render.table").table
     colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)

@@ -1,4 +1,4 @@
-"""The command `dtpoly why-not FILE DIRECTIVE`, which says whether a directive may be added."""
+"""Implements `dtpoly why-not FILE DIRECTIVE`, which says whether a directive may be added."""
 
 import json
 import sys
@@ -87,12 +87,12 @@ def command(
 
 
 def is_about_it(diagnostic: Diagnostic) -> bool:
-    """Whether it speaks of the directive in question, not of the file."""
+    """True if a message is about the new directive, and not about the file."""
     return diagnostic.span is None or diagnostic.span.source.name == NAME
 
 
 def check_is_one(added: Added) -> None:
-    """Refuse what is not exactly one directive. Raises click.BadParameter."""
+    """Refuse a text that is not exactly one directive. Raises click.BadParameter."""
     problem = ""
     if added.others:
         problem = f"'{_short(added.others[0].span.text)}' is no directive"

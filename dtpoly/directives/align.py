@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from dtpoly.amounts import listed
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.reads import check_reads
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
@@ -32,11 +34,26 @@ class Align(LaunchEdit):
 
     name: ClassVar[str] = "align"
     ignores_sizes: ClassVar[bool] = True
+    written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     order: ClassVar[str] = "each index is in another tile or lane, where that makes no difference"
 
     inputs: tuple[Name, ...]
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The tensors whose lines begin anywhere."""
+        names = tuple(map(Name, layout.aligned))
+        return cls(layout.func, names) if names else None
+
+    def why(self, decided: Decided) -> str:
+        """Tiles begin where memory does."""
+        return f"lines of {listed(self._names)} begin anywhere: tiles begin where memory does"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(item.text for item in self.inputs)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the kernel reads the input, or what another kernel left in memory."""
@@ -44,7 +61,7 @@ class Align(LaunchEdit):
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let lanes begin where the lines of these tensors are aligned."""
-        return replace(launch, aligned=(*launch.aligned, *(item.text for item in self.inputs)))
+        return replace(launch, aligned=(*launch.aligned, *self._names))
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Nothing for tensors that have no loop along their lines."""

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.labels import Label
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.tree import Kernel, loops
 from dtpoly.schedule.values import Name
 
@@ -28,10 +29,21 @@ class Alternate(LaunchEdit):
 
     name: ClassVar[str] = "alternate"
     ignores_sizes: ClassVar[bool] = True
+    written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", Label(), Count.EACH),)
     order: ClassVar[str] = "loops whose rounds may come in any order are turned, and no others"
 
     loops: tuple[Name, ...]
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The labels whose loops take turns."""
+        names = tuple(map(Name, layout.turned))
+        return cls(layout.func, names) if names else None
+
+    def why(self, decided: Decided) -> str:
+        """What was read last is in the cache."""
+        return "every second walk goes backwards: it finds in the cache what was read last"
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let every second loop over one of these labels go backwards."""

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import ClassVar
+from math import prod
+from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
 from dtpoly.algorithm.operations import REDUCTION
+from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Part
 from dtpoly.schedule.arguments import OneOf
@@ -16,9 +19,9 @@ from dtpoly.schedule.facts import Blocked, Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
 from dtpoly.schedule.partials import with_partial_results
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Loop, Node, loops, rewrite
+from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, loops, rewrite
 from dtpoly.schedule.values import Divided, Sized, word_span
 
 
@@ -40,6 +43,8 @@ class Block(Primitive):
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.BLOCKS
     is_joined: ClassVar[bool] = True
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.GRID})
+    written: ClassVar[Written] = Written.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("blocks", OneOf((SizedLabel(), DividedLabel("size"))), Count.EACH),
     )
@@ -53,6 +58,26 @@ class Block(Primitive):
             if isinstance(item, Divided):
                 new, span = item.new, item.span
                 yield NewName(self.func, new, item.label, self.name, is_loop=True, span=span)
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The blocks, and the parts of a reduction."""
+        blocks: list[Sized | Divided] = [Sized(label, size) for label, size in layout.blocks]
+        if layout.partial is not None:
+            part = layout.partial
+            blocks.append(Divided(part.label, part.name, part.size))
+        return cls(layout.func, tuple(blocks)) if blocks else None
+
+    def why(self, decided: Decided) -> str:
+        """Say how many programs there are, and what each of them has."""
+        layout = decided.layout
+        machine = f"for {decided.processors} multiprocessors"
+        if layout.partial is not None:
+            label = layout.partial.label
+            count = decided.parts(label, layout.partial.size)
+            return f"{label} in {count:,} parts: {decided.blocks * count:,} programs {machine}"
+        of = f"{prod(size for _, size in layout.blocks):,} of its elements"
+        return f"{many(decided.blocks, 'program')} {machine}, each with {of}"
 
     def depends(self) -> Depends:
         """Of sizes, a verdict depends on how they compare with those of tiles."""

@@ -22,6 +22,7 @@ class Compile(Primitive):
     ignores_sizes: ClassVar[bool] = True
     aliases: ClassVar[tuple[str, ...]] = ("compile_to_kernel",)
     stage: ClassVar[Stage] = Stage.COMPILE
+    is_of_result: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = False
 

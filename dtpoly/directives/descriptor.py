@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from dtpoly.amounts import listed
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.facts import Described, Fact
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.reads import check_reads
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
@@ -31,9 +33,24 @@ class Descriptor(LaunchEdit):
 
     name: ClassVar[str] = "descriptor"
     ignores_sizes: ClassVar[bool] = True
+    written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
 
     inputs: tuple[Name, ...]
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The tensors whose rows begin aligned."""
+        names = tuple(map(Name, layout.descriptors))
+        return cls(layout.func, names) if names else None
+
+    def why(self, decided: Decided) -> str:
+        """The copy engine brings tiles."""
+        return f"rows of {listed(self._names)} begin aligned: the copy engine brings tiles"
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(item.text for item in self.inputs)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the kernel reads each tensor, or that it is the Func's own.
@@ -45,12 +62,11 @@ class Descriptor(LaunchEdit):
 
     def facts(self) -> Iterator[Fact]:
         """Other directives may be about what is stored so."""
-        yield Described(self.func, tuple(item.text for item in self.inputs), self.span)
+        yield Described(self.func, self._names, self.span)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let tiles of these tensors be loaded and stored through descriptors."""
-        names = (item.text for item in self.inputs)
-        return replace(launch, descriptors=(*launch.descriptors, *names))
+        return replace(launch, descriptors=(*launch.descriptors, *self._names))
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Nothing for tensors of which no tile is a box."""

@@ -1,10 +1,12 @@
 """The primitive `early`: a launch that begins while the one before it ends."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from dtpoly.amounts import many
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
 
@@ -23,6 +25,15 @@ class Early(LaunchEdit):
     name: ClassVar[str] = "early"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """It is for kernels that are as short as a launch."""
+        return cls(layout.func) if layout.is_early else None
+
+    def why(self, decided: Decided) -> str:
+        """Say what is done while the kernel before ends."""
+        return f"{many(decided.programs, 'program')} placed while the kernel before them ends"
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let it begin while the launch before it ends."""

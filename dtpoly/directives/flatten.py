@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from dtpoly.amounts import listed
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label, twice
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, asking, loops
 from dtpoly.schedule.values import Name
@@ -31,11 +33,22 @@ class Flatten(LaunchEdit):
     name: ClassVar[str] = "flatten"
     ignores_sizes: ClassVar[bool] = True
     elsewhere: ClassVar[tuple[str, ...]] = ("collapse",)
+    written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),
     )
 
     loops: tuple[Name, ...]
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The labels whose loops are one."""
+        names = tuple(map(Name, layout.flat))
+        return cls(layout.func, names) if names else None
+
+    def why(self, decided: Decided) -> str:
+        """Loads run ahead across rounds."""
+        return f"one loop over {listed(self._names)}: loads run ahead from round to round"
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that each loop stands once."""

@@ -2,20 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.arguments import OneOf
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact, NewName, Numbered
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, check_label
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Divided, Name, label_of, show_value, word_span
 from dtpoly.source import Span
 
@@ -36,6 +37,8 @@ class Map(Primitive):
     name: ClassVar[str] = "map"
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.NUMBERING
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.GROUPS})
+    written: ClassVar[Written] = Written.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "loops",
@@ -53,6 +56,28 @@ class Map(Primitive):
             if isinstance(item, Divided):
                 new, label, span = item.new, item.label, item.span
                 yield NewName(self.func, new, label, self.name, is_loop=False, span=span)
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The order of programs, if it is not the usual one."""
+        group = layout.group
+        loops: list[Name | Divided] = []
+        for label in layout.order:
+            if group is not None and label == group.label:
+                loops.append(Divided(label, group.name, group.count))
+            else:
+                loops.append(Name(label))
+        if group is not None:
+            loops.append(Name(group.name))
+        return cls(layout.func, tuple(loops)) if layout.order else None
+
+    def why(self, decided: Decided) -> str:
+        """Say what programs that follow each other share."""
+        layout = decided.layout
+        if layout.group is not None:
+            count, label = layout.group.count, layout.group.label
+            return f"{count} blocks of {label} in turn share what they read: it stays in L2"
+        return f"programs go along {layout.order[-1]} first, as memory does"
 
     def depends(self) -> Depends:
         """A verdict does not depend on how many blocks a group has."""

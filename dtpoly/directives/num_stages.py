@@ -3,8 +3,10 @@
 from dataclasses import replace
 from typing import ClassVar, Self
 
+from dtpoly.amounts import amount
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
@@ -25,6 +27,15 @@ class NumStages(LaunchEdit):
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
 
     stages: int
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The number of stages, if the layout has one."""
+        return cls(layout.func, layout.stages) if layout.stages else None
+
+    def why(self, decided: Decided) -> str:
+        """Say how much memory the stages take."""
+        return f"{self.stages} steps under way: {amount(decided.shared)} of shared memory"
 
     def depends(self) -> Depends:
         """A verdict depends on no number of stages, but for whether loads run ahead."""

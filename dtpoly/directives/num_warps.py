@@ -1,14 +1,18 @@
 """The primitive `num_warps`: how many warps run a program instance."""
 
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from dtpoly.amounts import many
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.tree import Kernel
+
+WARP = 32  # threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,17 @@ class NumWarps(LaunchEdit):
     )
 
     warps: int
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self:
+        """Every layout has a number of warps."""
+        return cls(layout.func, layout.warps)
+
+    def why(self, decided: Decided) -> str:
+        """Say how many numbers each thread has."""
+        threads = self.warps * WARP
+        each = max(decided.elements // threads, 1)
+        return f"{many(each, 'number')} for each of {threads} threads"
 
     def depends(self) -> Depends:
         """A verdict depends on no number of warps."""

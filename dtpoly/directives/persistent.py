@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
+from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.depends import Depends
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -27,9 +29,21 @@ class Persistent(LaunchEdit):
     """
 
     name: ClassVar[str] = "persistent"
+    written: ClassVar[Written] = Written.PROGRAMS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("each", Integer(1, 32), Count.MAYBE),)
 
     each: int | None = None
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The number of programs that each multiprocessor keeps."""
+        each = None if layout.each == 1 else layout.each
+        return cls(layout.func, each) if layout.each else None
+
+    def why(self, decided: Decided) -> str:
+        """What comes next is loaded early."""
+        turns = f"{many(decided.blocks, 'block')} in turn"
+        return f"{turns}: the next one is loaded while one is stored"
 
     def depends(self) -> Depends:
         """A verdict depends on no number of programs."""

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Word
 from dtpoly.schedule.depends import Depends
+from dtpoly.schedule.facts import Fact, Rounded
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.primitive import LaunchEdit, Parameter, Written
 from dtpoly.schedule.tree import Kernel
 
 
@@ -25,11 +27,17 @@ class Precision(LaunchEdit):
     """
 
     name: ClassVar[str] = "precision"
+    written: ClassVar[Written] = Written.RESULT
+    is_of_result: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("mode", Word(("tf32", "tf32x3", "ieee"))),
     )
 
     mode: str
+
+    def facts(self) -> Iterator[Fact]:
+        """State how exact the result is."""
+        yield Rounded(self.func, self.mode)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the kernel has a product."""
@@ -42,6 +50,15 @@ class Precision(LaunchEdit):
                 "sets the precision of an rdot",
                 hint="remove it, or put it on the Func whose kernel computes the product",
             )
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The precision that is asked for, if one is."""
+        return cls(layout.func, layout.precision) if layout.precision else None
+
+    def why(self, decided: Decided) -> str:
+        """It was asked for."""
+        return f"products in {self.mode}, as asked for"
 
     def depends(self) -> Depends:
         """A verdict depends on no rounding."""

@@ -11,7 +11,7 @@ from dtpoly.schedule.labels import Label, twice
 from dtpoly.schedule.nesting import reordered
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Name
 
 
@@ -30,6 +30,7 @@ class Reorder(Primitive):
     elsewhere: ClassVar[tuple[str, ...]] = ("interchange",)
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.ORDER
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.ORDER})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),
     )

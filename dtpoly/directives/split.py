@@ -12,7 +12,7 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Divided, word_span
 
 
@@ -31,6 +31,7 @@ class Split(Primitive):
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.DIVISIONS
     is_joined: ClassVar[bool] = True
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS})
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("splits", DividedLabel(), Count.EACH),)
 
     splits: tuple[Divided, ...]

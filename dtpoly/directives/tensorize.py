@@ -2,18 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 from typing import ClassVar, Self
 
+from dtpoly.amounts import amount, listed
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
-from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
-from dtpoly.schedule.tree import Kernel
+from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Sized
 
 
@@ -34,6 +37,8 @@ class Tensorize(Primitive):
     stage: ClassVar[Stage] = Stage.LOOPS
     turn: ClassVar[Turn | None] = Turn.LANES
     is_joined: ClassVar[bool] = True
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS, AxisKind.LANES})
+    written: ClassVar[Written] = Written.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "tiles", SizedLabel(Integer(least=0, power_of_two=True), qualified=True), Count.EACH
@@ -41,6 +46,29 @@ class Tensorize(Primitive):
     )
 
     tiles: tuple[Sized, ...]
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The tiles that have several lanes."""
+        tiles = tuple(Sized(label, size) for label, size in layout.tiles if size != 1)
+        return cls(layout.func, tiles) if tiles else None
+
+    def why(self, decided: Decided) -> str:
+        """Say what is computed at once, and where it is kept."""
+        if decided.product:
+            deep = prod(map(decided.span, decided.product))
+            beside = f"rows of {amount(deep * decided.operand)} in shared memory"
+            tiles = f"a product of tiles at a time, {deep} of {listed(decided.product)} deep"
+            return f"{tiles}: {beside}"
+        for label, tile in decided.layout.tiles:
+            size = decided.sizes.get(label, 0)
+            if label not in decided.reduced:
+                continue
+            if tile == 0:
+                return f"all {size:,} of {label} at once, in registers: what it loads is read once"
+            if tile > 1:
+                return f"{tile:,} of {label} at a time: all {size:,} would not fit, or not pay"
+        return f"all of a block in one step: {decided.elements:,} elements"
 
     def depends(self) -> Depends:
         """Of sizes, a verdict depends on how they compare with others along the label."""

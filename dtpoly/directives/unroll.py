@@ -8,7 +8,7 @@ from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Loop, Node, rewrite
+from dtpoly.schedule.tree import AxisKind, Loop, Node, rewrite
 from dtpoly.schedule.values import Sized
 
 
@@ -24,6 +24,7 @@ class Unroll(Primitive):
 
     name: ClassVar[str] = "unroll"
     stage: ClassVar[Stage] = Stage.REWRITES
+    makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("factors", SizedLabel(noun="factor"), Count.EACH),
     )

@@ -5,11 +5,11 @@ from typing import Any
 
 
 class MissingExtra(Exception):
-    """A package is not installed."""
+    """Raised if a package is not installed."""
 
 
 def extra(package: str, group: str) -> Any:
-    """A package, imported now. Raises MissingExtra, which says how to get it."""
+    """Import a package. Raises MissingExtra, which says how to install it."""
     try:
         return import_module(package)
     except ModuleNotFoundError as error:

@@ -12,7 +12,9 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import INTEGERS
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.dependences import names_of_bound, names_of_condition, reads
+from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.copy_rules import wrong_copies
+from dtpoly.ir.dependences import exposed, names_of_bound, names_of_condition, reads
 from dtpoly.ir.described_boxes import wrong_boxes
 from dtpoly.ir.kernel import (
     OFFSET,
@@ -37,13 +39,15 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
 from dtpoly.ir.kinds import Named
-from dtpoly.ir.parts import assigned_by, nested, values, walk
-from dtpoly.ir.tile_types import Types, behind, misfits
+from dtpoly.ir.parts import assigned, assigned_by, inside, nested, values, walk
+from dtpoly.ir.tile_types import TileType, Types, behind, misfits
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
+from dtpoly.ir.tiled import flat
 
 NOTHING_KNOWN = Types({}, {})
 
@@ -77,6 +81,7 @@ class Sight:
     described: frozenset[str] = frozenset()
     types: Types = NOTHING_KNOWN
     differs: bool = False
+    is_in_block: bool = False
 
     def with_step(self, one: Instruction) -> "Sight":
         """Add the names that an instruction sets."""
@@ -113,6 +118,7 @@ class _Kernel:
     flags: frozenset[str]
     blocks: frozenset[str]  # names of descriptors
     described: dict[str, Described]
+    buffers: dict[str, SharedBuffer]
 
     def complaint(self, step: Step | None, what: str) -> Complaint:
         """A complaint about this kernel."""
@@ -127,9 +133,12 @@ def complaints(kernel: TileKernel) -> Iterator[Complaint]:
         frozenset(one.name for one in kernel.flags),
         frozenset((*(one.name for one in kernel.described), *(one.name for one in kernel.own))),
         {one.name: one for one in kernel.described},
+        {one.name: one for one in inside(kernel.body) if isinstance(one, SharedBuffer)},
     )
     yield from _parameters(known)
     yield from _body(known, kernel.body, Sight(_parameters_names(kernel), frozenset()))
+    for step, what in wrong_copies(kernel.body):
+        yield known.complaint(step, what)
 
 
 def _parameters_names(kernel: TileKernel) -> frozenset[str]:
@@ -163,14 +172,19 @@ def _parameters(known: _Kernel) -> Iterator[Complaint]:
 def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Complaint]:
     """Complain of a block; what it sets is seen by its later steps alone."""
     for step in body:
+        for what in _unlike(step.instruction):
+            yield known.complaint(step, what)
+    for step in flat(body):
         yield from _step(known, step, sight)
         match step.instruction:
             case ForLoop(name=name, body=inner) as loop:
                 names, differs = sight.names | {name}, sight.differs or _has_lanes(loop, sight)
-                yield from _body(known, inner, replace(sight, names=names, differs=differs))
+                yield from _body(
+                    known, inner, replace(sight, names=names, differs=differs, is_in_block=True)
+                )
             case If(body=inner) as branch:
                 differs = sight.differs or _has_lanes(branch, sight)
-                yield from _body(known, inner, replace(sight, differs=differs))
+                yield from _body(known, inner, replace(sight, differs=differs, is_in_block=True))
             case WhereDescribed(descriptors=given, body=inner, otherwise=other):
                 there = replace(sight, described=sight.described | {*given})
                 yield from _body(known, inner, there)
@@ -183,10 +197,19 @@ def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Comp
                 sight = sight.with_step(one)
 
 
+def _unlike(one: Instruction) -> Iterator[str]:
+    """The tail of a tiled loop passes on what a round of its main part passes on."""
+    if isinstance(one, TiledLoop):
+        main, tail = (exposed(part) & {*assigned(part)} for part in (one.main, one.tail))
+        for name in sorted(main ^ tail):
+            parts = ("main part", "tail") if name in main else ("tail", "main part")
+            yield f"the {parts[0]} goes on with '{name}', and the {parts[1]} does not"
+
+
 def _set_by(body: tuple[Step, ...]) -> frozenset[str]:
     """The names that a block sets on every way through it."""
     found = set[str]()
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case ForLoop() | If():
                 pass
@@ -207,6 +230,7 @@ def _step(known: _Kernel, step: Step, sight: Sight) -> Iterator[Complaint]:
         *_axes(one, sight),
         *_numbers(one, sight),
         *misfits(sight.types, one),
+        *_buffers(one, known, sight),
     ):
         yield known.complaint(step, what)
 
@@ -265,6 +289,34 @@ def _tensors(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
         yield f"'{one.block.descriptor}' is no descriptor of the kernel"
     if (described := known.described.get(one.block.descriptor)) is not None:
         yield from wrong_boxes(sight.types, one, pointer, described)
+
+
+def _buffers(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
+    """What is copied into a slot, or loaded from one, is a tile of its buffer."""
+    match one:
+        case SharedBuffer(slots=slots, shape=lanes):
+            if slots < 1 or any(count < 1 for count in lanes):
+                yield "a buffer without slots, or slots without lanes"
+            if sight.is_in_block:
+                yield "a buffer is made inside of a block: it is there from the start"
+        case CopyLater(tensor=tensor, indices=indices):
+            pointer = known.tensors.get(tensor)
+            if pointer is None:
+                yield f"'{tensor}' is no tensor of the kernel"
+            elif len(indices) != pointer.rank:
+                yield f"'{tensor}' has {pointer.rank} axes, and {len(indices)} indices here"
+        case _:
+            pass
+    if not isinstance(one, CopyLater | LoadSlot):
+        return
+    buffer, shape = known.buffers.get(one.buffer), sight.types.shape(one.axes)
+    if buffer is None:
+        yield f"'{one.buffer}' is no shared buffer of the kernel"
+        return
+    whole = TileType(buffer.dtype, buffer.shape)
+    used = TileType(one.dtype if isinstance(one, LoadSlot) else None, shape)
+    if not whole.fits(used):
+        yield f"a slot of '{one.buffer}' is {whole}, and is used as {used}"
 
 
 def _taken(one: Load | Store) -> Iterator[str]:
@@ -349,7 +401,8 @@ def _numbers(one: Instruction, sight: Sight) -> Iterator[str]:
             found = set[str]()
     for name in sorted(found & _with_lanes(sight)):
         yield f"'{name}' has lanes, and a number is asked for"
-    if isinstance(one, Barrier) and sight.differs:
-        yield "a barrier is under a condition in which lanes differ: some would not come to it"
+    if isinstance(one, Barrier | WaitFor) and sight.differs:
+        word = "barrier" if isinstance(one, Barrier) else "wait"
+        yield f"a {word} is under a condition in which lanes differ: some would not come to it"
     if isinstance(one, ForLoop) and one.step < 1:
         yield "a loop that does not go forwards"

@@ -8,6 +8,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import CopyLater, LoadSlot
 from dtpoly.ir.kernel import (
     Accumulate,
     Address,
@@ -23,8 +24,10 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
 )
 from dtpoly.ir.parts import accessed, assigned, assigned_by, needed, needed_by_test, values
+from dtpoly.ir.tiled import flat
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
 
 
@@ -45,7 +48,8 @@ class Effect:
 def effect(step: Step, after: frozenset[str]) -> Effect:
     """Find what a step does. `after` has the names that are needed behind it."""
     sets, needs = frozenset(assigned((step,))), exposed((step,))
-    results = sets & (after | needs) if isinstance(step.instruction, ForLoop | If) else sets
+    is_block = isinstance(step.instruction, ForLoop | If | TiledLoop)
+    results = sets & (after | needs) if is_block else sets
     return Effect(sets, needs, results, accessed((step,), Load), accessed((step,), Store))
 
 
@@ -66,7 +70,7 @@ def exposed(body: tuple[Step, ...]) -> frozenset[str]:
     """
     found: set[str] = set()
     known: set[str] = set()
-    for step in body:
+    for step in flat(body):
         one = step.instruction
         found |= set(reads(one)) - known
         if not isinstance(one, ForLoop | If):  # blocks may be passed over
@@ -85,6 +89,8 @@ def reads(one: Instruction) -> Iterator[str]:
         case ForLoop(name=name, start=start, stop=stop, body=body):
             yield from (*names_of_bound(start), *names_of_bound(stop))
             yield from exposed(body) - {name}
+        case TiledLoop():
+            yield from exposed((Step(one, ""),))
         case If(conditions=conditions, body=body):
             for condition in conditions:
                 yield from names_of_condition(condition)
@@ -103,6 +109,12 @@ def reads(one: Instruction) -> Iterator[str]:
                 yield base.name
         case Lanes(start=start, shifted=shifted):
             yield from (*start.labels, *(() if shifted is None else (shifted.by,)))
+        case CopyLater(buffer=buffer, slot=slot, indices=indices, conditions=tests):
+            yield from (buffer, *slot.labels, *(n for index in indices for n in index.labels))
+            for test in tests:
+                yield from needed_by_test(test)
+        case LoadSlot(buffer=buffer, slot=slot):
+            yield from (buffer, *slot.labels)
         case Mask(test=test):
             yield from needed_by_test(test)
         case Scalar(value=bound):

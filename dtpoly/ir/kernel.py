@@ -8,6 +8,7 @@ from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import CopyStep
 from dtpoly.ir.kinds import Element, Kind
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable
 from dtpoly.poly.loops import Bound, Condition
@@ -305,6 +306,25 @@ class If:
 
 
 @dataclass(frozen=True, slots=True)
+class TiledLoop:
+    """A loop over a size from 0 on, in tiles of `step` indices.
+
+    The main part is done for each whole tile, and the tail once if something is left behind them.
+    Under the compile-time flag `unless`, nothing is left.
+    """
+
+    name: str
+    size: Affine
+    step: int
+    main: "tuple[Step, ...]"
+    tail: "tuple[Step, ...]"
+    tail_origin: str = ""
+    unless: str | None = None
+    unroll: int = 1
+    is_pipelined: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class WhereDescribed:
     """A body that loads through descriptors, if all of them are there; else the other one."""
 
@@ -332,7 +352,9 @@ Instruction = (
     | Barrier
     | ForLoop
     | If
+    | TiledLoop
     | WhereDescribed
+    | CopyStep
 )
 
 

@@ -7,6 +7,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 from dtpoly.ir.bounds_text import show_bound, show_condition
+from dtpoly.ir.copies import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import (
     BEFORE,
     FOURS,
@@ -32,6 +33,7 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
     WhereDescribed,
 )
@@ -48,6 +50,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
+from dtpoly.ir.tiled import flat
 
 
 def show_kernel(kernel: TileKernel) -> Iterator[str]:
@@ -105,7 +108,7 @@ def show_element(element: Element) -> str:
 
 def show_steps(body: Sequence[Step], pad: str = "") -> Iterator[str]:
     """Instructions, one a line; those of loops indented."""
-    for step in body:
+    for step in flat(tuple(body)):
         origin = f"  # {step.origin}" if step.origin else ""
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner) as one:
@@ -183,12 +186,30 @@ def _line(one: Instruction) -> str:
             return f"let {_tile(name, kept)} = {reduction} of {_tile(source, axes)}"
         case Barrier():
             return "barrier"
+        case SharedBuffer(name=name, slots=slots, shape=shape, dtype=element):
+            size = " x ".join(map(str, shape))
+            return f"shared {name} = {slots} slots, {size} of {show_element(element)} each"
+        case CopyLater(tensor=tensor, indices=indices, conditions=conditions):
+            place = _place(tensor, indices, None)
+            return f"copy later {_slot(one)} = {place}{_where(conditions)}"
+        case Commit():
+            return "commit"
+        case WaitFor(pending=pending):
+            return f"wait until {pending} or fewer groups of copies are under way"
+        case LoadSlot(name=name, axes=axes):
+            return f"let {_tile(name, axes)} = {_slot(one)}"
         case ForLoop() | If():
             return _head(one)
+        case TiledLoop():
+            return _head(ForLoop(one.name, Affine(), one.size, one.step, one.main))
         case WhereDescribed(descriptors=names):
             return f"if {' and '.join(names)}"
         case _:
             assert_never(one)
+
+
+def _slot(one: CopyLater | LoadSlot) -> str:
+    return f"{one.buffer}, slot {show_affine(one.slot)}"
 
 
 def _product(counts: Sequence[int | str]) -> str:

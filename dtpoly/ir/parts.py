@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, cast
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer
 from dtpoly.ir.kernel import (
     Accumulate,
     Address,
@@ -29,6 +30,7 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
     WhereDescribed,
 )
 from dtpoly.ir.tile_values import (
@@ -43,6 +45,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
+from dtpoly.ir.tiled import flat
 
 Part = TypeVar("Part")
 
@@ -142,7 +145,7 @@ def values(one: Instruction) -> tuple[Value, ...]:
 
 def inside(body: tuple[Step, ...]) -> Iterator[Instruction]:
     """All instructions of a body, those of its blocks too."""
-    for step in body:
+    for step in flat(body):
         yield step.instruction
         if isinstance(step.instruction, ForLoop | If):
             yield from inside(step.instruction.body)
@@ -196,6 +199,7 @@ def assigned_by(one: Instruction) -> Iterator[str]:
             yield from (name, *(() if shifted is None else (shifted.name,)))
         case (
             ForLoop(name=name)
+            | TiledLoop(name=name)
             | Mask(name=name)
             | Let(name=name)
             | Scalar(name=name)
@@ -206,6 +210,8 @@ def assigned_by(one: Instruction) -> Iterator[str]:
             | Accumulate(name=name)
             | Product(name=name)
             | Reshaped(name=name)
+            | SharedBuffer(name=name)
+            | LoadSlot(name=name)
         ):
             yield name
         case _:
@@ -214,4 +220,6 @@ def assigned_by(one: Instruction) -> Iterator[str]:
 
 def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset[str]:
     """The tensors that are loaded, or stored to, in a body."""
-    return frozenset(one.tensor for one in inside(body) if isinstance(one, how))
+    found = {one.tensor for one in inside(body) if isinstance(one, how)}
+    copied = {one.tensor for one in inside(body) if isinstance(one, CopyLater)}
+    return frozenset(found | copied if how is Load else found)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from dtpoly.ir.kernel import ForLoop, If, Step, WhereDescribed
+from dtpoly.ir.kernel import ForLoop, If, Step, TiledLoop, WhereDescribed
 
 
 def rewritten(
@@ -20,6 +20,8 @@ def rewritten(
         match one:
             case ForLoop(body=inner) | If(body=inner):
                 one = replace(one, body=rewritten(inner, change))
+            case TiledLoop(main=main, tail=tail):
+                one = replace(one, main=rewritten(main, change), tail=rewritten(tail, change))
             case WhereDescribed(body=first, otherwise=second):
                 both = rewritten(first, change), rewritten(second, change)
                 one = replace(one, body=both[0], otherwise=both[1])

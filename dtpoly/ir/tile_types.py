@@ -12,6 +12,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.operations import OPERATION, Result
 from dtpoly.frozen import dataclass
+from dtpoly.ir.copies import LoadSlot
 from dtpoly.ir.kernel import (
     OFFSET,
     Accumulate,
@@ -51,6 +52,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
+from dtpoly.ir.tiled import flat
 
 Count = int | str
 Shape = tuple[Count, ...]
@@ -108,7 +110,7 @@ class Types:
 
 def behind(types: Types, body: tuple[Step, ...]) -> Types:
     """The types at the end of a body."""
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case WhereDescribed(body=first, otherwise=second):
                 one, other = behind(types, first), behind(types, second)
@@ -168,6 +170,8 @@ def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:
             yield name, TileType(element, shape)
         case Load(name=name, axes=axes, dtype=element, converted=converted):
             yield name, TileType(converted or element, types.shape(axes) or _of_block(one))
+        case LoadSlot(name=name, axes=axes, dtype=element):
+            yield name, TileType(element, types.shape(axes))
         case Reshaped(name=name, value=value):
             yield name, TileType(type_of(value), reshaped(one))
         case Collapse():

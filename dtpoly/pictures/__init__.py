@@ -1,4 +1,4 @@
-"""Pictures of a Program and of its schedule: what the stages know, drawn by `render`."""
+"""Draws a Program and its schedule with the help of `render`."""
 
 from dtpoly.pictures.dependences import dependence_picture
 from dtpoly.pictures.map import map_picture, map_sections

@@ -6,7 +6,7 @@ from dtpoly.render.graph import Edge, Node, Style, draw_graph
 from dtpoly.schedule.lines import first_line
 from dtpoly.schedule.links import Graph, sentences
 
-# Apart without colours too.
+# The kinds can also be told apart without colours.
 STYLES = {
     DependenceKind.FLOW: Style("flow", "#0969da"),
     DependenceKind.ANTI: Style("anti", "#bc4c00", "6 3", is_left=True),
@@ -16,7 +16,7 @@ STYLES = {
 
 
 def dependence_picture(found: Graph) -> str:
-    """The statements in defining order and the dependences between them, by kind."""
+    """Draw the statements in defining order and the dependences between them, by kind."""
     statements = found.model.statements
     position = {statement.name: at for at, statement in enumerate(statements)}
     nodes = [

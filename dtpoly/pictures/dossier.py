@@ -17,7 +17,7 @@ CALLS = {
     Made.UNCOVERED: "uncovered",
     Made.GIVEN: "given",
 }
-# How each of these sets is made; the text of the script, and of its documentation.
+# The functions that make these sets, as text for the script and for its documentation.
 MADE = {
     Made.BROKEN: """\
 def broken(pairs, source, target, wrong):  # whose ends are at places that are wrong
@@ -52,7 +52,7 @@ for words, make, *parts in sets:
 
 
 def script(one: Dossier) -> str:
-    """Python that makes each set anew with islpy, and says of each whether it is empty."""
+    """Return a Python script that makes each set again with islpy and tests if it is empty."""
     used = [made for made in Made if any(each.made is made for each in one.obligations)]
     parts = [
         f"# {one.directive} in the kernel '{one.kernel}', again: Python with islpy",
@@ -72,7 +72,10 @@ def _entry(one: Obligation) -> str:
 
 
 def dossier_lines(found: Iterable[Dossier], width: int | None) -> Iterator[Line]:
-    """Each theorem with what it follows from, and its script; isl's text is never broken."""
+    """Yield each theorem with the relations that it follows from, and its script.
+
+    isl's text is never broken into lines.
+    """
     for number, one in enumerate(found):
         if number:
             yield ()
@@ -101,7 +104,7 @@ def _heading(one: Dossier) -> Heading:
 
 
 def _told(one: Dossier) -> tuple[str, ...]:
-    """Say of each set whether it is empty; those that are not empty come first."""
+    """Say of each set whether it is empty; sets that are not empty come first."""
     wrong = [each for each in one.obligations if not each.is_empty]
     rest = [each for each in one.obligations if each.is_empty]
     told: list[str] = []
@@ -122,7 +125,7 @@ def _relations(title: str, some: tuple[Relation, ...]) -> Iterator[Line]:
 
 
 def dossier_data(found: Iterable[Dossier]) -> list[Data]:
-    """Return the same as data for JSON."""
+    """Return the dossiers as data for JSON."""
     return [
         {
             "directive": one.directive,

@@ -24,10 +24,10 @@ LONG = 9  # letters in a cell
 
 
 def map_picture(state: State, sizes: Mapping[str, int]) -> str:
-    """Which program computes which element of each kernel, in which iteration and lane.
+    """Draw which program computes which element of each kernel, in which iteration and lane.
 
-    Of a fused Func, all programs that compute an element, if its sizes are among those given.
-    What is computed in panels is shown as if there were one, and that is said first.
+    For a fused Func it draws all programs that compute an element, if its sizes are given. A Func
+    that is computed in panels is drawn as if there were one panel, and the picture says so first.
     Raises SizesError for sizes that are missing, do not fit together or are too large to draw.
     """
     title = f"which program computes which element, at {_given(sizes)}"
@@ -35,10 +35,10 @@ def map_picture(state: State, sizes: Mapping[str, int]) -> str:
 
 
 def map_sections(state: State, sizes: Mapping[str, int]) -> tuple[Section, ...]:
-    """The same as grids of cells, for a picture or a text.
+    """Return the map as grids of cells, for a picture or a text.
 
-    Of large sizes, rows and columns that are alike are shown as one: so they are of programs, of
-    iterations sometimes, and never of lanes.
+    For large sizes, equal neighbouring rows and columns are merged. Programs are often equal,
+    iterations sometimes, and lanes never.
     """
     try:
         return _sections_of(state, sizes, LOOKED_AT)
@@ -50,9 +50,10 @@ def map_sections(state: State, sizes: Mapping[str, int]) -> tuple[Section, ...]:
 
 
 def _short(section: Section) -> Section:
-    """Rows and columns that are alike once; without grids that are too large all the same.
+    """Return the section with equal neighbouring rows and columns merged.
 
-    Raises TooLongError if that is the first one, which says where programs are.
+    Grids that are still too large are left out. Raises TooLongError if that is the first grid,
+    which shows the programs.
     """
     grids = [shortened(grid) for grid in section.grids]
     first = max(len(grids[0].heads_down), len(grids[0].heads_across)) if grids else 0
@@ -98,7 +99,7 @@ def _sections(table: Table) -> Iterator[Section]:
 
 
 def _outer(labels: Sequence[str], extents: Element) -> Iterator[tuple[Element, str]]:
-    """The last two labels are a grid; the others have one section for each of their values."""
+    """Yield the values of all labels but the last two, which become the grid of a section."""
     outer = labels[:-2]
     for fixed in product(*map(range, extents[: len(outer)])):
         yield fixed, "".join(f", {_shown(k)} = {at}" for k, at in zip(outer, fixed, strict=True))
@@ -123,7 +124,7 @@ def _fused_sections(table: FusedTable) -> Iterator[Section]:
 
 
 def _runs(numbers: Element) -> str:
-    """`0-2,4`; how many, if that is long."""
+    """Return runs of numbers such as `0-2,4`, or how many numbers there are if that is too long."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:
@@ -183,7 +184,7 @@ def _cells(
     fixed: Element,
     cell: Callable[[Element], Cell],
 ) -> Grid:
-    """The grid of the last two labels, or of the one there is, or of a single element."""
+    """Return the grid of the last two labels, or of the only label, or of a single element."""
     down, across = ("", "", *map(_shown, labels[len(fixed) :]))[-2:]
     rows = product(*map(range, extents[len(fixed) : -1]))
     columns = list(product(*map(range, extents[-1:])))
@@ -196,7 +197,7 @@ def _listed(labels: Iterable[str]) -> str:
 
 
 def _shown(label: str) -> str:
-    """A label that no one has named numbers the blocks of another one: `k.part`."""
+    """Return the name of a label for the reader; `k.part` numbers the blocks of `k`."""
     return label.replace(".part", " block")
 
 

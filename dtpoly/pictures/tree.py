@@ -9,7 +9,7 @@ from dtpoly.schedule.tree_text import show_axis, words
 
 
 def tree_picture(kernels: Iterable[Kernel]) -> str:
-    """One node a line, as in the text; grid, loops and lanes each in a colour."""
+    """Draw one node in a line, as in the text; grid, loops and lanes have different colours."""
     rows = [row for kernel in kernels for row in _kernel(kernel)]
     return draw_nested("the kernels, their loops and their lanes", rows)
 

@@ -9,18 +9,21 @@ from collections.abc import Sequence
 from dtpoly.diagnostics import Diagnostic, Edit, Note
 from dtpoly.source import Source, Span
 
-VERSION = 1  # grows when a reader of the document has to change
+VERSION = 1  # increases when a reader of the document has to change
 
 Data = dict[str, object]
 
 
 def render(diagnostics: Sequence[Diagnostic]) -> str:
-    """The document as text."""
+    """Return the document as text."""
     return json.dumps(document(diagnostics), indent=2) + "\n"
 
 
 def document(diagnostics: Sequence[Diagnostic]) -> Data:
-    """`{"version": 1, "diagnostics": [...]}`; what is not there is null or empty."""
+    """Return the document `{"version": 1, "diagnostics": [...]}`.
+
+    A missing part is null or empty.
+    """
     return {"version": VERSION, "diagnostics": [_diagnostic(d) for d in diagnostics]}
 
 
@@ -46,7 +49,7 @@ def _edit(edit: Edit) -> Data:
 
 
 def place(span: Span | None) -> Data | None:
-    """The file of a span and where in it the span starts and ends."""
+    """Return the file of a span, and where the span starts and ends in the file."""
     if span is None:
         return None
     return {

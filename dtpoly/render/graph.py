@@ -1,7 +1,7 @@
-"""Draws a graph as SVG: its nodes in an order, one below the other, and edges beside them.
+"""Draws a graph as SVG: the nodes one below the other, and the edges beside them.
 
-Edges of some styles go on the right, of the others on the left. An edge is a line in a column of
-its own; shorter edges are nearer to the nodes.
+Edges of some styles go on the right, and those of the others on the left. An edge is a line in a
+column of its own. Shorter edges are nearer to the nodes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ BEND = 4
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A line of text, a pale one behind it, and the title of the frame that it is in."""
+    """A line of text, a pale text after it, and the title of the frame around it."""
 
     text: str
     detail: str
@@ -49,7 +49,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From one node to another, or to itself, by their positions."""
+    """An edge from one node to another, or to itself; nodes are given by their positions."""
 
     source: int
     target: int
@@ -58,13 +58,13 @@ class Edge:
 
     @property
     def length(self) -> int:
-        """How many nodes it passes."""
+        """Return how many nodes the edge passes."""
         return abs(self.target - self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An edge from one height to another in a column."""
+    """An edge that is drawn from one height to another in a column."""
 
     edge: Edge
     start: float
@@ -74,14 +74,14 @@ class _Line:
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """Where a node is."""
+    """The place of a node in the picture."""
 
     top: float
     height: float
 
 
 def draw_graph(title: str, nodes: Sequence[Node], edges: Sequence[Edge], note: str = "") -> str:
-    """The graph, with a legend of the styles that are in it."""
+    """Draw the graph, with a legend of the styles that are in it."""
     lists = [[e for e in edges if e.style.is_left], [e for e in edges if not e.style.is_left]]
     boxes = _boxes(nodes, edges)
     left, right = (_lines(some, boxes) for some in lists)
@@ -103,7 +103,7 @@ def _room(lines: Sequence[_Line]) -> float:
 
 
 def _boxes(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[_Box]:
-    """Each node as high as the ends of its edges need it."""
+    """Return the place of each node, which is as high as the ends of its edges need."""
     boxes: list[_Box] = []
     top = float(MARGIN)
     for at, node in enumerate(nodes):
@@ -119,7 +119,7 @@ def _boxes(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[_Box]:
 
 
 def _lines(edges: Sequence[Edge], boxes: Sequence[_Box]) -> list[_Line]:
-    """Each edge in the nearest column that is free over all of its height."""
+    """Put each edge into the nearest column that is free over all of its height."""
     ends = {key: y for at, box in enumerate(boxes) for key, y in _ports(at, box, edges)}
     taken: list[list[tuple[float, float]]] = []
     lines: list[_Line] = []
@@ -136,9 +136,9 @@ def _lines(edges: Sequence[Edge], boxes: Sequence[_Box]) -> list[_Line]:
 
 
 def _ports(at: int, box: _Box, edges: Sequence[Edge]) -> Iterator[tuple[tuple[int, bool], float]]:
-    """The heights at which edges end or start, so that few of them cross.
+    """Yield the heights at which edges end or start, in an order that makes few of them cross.
 
-    Those that come from above are first, the nearest of them topmost; then those that leave.
+    Edges that end here come first, the shortest at the top, and then those that start here.
     """
     ends = [(e.length or len(edges), n) for n, e in enumerate(edges) if e.target == at]
     starts = [(-(e.length or len(edges)), -n) for n, e in enumerate(edges) if e.source == at]
@@ -164,7 +164,7 @@ def _frames(nodes: Sequence[Node], boxes: Sequence[_Box], x: float, width: float
 
 
 def _line(line: _Line, x: float, way: int) -> Iterator[str]:
-    """Out of a node, along the column, into the other node, with an arrowhead."""
+    """Draw a line out of a node, along the column, and into the other node, with an arrowhead."""
     out = x + way * (line.column + 1.5) * COLUMN
     down = BEND if line.end >= line.start else -BEND
     near = out - way * BEND

@@ -12,17 +12,17 @@ from dtpoly.render.svg import INK, PALE, SIZE, attributes, picture, shown, tag, 
 
 HEIGHT = 22  # of a cell
 MARGIN, GAP = 16, 28
-TIPS = 1024  # more cells than these have no words of their own
+TIPS = 1024  # a table with more cells has no tips for single cells
 EMPTY = "#f6f8fa"
-# From first to last; dark enough at the end to show the order in grey.
+# The colours from first to last; the end is dark, so that the order also shows in grey.
 RAMP = ((255, 247, 188), (161, 218, 180), (65, 182, 196), (44, 127, 184), (37, 52, 148))
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number, what is written for it, to what it belongs, and what there is to say of it.
+    """A cell: its number, its text, its group, and a tip for the mouse.
 
-    Without a number it is empty.
+    A cell without a number is empty.
     """
 
     number: int | None
@@ -33,9 +33,9 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows of cells under a title; across and down are the names of the two directions.
+    """Rows of cells under a title; `down` and `across` are the names of the two directions.
 
-    Where a row or a column stands for several, they have heads; else they are numbered.
+    If a row or a column stands for several, the grid has heads. Otherwise the heads are numbers.
     """
 
     title: str
@@ -47,12 +47,12 @@ class Grid:
 
     @property
     def heads_down(self) -> tuple[str, ...]:
-        """Return the words that stand before each row; without any, its number."""
+        """Return the words before each row; without heads, its number."""
         return self.row_heads or tuple(map(str, range(len(self.rows))))
 
     @property
     def heads_across(self) -> tuple[str, ...]:
-        """Return the words that stand above each column; without any, its number."""
+        """Return the words above each column; without heads, its number."""
         return self.column_heads or tuple(map(str, range(len(self.rows[0]) if self.rows else 0)))
 
 
@@ -65,7 +65,7 @@ class Section:
 
 
 def draw_grids(title: str, sections: tuple[Section, ...]) -> str:
-    """All sections below each other."""
+    """Draw all sections, one below the other."""
     shapes: list[str] = []
     top, width = float(MARGIN), 0.0
     for section in sections:
@@ -91,13 +91,13 @@ def _size(grid: Grid) -> tuple[float, float]:
 
 
 def _way(grid: Grid) -> str:
-    """`x ↓ y →`."""
+    """Return the directions, such as `x ↓ y →`."""
     directions = ((grid.down, "↓"), (grid.across, "→"))
     return " ".join(f"{name} {arrow}" for name, arrow in directions if name)
 
 
 def _side(grid: Grid) -> float:
-    """The room on the left, for the numbers of rows."""
+    """Return the width on the left for the numbers of rows."""
     return float(round(_widest(grid.heads_down) + 8)) if grid.down else 0.0
 
 
@@ -106,7 +106,7 @@ def _widest(texts: Sequence[str]) -> float:
 
 
 def _head(grid: Grid) -> float:
-    """The room above, for the title and the numbers of columns."""
+    """Return the height above for the title and the numbers of columns."""
     return 2.0 * SIZE + 10 if grid.across else SIZE + 8.0
 
 
@@ -133,7 +133,7 @@ def _grid(grid: Grid, left: float, top: float) -> Iterator[str]:
 
 
 def _cells(grid: Grid, x: float, y: float, across: int) -> Iterator[str]:
-    """The grounds of all cells, thin lines between them, what is written into them."""
+    """Draw the grounds of all cells, thin lines between them, and their texts."""
     last = max((cell.number or 0 for row in grid.rows for cell in row), default=0)
     yield f"<g {attributes(text_anchor='middle', data_table=grid.title)}>"
     for down, row in enumerate(grid.rows):
@@ -157,7 +157,10 @@ def _cells(grid: Grid, x: float, y: float, across: int) -> Iterator[str]:
 
 
 def _runs(row: Sequence[Cell], is_single: bool) -> Iterator[tuple[int, list[Cell]]]:
-    """Neighbours that are coloured alike, and where they start; or each cell by itself."""
+    """Yield the runs of neighbours with one colour, and where they start.
+
+    Or each cell by itself.
+    """
     at = 0
     for _, cells in groupby(enumerate(row), key=lambda one: one if is_single else one[1].number):
         run = [cell for _, cell in cells]
@@ -174,7 +177,7 @@ def _mesh(grid: Grid, x: float, y: float, across: int) -> str:
 
 
 def _borders(grid: Grid, x: float, y: float, across: int) -> str:
-    """The lines between cells of different groups, and around all."""
+    """Draw the lines between cells of different groups, and around all cells."""
     groups = [[cell.group for cell in row] for row in grid.rows]
     columns = list(zip(*groups, strict=True))
     parts: list[str] = []
@@ -188,7 +191,7 @@ def _borders(grid: Grid, x: float, y: float, across: int) -> str:
 
 
 def _edges(rows: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
-    """Each run of cells at which a row differs from the one before: the line, first, end."""
+    """Yield each run of cells at which a row differs from the one before: the line, first, end."""
     width = len(rows[0]) if rows else 0
     none = [None] * width
     for line, (above, below) in enumerate(pairwise((none, *rows, none))):
@@ -201,7 +204,7 @@ def _edges(rows: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
 
 
 def _colour(number: int | None, last: int) -> tuple[str, str]:
-    """The colour of a number between 0 and the last one, and that of a text on it."""
+    """Return the colour of a number between 0 and the last one, and the colour of text on it."""
     if number is None:
         return EMPTY, INK
     steps = len(RAMP) - 1

@@ -6,7 +6,7 @@ from dtpoly.render.grid import Grid, Section
 
 
 def show_grids(sections: Iterable[Section]) -> Iterator[str]:
-    """The same as the picture, without colours: sections and their grids below each other."""
+    """Yield the lines of sections and their grids, one below the other."""
     for number, section in enumerate(sections):
         if number:
             yield ""

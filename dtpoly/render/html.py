@@ -1,16 +1,16 @@
-"""Shows a schedule as a piece of a notebook's page: verdict, messages, tree and pictures.
+"""Shows a schedule as a part of a notebook's page: verdict, messages, tree and pictures.
 
-It has the colours of the page around it, light or dark, and no script or style sheet. All text is
-escaped; pictures are SVG that dtpoly drew.
+It uses the colours of the page around it, light or dark, and no script or style sheet. All text is
+escaped. Pictures are SVG that dtpoly drew.
 """
 
 from collections.abc import Iterable
 from html import escape
 
-GOOD, WRONG = "#2da44e", "#d1495b"  # to be read on white and on black
+GOOD, WRONG = "#2da44e", "#d1495b"  # readable on white and on black
 _BOX = "border:1px solid #8888;border-radius:6px;padding:.6em .9em;max-width:fit-content"
-# Carets point at what stands above them only where all characters have one width. Notebooks let a
-# `pre` inherit the font of the page around it, so the font is named here.
+# Carets point at the right characters only if all characters have one width. In a notebook `pre`
+# inherits the font of the page around it, so the font is named here.
 _CODE = (
     "background:transparent;color:inherit;margin:.5em 0;padding:0;line-height:1.35;"
     "font-family:monospace;white-space:pre;overflow-x:auto"
@@ -27,7 +27,7 @@ def page(
     text: str = "",
     pictures: Iterable[str] = (),
 ) -> str:
-    """The title, the verdict, the messages, the tree, pictures, and the text folded away."""
+    """Return the title, the verdict, the messages, the tree, the pictures, and the folded text."""
     colour = GOOD if is_good else WRONG
     parts = [
         f"<div><b>{escape(title)}</b> "
@@ -42,7 +42,7 @@ def page(
 
 
 def block(text: str) -> str:
-    """A text whose columns stay below each other."""
+    """Return a block of text whose columns line up."""
     return f'<pre style="{_CODE}">{escape(text.rstrip())}</pre>'
 
 

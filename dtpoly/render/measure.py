@@ -6,14 +6,14 @@ from dtpoly.render.printable import printable
 
 
 def cells(text: str) -> int:
-    """Terminal cells that a text takes, once it is printable."""
+    """Return how many terminal cells a text takes once it is printable."""
     return cell_len(printable(text))
 
 
 def wrap(text: str, width: int, taken: int = 0) -> list[str]:
-    """Break a text at spaces; a word that is too long stays whole.
+    """Break a text at spaces into lines; a word that is too long stays whole.
 
-    Of the first line, some cells may be taken already.
+    `taken` cells of the first line are not free.
     """
     lines: list[str] = []
     for paragraph in text.splitlines() or [""]:
@@ -29,14 +29,14 @@ def wrap(text: str, width: int, taken: int = 0) -> list[str]:
 
 
 def fits(text: str, room: int) -> bool:
-    """True if a text takes no more than so many cells; a long one is not measured."""
+    """True if a text takes at most this number of cells; a long text is not measured."""
     return len(text) <= 8 * room and cells(text) <= room
 
 
 def window(line: str, start: int, room: int) -> tuple[int, int]:
-    """The part first..last of a line that fits into so many cells, around a start.
+    """Return the part first..last of a line, around a start, that fits into this number of cells.
 
-    A third of the room is for what stands before. Two cells are left for ellipses.
+    A third of the room is for the text before the start. Two cells are left for ellipses.
     """
     if fits(line, room):
         return 0, len(line)
@@ -52,7 +52,7 @@ def window(line: str, start: int, room: int) -> tuple[int, int]:
     while first > 0 and used + cells(line[first - 1]) <= inner:
         first -= 1
         used += cells(line[first])
-    # A mark that combines with the character before it does not go with the ellipsis.
+    # A mark that combines with the character before it must not stand after the ellipsis.
     while 0 < first < start and cells(line[first]) == 0:
         first += 1
     return first, last

@@ -6,7 +6,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.render.svg import FRAME, SIZE, attributes, picture, shown, tag, width_of, words
 
 MARGIN, HEIGHT, INDENT, PAD = 16, 22, 20, 6
-# Of a kind of part: its ground and its ink; other parts are plain words.
+# The ground and the ink of some kinds of parts; other parts are plain words.
 COLOURS = {
     "kernel": ("#1f2328", "#ffffff"),
     "grid": ("#ddf4ff", "#0a3069"),
@@ -18,7 +18,7 @@ COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Words of a kind, such as a loop."""
+    """Words of one kind, such as a loop."""
 
     kind: str
     text: str
@@ -29,14 +29,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The words of one line, and how many levels it is indented."""
+    """The words of one line, and the number of levels by which it is indented."""
 
     depth: int
     parts: tuple[Part, ...]
 
 
 def draw_nested(title: str, rows: Sequence[Row]) -> str:
-    """One row a line; a thin line goes down from a row to those that are inside of it."""
+    """Draw one row in a line, with a thin line from a row down to the rows inside it."""
     shapes = list(_guides(rows))
     width = 0.0
     for number, row in enumerate(rows):

@@ -13,7 +13,7 @@ NARROWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something to say under a word: paragraphs one below the other."""
+    """Paragraphs under a word, one below the other."""
 
     word: str
     paragraphs: tuple[str, ...]
@@ -21,7 +21,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading with its place, a remark on it, and the items below."""
+    """A heading with its place, a remark on it, and the items below it."""
 
     title: str
     place: str = ""
@@ -30,9 +30,9 @@ class Heading:
 
 
 def outline(headings: Iterable[Heading], width: int | None) -> Iterator[Line]:
-    """One after another, a blank line between them; words stand in a column of their own.
+    """Yield the headings with a blank line between them; the words of items stand in a column.
 
-    Without a width (there is no terminal) no paragraph is broken into lines.
+    If the width is None (there is no terminal), paragraphs are not broken into lines.
     """
     for number, heading in enumerate(headings):
         if number:
@@ -51,7 +51,7 @@ def _item(item: Item, column: int, width: int | None) -> Iterator[Line]:
     taken = 2 * cells(INDENT) + column
     word = item.word + " " * (column - cells(item.word))
     for paragraph in item.paragraphs:
-        # What follows a line is set in, so that the next paragraph is seen.
+        # The lines after the first one are indented, so that the next paragraph can be seen.
         first, *others = _broken(paragraph, width, taken + cells(INDENT))
         yield (INDENT, ""), (word, "cyan"), (f"{INDENT}{first}", "")
         word = " " * column

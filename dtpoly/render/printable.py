@@ -3,14 +3,14 @@
 import unicodedata
 
 TAB = "    "
-_JOINERS = "\u200c\u200d"  # inside of words and emoji; they take no room and do no harm
+_JOINERS = "\u200c\u200d"  # inside words and emoji; they take no room and do no harm
 _HARMFUL = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def printable(text: str) -> str:
-    """Tabs as spaces, other control and direction characters as pictures, one for one.
+    """Replace tabs by spaces, and each other control or direction character by one picture.
 
-    So no escape sequence of a file or of its name reaches the terminal.
+    So no escape sequence in a file or in its name reaches the terminal.
     """
     if text.isprintable():
         return text

@@ -16,12 +16,12 @@ Data = dict[str, object]
 
 
 def render(diagnostics: Sequence[Diagnostic], descriptions: Mapping[str, str], version: str) -> str:
-    """The log as text."""
+    """Return the log as text."""
     return json.dumps(log(diagnostics, descriptions, version), indent=2) + "\n"
 
 
 def log(diagnostics: Sequence[Diagnostic], descriptions: Mapping[str, str], version: str) -> Data:
-    """One run of a version of dtpoly; a rule for every code that occurs, with its description."""
+    """Return a log with one run of dtpoly, and a rule with its description for each code."""
     codes = sorted({diagnostic.code for diagnostic in diagnostics})
     driver = {
         "name": "dtpoly",
@@ -61,7 +61,7 @@ def _result(diagnostic: Diagnostic, rule_index: int) -> Data:
 
 
 def _message(diagnostic: Diagnostic) -> str:
-    """Title and label in one sentence, then the notes that have no place, then the hint."""
+    """Return the title and the label in one sentence, then notes without a place, then the hint."""
     title = diagnostic.title
     parts = [f"{title}: {diagnostic.label}" if diagnostic.label else title]
     parts.extend(f"note: {note.text}" for note in diagnostic.notes if note.span is None)
@@ -97,7 +97,7 @@ def _location(span: Span) -> Data:
 
 
 def _region(span: Span) -> Data:
-    """Columns count from 1, and the end column is exclusive, as in a Span."""
+    """Return the region of a span: columns count from 1, and the end column is exclusive."""
     start_line, start_column = span.source.position(span.start)
     end_line, end_column = span.source.position(span.end)
     return {
@@ -116,5 +116,5 @@ def _uri(name: str) -> str:
 
 
 def _text(text: str) -> Data:
-    """A message; SARIF wants braces doubled, for a single one opens a placeholder."""
+    """Return a message with its braces doubled, because SARIF reads single ones as placeholders."""
     return {"text": text.replace("{", "{{").replace("}", "}}")}

@@ -10,9 +10,9 @@ Alike = tuple[Hashable, ...]
 
 
 def shortened(grid: Grid) -> Grid:
-    """The grid with one row for neighbours that look the same, and so for columns.
+    """Return the grid with one row for neighbours that look the same, and likewise for columns.
 
-    Their heads say which they are, as in `0-127`. What is merged has no words for each cell.
+    The heads give the range, as in `0-127`. Merged cells have no tips.
     """
     down = list(_runs(_seen(row) for row in grid.rows))
     across = list(_runs(_seen(column) for column in zip(*grid.rows, strict=True)))
@@ -32,7 +32,7 @@ def _seen(cells: Iterable[Cell]) -> Alike:
 
 
 def _runs(lines: Iterable[Alike]) -> Iterator[tuple[int, int]]:
-    """The first and the last of neighbours that are alike."""
+    """Yield the first and the last of neighbours that are alike."""
     first = 0
     for _, run in groupby(lines):
         last = first + sum(1 for _ in run) - 1

@@ -15,7 +15,7 @@ GUTTER = "blue"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A span to underline and what to say about it; the main one gets carets."""
+    """A span to underline and its label; the main span is underlined by carets."""
 
     span: Span
     label: str
@@ -36,7 +36,7 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """A piece in cells of the line as shown."""
+    """A piece in cells of the line as it is shown."""
 
     start: int
     end: int
@@ -63,7 +63,7 @@ def _fits(source: Source, piece: _Piece, others: list[_Piece], room: int) -> boo
 
 
 def _pieces(mark: Mark) -> tuple[_Piece, ...]:
-    """One piece, or for a span over several lines one each on the first and last."""
+    """Return one piece, or one on the first and one on the last line of a longer span."""
     source, span = mark.span.source, mark.span
     number, column = source.position(span.start)
     numbers = tuple(span.lines())
@@ -83,7 +83,7 @@ def _pieces(mark: Mark) -> tuple[_Piece, ...]:
 def snippet(
     marks: tuple[Mark, ...], digits: int, room: int, *, wrap_labels: bool = False
 ) -> Iterator[Line]:
-    """The lines that the marks touch, underlined, and `...` for what is left out."""
+    """Yield the lines that the marks touch, with underlines, and `...` for lines left out."""
     source = marks[0].span.source
     pieces = [piece for mark in marks for piece in _pieces(mark)]
     before: int | None = None
@@ -128,7 +128,7 @@ def _place(line: str, piece: _Piece, start: int, end: int) -> _Placed:
 
 
 def _underlines(pieces: list[_Placed], room: int | None) -> Iterator[Line]:
-    """The row of carets and dashes, then the labels that do not fit behind it."""
+    """Yield the row of carets and dashes, then the labels that do not fit after it."""
     if not pieces:
         return
     row: dict[int, tuple[str, str]] = {}
@@ -147,7 +147,7 @@ def _underlines(pieces: list[_Placed], room: int | None) -> Iterator[Line]:
 
 
 def _hanging_labels(pieces: list[_Placed], room: int | None) -> Iterator[Line]:
-    """Labels below their underlines, the rightmost first; a `|` leads to those below."""
+    """Yield labels below their underlines, the rightmost first; a `|` leads to the next ones."""
     pending = sorted(pieces, key=lambda p: p.start)
     while pending:
         piece = pending.pop()
@@ -162,7 +162,7 @@ def _hanging_labels(pieces: list[_Placed], room: int | None) -> Iterator[Line]:
 
 
 def _drawn(row: dict[int, tuple[str, str]], width: int = 0) -> Line:
-    """A row of single cells as text, filled up with spaces to a width."""
+    """Return a row of single cells as text, filled up with spaces to a width."""
     end = max([width, *(cell + 1 for cell in row)])
     parts: list[tuple[str, str]] = []
     for cell in range(end):

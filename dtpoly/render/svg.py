@@ -1,6 +1,6 @@
-"""Builds SVG text from shapes and words; it uses no font, script or style from anywhere.
+"""Builds SVG text from shapes and words; it uses no external font, script or style.
 
-A picture brings its own background. It uses attributes only, since a `<style>` in a picture would
+A picture brings its own background. It uses only attributes, since a `<style>` in a picture would
 change the page that a notebook puts it into.
 """
 
@@ -9,29 +9,29 @@ from html import escape
 
 FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"
 SIZE = 12  # of the letters
-LETTER = 7.3  # the width of one, a little more than it is
+LETTER = 7.3  # the width of a letter, rounded up a little
 BACKGROUND, FRAME, INK, PALE = "#ffffff", "#d0d7de", "#1f2328", "#59636e"
 
 
 def tag(name: str, attributes: str, inner: str = "") -> str:
-    """An element; its inner text is SVG already."""
+    """Return an element; its inner text is already SVG."""
     return f"<{name} {attributes}>{inner}</{name}>" if inner else f"<{name} {attributes}/>"
 
 
 def attributes(**given: object) -> str:
-    """`stroke_width=2` as `stroke-width="2"`; numbers without needless digits."""
+    """Return attributes: `stroke_width=2` becomes `stroke-width="2"`, without needless digits."""
     return " ".join(
         f'{name.replace("_", "-")}="{escape(shown(value))}"' for name, value in given.items()
     )
 
 
 def shown(value: object) -> str:
-    """A number with at most one digit behind the point, or a word."""
+    """Return a number with at most one digit after the point, or a word."""
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def words(x: float, y: float, text: str, **more: object) -> str:
-    """A line of text that starts at x, or is centred there with `text_anchor`."""
+    """Return a line of text that starts at x, or is centred there with `text_anchor`."""
     return f"<text {attributes(x=x, y=y, **more)}>{escape(text)}</text>"
 
 
@@ -41,12 +41,12 @@ def tip(text: str) -> str:
 
 
 def width_of(text: str) -> float:
-    """About how wide a text is."""
+    """Estimate how wide a text is."""
     return len(text) * LETTER
 
 
 def picture(width: float, height: float, title: str, shapes: Iterable[str]) -> str:
-    """A whole picture on a ground of its own, so that it can be read on light and dark pages."""
+    """Return a whole picture on its own background, to be readable on light and dark pages."""
     across, down = round(width), round(height)
     ground = tag(
         "rect",

@@ -10,13 +10,13 @@ from rich.text import Text
 
 from dtpoly.render.printable import printable
 
-WIDEST = 1000  # columns where there is no terminal: nothing is broken
+WIDEST = 1000  # columns where there is no terminal, so that nothing is broken
 
 
 def table(
     head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, *, colour: bool
 ) -> str:
-    """A table as wide as it needs to be, and no wider than the terminal."""
+    """Return a table that is as wide as necessary, but not wider than the terminal."""
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
     for word in head:
         shown.add_column(word, overflow="fold")
@@ -25,7 +25,7 @@ def table(
     buffer = io.StringIO()
     console = Console(
         file=buffer,
-        force_jupyter=False,  # In a notebook rich would show it there, and answer with nothing.
+        force_jupyter=False,  # In a notebook rich would show the table itself, and return nothing.
         width=width or WIDEST,
         force_terminal=colour,
         color_system="standard" if colour else None,

@@ -10,11 +10,11 @@ from dtpoly.render.snippet import Line
 
 
 def coloured(lines: Iterable[Line]) -> str:
-    """The lines with colours; rich must neither break them nor guess at their meaning."""
+    """Return the lines with colours; rich must neither break them nor interpret them."""
     buffer = io.StringIO()
     console = Console(
         file=buffer,
-        force_jupyter=False,  # In a notebook rich would show it there, and answer with nothing.
+        force_jupyter=False,  # In a notebook rich would show the lines itself, and return nothing.
         force_terminal=True,
         color_system="standard",
         no_color=False,

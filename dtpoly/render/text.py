@@ -19,9 +19,9 @@ STYLES = {
 
 
 def render(diagnostics: Sequence[Diagnostic], width: int | None = None) -> Iterator[Line]:
-    """All diagnostics, a blank line between them, and the summary.
+    """Yield all diagnostics, with a blank line between them, and the summary.
 
-    Without a width (there is no terminal) no message is broken into lines.
+    If the width is None (there is no terminal), messages are not broken into lines.
     """
     for diagnostic in diagnostics:
         yield from render_one(diagnostic, width)
@@ -30,7 +30,7 @@ def render(diagnostics: Sequence[Diagnostic], width: int | None = None) -> Itera
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
-    """`2 errors, 1 warning`."""
+    """Return a summary such as `2 errors, 1 warning`."""
     found = [diagnostic.severity for diagnostic in diagnostics]
     counts = [(found.count(severity), severity) for severity in Severity]
     parts = [f"{count} {kind}{'s' if count > 1 else ''}" for count, kind in counts if count]
@@ -38,12 +38,12 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
 
 
 def plain(lines: Iterable[Line]) -> str:
-    """The lines without their styles."""
+    """Return the lines without their styles."""
     return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
 
 
 def render_one(diagnostic: Diagnostic, width: int | None = None) -> Iterator[Line]:
-    """One diagnostic; notes near to it are marked in its own piece of source."""
+    """Yield one diagnostic; notes near it are marked in the same piece of source."""
     style = STYLES[diagnostic.severity]
     head = f"{diagnostic.severity}[{diagnostic.code}]"
     digits = _digits(diagnostic)
@@ -74,7 +74,7 @@ def render_one(diagnostic: Diagnostic, width: int | None = None) -> Iterator[Lin
 
 
 def _digits(diagnostic: Diagnostic) -> int:
-    """Room for the largest line number, so that all gutters of a diagnostic line up."""
+    """Return the number of digits of the largest line number, so that all gutters line up."""
     spans = (diagnostic.span, *(note.span for note in diagnostic.notes))
     return max((len(str(max(span.lines()))) for span in spans if span is not None), default=1)
 

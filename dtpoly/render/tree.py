@@ -1,7 +1,7 @@
 """Shows a tree of frozen dataclasses as indented text, or as data for JSON.
 
-It serves the syntax tree and the Program alike: it shows the fields of a node, so a new kind of
-node needs nothing here.
+It shows the fields of a node, whatever its class. So it serves both the syntax tree and the
+Program, and a new kind of node needs no change here.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from dtpoly.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """A node taken apart: its words, its place, and the nodes below with their fields."""
+    """The parts of a node: its words, its place, and the nodes below it with their fields."""
 
     words: tuple[str, ...]
     span: Span | None
@@ -25,7 +25,7 @@ class _Parts:
 
 
 def show_tree(root: object) -> Iterator[str]:
-    """One node a line, indented: `field: Kind words line:column-line:column`."""
+    """Yield one node in a line, indented: `field: Kind words line:column-line:column`."""
     pending: list[tuple[int, str, object]] = [(0, "", root)]
     while pending:
         depth, name, node = pending.pop()
@@ -38,7 +38,10 @@ def show_tree(root: object) -> Iterator[str]:
 
 
 def tree_data(value: object) -> object:
-    """A node as `{"kind": ..., fields...}`, its span as `place`, a tuple or set as a list."""
+    """Return a node as `{"kind": ..., fields...}`.
+
+    Its span becomes `place`, and a tuple or set becomes a list.
+    """
     items = _items(value)
     if items is not None:
         return [tree_data(item) for item in items]

@@ -87,5 +87,13 @@ class Described:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-OfLaunch = RowsApart | Described  # they say nothing of loops
-Fact = Compiled | Inlined | Fused | Blocked | NewName | Numbered | RowsApart | Described
+@dataclass(frozen=True, slots=True)
+class Rounded:
+    """How exactly the kernel of a Func multiplies matrices of 32-bit numbers."""
+
+    func: str
+    mode: str
+
+
+OfLaunch = RowsApart | Described | Rounded  # they say nothing of loops
+Fact = Compiled | Inlined | Fused | Blocked | NewName | Numbered | OfLaunch

@@ -18,6 +18,7 @@ from dtpoly.schedule.facts import (
     Inlined,
     NewName,
     Numbered,
+    Rounded,
     RowsApart,
 )
 from dtpoly.schedule.placement import Placement, place
@@ -136,7 +137,7 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
                 found.blocked.setdefault(func, {}).setdefault(label, fact)
             case NewName(func=func, name=name):
                 found.names.setdefault(func, {}).setdefault(name, fact)
-            case Numbered():
+            case Numbered() | Rounded():
                 pass  # no check looks at it
             case RowsApart(func=func):
                 found.rows_apart.setdefault(func, fact)

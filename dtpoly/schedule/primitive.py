@@ -10,12 +10,13 @@ from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Kind, Word
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, asking
+from dtpoly.schedule.tree import AxisKind, Kernel, asking
 from dtpoly.schedule.values import as_argument
 from dtpoly.source import Span
 
@@ -52,6 +53,16 @@ class Turn(IntEnum):
     LANES = 6
     NUMBERING = 7  # of programs
     FUSIONS = 8
+
+
+class Written(IntEnum):
+    """Where people write a directive among those of a kernel."""
+
+    RESULT = 1  # what is asked for
+    LOOPS = 2
+    CODE = 3
+    PROGRAMS = 4
+    LAUNCH = 5
 
 
 class Count(Enum):
@@ -101,6 +112,10 @@ class Primitive:
     is_joined: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     needs_kernel: ClassVar[bool] = True  # it is about the Func's own kernel
+    # Whether it says what is asked for, and not where or when that is computed.
+    is_of_result: ClassVar[bool] = False
+    written: ClassVar[Written] = Written.LAUNCH  # among the directives that are found for a kernel
+    makes: ClassVar[frozenset[AxisKind]] = frozenset()  # axes that it makes or orders
     # Whether it does the same to schedules that differ in the sizes of blocks and tiles alone.
     ignores_sizes: ClassVar[bool] = False
     # Says how it keeps the order, where no dependence is concerned.
@@ -148,6 +163,15 @@ class Primitive:
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Report that the code would be the same without it, or without some of its arguments."""
         yield from ()
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """The directive that says its part of a layout; None if it has nothing to say."""
+        return None
+
+    def why(self, decided: Decided) -> str:
+        """Say in a line why it is there, if it was made of a layout."""
+        return ""
 
     def depends(self) -> Depends | None:
         """Say what of it a verdict can depend on, if the algorithm is aligned.

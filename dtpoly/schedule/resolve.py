@@ -3,7 +3,7 @@
 Directives are a set: their order in the file does not count. They are carried out in stages.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Program, in_order
@@ -17,7 +17,7 @@ from dtpoly.schedule.primitive import Primitive, Stage, Turn
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.private import with_private_reductions
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import statements
+from dtpoly.schedule.tree import AxisKind, statements
 
 # Makes the state before any directive, for the Funcs that are compiled.
 Begin = Callable[[Program, tuple[str, ...]], State]
@@ -144,10 +144,20 @@ def _fused(
 
 def _finished(start: _Start, state: State) -> State:
     """Carry out rewrites and options."""
+    state = replace(state, makers=_makers(start.chosen))
     for primitive in sorted(start.chosen, key=lambda p: p.stage):
         if primitive.turn is None and primitive.func in start.needed:
             state = applied(primitive, state)
     return state
+
+
+def _makers(chosen: Iterable[Primitive]) -> Mapping[AxisKind, tuple[str, ...]]:
+    """The names of the directives that make axes, in the order in which they are carried out."""
+    found: dict[AxisKind, tuple[str, ...]] = {}
+    for one in sorted(chosen, key=lambda one: one.turn or max(Turn) + 1):
+        for kind in one.makes:
+            found[kind] = (*found.get(kind, ()), one.name, *one.aliases)
+    return found
 
 
 def scheduled(program: Program) -> State:

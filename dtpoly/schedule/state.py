@@ -1,13 +1,13 @@
 """The state that primitives rewrite: the Model, its schedule tree, and the fusions so far."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Model
 from dtpoly.schedule.facts import Fact, Fused
-from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite
+from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Fusion:
 class State:
     """A Program on its way to being scheduled.
 
-    `lifted` is its Model as the algorithm defines it.
+    `lifted` is its Model as the algorithm defines it. `makers` are the names of the directives that
+    make axes, those that are carried out first first.
     """
 
     program: Program
@@ -46,6 +47,9 @@ class State:
     model: Model
     kernels: tuple[Kernel, ...]
     fusions: tuple[Fusion, ...] = ()
+    makers: Mapping[AxisKind, tuple[str, ...]] = field(
+        default_factory=dict[AxisKind, tuple[str, ...]], compare=False
+    )
 
     def kernels_of(self, func: str) -> tuple[Kernel, ...]:
         """The kernels of a Func: of its partial results, and its own."""

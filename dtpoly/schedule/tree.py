@@ -6,6 +6,7 @@ innermost by construction.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, assert_never
 
 from dtpoly.algorithm.expressions import Affine
@@ -17,6 +18,16 @@ from dtpoly.schedule.values import Divided, Sized
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
     from dtpoly.ir.kernel import Step
+
+
+class AxisKind(Enum):
+    """The axes that a directive may make, or order."""
+
+    GRID = "the blocks of a label"
+    GROUPS = "groups of blocks"
+    LOOPS = "the steps of a loop"
+    ORDER = "the order of loops"
+    LANES = "the lanes of a statement"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import TileKernel
 from dtpoly.origins import Origin, find_option, origin_of
 from dtpoly.poly.model import Model
+from dtpoly.schedule.primitives import COMPILING
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Span
@@ -41,7 +42,7 @@ class Subject:
 
     def place(self, origin: Origin) -> Span | None:
         """Where to point: at the directive, else at what launches the kernel, else at its Func."""
-        launched = find_option(self.state, self.node, "compile", "compile_to_kernel")
+        launched = find_option(self.state, self.node, *COMPILING)
         func = self.state.program.func(self.node.func)
         return origin.part or launched.part or origin.source or func.span
 

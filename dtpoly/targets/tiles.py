@@ -21,6 +21,7 @@ from dtpoly.ir.kernel import (
     TileKernel,
 )
 from dtpoly.ir.tile_values import Axes
+from dtpoly.ir.tiled import flat
 from dtpoly.targets.argument import CONSTANT, Argument
 from dtpoly.targets.arguments import Call, contiguous, shape_of
 
@@ -119,7 +120,7 @@ def _below(
     body: tuple[Step, ...], outer: Known, arguments: Mapping[str, Argument]
 ) -> Iterator[tuple[Step, Known]]:
     lanes = dict(outer)
-    for step in body:
+    for step in flat(body):
         match step.instruction:
             case Lanes(name=name, count=count, step=apart, shifted=shifted):
                 size = count if isinstance(count, int) else _constant(arguments[count])

@@ -1,1 +1,7 @@
-"""The verifier: it reads an emitted file back and proves what it computes."""
+"""The verifier: it reads an emitted file back and proves what it computes.
+
+It has rooms, and each imports from itself and from those before it: `semantics` (what Triton's
+operations mean, a table of data), `algebra` (numbers, terms and sets), `triton` (a kernel's text,
+and what it does), `plan` (how a file launches its kernels), `proof` (what must be shown) and
+`checker` (of certificates).
+"""

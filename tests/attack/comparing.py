@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import torch
 
-from dtpoly.verify.findings import Proof
+from dtpoly.verify.proof.findings import Proof
 from tests.attack.case import Call, Case
 from tests.attack.elements import difference
 from tests.attack.executing import Execution, RaceError

@@ -12,7 +12,7 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from dtpoly.verify.terms import (
+from dtpoly.verify.algebra.terms import (
     Apply,
     Carried,
     Choose,

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from dtpoly.verify.access import Access, Ran
-from dtpoly.verify.terms import Element
-from dtpoly.verify.whole import Truth, both
+from dtpoly.verify.algebra.terms import Element
+from dtpoly.verify.algebra.whole import Truth, both
+from dtpoly.verify.triton.access import Access, Ran
 from tests.attack.arithmetic import LEAST_NORMAL, arithmetic, extreme
 from tests.attack.evaluating import plain
 from tests.attack.faults import Faulty

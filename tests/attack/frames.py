@@ -13,8 +13,8 @@ from typing import Any, assert_never
 
 import numpy as np
 
-from dtpoly.verify.terms import Element, Term
-from dtpoly.verify.whole import All, Either, Extreme, Floor, Not, Sign, Some, Truth, Whole
+from dtpoly.verify.algebra.terms import Element, Term
+from dtpoly.verify.algebra.whole import All, Either, Extreme, Floor, Not, Sign, Some, Truth, Whole
 from tests.attack.faults import Faulty
 from tests.attack.numbers import Array, CannotSayError, Number
 

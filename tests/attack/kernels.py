@@ -10,11 +10,11 @@ import islpy as isl
 import torch
 
 from dtpoly.budget import OverBudgetError
-from dtpoly.verify.algorithm import Unsaid
-from dtpoly.verify.findings import Proof
-from dtpoly.verify.regions import NotAffine
-from dtpoly.verify.values import Unread
-from dtpoly.verify.verify import CONFUSED
+from dtpoly.verify.algebra.algorithm import Unsaid
+from dtpoly.verify.algebra.regions import NotAffine
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.proof.findings import Proof
+from dtpoly.verify.proof.verify import CONFUSED
 from tests.attack.case import Call, Case
 from tests.attack.comparing import differences, faults_met
 from tests.attack.executing import OutsideError, RaceError

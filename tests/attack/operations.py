@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from dtpoly.verify.findings import Proof
+from dtpoly.verify.proof.findings import Proof
 from tests.attack.case import Case
 from tests.attack.comparing import differences, faults_met
 from tests.attack.executing import OutsideError

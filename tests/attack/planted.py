@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from dtpoly.verify import accessing, calls, carrying
-from dtpoly.verify.reader import Reader
-from dtpoly.verify.terms import Literal
+from dtpoly.verify.algebra.terms import Literal
+from dtpoly.verify.triton import accessing, calls, carrying
+from dtpoly.verify.triton.reader import Reader
 from tests.attack.kernels import attempt
 from tests.attack.outcome import Verdict
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dtpoly.verify.findings import Proof
+from dtpoly.verify.proof.findings import Proof
 from tests.attack.case import Case
 from tests.attack.elements import KINDS, wrong_at
 from tests.attack.executing import OutsideError, RaceError, Tensor

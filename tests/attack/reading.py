@@ -12,13 +12,12 @@ import torch
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import check
 from dtpoly.source import Source
-from dtpoly.verify.access import Ran
-from dtpoly.verify.asking import running
-from dtpoly.verify.findings import Proof
-from dtpoly.verify.limits import limited
-from dtpoly.verify.naming import file_of
-from dtpoly.verify.verify import asking_isl, proof_of
-from dtpoly.verify.whole import Truth, both
+from dtpoly.verify.algebra.limits import limited
+from dtpoly.verify.algebra.whole import Truth, both
+from dtpoly.verify.plan.naming import file_of
+from dtpoly.verify.proof.findings import Proof
+from dtpoly.verify.proof.verify import asking_isl, proof_of
+from dtpoly.verify.triton.access import Ran
 from tests.attack.case import Call, Case
 from tests.attack.elements import KINDS, numbers_of
 from tests.attack.executing import Execution, Tensor, points
@@ -46,8 +45,8 @@ def read(case: Case) -> Proof:
     file = file_of(program, case.text)
     wanted = next(one.name for one in case.tensors if one.is_output)
     run = asking_isl(wanted)
-    with limited(SECONDS), running(run):
-        _, proof = proof_of(program, file, wanted)
+    with limited(SECONDS):
+        _, proof = proof_of(run, program, file, wanted)
     return proof
 
 

@@ -5,8 +5,8 @@ from functools import cache
 from random import Random
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify import report as reports
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof import report as reports
+from dtpoly.verify.proof.verify import verify
 from tests.attack.outcome import Outcome, Verdict
 from tests.verify import handwritten
 from tests.verify.splices import is_harmless, spliced

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from dtpoly.verify import kinds
-from dtpoly.verify.typed import Meaning, meaning, of_tile
-from dtpoly.verify.values import Tile, Unread
-from dtpoly.verify.whole import name as name_of
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.values import Tile, Unread
+from dtpoly.verify.algebra.whole import name as name_of
+from dtpoly.verify.triton.typed import Meaning, meaning, of_tile
 from tests.attack.case import Call, Case
 from tests.attack.launching import launched
 from tests.attack.operating import Operation

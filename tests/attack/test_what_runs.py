@@ -2,9 +2,9 @@
 
 import pytest
 
-from dtpoly.verify import kinds
-from dtpoly.verify.typed import meaning
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.triton.typed import meaning
 from tests.attack.case import Case, Given
 from tests.attack.generating import algorithm_of
 from tests.attack.reading import read

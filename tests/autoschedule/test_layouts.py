@@ -1,24 +1,28 @@
 """Ways to cut a kernel: what there is of them, and that each is a schedule."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
+from typing import ClassVar, Self
 
 import pytest
 
-from dtpoly.algorithm.show import show_directive
 from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.elementwise import elementwise
-from dtpoly.autoschedule.layout import Group, Layout, Partial, directives_of, new_name
+from dtpoly.autoschedule.layout import new_name, said_of
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.products import products, refined
 from dtpoly.autoschedule.reductions import reductions
 from dtpoly.autoschedule.threads import warps
 from dtpoly.autoschedule.variants import variants
+from dtpoly.plan.layout import Group, Layout, Partial
+from dtpoly.schedule.primitive import LaunchEdit, Written
+from dtpoly.schedule.primitives import PRIMITIVES
 from tests.autoschedule.asked import H200, SUM, call_of, example, nest_of
 
 
 def shown(layout: Layout) -> str:
-    return " ".join(show_directive(one) for one in directives_of(layout))
+    return " ".join(map(str, said_of(layout)))
 
 
 def test_a_layout_as_directives() -> None:
@@ -41,6 +45,26 @@ def test_a_layout_as_directives() -> None:
         " f.persistent(2); f.num_warps(8); f.num_stages(3);"
     )
     assert shown(Layout("f", warps=1)) == "f.num_warps(1);"
+
+
+@dataclass(frozen=True, slots=True)
+class Hurry(LaunchEdit):
+    """A directive of one's own for short kernels."""
+
+    name: ClassVar[str] = "hurry"
+    written: ClassVar[Written] = Written.RESULT
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        return cls(layout.func) if layout.is_early else None
+
+
+@pytest.mark.parametrize("is_early", [True, False])
+def test_a_directive_of_ones_own_says_its_part(is_early: bool) -> None:
+    found = map(str, said_of(Layout("f", is_early=is_early), (*PRIMITIVES, Hurry)))
+    assert (
+        list(found) == ["f.hurry();"] * is_early + ["f.num_warps(4);"] + ["f.early();"] * is_early
+    )
 
 
 def test_new_names_are_new() -> None:

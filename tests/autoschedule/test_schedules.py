@@ -8,8 +8,8 @@ import pytest
 
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show_directive
+from dtpoly.amounts import amount, duration, listed, many
 from dtpoly.autoschedule.algorithm import algorithm_of
-from dtpoly.autoschedule.amounts import amount, duration, listed, many
 from dtpoly.autoschedule.measure import Budget, measured
 from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules

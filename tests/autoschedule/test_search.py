@@ -6,13 +6,13 @@ from itertools import islice
 
 from dtpoly.autoschedule.choose import Candidate, alike, candidates
 from dtpoly.autoschedule.descent import descended
-from dtpoly.autoschedule.layout import Layout
 from dtpoly.autoschedule.plans import Plan
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.autoschedule.pricing import Priced, launching
 from dtpoly.autoschedule.products import products
 from dtpoly.autoschedule.selection import ROUND, in_turn, kind
 from dtpoly.explore.devices.devices import find_device
+from dtpoly.plan.layout import Layout
 from tests.autoschedule.asked import H200, call_of, example, nest_of
 
 

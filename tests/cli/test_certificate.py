@@ -12,7 +12,7 @@ from tests.cli.test_compile_verified import TWO, here
 
 __all__ = ["here"]
 
-pytest.importorskip("dtpoly.verify.certificate")
+pytest.importorskip("dtpoly.verify.proof.certificate")
 
 
 @pytest.fixture

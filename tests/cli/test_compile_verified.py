@@ -169,7 +169,7 @@ def test_a_proof_is_kept(call: Entry, here: Path, monkeypatch: pytest.MonkeyPatc
     def never(*_: object) -> object:
         raise AssertionError
 
-    monkeypatch.setattr("dtpoly.verify.verify.verify", never)
+    monkeypatch.setattr("dtpoly.verify.proof.verify.verify", never)
     assert call("compile", "f.dt")[0] == 0
     assert (here / "f.py").read_bytes() == before
     (here / "f.dt").write_text(SUM.replace("x:4", "x:8"))

@@ -10,7 +10,7 @@ from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.vain import vain
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.cli.process import told_by
 from tests.codegen.boxed import RANDOM, TILE, random_product
 from tests.codegen.inputs import Recipe

@@ -13,9 +13,9 @@ from dtpoly.frontend.deep import deep_recursion
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.unit.depth import check_depth
-from dtpoly.verify.unit.unit import read_unit
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.triton.unit.depth import check_depth
+from dtpoly.verify.triton.unit.unit import read_unit
 
 
 def chain(part: str, operator: str, count: int = 180) -> str:

@@ -13,7 +13,7 @@ from dtpoly.reference.run import run
 from dtpoly.remarks import remarked_soon
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.autoschedule.asked import call_of
 from tests.codegen.running import imported
 

@@ -12,7 +12,7 @@ from dtpoly.poly.axes import Axis
 from dtpoly.poly.launched import numbered
 from dtpoly.schedule.legality import judge, judge_state
 from dtpoly.schedule.state import State
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.schedule.told import MAP, TWO, read
 
 Grid = tuple[Axis, ...]

@@ -12,7 +12,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 from tests.codegen.shifted import SIZES, random_shifted

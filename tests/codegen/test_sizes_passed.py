@@ -14,7 +14,7 @@ from dtpoly.generate import code_of
 from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.running import imported
 
 functional = torch.nn.functional

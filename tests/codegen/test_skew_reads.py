@@ -11,7 +11,7 @@ from dtpoly.budget import within
 from dtpoly.compile import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 

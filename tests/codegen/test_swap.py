@@ -10,7 +10,7 @@ from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.vain import vain
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.cli.process import told_by
 from tests.codegen.cases import Outcome, outcome, random_case, swapped, verdict
 from tests.codegen.inputs import Data, Layout, Recipe

@@ -8,7 +8,7 @@ from dtpoly.compile import load
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.cases import Outcome, outcome, random_case
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.running import compared, imported

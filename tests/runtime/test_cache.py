@@ -10,7 +10,7 @@ import pytest
 import dtpoly
 from dtpoly.runtime.cache import key, remembered
 from dtpoly.verification import verified
-from dtpoly.verify.report import Verdict
+from dtpoly.verify.proof.report import Verdict
 from tests.verify.texts import changed, text_of, written
 
 GOOD, POISON = "what was made", "what nobody made"

@@ -17,8 +17,8 @@ from dtpoly.generate import Code
 from dtpoly.remarks import remarked
 from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.source import Source, Span
-from dtpoly.verify.report import Layer, Report, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.same.outcome import Kind, Message, Outcome
 from tests.same.pieces import pieces_of
 

@@ -3,8 +3,8 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
 SUM = "Func f; In A: {0}; Var x; RVar y; f[x] = rsum(A[x, y], y);"

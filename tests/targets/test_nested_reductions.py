@@ -14,7 +14,7 @@ import pytest
 
 from dtpoly.compile import load
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.cli.process import python_path
 from tests.cli.server import Server
 from tests.codegen.nested import FORMS, SCHEDULES, program

@@ -8,9 +8,9 @@ from pathlib import Path
 from dtpoly.codegen import reference_terms, test_text
 from dtpoly.codegen.functions import TEXTS
 from dtpoly.codegen.prelude import IMPORTS, SHARED
-from dtpoly.verify import helpers
-from dtpoly.verify.known import fingerprint
-from dtpoly.verify.unit.unit import read_unit
+from dtpoly.verify.triton import helpers
+from dtpoly.verify.triton.known import fingerprint
+from dtpoly.verify.triton.unit.unit import read_unit
 
 MEANINGS = {
     "dt_shift": "shift",

@@ -14,12 +14,12 @@ from typing import Any, Protocol
 
 from dtpoly.compile import load
 from dtpoly.source import Source
-from dtpoly.verify.certificate import certificate, text_of
-from dtpoly.verify.obligations import Attempt, attempts, hash_of
-from dtpoly.verify.regions import Region
-from dtpoly.verify.sets import is_empty
-from dtpoly.verify.table import Table
-from dtpoly.verify.verify import Verdict
+from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.sets import is_empty
+from dtpoly.verify.algebra.table import Table
+from dtpoly.verify.proof.certificate import certificate, text_of
+from dtpoly.verify.proof.obligations import Attempt, attempts, hash_of
+from dtpoly.verify.proof.verify import Verdict
 from tests.verify import texts
 from tests.verify.lying import points_everywhere
 from tests.verify.texts import ROOT, changed, program_of

@@ -15,8 +15,8 @@ from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.reference.run import run
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.ring.memory import Memory
-from dtpoly.verify.callers import typed
-from dtpoly.verify.said import said_in
+from dtpoly.verify.plan.callers import typed
+from dtpoly.verify.triton.said import said_in
 from tests.codegen.interpreter import interpreted
 from tests.codegen.running import Wrong, imported
 from tests.verify.texts import ROOT, program_of

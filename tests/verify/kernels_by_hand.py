@@ -2,8 +2,8 @@
 
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.functions import TEXTS
-from dtpoly.verify.report import Report
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.report import Report
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import written
 
 HEAD = """\

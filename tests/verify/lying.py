@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from dtpoly.verify.asking import Obligation, Run
-from dtpoly.verify.regions import Region
+from dtpoly.verify.algebra.proof_run import Obligation, ProofRun
+from dtpoly.verify.algebra.regions import Region
 
 
-def _say_that_there_is_one(run: Run, region: Region) -> bool:
+def _say_that_there_is_one(run: ProofRun, region: Region) -> bool:
     run.inhabited.append(Obligation(run.part, run.line, run.what, region))
     return True
 
@@ -18,5 +18,5 @@ def _say_that_there_is_one(run: Run, region: Region) -> bool:
 def points_everywhere() -> Generator[None]:
     """Make every run say, and write down, that a set which must have a point has one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Run, "ask_for_a_point", _say_that_there_is_one)
+        patch.setattr(ProofRun, "has_a_point", _say_that_there_is_one)
         yield

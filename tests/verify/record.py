@@ -26,7 +26,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.cases import SlowError, limited, random_case, verdict
 
 ROOT = Path(__file__).parent.parent.parent

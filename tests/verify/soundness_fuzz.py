@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dtpoly.generate import code_of
-from dtpoly.verify.limits import limited as within_time
+from dtpoly.verify.algebra.limits import limited as within_time
 from tests.codegen.cases import RandomCase, SlowError, limited, random_case, verdict
 from tests.codegen.inputs import Layout, Recipe
 from tests.codegen.running import forget

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dtpoly.verify.report import Report, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Report, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved
 from tests.verify.texts import written
 

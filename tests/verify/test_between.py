@@ -7,11 +7,20 @@ from random import Random
 import pytest
 import torch
 
-from dtpoly.verify.between import MONOTONE, Between, NoNumberError, alike, ends, leeway, spread
-from dtpoly.verify.building import literal, rounded
-from dtpoly.verify.evaluate import OF_ONE, differ
-from dtpoly.verify.terms import Apply, Element, Literal, Pair, PlaceOf, Term, Total
-from dtpoly.verify.whole import name, number, within
+from dtpoly.verify.algebra.between import (
+    MONOTONE,
+    Between,
+    NoNumberError,
+    alike,
+    ends,
+    leeway,
+    spread,
+)
+from dtpoly.verify.algebra.building import literal, rounded
+from dtpoly.verify.algebra.evaluate import differ
+from dtpoly.verify.algebra.number_operations import OF_ONE
+from dtpoly.verify.algebra.terms import Apply, Element, Literal, Pair, PlaceOf, Term, Total
+from dtpoly.verify.algebra.whole import name, number, within
 
 NONE = frozenset[str]()
 TORCH = {

@@ -17,13 +17,14 @@ from dtpoly.algorithm.show import show
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.source import Source
-from dtpoly.verify import checker, sets
-from dtpoly.verify.certificate import certificate
+from dtpoly.verify import checker
+from dtpoly.verify.algebra import sets
+from dtpoly.verify.algebra.notation import plain
+from dtpoly.verify.algebra.regions import Holds, Region
+from dtpoly.verify.algebra.table import parts_of
 from dtpoly.verify.checker import check_certificate, scripts
-from dtpoly.verify.notation import plain
-from dtpoly.verify.obligations import attempts, heading
-from dtpoly.verify.regions import Holds, Region
-from dtpoly.verify.table import parts_of
+from dtpoly.verify.proof.certificate import certificate
+from dtpoly.verify.proof.obligations import attempts, heading
 from tests.cli.process import python_path
 from tests.codegen.cases import random_case
 from tests.verify.forgeries import BASES, KINDS, base_of, forged

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from dtpoly.verify import asking
-from dtpoly.verify.certificate import certificate, text_of
+from dtpoly.verify.algebra.proof_run import Obligation, ProofRun
+from dtpoly.verify.algebra.sets import is_empty
 from dtpoly.verify.checker import check_certificate
 from dtpoly.verify.checker.scripts import MOST_LINES
-from dtpoly.verify.obligations import attempts
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.sets import is_empty
+from dtpoly.verify.proof.certificate import certificate, text_of
+from dtpoly.verify.proof.obligations import attempts
+from dtpoly.verify.proof.report import Verdict
 from tests.verify.forgeries import base_of
 from tests.verify.texts import ROOT, written
 
@@ -81,12 +81,12 @@ def test_promises_that_no_call_keeps_prove_nothing(
 ) -> None:
     kernel = CONTRADICTIONS[name]
 
-    def lies(run: asking.Run, region: Any) -> bool:
-        run.inhabited.append(asking.Obligation(run.part, run.line, run.what, region))
+    def lies(run: ProofRun, region: Any) -> bool:
+        run.inhabited.append(Obligation(run.part, run.line, run.what, region))
         return True
 
     with monkeypatch.context() as patch:
-        patch.setattr(asking.Run, "ask_for_a_point", lies)
+        patch.setattr(ProofRun, "has_a_point", lies)
         found = attempts(written(ALGORITHM), kernel, 60.0, lambda _: is_empty)
     layers = [layer for one in found for layer in one.function.layers]
     # The lie is all that a proof needs; else the certificate would be rejected for another reason.

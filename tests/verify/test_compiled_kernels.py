@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved, judged, kernel, program, why
 
 STORE = "tl.store(out + i, x * 2.0, mask=m)"

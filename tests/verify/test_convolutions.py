@@ -8,8 +8,8 @@ import pytest
 from dtpoly.compile import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 
 CONV = "rdot(pad(X, 0)[b, {c}, {h}, {w}], W[{f}, r, s], c, r, s)"
 WINDOW = "X, 0)[b, c, {0}*h + r - {1}, {0}*w + s - {1}]"

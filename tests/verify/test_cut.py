@@ -1,7 +1,7 @@
 """Sizes that are brought to narrower types wrap there, in the algorithm as in a kernel."""
 
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
 CUT = "Func f; In A: i32; Var x; f[x] = A[x] + (len(x) + len(x)); f.compile();"

@@ -4,7 +4,7 @@ import pytest
 
 from dtpoly.compile import load
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import changed, text_of
 
 PROGRAM = load(

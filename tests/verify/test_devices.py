@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import text_of, written
 
 COUNTED = written("Func f; Var x; f[x] = x * 2; f.block(x:64); f.tensorize(x:0); f.compile();")

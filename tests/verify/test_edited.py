@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.codegen.prelude import SHARED
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
 SOFTMAX = program_of(ROOT / "examples/softmax.dt")

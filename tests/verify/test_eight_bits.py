@@ -2,8 +2,8 @@
 
 import pytest
 
-from dtpoly.verify.report import Report
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.report import Report
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.kernels_by_hand import is_proved, kernel, program, why
 from tests.verify.texts import text_of, written
 

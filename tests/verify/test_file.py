@@ -4,7 +4,7 @@ import pytest
 
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
 MATMUL = program_of(ROOT / "examples/matmul.dt")

@@ -7,7 +7,7 @@ from dtpoly.algorithm.expressions import Apply, Reduce, walk
 from dtpoly.algorithm.inference import type_of, types_of
 from dtpoly.algorithm.operations import OPERATIONS, REDUCTION
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.formats import RULES, TYPES, format_of, formats_of, joined, of_type
+from dtpoly.verify.algebra.formats import RULES, TYPES, format_of, formats_of, joined, of_type
 from tests.codegen.cases import random_case
 from tests.verify.texts import FILES, program_of, written
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
 RIGHT = {

@@ -3,8 +3,8 @@
 import pytest
 
 from dtpoly.ring.memory import OutsideError, RaceError
-from dtpoly.verify.report import Layer, Report, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.codegen.running import Wrong
 from tests.verify.handwritten import NAMES, algorithm, launch, text
 from tests.verify.texts import changed, written

@@ -6,7 +6,7 @@ The promise is of inputs, and of what the algorithm makes of them. What a kernel
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.handwritten import launch
 from tests.verify.texts import written
 

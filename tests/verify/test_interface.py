@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.test_boxes import HALVES
 from tests.verify.test_panels import PRODUCT as PANELS
 from tests.verify.texts import ROOT, changed, program_of, text_of, written

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from dtpoly.verify import helpers
-from dtpoly.verify.known import is_known, meaning
-from dtpoly.verify.unit.unit import read_unit
+from dtpoly.verify.triton import helpers
+from dtpoly.verify.triton.known import is_known, meaning
+from dtpoly.verify.triton.unit.unit import read_unit
 from tests.verify.fingerprints import table
 from tests.verify.texts import ROOT, changed, program_of, text_of
 

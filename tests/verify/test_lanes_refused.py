@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import written
 
 HEAD = "import triton\nimport triton.language as tl\n\n"

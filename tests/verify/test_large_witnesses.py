@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dtpoly.verify.certificate import certificate
 from dtpoly.verify.checker import check_certificate
+from dtpoly.verify.proof.certificate import certificate
 from tests.verify.texts import text_of, written
 
 TEXT = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.block(x:16, k:32); f.compile();"

@@ -6,7 +6,7 @@ from dtpoly.compile import load
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 
 # Two kernels; the scalar is there so that the file has `dt_int`.
 PROGRAM = load(

@@ -7,7 +7,7 @@ from dtpoly.compile import load
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 
 POOL = (
     "Func f; In X; Var h; RVar r; f[h] = rmax(X[2 * h + r], r);"

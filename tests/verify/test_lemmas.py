@@ -1,27 +1,24 @@
 """The lemmas of docs/proofs.md, on small numbers; and texts that would be proved without them."""
 
-from collections.abc import Generator
 from itertools import product
 from operator import add, mul, sub
 
 import pytest
 
-from dtpoly.verify.asking import Run, running
-from dtpoly.verify.building import applied, as_truth, literal, rounded
-from dtpoly.verify.digits import Digits
-from dtpoly.verify.kinds import LARGEST, LEAST
-from dtpoly.verify.terms import Apply, Element, Literal, Term, fresh
-from dtpoly.verify.values import Radix
-from dtpoly.verify.verify import Report, Verdict, verify
-from dtpoly.verify.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
+from dtpoly.verify.algebra.building import applied, as_truth, literal, rounded
+from dtpoly.verify.algebra.kinds import LARGEST, LEAST
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.terms import Apply, Element, Literal, Term
+from dtpoly.verify.algebra.values import Radix
+from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
+from dtpoly.verify.proof.verify import Report, Verdict, verify
+from dtpoly.verify.triton.digits import Digits
 from tests.verify.texts import changed, text_of, written
 
 
-@pytest.fixture(autouse=True)
-def lemmas_ask_nothing() -> Generator[None]:
-    """New names count within a run; no question is answered."""
-    with running(Run(lambda _: False)):
-        yield
+def asking_nothing() -> ProofRun:
+    """A run that makes new names; no question is answered."""
+    return ProofRun(lambda _: False)
 
 
 def holds(of: Truth, values: dict[str, int]) -> bool:
@@ -34,8 +31,9 @@ SMALL = range(5)
 @pytest.mark.parametrize(("above", "below"), list(product(SMALL, SMALL)))
 def test_a_program_id_is_its_quotient_and_its_rest(above: int, below: int) -> None:
     """Lemma 1, as it is coded: the ranges of both coordinates hold just what there is."""
-    digits = Digits()
-    radix = Radix(fresh("pid"), (name("a"), name("b")))
+    run = asking_nothing()
+    digits = Digits(run)
+    radix = Radix(run.fresh("pid"), (name("a"), name("b")))
     parts = digits.cut(radix, name("b"))
     assert parts is not None
     high, low = (str(part.plain) for part in parts if isinstance(part, Whole))
@@ -54,8 +52,9 @@ def test_a_program_id_is_its_quotient_and_its_rest(above: int, below: int) -> No
 @pytest.mark.parametrize(("above", "below", "group"), list(product(SMALL, SMALL, (2, 3))))
 def test_a_program_id_is_its_group_and_its_rest(above: int, below: int, group: int) -> None:
     """Lemma 2: the last group may be smaller."""
-    digits = Digits()
-    radix = Radix(fresh("pid"), (name("a"), name("b")))
+    run = asking_nothing()
+    digits = Digits(run)
+    radix = Radix(run.fresh("pid"), (name("a"), name("b")))
     parts = digits.cut(radix, name("b") * group)
     assert parts is not None
     first, rest = parts
@@ -81,11 +80,12 @@ def test_a_program_id_is_its_group_and_its_rest(above: int, below: int, group: i
 
 
 def test_an_id_is_taken_apart_by_one_number() -> None:
-    digits = Digits()
-    radix = Radix(fresh("pid"), (name("a"), name("b")))
+    run = asking_nothing()
+    digits = Digits(run)
+    radix = Radix(run.fresh("pid"), (name("a"), name("b")))
     assert digits.cut(radix, name("b")) is not None
     assert digits.cut(radix, name("a")) is None
-    assert digits.cut(Radix(fresh("pid"), (name("a"), name("b"))), name("c")) is None
+    assert digits.cut(Radix(run.fresh("pid"), (name("a"), name("b"))), name("c")) is None
 
 
 TILES = written(

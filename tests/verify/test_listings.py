@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import FILES, ROOT, program_of, text_of
 
 ALL = (*FILES, ROOT / "examples/softmax.dt")

@@ -7,11 +7,11 @@ the extreme.
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.evaluate import differ, differ_by_nan
-from dtpoly.verify.report import Layer, Verdict
-from dtpoly.verify.terms import Apply, Element, Literal, Term
-from dtpoly.verify.verify import verify
-from dtpoly.verify.whole import number
+from dtpoly.verify.algebra.evaluate import differ, differ_by_nan
+from dtpoly.verify.algebra.terms import Apply, Element, Literal, Term
+from dtpoly.verify.algebra.whole import number
+from dtpoly.verify.proof.report import Layer, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.mutation.execution import Shown
 from tests.verify.mutation.judging import Job, judge
 from tests.verify.texts import written

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.verify import Report, Verdict, verify
+from dtpoly.verify.proof.verify import Report, Verdict, verify
 from tests.verify.texts import ROOT, changed, program_of, text_of
 
 MATMUL = ROOT / "examples/matmul.dt"

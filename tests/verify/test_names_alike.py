@@ -2,12 +2,13 @@
 
 import pytest
 
-from dtpoly.verify.alike import check_apart
-from dtpoly.verify.held import Wrapper
-from dtpoly.verify.unit.unit import Unit, read_unit
-from dtpoly.verify.values import Unread
-from dtpoly.verify.verify import Verdict, verify
-from dtpoly.verify.whole import compare, name, number
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import compare, name, number
+from dtpoly.verify.plan.held import Wrapper
+from dtpoly.verify.proof.alike import check_apart
+from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.triton.unit.unit import Unit, read_unit
 from tests.verify.texts import written
 
 HEAD = "import triton\nimport triton.language as tl\n\n"
@@ -91,7 +92,7 @@ def unit() -> Unit:
     ],
 )
 def test_two_names_that_are_written_as_one_are_not_read(names: tuple[str, str]) -> None:
-    wrapper = Wrapper(unit(), "f", {}, {}, frozenset(), (), {})
+    wrapper = Wrapper(ProofRun(lambda _: False), unit(), "f", {}, {}, frozenset(), (), {})
     first, second = map(name, names)
     check_apart(wrapper, (), compare(">=", first, number(0)))
     with pytest.raises(Unread, match="one name"):

@@ -4,10 +4,10 @@ from keyword import iskeyword
 
 import pytest
 
-from dtpoly.verify.obligations import attempts
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.sets import is_empty
-from dtpoly.verify.verify import verify
+from dtpoly.verify.algebra.sets import is_empty
+from dtpoly.verify.proof.obligations import attempts
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import written
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"

@@ -6,7 +6,7 @@ is a nan or 0 in f32, a wrong kernel was proved.
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.handwritten import launch
 from tests.verify.texts import written
 

@@ -3,8 +3,8 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.report import Report, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Report, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved, judged
 from tests.verify.texts import written
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.building import applied, literal, rounded
-from dtpoly.verify.numerals import FARTHEST, LARGEST, brought_to, nearest, options
-from dtpoly.verify.terms import Apply, Literal
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.algebra.building import applied, literal, rounded
+from dtpoly.verify.algebra.numerals import FARTHEST, LARGEST, brought_to, nearest, options
+from dtpoly.verify.algebra.terms import Apply, Literal
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import changed, text_of, written
 
 TORCH = {

@@ -9,8 +9,8 @@ import pytest
 
 from dtpoly import __version__
 from dtpoly.codegen.header import writer_of
-from dtpoly.verify.other_version import WHY, of_other_version
-from dtpoly.verify.report import Function, Layer, Report, Verdict
+from dtpoly.verify.proof.other_version import WHY, of_other_version
+from dtpoly.verify.proof.report import Function, Layer, Report, Verdict
 from tests.cli.conftest import Entry, call
 
 __all__ = ["call"]

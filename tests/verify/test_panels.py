@@ -6,7 +6,7 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.launcher import ROOM
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import changed, text_of, written
 
 PRODUCT = written(

@@ -4,12 +4,12 @@ import hashlib
 
 import pytest
 
-from dtpoly.verify.helpers import RUNTIME
+from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.plan.files import check_form, has_plans
 from dtpoly.verify.plan.runtime import FIRST, LAST, MAKER
-from dtpoly.verify.report import Layer
-from dtpoly.verify.values import Unread
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.report import Layer
+from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.triton.helpers import RUNTIME
 from tests.verify.planned import RUNTIME as IMPORT
 from tests.verify.planned import planned_text
 from tests.verify.texts import changed, text_of, written

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.report import Function
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.report import Function
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.planned import planned_text
 from tests.verify.texts import ROOT, program_of, text_of
 

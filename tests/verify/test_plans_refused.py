@@ -9,7 +9,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.generate import code_of
 from dtpoly.plan.plan_data import data_of
 from dtpoly.schedule.legality import judge
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.planned import planned_text, plans, with_data
 from tests.verify.texts import written
 

@@ -6,7 +6,7 @@ same program id, and goes on by the same number, leaves elements out: it was pro
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.handwritten import launch
 from tests.verify.texts import written
 

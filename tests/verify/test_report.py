@@ -2,8 +2,8 @@
 
 import pytest
 
-from dtpoly.verify.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
+from dtpoly.verify.proof.verify import verify
 from tests.verify.test_mutants import MUTANTS
 from tests.verify.texts import changed, program_of, text_of
 

@@ -1,6 +1,6 @@
 """A result that fits into no memory is no example; a size that does is one."""
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import changed, text_of, written
 
 ROWS = written("Func f; In A; Var x, y; f[x, y] = A[x, y]; f.compile();")

@@ -7,8 +7,8 @@ import pytest
 from dtpoly.compile import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 
 
 def nested(operation: str, times: int) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import changed, text_of, written
 
 MAX = written("Func f; In A: i64; Var x; RVar k; f[x] = rmax(A[x, k], k); f.compile();")

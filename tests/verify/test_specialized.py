@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.listings import code, program
 from tests.verify.texts import changed
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.splices import is_harmless, spliced
 from tests.verify.texts import text_of, written
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.codegen.streaming import PROGRAMS
 from tests.verify.texts import ROOT, changed, text_of, written
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.report import LAYERS, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import LAYERS, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.codegen.listings import FILES, KERNELS, NAMES, code, program
 from tests.conftest import Published
 from tests.ring.test_execute import ragged, run

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dtpoly.verification import verified
-from dtpoly.verify.certificate import certificate
 from dtpoly.verify.checker import check_certificate
-from dtpoly.verify.report import Report
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.certificate import certificate
+from dtpoly.verify.proof.report import Report
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
 SOFTMAX = program_of(ROOT / "examples/softmax.dt")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dtpoly.verify.unit.depth import check_depth
-from dtpoly.verify.unit.unit import read_unit
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.triton.unit.depth import check_depth
+from dtpoly.verify.triton.unit.unit import read_unit
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n"
 

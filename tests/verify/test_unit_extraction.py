@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.unit.extraction import block_of, compiled_text, interpreted_text
+from dtpoly.verify.triton.unit.extraction import block_of, compiled_text, interpreted_text
 from tests.verify.handwritten import FOLDER
 from tests.verify.test_unit_texts import RIGHT, TEXT
 

@@ -6,7 +6,7 @@ import pytest
 
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
-from dtpoly.verify.verify import Verdict, verify
+from dtpoly.verify.proof.verify import Verdict, verify
 from tests.verify.handwritten import algorithm
 from tests.verify.handwritten import text as hand_written
 from tests.verify.texts import changed, text_of, written

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dtpoly.verify.unit.allowed import check_unit
-from dtpoly.verify.unit.reach import reached_by, unit_of
-from dtpoly.verify.unit.unit import read_unit
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.triton.unit.allowed import check_unit
+from dtpoly.verify.triton.unit.reach import reached_by, unit_of
+from dtpoly.verify.triton.unit.unit import read_unit
 from tests.verify.handwritten import text as hand_written
 from tests.verify.texts import text_of, written
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dtpoly.verify.unit.words import TL
+from dtpoly.verify.triton.unit.words import TL
 
 tl: Any = importlib.import_module("triton.language")
 

@@ -5,8 +5,8 @@ import pytest
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.handwritten import algorithm, text
 
 # The softmax is given the stride of its columns, and does not use it.

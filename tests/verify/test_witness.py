@@ -3,11 +3,11 @@
 import pytest
 
 from dtpoly.verdict_messages import show_witness
-from dtpoly.verify.building import place, rounded
-from dtpoly.verify.evaluate import differ
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.verify import verify
-from dtpoly.verify.whole import name
+from dtpoly.verify.algebra.building import place, rounded
+from dtpoly.verify.algebra.evaluate import differ
+from dtpoly.verify.algebra.whole import name
+from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.verify.test_mutants import MUTANTS
 from tests.verify.texts import changed, program_of, text_of
 

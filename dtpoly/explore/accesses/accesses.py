@@ -30,22 +30,22 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, paths
 from dtpoly.targets.arguments import BYTES, promoted
 
-SMALLEST = 16  # what a matrix unit sums over at least, as in codegen
+SMALLEST = 16  # a matrix unit sums over at least this many, as in codegen
 
 
 @dataclass(frozen=True)
 class Launched:
-    """A kernel, and everything in it that cost is counted of."""
+    """A kernel with everything in it that has a cost."""
 
     node: Kernel
     walks: tuple[Walk, ...]
     streams: tuple[Stream, ...]
-    operand_dtypes: Mapping[str, DType]  # of products, by statement
+    operand_dtypes: Mapping[str, DType]  # of the operands of products, by statement
     in_memory: frozenset[str]
 
     @property
     def grid(self) -> tuple[Axis, ...]:
-        """The axes of the grid, groups too, outermost first."""
+        """Return the axes of the grid, with groups, outermost first."""
         return several(self.node.grid)
 
 
@@ -58,11 +58,11 @@ class Types:
     real: DType
 
     def stored(self, name: str) -> DType:
-        """That of a tensor, or of a Func that the caller or another kernel sees."""
+        """Return the dtype of a tensor, or of a Func that the caller or another kernel sees."""
         return promoted(self.elements.kinds[name], self.given)
 
     def computed(self, name: str) -> DType:
-        """That in which an array's values are computed."""
+        """Return the dtype in which the values of an array are computed."""
         element = self.elements.of(name)
         if isinstance(element, Named):
             assert element == REAL
@@ -71,7 +71,7 @@ class Types:
 
 
 def types_of(state: State, dtype: DType) -> Types:
-    """The dtypes of a call of which inputs without a dtype have this one."""
+    """Return the dtypes of a call whose inputs have this dtype, unless they declare another one."""
     program = state.program
     declared = {tensor.dtype or dtype for tensor in program.tensors}
     is_wide = widest(program) is DType.F64 or DType.F64 in declared
@@ -80,7 +80,7 @@ def types_of(state: State, dtype: DType) -> Types:
 
 
 def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
-    """Describe each kernel of a state with all that it moves, at the sizes of all labels."""
+    """Describe each kernel of a state with everything that it moves, at the sizes of all labels."""
     model, types = state.model, types_of(state, dtype)
     extents = extents_of(model, sizes)
     known, ways = by_name(model), paths(state.kernels)
@@ -122,13 +122,13 @@ class Memory:
     types: Types
     extents: Mapping[str, int]
     shapes: Mapping[str, tuple[int, ...]]
-    passing: frozenset[str]  # through memory, inside of a kernel
-    seen: frozenset[str]  # by the caller, or by another kernel
-    home: Mapping[str, set[int]]  # array -> kernels that write it
+    passing: frozenset[str]  # the arrays that pass through memory inside a kernel
+    seen: frozenset[str]  # the arrays that the caller or another kernel sees
+    home: Mapping[str, set[int]]  # from an array to the kernels that write it
     kernel: int
 
     def is_loaded(self, array: str) -> bool:
-        """Whether what reads it here loads it: else it is in registers."""
+        """True if a reader in this kernel loads the array; otherwise the array is in registers."""
         return self.kernel not in self.home.get(array, set[int]()) or array in self.passing
 
     def stream(
@@ -139,7 +139,7 @@ class Memory:
         is_store: bool,
         is_operand: bool,
     ) -> Stream:
-        """The load or store of an array at some indices."""
+        """Return the load or store of an array at some indices."""
         array = self.model.arrays.get(name)
         if array is None:
             dtype, shape = self.types.stored(name), self.shapes[name]
@@ -184,7 +184,7 @@ def _streams(memory: Memory, walk: Walk) -> Iterator[Stream]:
 
 
 def _reads(statement: Statement) -> Iterator[tuple[str, tuple[Affine, ...]]]:
-    """The arrays and inputs that a statement reads, and at which indices."""
+    """Yield the arrays and inputs that a statement reads, with the indices."""
     for access in statement.reads:
         yield access.array, access.indices
     if statement.body is not None:
@@ -193,7 +193,7 @@ def _reads(statement: Statement) -> Iterator[tuple[str, tuple[Affine, ...]]]:
 
 
 def is_product(walk: Walk) -> bool:
-    """Whether a step multiplies two tiles that are matrices, as codegen decides it."""
+    """True if a step multiplies two tiles that are matrices, as codegen decides it."""
     body = walk.statement.body
     if walk.statement.role is not Role.UPDATE or not isinstance(body, Dot):
         return False
@@ -208,12 +208,15 @@ def is_product(walk: Walk) -> bool:
 
 
 def _is_whole(walk: Walk, label: str) -> bool:
-    """Whether all of a label is one tile, whatever its size: that has 16 lanes at least."""
+    """True if one tile holds all of a label, whatever its size.
+
+    Such a tile has at least 16 lanes.
+    """
     return any(a.index.plain == label and a.extent is None for a in several(walk.path.lanes))
 
 
 def _operand_dtype(types: Types, statement: Statement, node: Kernel) -> DType:
-    """The dtype in which a product's operands meet."""
+    """Return the dtype in which the operands of a product meet."""
     assert isinstance(statement.body, Dot)
     body = statement.body
     kinds = [types.elements.kind(body.left), types.elements.kind(body.right)]
@@ -223,7 +226,7 @@ def _operand_dtype(types: Types, statement: Statement, node: Kernel) -> DType:
 
 
 def all_programs(kernel: "Launched", extents: Mapping[str, int]) -> int:
-    """How many blocks the grid of a kernel has."""
+    """Return how many blocks the grid of a kernel has."""
     return prod(
         max(-(-extents[axis.index.plain or axis.label] // (axis.step or 1)), 0)
         for axis in several(finest(kernel.node.grid))

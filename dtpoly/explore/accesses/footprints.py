@@ -9,7 +9,7 @@ from dtpoly.explore.accesses.ways import Interval
 
 
 def footprint(stream: Stream, fixed: Mapping[str, Interval]) -> int:
-    """How many elements a stream touches where some axes of the grid are known."""
+    """Return how many elements a stream touches if some axes of the grid are fixed."""
     reached = reach(stream.walk, fixed)
     return elements(stream.indices, stream.shape, reached)
 
@@ -17,7 +17,7 @@ def footprint(stream: Stream, fixed: Mapping[str, Interval]) -> int:
 def elements(
     indices: tuple[Affine, ...], shape: tuple[int, ...], reached: Mapping[str, Interval]
 ) -> int:
-    """How many elements there are at indices whose labels are in intervals."""
+    """Return how many elements there are at indices whose labels are in intervals."""
     if any(reached[label].count == 0 for index in indices for label in index.labels):
         return 0
     found = 1
@@ -37,7 +37,7 @@ def _meet(index: Affine, group: Sequence[tuple[Affine, int]]) -> bool:
 
 
 def _distinct(group: Sequence[tuple[Affine, int]], reached: Mapping[str, Interval]) -> int:
-    """The elements along some axes of a tensor whose indices have labels in common."""
+    """Count the elements along axes of a tensor whose indices have labels in common."""
     if len(group) == 1:
         (index, extent) = group[0]
         return _values(index, extent, reached)
@@ -52,7 +52,7 @@ def _distinct(group: Sequence[tuple[Affine, int]], reached: Mapping[str, Interva
 
 
 def _values(index: Affine, extent: int, reached: Mapping[str, Interval]) -> int:
-    """How many values an index has, inside of the tensor."""
+    """Count the values of an index that are inside the tensor."""
     if not index.terms:
         return 1
     low = index.constant + sum(
@@ -72,7 +72,7 @@ def _values(index: Affine, extent: int, reached: Mapping[str, Interval]) -> int:
         step = abs(factor)
         first = low if low >= 0 else low + -(low // step) * step
         return max((min(high, extent - 1) - first) // step + 1, 0)
-    # Sums with holes: a bit for each value.
+    # A sum with holes is a set of values, kept as one bit for each value.
     bits = 1
     for name, factor in index.terms:
         bits = _summed(bits, abs(factor), reached[name].count)
@@ -81,7 +81,7 @@ def _values(index: Affine, extent: int, reached: Mapping[str, Interval]) -> int:
 
 
 def _summed(bits: int, factor: int, count: int) -> int:
-    """The values, plus each of `count` multiples of a number."""
+    """Return the set of all sums of a value and one of the first `count` multiples of a number."""
     done, found = 1, bits
     while done < count:
         more = min(done, count - done)

@@ -10,13 +10,13 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, several
 from dtpoly.poly.model import Model, Statement
 
-# What makes two ways the same: labels, those that are free, copies, and the axes themselves.
+# Two ways are equal if these are: all labels, the free ones, the copies, and the axes themselves.
 Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Walk:
-    """A statement on its path at sizes. Statements of one loop share their way."""
+    """A statement on its path, at given sizes; the statements of one loop share their way."""
 
     statement: Statement
     path: Path
@@ -24,22 +24,22 @@ class Walk:
 
     @property
     def extents(self) -> Mapping[str, int]:
-        """How many indices each label has."""
+        """Return how many indices each label has."""
         return self.way.extents
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """The statement's own labels."""
+        """Return the labels of the statement."""
         return frozenset(self.statement.labels)
 
     @cached_property
     def loops(self) -> tuple[Axis, ...]:
-        """The loops of several iterations."""
+        """Return the loops that have several iterations."""
         return several(self.path.loops)
 
     @cached_property
     def spans(self) -> Mapping[str, int]:
-        """How many lanes a tile has along each label."""
+        """Return how many lanes a tile has along each label."""
         found = dict.fromkeys(self.statement.labels, 1)
         for axis in several(self.path.lanes):
             label = axis.index.plain
@@ -50,7 +50,7 @@ class Walk:
 
 
 def extents_of(model: Model, sizes: Mapping[str, int]) -> dict[str, int]:
-    """How many indices each label has, also those that number the blocks of another one."""
+    """Return how many indices each label has; a label may number the blocks of another one."""
     found = {label: sizes[label] for label in model.size_of if label in sizes}
     for label, part in model.parts.items():
         if part.of in found:
@@ -61,7 +61,7 @@ def extents_of(model: Model, sizes: Mapping[str, int]) -> dict[str, int]:
 def walk_of(
     statement: Statement, path: Path, extents: Mapping[str, int], known: dict[Key, Way]
 ) -> Walk:
-    """How a statement is walked; ways that are known are not looked at again."""
+    """Return the walk of a statement; ways that are already known are not computed again."""
     axes = tuple(map(id, (*path.grid, *path.loops)))
     key = (statement.labels, statement.free, statement.copies, axes)
     if key not in known:
@@ -70,13 +70,16 @@ def walk_of(
 
 
 def reach(walk: Walk, fixed: Fixed) -> dict[str, Interval]:
-    """The indices of each label, where some axes are known; of others, all that they walk."""
+    """Return the indices of each label if some axes are fixed.
+
+    All other axes walk all their tiles.
+    """
     known = dict(fixed)
     return {label: reached(walk.way, label, known) for label in walk.statement.labels}
 
 
 class Along(Enum):
-    """The ways to count along a label: its indices, its tiles, or whether there is anything."""
+    """What is counted along a label: its indices, its tiles, or just one if it has any."""
 
     INDICES = 0
     TILES = 1
@@ -84,7 +87,10 @@ class Along(Enum):
 
 
 def total(walk: Walk, counted: Mapping[str, Along]) -> int:
-    """The sum over all values of the outer axes of the product of what is counted of labels."""
+    """Sum a product over all values of the outer axes.
+
+    The factors are the counts along the labels.
+    """
     result = walk.way.alike
     for group in walk.way.groups:
         spans = [(counted[label], walk.spans[label]) for label in group.labels]
@@ -110,20 +116,20 @@ def _counted(indices: int, along: Along, span: int) -> int:
 
 
 def steps(walk: Walk) -> int:
-    """How many tiles a statement has, in all programs together."""
+    """Return how many tiles a statement has in all programs together."""
     return total(walk, dict.fromkeys(walk.statement.labels, Along.TILES))
 
 
 def instances(walk: Walk) -> int:
-    """How many instances a statement has, copies each counted."""
+    """Return how many instances a statement has; each private copy counts."""
     return total(walk, dict.fromkeys(walk.statement.labels, Along.INDICES))
 
 
 def steps_of(walk: Walk, label: str) -> int:
-    """How many lanes a tile has along a label."""
+    """Return how many lanes a tile has along a label."""
     return walk.spans[label]
 
 
 def lanes_of(walk: Walk, labels: Iterable[str]) -> int:
-    """How many lanes a tile has along some labels."""
+    """Return how many lanes a tile has along some labels."""
     return prod(walk.spans[label] for label in labels if label in walk.spans)

@@ -1,4 +1,4 @@
-"""Leaves out the loads of a kernel that find their tile already loaded."""
+"""Leaves out the loads of a kernel whose tile is already loaded."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,10 +10,10 @@ from dtpoly.poly.model import Model
 
 
 def without_repeats(streams: Sequence[Stream], waits: "Waits") -> tuple[Stream, ...]:
-    """The streams, without loads of what the kernel has at hand at that moment.
+    """Return the streams without the loads of tiles that the kernel already has in registers.
 
-    Two statements that read the same elements in the same tiles share a load if they stand in
-    one loop, in none, or in loops side by side of which none waits for the other one.
+    Two statements that read the same elements in the same tiles share a load if they stand in one
+    loop, in no loop, or in neighbouring loops of which none waits for the other.
     """
     found: list[Stream] = []
     for one in streams:
@@ -26,7 +26,7 @@ def without_repeats(streams: Sequence[Stream], waits: "Waits") -> tuple[Stream, 
 
 
 def _sharing(found: Sequence[Stream], one: Stream, waits: "Waits") -> int | None:
-    """The position of a load that another one need not repeat."""
+    """Return the position of a load that makes this one superfluous, or None."""
     return next((at for at, first in enumerate(found) if _shares(first, one, waits)), None)
 
 
@@ -49,12 +49,12 @@ def _loops(one: Stream) -> list[tuple[str, int | None, int | None]]:
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Which arrays the value of each array is made of, over any number of steps."""
+    """The arrays from which the value of each array is computed, over any number of steps."""
 
     parts: Mapping[str, frozenset[str]]
 
     def between(self, later: Walk, earlier: Walk) -> bool:
-        """Whether a statement needs all that the loop of another one computes."""
+        """True if a statement needs all that the loop of another one computes."""
         made = earlier.statement.writes.array
         return any(
             made in self.parts.get(read.array, frozenset()) | {read.array}
@@ -64,7 +64,7 @@ class Waits:
 
 
 def waits_of(model: Model) -> Waits:
-    """The arrays that each array is made of; producers come first in a Model."""
+    """Collect the arrays from which each array is computed; producers come first in a Model."""
     found: dict[str, frozenset[str]] = {}
     for statement in model.statements:
         made = statement.writes.array

@@ -1,4 +1,4 @@
-"""Describes what an access of a statement moves over all loops that it is in."""
+"""Describes what an access of a statement moves over all loops around it."""
 
 from functools import cached_property
 
@@ -6,13 +6,13 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.explore.accesses.ranges import Along, Walk, lanes_of, steps_of, total
 from dtpoly.frozen import dataclass
 
-# A tile of so many lanes that a loop does not change is loaded before it, as in codegen.
+# A tile of at most this many lanes is loaded before a loop that does not change it, as in codegen.
 KEPT = 1 << 12
 
 
 @dataclass(frozen=True)
 class Stream:
-    """One load or store of a kernel, over all that it walks.
+    """One load or store of a kernel, over everything that it walks.
 
     An operand of a product goes through shared memory. Scratch belongs to one program.
     """
@@ -30,17 +30,17 @@ class Stream:
 
     @cached_property
     def labels(self) -> frozenset[str]:
-        """The labels that its indices have."""
+        """Return the labels of the indices."""
         return frozenset(label for index in self.indices for label in index.labels)
 
     @cached_property
     def loaded(self) -> int:
-        """How many elements go through it, in all programs together."""
+        """Return how many elements go through the stream in all programs together."""
         return self._total(Along.INDICES)
 
     @cached_property
     def lanes(self) -> int:
-        """The same with the lanes that a mask leaves out."""
+        """Return the number of elements with the lanes that a mask leaves out."""
         return self._total(Along.TILES) * lanes_of(self.walk, self.labels)
 
     def _total(self, along: Along) -> int:
@@ -59,7 +59,7 @@ class Stream:
 
     @cached_property
     def tile(self) -> int:
-        """How many elements of it one step has."""
+        """Return how many elements one step moves."""
         found = 1
         for label in self.labels & self.walk.labels:
             found *= min(steps_of(self.walk, label), max(self.walk.extents[label], 1))
@@ -67,7 +67,7 @@ class Stream:
 
     @cached_property
     def run(self) -> int:
-        """How many neighbours in memory a tile has side by side."""
+        """Return how many elements of a tile are neighbours in memory."""
         if not self.indices or not self.shape:
             return 1
         run, behind = 1, 1
@@ -82,9 +82,9 @@ class Stream:
 
     @cached_property
     def is_wide(self) -> bool:
-        """Tell whether a thread may move several elements at once, as far as Triton knows.
+        """True if a thread may move several elements at once, as far as Triton knows.
 
-        Triton is told of a number that it is divisible by 16, and nothing else.
+        All that Triton knows of a number is whether it is divisible by 16.
         """
         if self.size >= 16 or self.run < 2:
             return False
@@ -94,7 +94,10 @@ class Stream:
 
     @property
     def _kept(self) -> frozenset[str]:
-        """Labels whose loops lie inside of all that the indices depend on: it is loaded before."""
+        """Return the labels whose loops do not change the indices.
+
+        The load stands before these loops.
+        """
         if self.is_store or self.is_operand or self.tile > KEPT:
             return frozenset()
         kept: set[str] = set()

@@ -1,7 +1,7 @@
 """Computes which indices of each label the axes around a statement reach, at given sizes.
 
-Everything is an interval: a block, a loop and the range that a private copy is needed for walk
-indices without holes. So sums over all programs and iterations are sums over a few of them.
+Everything is an interval: a block, a loop, and the range for which a private copy is needed walk
+indices without holes. So a few samples give the sums over all programs and iterations.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,21 +14,24 @@ from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.coordinates import applies
 from dtpoly.poly.model import Statement
 
-# At either end of an axis so many tiles are looked at one by one; those between are alike.
+# This many tiles at either end of an axis are counted one by one; those between are alike.
 EDGE = 4
 UNLIMITED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Whole numbers from `low` to `high`, both included; none if `high` is below."""
+    """The whole numbers from `low` to `high`, both included.
+
+    There are none if `high` is below `low`.
+    """
 
     low: int
     high: int
 
     @property
     def count(self) -> int:
-        """How many."""
+        """Return how many numbers there are."""
         return max(self.high - self.low + 1, 0)
 
     def meet(self, other: "Interval") -> "Interval":
@@ -36,33 +39,36 @@ class Interval:
         return Interval(max(self.low, other.low), min(self.high, other.high))
 
 
-Fixed = Mapping[str, Interval]  # axis -> where its tiles start
+Fixed = Mapping[str, Interval]  # from an axis to where its tiles start
 
 
 @dataclass(frozen=True)
 class Way:
     """The grid and the loops around statements that have the same labels.
 
-    `outer` axes tell executions of a statement apart: those of the grid, and loops of which each
-    iteration has a copy of its own. `last` is the last index of the label that an axis walks,
-    where the axis is the statement's own or a copy's.
+    The `outer` axes tell executions of a statement apart: those of the grid, and loops of which
+    each iteration has a private copy. `last` is the last index of the label that an axis walks, for
+    the axes of the statement itself and those of private copies.
     """
 
     extents: Mapping[str, int]  # of labels
     named: Mapping[str, Axis]
-    along: Mapping[str, tuple[Axis, ...]]  # label -> axes, outermost first
+    along: Mapping[str, tuple[Axis, ...]]  # from a label to its axes, outermost first
     outer: tuple[Axis, ...]
-    depends: Mapping[str, frozenset[str]]  # label -> outer axes
+    depends: Mapping[str, frozenset[str]]  # from a label to outer axes
     last: Mapping[str, int]
 
     @cached_property
     def groups(self) -> "tuple[Group, ...]":
-        """Labels that no axis ties together are in groups of their own."""
+        """Return the groups of labels.
+
+        Labels that no axis ties together are in different groups.
+        """
         return tuple(_groups(self))
 
     @cached_property
     def alike(self) -> int:
-        """How many values the outer axes have of which no label depends."""
+        """Return how many values the outer axes have on which no label depends."""
         tied = frozenset[str]().union(*self.depends.values())
         free = (axis for axis in self.outer if axis.name not in tied)
         return prod(len(starts(self, axis, {})) for axis in free)
@@ -70,9 +76,9 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Labels, and how many indices each has in tiles of the axes that they depend on.
+    """Labels, and how many indices each has in the tiles of the axes on which they depend.
 
-    Each sample stands for as many tiles as its number says.
+    Each sample has the number of tiles for which it stands.
     """
 
     labels: tuple[str, ...]
@@ -80,7 +86,10 @@ class Group:
 
 
 def way_of(statement: Statement, path: Path, extents: Mapping[str, int]) -> Way:
-    """Describe the grid and loops around a statement; lanes are inside of the loops they divide."""
+    """Describe the grid and loops around a statement.
+
+    Lanes lie inside the loops that they divide.
+    """
     axes = (*path.grid, *path.loops)
     named = {axis.name: axis for axis in axes}
     grid = {axis.name for axis in path.grid}
@@ -115,7 +124,7 @@ def way_of(statement: Statement, path: Path, extents: Mapping[str, int]) -> Way:
 
 
 def _above(named: Mapping[str, Axis], axes: Iterable[Axis]) -> set[str]:
-    """The axes, and all that their origins are given in."""
+    """Return the names of the axes, with those of all axes that their origins depend on."""
     found: set[str] = set()
     pending = list(axes)
     while pending:
@@ -127,7 +136,7 @@ def _above(named: Mapping[str, Axis], axes: Iterable[Axis]) -> set[str]:
 
 
 def reached(way: Way, label: str, known: dict[str, Interval]) -> Interval:
-    """The indices of a label where some axes are known; of others, all that they walk."""
+    """Return the indices of a label if some axes are fixed; all other axes walk all their tiles."""
     low, high = 0, way.extents[label] - 1
     for axis in way.along[label]:
         start = known.get(axis.name)
@@ -152,7 +161,7 @@ def _image(way: Way, value: Affine, known: dict[str, Interval]) -> Interval:
 
 
 def _start(way: Way, name: str, known: dict[str, Interval]) -> Interval:
-    """Where the tiles of an axis start."""
+    """Return where the tiles of an axis start."""
     found = known.get(name)
     if found is None:
         axis = way.named.get(name)
@@ -173,7 +182,7 @@ def _starts(way: Way, axis: Axis, known: dict[str, Interval]) -> Interval:
 
 
 def starts(way: Way, axis: Axis, fixed: Fixed) -> range:
-    """Each tile of an axis, by where it starts."""
+    """Return the starts of the tiles of an axis."""
     interval = _starts(way, axis, dict(fixed))
     if interval.low > way.last.get(axis.name, interval.low):
         return range(0)
@@ -181,7 +190,7 @@ def starts(way: Way, axis: Axis, fixed: Fixed) -> range:
 
 
 def _groups(way: Way) -> Iterator[Group]:
-    """The labels by the axes that tie them together, and how far they go in each tile of these."""
+    """Group the labels by the axes that tie them together, and count their indices in each tile."""
     labels = list(way.along)
     while labels:
         group, axes = [labels.pop()], set[str]()
@@ -210,7 +219,7 @@ def _samples(
 
 
 def sample(tiles: range) -> Iterator[tuple[int, int]]:
-    """Some of the tiles of an axis, each with how many are like it."""
+    """Yield some of the tiles of an axis, each with the number of tiles that are like it."""
     between = len(tiles) - 2 * EDGE
     if between <= 1:
         yield from ((tile, 1) for tile in tiles)

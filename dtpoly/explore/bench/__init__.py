@@ -1,1 +1,1 @@
-"""Where candidates are checked and timed: a GPU, the CPU, or a formula."""
+"""Checks and times candidates: on a GPU, on the CPU, or by a formula."""

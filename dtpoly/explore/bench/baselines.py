@@ -1,7 +1,7 @@
 """Loads the user's Python file with functions that candidates are compared with.
 
-Each public function that the file defines is a baseline by its own name. It takes the inputs of the
-algorithm by their names and returns what the Func is.
+Each public function that the file defines is a baseline of that name. It takes the inputs of the
+algorithm by their names and returns the values of the Func.
 """
 
 import inspect
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def load(path: str) -> Mapping[str, Callable[..., Any]]:
-    """The functions of a file; none without one. Raises what the file raises."""
+    """Return the functions of a file; {} without a file. Raises the exceptions of the file."""
     if not path:
         return {}
     found = runpy.run_path(path, run_name="baselines")
@@ -23,5 +23,8 @@ def load(path: str) -> Mapping[str, Callable[..., Any]]:
 
 
 def _is_own(value: object) -> bool:
-    """Whether a file defines it, rather than importing it; what torch compiles has its module."""
+    """True if the file defines the function and does not import it.
+
+    A function that torch compiles keeps the name of its module, so it counts as well.
+    """
     return not inspect.isclass(value) and getattr(value, "__module__", "") == "baselines"

@@ -22,7 +22,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How far a right result is from the reference, and how far it may be."""
+    """The distance of a right result from the reference, and the largest distance allowed."""
 
     error: float
     allowed: float
@@ -30,18 +30,18 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Milliseconds of a candidate, and medians of the baselines that took turns with it."""
+    """The milliseconds of a candidate, and medians of the baselines that took turns with it."""
 
     median: float
     quarter: float
     three_quarters: float
     samples: int
     baselines: Mapping[str, float] = field(default_factory=dict[str, float])
-    is_stopped: bool = False  # too far behind to go on
+    is_stopped: bool = False  # it was stopped early, because it was too slow
 
 
 class Refusal(Exception):
-    """There is no such kernel on this device. In a few words, then in full."""
+    """Raised if there is no such kernel on this device; it has a few words and a full reason."""
 
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -49,7 +49,7 @@ class Refusal(Exception):
 
 
 class Failure(Exception):
-    """A candidate could not be run. In a few words, then in full."""
+    """Raised if a candidate could not be run; it has a few words and a full reason."""
 
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)
@@ -57,7 +57,7 @@ class Failure(Exception):
 
 
 class Wrong(Exception):
-    """A candidate computed something else."""
+    """Raised if a candidate computed wrong values."""
 
     def __init__(self, reason: str, error: float, allowed: float) -> None:
         super().__init__(reason)
@@ -65,7 +65,7 @@ class Wrong(Exception):
 
 
 class Lost(Exception):
-    """The device is of no more use to this process."""
+    """Raised if this process can no longer use the device."""
 
 
 class Bench(Protocol):
@@ -76,26 +76,27 @@ class Bench(Protocol):
         ...
 
     def prepare(self, candidate: Candidate) -> None:
-        """Load it and compile its kernels; on a GPU nothing of it runs yet. Raises Refusal.
+        """Load the candidate and compile its kernels; on a GPU nothing runs yet. Raises Refusal.
 
-        Others may measure on the same device meanwhile.
+        Another process may measure on the same device meanwhile.
         """
         ...
 
     def check(self, candidate: Candidate) -> Checked:
-        """Run it once, and hold it against the reference. Raises Wrong."""
+        """Run the candidate once, and compare it with the reference. Raises Wrong."""
         ...
 
     def measure(self, candidate: Candidate, bound: float | None) -> Times:
-        """Time it in turns with the baselines; stop where it is surely above the bound (in ms).
+        """Time the candidate in turns with the baselines.
 
-        Raises Wrong if the last result is not what the first was.
+        Stop if it is surely slower than the bound (ms). Raises Wrong if the last result differs
+        from the first one.
         """
         ...
 
 
 def prepared(bench: Bench, candidate: Candidate) -> Result | None:
-    """Make a candidate ready; what came of it, if that is no use. Raises Lost."""
+    """Prepare a candidate; return its result if it cannot be measured, else None. Raises Lost."""
     return _attempted(candidate, lambda: bench.prepare(candidate))
 
 
@@ -120,7 +121,7 @@ T = TypeVar("T")
 
 
 def _attempted(candidate: Candidate, act: Callable[[], T]) -> T | Result:
-    """Do something with a candidate; an error becomes the result that it means."""
+    """Call a function on a candidate; an error becomes the result that it means."""
     text = candidate.text_hash
     try:
         return act()
@@ -134,5 +135,5 @@ def _attempted(candidate: Candidate, act: Callable[[], T]) -> T | Result:
 
 
 def is_hopeless(times: Sequence[float], bound: float | None) -> bool:
-    """Whether even the best run was slower than the bound."""
+    """True if even the best run was slower than the bound."""
     return bound is not None and min(times) > bound

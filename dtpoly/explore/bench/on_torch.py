@@ -1,7 +1,7 @@
 """Checks and times candidates on a device of torch: a GPU, or the CPU.
 
 On a GPU the cache is flushed before each run, and launches are queued while the device waits. On
-the CPU, in Triton's interpreter, it shows that things run, not how fast they are.
+the CPU, in Triton's interpreter, it only shows that candidates run, and not how fast they are.
 """
 
 import platform
@@ -40,8 +40,8 @@ from dtpoly.timing.spread import quarters
 Baseline = Callable[..., torch.Tensor]
 
 ROUNDS = 5
-BESIDE = 0.25  # of a candidate's time is that of each baseline
-# What Triton says of a kernel that asks for more than the device has.
+BESIDE = 0.25  # each baseline gets this share of a candidate's time
+# The words of Triton about a kernel that asks for more than the device has.
 RESOURCES = ("OutOfResources", "out of resource")
 
 
@@ -54,7 +54,7 @@ class Reference:
 
 
 class TorchBench:
-    """One GPU, or the CPU, with all that candidates of one question share."""
+    """One GPU, or the CPU, with everything that the candidates of one question share."""
 
     def __init__(
         self,
@@ -71,18 +71,18 @@ class TorchBench:
         dtypes = {tensor.name: DType(asked.dtype) for tensor in self.program.tensors}
         self.inputs: Inputs = random_inputs(self.program, self.sizes, asked.seed, dtypes, place)
         self.references: dict[str, Reference] = {}
-        # How far the result of a Func may be; of rough products as well.
+        # The error that the result of a Func may have; the key says whether products may be rough.
         self.allowed: dict[tuple[str, bool], float] = {}
-        self.failed: dict[str, str] = {}  # baselines, and why
+        self.failed: dict[str, str] = {}  # from a baseline to the reason why it is left out
         self.baselines: dict[str, Timer] = {}
         for name, function in baselines.items():
             self._add_baseline(name, function)
         self.run: Callable[[], torch.Tensor] | None = None
         self.out: torch.Tensor | None = None
-        self.first: torch.Tensor | None = None  # what a candidate computed, and that was right
+        self.first: torch.Tensor | None = None  # the first result of a candidate, which was right
 
     def facts(self) -> Facts:
-        """Device and versions: times of others are other times."""
+        """Return the device and the versions; times under other ones cannot be compared."""
         triton: Any = import_module("triton")
         versions = {
             "dtpoly": __version__,
@@ -96,7 +96,7 @@ class TorchBench:
         return Facts(str(torch.cuda.get_device_name()), versions)
 
     def prepare(self, candidate: Candidate) -> None:
-        """Load it, and compile its kernels. Raises Refusal, Failure, Lost."""
+        """Load the candidate, and compile its kernels. Raises Refusal, Failure, Lost."""
         try:
             with torch.no_grad(), compiling(self.place):
                 module = load_module(candidate.text, "candidate")
@@ -114,7 +114,7 @@ class TorchBench:
             raise _failure(error) from error
 
     def check(self, candidate: Candidate) -> Checked:
-        """Run it into a tensor full of NaN, so that what it leaves out is seen."""
+        """Run the candidate into a tensor full of NaN, so that elements that it omits are found."""
         assert self.out is not None
         assert self.run is not None
         try:
@@ -129,7 +129,10 @@ class TorchBench:
             raise _failure(error) from error
 
     def measure(self, candidate: Candidate, bound: float | None) -> Times:
-        """Rounds in random order, in each of which the baselines take turns with it."""
+        """Time rounds in random order.
+
+        In each round the baselines take turns with the candidate.
+        """
         assert self.out is not None
         assert self.run is not None
         order = random.Random(candidate.point)
@@ -146,7 +149,7 @@ class TorchBench:
                         sample(one, self.clock, share)
                     if is_hopeless(mine.times, bound):
                         break
-                # What is the same as before is as right; a NaN never is.
+                # A result that equals the first one is as right as that; a NaN never equals.
                 if self.first is None or not torch.equal(self.out, self.first):
                     self._right(candidate, self.out)
         except (RuntimeError, ValueError, TypeError, TimeoutError) as error:
@@ -211,13 +214,13 @@ class TorchBench:
 
 @contextmanager
 def compiling(place: str) -> Generator[None]:
-    """Within it kernels are compiled and loaded, but not launched; the interpreter runs them."""
+    """Compile and load kernels inside without launching them; the interpreter runs them."""
     jit: Any = import_module("triton.runtime.jit").JITFunction
     whole = jit.run
 
     def run(self: Any, *args: Any, grid: Any, warmup: bool, **options: Any) -> Any:
         kernel = whole(self, *args, grid=grid, warmup=True, **options)
-        # It is loaded too: only then Triton knows what the device has too little of.
+        # The kernel is loaded too, because only then Triton knows which resources the device lacks.
         kernel._init_handles()
         return kernel
 
@@ -234,7 +237,7 @@ def _program(asked: Asked) -> Program:
 
 
 def _first_wrong(found: Outcome) -> str:
-    """Which element is wrong, and what it should be."""
+    """Return which element is wrong, and what it should be."""
     if found.first is None:
         return ""
     at = ", ".join(map(str, found.first))

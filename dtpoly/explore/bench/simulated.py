@@ -1,8 +1,9 @@
 """Computes the time of a candidate by a formula, for tests and demonstrations without a GPU.
 
-The time is `BASE` times, for each parameter, `1 + 0.15 * d`: d is how far the logarithm of its
-number is from a hidden best one, or for what is no number a share by its name. To that comes noise
-of one in a hundred. Everything follows from names and the seed. It computes nothing.
+The time is `BASE` times a factor `1 + 0.15 * d` for each parameter. If the choice is a number, d is
+the distance of its logarithm from that of a hidden best number. If it is a word, d is a share that
+the word decides. Noise of one in a hundred is added. Everything follows from the names and the
+seed. No kernel runs.
 """
 
 import os
@@ -44,7 +45,8 @@ class SimulatedBench:
 
     seed: int = 0
     pause: float = 0.0  # seconds for each candidate
-    faults: Mapping[str, str] = field(default_factory=dict[str, str])  # pattern -> one of FAULTS
+    # From a pattern to one of FAULTS.
+    faults: Mapping[str, str] = field(default_factory=dict[str, str])
     folder: str = ""  # where it notes what it measured, and which points have killed it once
 
     def facts(self) -> Facts:
@@ -52,7 +54,7 @@ class SimulatedBench:
         return Facts("simulated", {})
 
     def prepare(self, candidate: Candidate) -> None:
-        """Do what the fault of this point is, if it has one."""
+        """Do what the fault of this point says, if it has one."""
         time.sleep(self.pause)
         match self._fault(candidate):
             case "hang":
@@ -72,13 +74,13 @@ class SimulatedBench:
                 pass
 
     def check(self, candidate: Candidate) -> Checked:
-        """Right, unless told otherwise."""
+        """Report a right result, unless the fault of the point is a wrong one."""
         if self._fault(candidate) == "wrong":
             raise Wrong("element [0, 0] is nan, not 1.0", float("inf"), 1e-3)
         return Checked(0.0, 1e-3)
 
     def measure(self, candidate: Candidate, bound: float | None) -> Times:
-        """The formula, with noise, in rounds."""
+        """Return times by the formula, with noise, in rounds."""
         real = simulated_time(candidate.parameters, self.seed)
         noise = random.Random(f"{self.seed} {candidate.point}")
         times: list[float] = []
@@ -105,17 +107,17 @@ class SimulatedBench:
         if not mark.exists():
             mark.touch()
             os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
-            # Until that reaches this process as well.
+            # The signal may take a while to reach this process as well.
             time.sleep(60)
 
 
 def simulated_time(parameters: Mapping[str, str], seed: int = 0) -> float:
-    """Milliseconds by the formula, without noise."""
+    """Return the milliseconds by the formula, without noise."""
     found = BASE
     for name, chosen in parameters.items():
         hidden = crc32(f"{seed} {name}".encode())
         if chosen.isdecimal() and int(chosen) > 0:
-            # The best number is a power of two from 4 to 128.
+            # The hidden best number is a power of two from 4 to 128.
             distance = abs(log2(int(chosen)) - (2 + hidden % 6))
         else:
             distance = crc32(f"{hidden} {chosen}".encode()) % 100 / 100

@@ -1,1 +1,1 @@
-"""GPUs as numbers: those that are known, and how another one is measured."""
+"""Describes GPUs by numbers: those that are known, and those that are measured."""

@@ -1,4 +1,4 @@
-"""Finds a GPU by name and returns what it can do, as numbers that each have a source."""
+"""Finds a GPU by name and returns its rates and limits, as numbers that each have a source."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from dtpoly.targets.target import Target, parse_target
 DEFAULT = "h200"
 FILE = "devices.json"
 
-# What an entry has, and in which unit. Of `tensor_` numbers only those that a device has.
+# The numbers of an entry with their units. A device has only some of the `tensor_` numbers.
 UNITS: Mapping[str, str] = {
     "multiprocessors": "",
     "clock": "Hz",
@@ -47,12 +47,12 @@ REQUIRED = tuple(name for name in UNITS if not name.startswith("tensor_") and na
 
 
 class UnknownDevice(Exception):
-    """No entry has that name."""
+    """Raised if no entry has that name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A GPU: its numbers by name, and from where each is known."""
+    """A GPU: its numbers by name, and the source of each."""
 
     key: str
     name: str
@@ -61,11 +61,14 @@ class Device:
     sources: Mapping[str, str]
 
     def __getitem__(self, name: str) -> float:
-        """A number of it."""
+        """Return one of the numbers."""
         return self.values[name]
 
     def tensor(self, unit: str) -> float:
-        """How many operations of a product it does in a second; by ordinary ones, if it must."""
+        """Return how many operations of a product it computes in a second.
+
+        If it has no tensor cores for this unit, ordinary instructions compute the product.
+        """
         found = self.values.get(f"tensor_{unit}")
         if found is not None:
             return found * self["tensor_share"]
@@ -73,17 +76,17 @@ class Device:
 
     @property
     def memory(self) -> float:
-        """Bytes a second that a large copy moves."""
+        """Return how many bytes a large copy moves in a second."""
         return self["memory_rate"] * self["memory_share"]
 
     @property
     def issue(self) -> float:
-        """Instructions of one lane a second, on all multiprocessors."""
+        """Return how many instructions of a lane all multiprocessors issue in a second."""
         return self["issue"] * self["multiprocessors"] * self["clock"]
 
 
 def device_of(key: str, entry: Mapping[str, Any]) -> Device:
-    """The device that an entry of the file describes."""
+    """Return the device that an entry of the file describes."""
     numbers: Mapping[str, Any] = entry["numbers"]
     missing = [name for name in REQUIRED if name not in numbers]
     if missing:
@@ -94,7 +97,7 @@ def device_of(key: str, entry: Mapping[str, Any]) -> Device:
 
 
 def entry_of(device: Device) -> dict[str, Any]:
-    """A device as an entry of the file."""
+    """Return a device as an entry of the file."""
     numbers = {
         name: {
             "value": int(value) if float(value).is_integer() else value,
@@ -107,14 +110,14 @@ def entry_of(device: Device) -> dict[str, Any]:
 
 @cache
 def devices() -> Mapping[str, Device]:
-    """Every device that the package knows."""
+    """Return every device that the package knows."""
     text = files("dtpoly.explore.devices").joinpath(FILE).read_text(encoding="utf-8")
     entries: dict[str, Any] = json.loads(text)
     return {key: device_of(key, entry) for key, entry in entries.items()}
 
 
 def find_device(word: str) -> Device:
-    """The device of that name. Raises UnknownDevice."""
+    """Return the device of that name. Raises UnknownDevice."""
     found = devices().get(word.lower())
     if found is None:
         raise UnknownDevice(word)
@@ -122,7 +125,7 @@ def find_device(word: str) -> Device:
 
 
 def read_device(text: str) -> Device:
-    """The device of a file that `dtpoly device` wrote. Raises ValueError."""
+    """Return the device of a file that `dtpoly device` wrote. Raises ValueError."""
     try:
         entries: dict[str, Any] = json.loads(text)
         ((key, entry),) = entries.items()

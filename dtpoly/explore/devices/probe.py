@@ -1,6 +1,6 @@
 """Makes an entry for a GPU from the times of a few runs on it.
 
-What cannot be measured so simply is taken over from a device that is known, and the entry says so.
+Numbers that cannot be measured so simply are copied from a known device, and the entry says so.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,11 +14,11 @@ from dtpoly.targets.target import LIMITS, Target, parse_target
 MIB = 1 << 20
 COPIED = 1 << 30  # bytes of the large copy, far more than any cache
 SIDE = 8192  # of the square matrices that are multiplied
-SPECIAL = 1 << 26  # numbers, of each of which so many exponentials are computed
+SPECIAL = 1 << 26  # numbers; DEPTH exponentials are computed of each
 DEPTH = 64
 ROUNDS = 5
 UNITS = ("f16", "bf16", "tf32", "f8", "i8", "f64")
-# What a run this short does not tell.
+# The numbers that such a short run cannot measure.
 TAKEN = ("memory_latency", "l2_latency", "next_launch", "warp_share", "issue", "special", "blocks")
 
 
@@ -31,41 +31,42 @@ class Facts:
     multiprocessors: int
     clock: float  # Hz, the highest
     memory_bytes: int
-    memory_rate: float  # bytes/s, by the clock and the width of its memory
+    memory_rate: float  # bytes/s, from the clock and the width of the memory
     l2_bytes: int
-    f32: float  # lanes of a multiprocessor, times its clock, times two, times how many there are
+    # Lanes of a multiprocessor, times its clock, times two, times the number of multiprocessors.
+    f32: float
 
 
 class Laboratory(Protocol):
-    """Where kernels can be run and timed; each answer is in seconds."""
+    """A place where kernels can be run and timed; each answer is in seconds."""
 
     def facts(self) -> Facts:
         """Return the properties that the driver reports."""
         ...
 
     def copy(self, size: int) -> float:
-        """Reading so many bytes and writing them somewhere else."""
+        """Time reading this number of bytes and writing them to another place."""
         ...
 
     def product(self, unit: str, side: int) -> float | None:
-        """Multiplying two square matrices; None where the GPU or torch cannot."""
+        """Time a product of two square matrices; None if the GPU or torch cannot compute it."""
         ...
 
     def exponentials(self, numbers: int, depth: int) -> float:
-        """As many exponentials as numbers times depth, of which little is read or written."""
+        """Time numbers * depth exponentials that need little memory traffic."""
         ...
 
     def nothing(self) -> float:
-        """A kernel that does next to nothing."""
+        """Time a kernel that does almost nothing."""
         ...
 
 
 class UnknownTarget(Exception):
-    """No limits are known of the GPU's architecture."""
+    """Raised if no limits are known for the architecture of the GPU."""
 
 
 def probed(laboratory: Laboratory) -> Device:
-    """The device that the laboratory is in. Raises UnknownTarget."""
+    """Return the device of the laboratory. Raises UnknownTarget."""
     facts = laboratory.facts()
     if facts.target not in LIMITS:
         raise UnknownTarget(facts.target)
@@ -105,14 +106,20 @@ def _memory(laboratory: Laboratory, facts: Facts, put: "Put") -> None:
 
 
 def _l2_rate(laboratory: Laboratory, size: int) -> float:
-    """Bytes a second of a copy, without what a launch takes: a large one less a small one."""
+    """Return the bytes a second of a copy from L2, without the time of a launch.
+
+    The time of a small copy is subtracted from that of a large one.
+    """
     large = _time(lambda: laboratory.copy(size))
     small = _time(lambda: laboratory.copy(size // 2))
     return 2 * (size - size // 2) / max(large - small, large / 4)
 
 
 def _products(laboratory: Laboratory, put: "Put") -> None:
-    """Measure the rates of products; they are rates that are reached, not peaks of the hardware."""
+    """Measure the rates of products.
+
+    These are rates that are reached, not peaks of the hardware.
+    """
     put("tensor_share", 1.0, "the rates are measured ones")
     for unit in UNITS:
         times = [laboratory.product(unit, SIDE) for _ in range(ROUNDS)]
@@ -123,10 +130,10 @@ def _products(laboratory: Laboratory, put: "Put") -> None:
 
 
 class Put(Protocol):
-    """Notes a number."""
+    """A function that notes a number."""
 
     def __call__(self, name: str, value: float, source: str) -> None:
-        """The number of that name, and from where it is known."""
+        """Note the number of that name, and its source."""
         ...
 
 
@@ -146,6 +153,6 @@ def _limits(target: Target) -> Mapping[str, float]:
 
 
 def _key(name: str) -> str:
-    """A GPU's name as a word."""
+    """Return the name of a GPU as one word."""
     words = "".join(c if c.isalnum() else " " for c in name.lower()).split()
     return "-".join(words)

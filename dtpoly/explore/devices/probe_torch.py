@@ -1,4 +1,4 @@
-"""The GPU of this machine, as torch sees it, as a laboratory; imports torch and triton."""
+"""Runs and times kernels on the GPU of this machine by torch and triton, which it imports."""
 
 import importlib
 from collections.abc import Callable
@@ -12,10 +12,10 @@ from dtpoly.generate import code_of
 from dtpoly.runtime.load import load_module
 from dtpoly.source import Source
 
-# Of much that is used here torch says no types.
+# Much of torch that is used here has no types.
 torch: Any = typed
 WARM, REPEATED = 3, 10
-# Lanes of f32 that a multiprocessor has, by architecture; most have 128.
+# The lanes of f32 of a multiprocessor, by architecture; most have 128.
 LANES = {"cuda:80": 64}
 FORMATS: dict[str, Any] = {
     "f16": torch.float16,
@@ -25,19 +25,20 @@ FORMATS: dict[str, Any] = {
     "i8": torch.int8,
     "f8": getattr(torch, "float8_e4m3fn", None),
 }
-# One number a lane is read; of its exponentials none can be left out. The sign keeps them finite.
+# Each lane reads one number and computes a chain of exponentials, none of which can be left out.
+# The minus signs keep the values finite.
 CHAIN = """Func chain; In A; Var x; chain[x] = {body};
 chain.block(x:1024); chain.tensorize(x:0); chain.compile();"""
-NUMBERS = 1 << 20  # that chains start from; they are run as often as it takes
+NUMBERS = 1 << 20  # chains start from these; they are run as often as necessary
 
 
 def local_gpu() -> "Gpu | None":
-    """The GPU that torch would use; None if there is none."""
+    """Return the GPU that torch would use; None if there is none."""
     return Gpu() if torch.cuda.is_available() else None
 
 
 class Gpu:
-    """Runs on the current device, timed by its own events."""
+    """Runs kernels on the current device and times them by its events."""
 
     def __init__(self) -> None:
         self._chains: dict[int, Callable[[Any], Any]] = {}
@@ -53,7 +54,7 @@ class Gpu:
         arch = said.gcnArchName.partition(":")[0] if is_amd else f"{said.major}{said.minor}"
         target = f"{'hip' if is_amd else 'cuda'}:{arch}"
         clock = 1e3 * more["sm_clock_rate"]
-        # Two transfers a clock, of so many bits.
+        # Memory makes two transfers a clock, each as wide as its bus.
         rate = 2 * 1e3 * more["mem_clock_rate"] * more["mem_bus_width"] / 8
         many = int(said.multi_processor_count)
         f32 = 2 * LANES.get(target, 128) * clock * many
@@ -61,13 +62,13 @@ class Gpu:
         return Facts(said.name, target, many, clock, int(said.total_memory), rate, l2, f32)
 
     def copy(self, size: int) -> float:
-        """Seconds to copy so many bytes."""
+        """Return the seconds to copy this number of bytes."""
         source = torch.empty(size, dtype=torch.uint8, device="cuda")
         goal = torch.empty_like(source)
         return _seconds(lambda: goal.copy_(source))
 
     def product(self, unit: str, side: int) -> float | None:
-        """Seconds to multiply two square matrices as torch does it."""
+        """Return the seconds of torch's product of two square matrices."""
         dtype = FORMATS[unit]
         if dtype is None:
             return None
@@ -82,19 +83,19 @@ class Gpu:
             torch.backends.cuda.matmul.allow_tf32 = before
 
     def exponentials(self, numbers: int, depth: int) -> float:
-        """Seconds for chains of exponentials, by a kernel of our own."""
+        """Return the seconds for chains of exponentials, by a kernel of our own."""
         run = self._chains.setdefault(depth, _chain(depth))
         values = torch.zeros(NUMBERS, device="cuda")
         return _seconds(lambda: run(values)) * numbers / NUMBERS
 
     def nothing(self) -> float:
-        """Seconds of a kernel that fills one number."""
+        """Return the seconds of a kernel that fills one number."""
         one = torch.empty(1, device="cuda")
         return min(_seconds(lambda: one.fill_(0.0), repeated=1) for _ in range(REPEATED))
 
 
 def _multiplied(unit: str, left: Any) -> Callable[[], Any]:
-    right = left.t()  # of 8 bits, the second matrix has its columns in one piece
+    right = left.t()  # for 8 bits, each column of the second matrix must be contiguous
     if unit == "i8":
         whole: Any = torch._int_mm
         return lambda: whole(left, right)
@@ -106,7 +107,7 @@ def _multiplied(unit: str, left: Any) -> Callable[[], Any]:
 
 
 def _chain(depth: int) -> Callable[[Any], Any]:
-    """A function that computes so many exponentials, one of the other, of each number."""
+    """Return a function that computes a chain of this many exponentials of each number."""
     body = "A[x]"
     for _ in range(depth):
         body = f"exp2(-{body})"
@@ -118,7 +119,7 @@ def _chain(depth: int) -> Callable[[Any], Any]:
 
 
 def _seconds(run: Callable[[], Any], repeated: int = REPEATED) -> float:
-    """Seconds of one run, of several in a row that the device need not wait for."""
+    """Return the seconds of one run among several that the device runs without a pause."""
     for _ in range(WARM):
         run()
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))

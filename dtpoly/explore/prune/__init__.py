@@ -1,1 +1,1 @@
-"""Takes a point to its text and through a compiler, without a GPU."""
+"""Emits the text of a point and compiles it, without a GPU."""

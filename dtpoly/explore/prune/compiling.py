@@ -26,7 +26,7 @@ def outcome(candidate: Candidate, call: Call) -> Outcome:
 
 
 def fit_of(name: str, text: str, call: Call) -> Fit:
-    """Return what the compiler says of a .dt text that is known to be legal."""
+    """Return the compiler's answer about a .dt text that is known to be legal."""
     found = prepared(name, text, is_legal=True)
     if isinstance(found, Emitted):
         assert isinstance(found.made, Refused)
@@ -75,7 +75,7 @@ def _needs(subject: Subject, binary: Binary) -> Needs:
 
 
 def _dropped(binary: Binary, call: Call) -> tuple[Reason, str] | None:
-    """Why a kernel is not worth a run, and how much too much it takes."""
+    """Return why a kernel is not worth a run, and how much it needs; None if it is worth one."""
     if not is_launchable(binary):
         most = kib(call.target.limits.block_shared)
         return Reason.SHARED, f"{binary.kernel} needs {kib(binary.shared)}; a block has {most}"

@@ -25,17 +25,17 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import launch_of
 from dtpoly.source import Source
 
-# Milliseconds that a state will take.
+# A function that predicts the milliseconds of a state.
 Expect = Callable[[State], float]
 
 
 @dataclass(frozen=True, slots=True)
 class Emitted:
-    """A text or why there is none, and what a model expects of it."""
+    """A text, or why there is none, and the time that a model predicts."""
 
     made: Text | Refused
     expected: float | None = None
-    # What the order of its instances says, where it came to that.
+    # What the check of its order says, if it was made.
     is_legal: bool | None = None
 
 
@@ -54,10 +54,10 @@ def emitted(
     is_legal: bool | None = None,
     shapes: Shapes | None = None,
 ) -> Emitted:
-    """The kernels of a .dt text, if its schedule is legal for all sizes.
+    """Emit the kernels of a .dt text, if its schedule is legal for all sizes.
 
-    Whether it is may be known: a class of schedules shares a verdict. What would be legal instead
-    is not looked for: a space has other points.
+    `is_legal` may be known, since a class of schedules shares a verdict. Legal alternatives are not
+    searched, because a space has other points.
     """
     found = prepared(name, text, is_legal, shapes)
     if isinstance(found, Emitted):
@@ -69,7 +69,7 @@ def emitted(
 def prepared(
     name: str, text: str, is_legal: bool | None = None, shapes: Shapes | None = None
 ) -> Prepared | Emitted:
-    """The code of a .dt text, or why there is none; `shapes` are what others came to."""
+    """Return the code of a .dt text, or why there is none; `shapes` keeps results to share."""
     parsed, shared = parse(Source(name, text)), shapes or Shapes()
     with deep_recursion():
         checked = understand(parsed.file, parsed.found)
@@ -102,7 +102,7 @@ def expectation(model: Mapping[str, Any]) -> Expect:
 
 
 def _call(state: State, code: Code) -> Call:
-    """Which function of a text is measured: that of the Func that is compiled last."""
+    """Return how to call the function that is measured: that of the Func that is compiled last."""
     program, func = state.sized, code.stages.outputs[-1]
     names = file_names(program, code.stages.outputs, [one.name for one in code.stages.launches])
     used = used_labels(program)
@@ -112,7 +112,7 @@ def _call(state: State, code: Code) -> Call:
 
 
 def _refused(found: Sequence[Diagnostic]) -> Emitted:
-    """The first error; how many more there are does not matter."""
+    """Return the first error as the reason; further errors do not matter."""
     assert has_errors(found)
     first = next(one for one in found if one.severity is Severity.ERROR)
     notes = "; ".join(note.text for note in first.notes)

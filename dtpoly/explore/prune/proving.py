@@ -5,7 +5,7 @@ from dtpoly.explore.store.results import Proof, Proven
 from dtpoly.frontend.parse import parse
 from dtpoly.source import Source
 from dtpoly.verification import verified
-from dtpoly.verify.report import Layer, Report, Verdict
+from dtpoly.verify.proof.report import Layer, Report, Verdict
 
 VERDICTS = {Verdict.PROVED: Proven.PROVED, Verdict.REFUTED: Proven.REFUTED}
 
@@ -19,7 +19,7 @@ def proof_of(name: str, text: str, kernels: str, function: str) -> Proof:
 
 
 def summed_up(report: Report) -> Proof:
-    """The verdict, and the first layer that has it, if it is not that all is proved."""
+    """Return the verdict; if not everything is proved, also the first layer that decides it."""
     verdict = VERDICTS.get(report.verdict, Proven.UNKNOWN)
     if verdict is Proven.PROVED:
         return Proof(verdict)

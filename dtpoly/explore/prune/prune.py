@@ -1,8 +1,8 @@
 """Compiles schedules and drops those that are not worth a run on a GPU.
 
-Nothing is run: Triton compiles for a GPU that need not be there, in processes of their own. One
-that crashes, or takes too long, costs its own candidate and no other. Results come as they are
-ready, so whoever reads them keeps them, and goes on later with the candidates that are missing.
+Nothing is run: Triton compiles for a GPU that need not be there, in processes of their own. If one
+crashes or takes too long, only its own candidate is lost. Results come as soon as they are ready.
+So a reader can keep them, and go on later with the candidates that are missing.
 """
 
 import importlib
@@ -19,18 +19,18 @@ from dtpoly.frozen import dataclass
 from dtpoly.targets.target import Target
 
 WORK = "dtpoly.explore.prune.compiling:outcome"
-# Bytes of a lane that go to memory and back: more of them are told, and cost more than they give.
+# Bytes of a lane that go to memory and back. A kernel that spills more costs more than it gains.
 SPILLED = 256
 SECONDS = 60.0
 STARTING = 300.0  # seconds that a process may take until it is ready
-# Where it is set, Triton runs kernels on the CPU and compiles none.
+# If this variable is set, Triton runs kernels on the CPU and compiles none.
 INTERPRET = "TRITON_INTERPRET"
 
 
 class Reason(StrEnum):
-    """Why a candidate is dropped."""
+    """The reasons to drop a candidate."""
 
-    REFUSED = "refused"  # by dtpoly: its schedule, or that no code is generated for it
+    REFUSED = "refused"  # by dtpoly: the schedule is refused, or no code can be generated for it
     TILE = "tile too large"
     UNCOMPILED = "Triton refuses it"
     SHARED = "too much shared memory"
@@ -41,7 +41,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A schedule: whatever the caller calls it, and its .dt text."""
+    """A schedule: a key that the caller chooses, and its .dt text."""
 
     key: str
     text: str
@@ -59,7 +59,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The resources that a compiled kernel takes; `occupancy` is a share."""
+    """The resources that a compiled kernel needs; `occupancy` is a share."""
 
     kernel: str
     warps: int
@@ -71,7 +71,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The fate of a candidate; if there is no reason to drop it, it is worth a run."""
+    """What became of a candidate; without a reason to drop it, it is worth a run."""
 
     key: str
     reason: Reason | None
@@ -85,7 +85,7 @@ Work = Callable[[Candidate, Call], Outcome]
 
 @dataclass(slots=True)
 class _Worker:
-    """A process, and what it is at."""
+    """A process, and the candidate that it is working on."""
 
     process: SpawnProcess
     connection: "Connection[Candidate, Outcome | None]"
@@ -101,9 +101,9 @@ def pruned(
     seconds: float = SECONDS,
     work: str = WORK,
 ) -> Generator[Outcome]:
-    """The outcome of each candidate, in the order in which they are ready.
+    """Yield the outcome of each candidate, in the order in which they are ready.
 
-    `work` names what a process does with one, as `module:function`.
+    `work` names the function that a process calls for a candidate, as `module:function`.
     """
     left = iter(candidates)
     running: list[_Worker] = []
@@ -137,7 +137,7 @@ def _started(call: Call, work: str) -> _Worker:
 
 
 def _serve(connection: "Connection[Outcome | None, Candidate]", call: Call, work: str) -> None:
-    """Work in a child process, candidate after candidate, until nobody asks any more."""
+    """Work in a child process, candidate after candidate, until no more come."""
     os.environ.pop(INTERPRET, None)
     module, _, name = work.partition(":")
     function: Work = getattr(importlib.import_module(module), name)
@@ -160,7 +160,7 @@ def _given(worker: _Worker, candidate: Candidate) -> _Worker:
 
 
 def _ready(running: list[_Worker], seconds: float) -> list[tuple[_Worker, Outcome]]:
-    """Those that have an answer, that died, or whose time is over."""
+    """Return the workers that have an answer, that died, or whose time is used up."""
     over = min(worker.since + _limit(worker, seconds) for worker in running)
     left = max(over - time.monotonic(), 0)
     said = wait([worker.connection for worker in running], left)
@@ -182,12 +182,15 @@ def _ready(running: list[_Worker], seconds: float) -> list[tuple[_Worker, Outcom
 
 
 def _limit(worker: _Worker, seconds: float) -> float:
-    """How long it may take: what a process takes to start is not the candidate's fault."""
+    """Return the time limit of a worker; the time that a process needs to start is added."""
     return seconds if worker.is_ready else seconds + STARTING
 
 
 def _answer(worker: _Worker, key: str, took: float) -> Outcome | None:
-    """Read what a process sends: an outcome, or None once it is ready. A dead one has crashed."""
+    """Read what a process sends: an outcome, or None once it is ready.
+
+    A dead process has crashed.
+    """
     try:
         return worker.connection.recv()
     except (EOFError, ConnectionError):

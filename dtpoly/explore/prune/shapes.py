@@ -1,7 +1,7 @@
 """Shares states and code among schedules that differ only in warps, stages and the like.
 
-Of these the directives that inline, make loops and fuse are the same. That is most of the work: the
-copies of fusions, the loops that isl makes, and the masks of their tiles.
+Such schedules have the same directives that inline, make loops and fuse. These are most of the
+work: the copies of fusions, the loops that isl makes, and the masks of their tiles.
 """
 
 from collections.abc import Hashable, Sequence
@@ -19,19 +19,19 @@ from dtpoly.schedule.state import State
 
 V = TypeVar("V")
 
-MOST = 256  # the last ones are kept, at half a megabyte each: neighbours often share them
+MOST = 256  # the latest are kept, at half a megabyte each; neighbouring points often share them
 
 
 @dataclass(slots=True)
 class Shapes:
-    """Remembers the states and layouts of the last schedules by their shaping directives."""
+    """Keeps the states and layouts of the latest schedules, by the directives that shape loops."""
 
     begun: dict[Hashable, Begun] = field(default_factory=dict[Hashable, Begun])
     layouts: dict[Hashable, Layout] = field(default_factory=dict[Hashable, Layout])
     answers: Answers = field(default_factory=Answers)
 
     def state(self, program: Program, chosen: Sequence[Primitive]) -> State:
-        """The state of a schedule. Raises DtpolyError where a user's own primitive fails."""
+        """Return the state of a schedule. Raises DtpolyError if a user's own primitive fails."""
         key = _shape(program, chosen)
         with remembering(self.answers):
             known = self.begun.get(key) or begun(program, chosen)
@@ -39,7 +39,7 @@ class Shapes:
         return finished(known, program, chosen)
 
     def code(self, state: State, chosen: Sequence[Primitive], header: str) -> Code:
-        """The code of such a state. Raises DtpolyError."""
+        """Return the code of a state. Raises DtpolyError."""
         key = _shape(state.program, chosen)
         with remembering(self.answers):
             code = code_of(state, header, known=self.layouts.get(key))

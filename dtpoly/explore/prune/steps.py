@@ -1,7 +1,7 @@
-"""A worker that prepares points: it emits, compiles or proves, one step for each job.
+"""Prepares points in a worker: it emits, compiles or proves, one step in each job.
 
-Each step is a job of its own: a compiler that crashes spoils no text, and a proof that takes too
-long no compilation.
+Each step is a job of its own. So a compiler that crashes spoils no text, and a proof that takes too
+long spoils no compilation.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,10 @@ Job = Mapping[str, Any]
 
 
 def preparing(model: Mapping[str, Any]) -> Callable[[Job], dict[str, Any]]:
-    """Does one step of one point; a model without a device expects nothing and compiles nothing."""
+    """Return a function that does one step for one point.
+
+    A model without a device predicts no times and compiles nothing.
+    """
     expect, shapes = expectation(model) if model else None, Shapes()
 
     def do(job: Job) -> dict[str, Any]:
@@ -32,7 +35,7 @@ def preparing(model: Mapping[str, Any]) -> Callable[[Job], dict[str, Any]]:
                 said = {"expected": found.expected, "is_legal": found.is_legal}
                 return {"made": asdict(found.made), **said}
             case "compile":
-                # It comes with Triton.
+                # This is imported only now because it needs Triton.
                 compiling: Any = import_module("dtpoly.explore.prune.compiling")
                 device = find_device(model["device"])
                 call = Call(device.target, model["sizes"], DType(model["dtype"]))

@@ -1,1 +1,1 @@
-"""What was measured, told: numbers, pictures, a page."""
+"""Shows what was measured: as numbers, pictures and a page."""

@@ -6,16 +6,16 @@ from dtpoly.explore.report.study import Study
 
 FAST, MIDDLE, BEHIND = "#2a6fbb", "#9dbfe0", "#cfcfcf"
 LINES = ("#d1495b", "#e08e0b", "#3c8d5a", "#7b4ea3", "#6b6b6b", "#00838f")
-# What is beyond would make all else small.
+# Times beyond this many times the best one are cut off, since they would make all bars small.
 MOST = 6.0
 
 
 def draw_bars(axes: Any, study: Study) -> None:
-    """The figure of the thesis: lower is better."""
+    """Draw the figure of the thesis, in which lower is better."""
     times = [one.time for one in study.timed]
     least, most = study.best_baseline, max(study.baselines.values(), default=None)
     colours = [_colour(time, least, most) for time in times]
-    # One drawing for all: thousands of bars are as fast as one.
+    # One drawing has all bars, so that thousands of bars are as fast as one.
     axes.bar(range(1, len(times) + 1), times, width=1.0 if len(times) > 60 else 0.85, color=colours)
     top = _top(times, most)
     for at, time in enumerate(study.baselines.values()):
@@ -43,7 +43,7 @@ def draw_bars(axes: Any, study: Study) -> None:
 
 
 def _colour(time: float, least: float | None, most: float | None) -> str:
-    """Faster than all baselines, than some, than none."""
+    """Return a colour that says whether a time beats all baselines, some, or none."""
     if least is None or most is None or time <= least:
         return FAST
     return MIDDLE if time <= most else BEHIND
@@ -56,7 +56,7 @@ def _top(times: list[float], slowest: float | None) -> float:
 
 
 def _name_lines(axes: Any, study: Study, top: float) -> None:
-    """Names beside the lines, as far apart as letters are high."""
+    """Write the names beside the lines, at least as far apart as letters are high."""
     apart = 0.055 * top
     below = float("-inf")
     for at, (name, time) in enumerate(study.baselines.items()):

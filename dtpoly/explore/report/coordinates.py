@@ -10,13 +10,13 @@ from dtpoly.explore.report.study import Study, Timed, axes_of
 
 BEND = 0.45  # of the way between two axes
 BEST = 10  # schedules whose lines are drawn on top
-JITTER = 0.32  # of the distance of two options, so that lines beside each other are seen
+JITTER = 0.32  # of the distance of two options, so that neighbouring lines can be told apart
 NONE = "none"
-LETTERS = 50  # of all names, that stand beside each other
+LETTERS = 50  # characters of all names that stand beside each other
 
 
 def draw_coordinates(axes: Any, study: Study) -> None:
-    """Axes stand upright; the last one is the time, with the fastest at the top."""
+    """Draw upright axes; the last one is the time, with the fastest at the top."""
     collections = extra("matplotlib.collections", "plots")
     rows = study.timed
     options = _options(rows)
@@ -43,7 +43,10 @@ def draw_coordinates(axes: Any, study: Study) -> None:
 
 
 def _curve(heights: Sequence[float]) -> Any:
-    """From axis to axis, level where it crosses one: a cubic each, which takes little room."""
+    """Draw a curve from axis to axis that crosses each one level.
+
+    It is one cubic between two axes, which takes little room in the file.
+    """
     path = extra("matplotlib.path", "plots").Path
     points: list[tuple[float, float]] = [(0.0, heights[0])]
     for at, (left, right) in enumerate(pairwise(heights)):
@@ -52,7 +55,7 @@ def _curve(heights: Sequence[float]) -> Any:
 
 
 def _alphas(count: int) -> list[float]:
-    """Many lines are thin veils; the best ones are whole."""
+    """Return the opacity of each line: low if there are many, and full for the best ones."""
     others = max(0.12, min(0.6, 60 / count))
     return [1.0 if at < BEST else others for at in range(count - 1, -1, -1)]
 
@@ -66,7 +69,7 @@ def _options(rows: Sequence[Timed]) -> dict[str, list[str]]:
 
 
 def _heights(row: Timed, options: Mapping[str, list[str]], at: int, count: int) -> list[float]:
-    """Where it crosses each axis; near an option, the faster the higher."""
+    """Return where a line crosses each axis: near its option, the faster the higher."""
     rank = 0.5 - at / max(1, count - 1)
     return [
         (values.index(row.parameters.get(name, NONE)) + 0.5 + JITTER * rank) / len(values)

@@ -13,9 +13,9 @@ from dtpoly.explore.report.study import Study, axes_of
 Draw = Callable[[Any, Study], None]
 
 WIDTH = 9.5
-# Without a date, the same results make the same file; the rest is no use within a page.
+# Without a date, the same results make the same file; the other data have no use in a page.
 UNSAID = ("Date", "Creator", "Format", "Type")
-# What matplotlib says of itself and of the time, in each form.
+# What matplotlib would write about itself and the time into a file of each form.
 METADATA = {
     "png": ("Software",),
     "svg": UNSAID,
@@ -48,7 +48,7 @@ def figures_of(study: Study) -> list[tuple[str, Draw, float]]:
 
 
 def as_svg(study: Study, draw: Draw, height: float) -> str:
-    """One figure, to stand in a page. Raises MissingExtra."""
+    """Return one figure for a page. Raises MissingExtra."""
     pyplot = _pyplot()
     with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(WIDTH, height), layout="constrained")
@@ -61,7 +61,7 @@ def as_svg(study: Study, draw: Draw, height: float) -> str:
 
 
 def as_picture(given: Sequence[Study], form: str) -> bytes:
-    """All figures of all studies, one below the other, as `png`, `svg` or `pdf`.
+    """Return all figures of all studies, one below the other, as `png`, `svg` or `pdf`.
 
     Raises MissingExtra.
     """
@@ -89,7 +89,7 @@ def as_picture(given: Sequence[Study], form: str) -> bytes:
 
 
 def heading(study: Study) -> str:
-    """`softmax.dt, x = 4, y = 1000, f32, on NVIDIA H200`."""
+    """Return a heading such as `softmax.dt, x = 4, y = 1000, f32, on NVIDIA H200`."""
     asked = study.question.asked
     sizes = [f"{label} = {size}" for label, size in asked.sizes.items()]
     return ", ".join([asked.name, *sizes, asked.dtype, f"on {study.question.facts.device}"])
@@ -97,6 +97,6 @@ def heading(study: Study) -> str:
 
 def _pyplot() -> Any:
     pyplot = extra("matplotlib.pyplot", "plots")
-    # Off the screen: whoever makes the picture may have none.
+    # No window is opened, because the machine may have no screen.
     pyplot.switch_backend("agg")
     return pyplot

@@ -24,7 +24,7 @@ td.other { background: #fdf1cf; } code { font: 12px/1.5 ui-monospace, monospace;
 
 
 def page(given: Sequence[Study], title: str) -> str:
-    """All studies of a file. Raises MissingExtra."""
+    """Return a page with all studies of a file. Raises MissingExtra."""
     parts = [part for study in given for part in _section(study)]
     return "\n".join(
         [
@@ -89,7 +89,7 @@ def _best(study: Study) -> Iterator[str]:
         yield f"<tr><td>{at}</td>" + "".join(f"<td>{one}</td>" for one in numbers)
         for name in names:
             value, first = row.parameters.get(name, ""), rows[0].parameters.get(name, "")
-            # What is not as in the best one is what to look at.
+            # Choices that differ from those of the best schedule are marked.
             yield f"<td{_mark(value != first)}>{escape(value)}</td>"
         yield f'<td class="word"><code>{escape(row.point)}</code></td></tr>'
     yield "</table></div>"

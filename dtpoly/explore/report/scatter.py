@@ -1,4 +1,4 @@
-"""Draws predicted against measured times, and how a search went on."""
+"""Draws predicted against measured times, and the course of a search."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from dtpoly.explore.report.study import Study
 
 
 def draw_expected(axes: Any, study: Study) -> None:
-    """One mark for each schedule; on the line it took what was expected."""
+    """Draw one mark for each schedule; a mark on the line means that the prediction was exact."""
     expected, took = zip(*study.predicted, strict=True)
     axes.scatter(expected, took, s=12, color=FAST, alpha=0.55, linewidths=0)
     low, high = min(*expected, *took), max(*expected, *took)
@@ -31,7 +31,7 @@ def draw_expected(axes: Any, study: Study) -> None:
 
 
 def draw_search(axes: Any, study: Study) -> None:
-    """The best time after so many candidates, in the order in which they were measured."""
+    """Draw the best time after each candidate, in the order in which they were measured."""
     times = [row.result.median for row in study.rows]
     best: list[float | None] = []
     for time in times:
@@ -55,7 +55,7 @@ def draw_search(axes: Any, study: Study) -> None:
 
 
 def _in_logarithms(axis: Any, set_scale: Any) -> None:
-    """With numbers as people write them, and some between the powers of ten."""
+    """Make a logarithmic axis with ordinary numbers, also between the powers of ten."""
     ticker = extra("matplotlib.ticker", "plots")
     set_scale("log")
     axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 3, 5)))

@@ -25,7 +25,7 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """All that is known of one question."""
+    """Everything that is known about one question."""
 
     question: Question
     points: int  # of the space that was explored last
@@ -34,21 +34,21 @@ class Study:
     baselines: Mapping[str, float]  # the fastest first
     outcomes: Mapping[Outcome, int]
     kinds: Mapping[tuple[Outcome, str], int]
-    predicted: Sequence[tuple[float, float]]  # what was expected, and what it took
+    predicted: Sequence[tuple[float, float]]  # the expected and the measured time
 
     @property
     def best(self) -> Timed | None:
-        """The fastest schedule."""
+        """Return the fastest schedule, or None."""
         return self.timed[0] if self.timed else None
 
     @property
     def best_baseline(self) -> float | None:
-        """The time of the fastest baseline."""
+        """Return the time of the fastest baseline, or None."""
         return min(self.baselines.values(), default=None)
 
     @property
     def near(self) -> int | None:
-        """How many schedules are as fast as the best baseline, or a tenth slower at most."""
+        """Return how many schedules are as fast as the best baseline, or at most a tenth slower."""
         least = self.best_baseline
         if least is None:
             return None
@@ -56,14 +56,14 @@ class Study:
 
     @property
     def correlation(self) -> float | None:
-        """Of the ranks of what was expected and what was measured, by Spearman."""
+        """Return Spearman's correlation between the ranks of expected and measured times."""
         if len(self.predicted) < 3:
             return None
         return _correlation(*(_ranks(side) for side in zip(*self.predicted, strict=True)))
 
 
 def studies(store: Store) -> list[Study]:
-    """One for each question of the file of which something is known."""
+    """Return a study for each question of the file that has results."""
     found = (_study(store, number, one) for number, one in store.questions().items())
     return [one for one in found if one.rows]
 
@@ -102,12 +102,12 @@ def _study(store: Store, number: int, question: Question) -> Study:
 
 
 def axes_of(rows: Sequence[Timed]) -> dict[str, list[str]]:
-    """Parameters of which rows have different values; numbers by their size."""
+    """Return the parameters whose values differ between rows; numbers are sorted by size."""
     found: dict[str, set[str]] = {}
     for row in rows:
         for name, value in row.parameters.items():
             found.setdefault(name, set()).add(value)
-    # What one row has and another has not is a difference, too.
+    # If one row has a parameter and another has not, this is a difference, too.
     partial = {name for name in found if any(name not in row.parameters for row in rows)}
     return {
         name: sorted(values, key=_order)
@@ -121,7 +121,7 @@ def _order(value: str) -> tuple[float, str]:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Ranks from 0; those of equal values are their mean."""
+    """Return the ranks from 0; equal values get the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda at: values[at])
     ranks = [0.0] * len(values)
     at = 0

@@ -12,7 +12,7 @@ VERSION = 1  # of the JSON document
 
 
 def rows(given: Sequence[Study]) -> Iterator[tuple[Mapping[str, int], dict[str, object]]]:
-    """Yield what is known of each schedule, in the order of the attempts, with its sizes apart."""
+    """Yield each schedule with its sizes and its data, in the order of the attempts."""
     for study in given:
         asked, device = study.question.asked, study.question.facts.device
         for row in study.rows:
@@ -39,7 +39,7 @@ def rows(given: Sequence[Study]) -> Iterator[tuple[Mapping[str, int], dict[str, 
 
 
 def as_json(given: Sequence[Study]) -> str:
-    """A document with all rows. An error that is no finite number is null: JSON has none."""
+    """Return a JSON document with all rows; an error that is not finite becomes null."""
     results = [{key: _finite(value) for key, value in row.items()} for _, row in rows(given)]
     return json.dumps({"version": VERSION, "results": results}, indent=2, allow_nan=False) + "\n"
 
@@ -49,7 +49,10 @@ def _finite(value: object) -> object:
 
 
 def as_csv(given: Sequence[Study]) -> str:
-    """A line with the names of columns, and one for each row; sizes are written as `x=4 y=8`."""
+    """Return a line with the names of columns, and a line for each row.
+
+    Sizes look like `x=4 y=8`.
+    """
     file = io.StringIO()
     writer: csv.DictWriter[str] | None = None
     for sizes, row in rows(given):

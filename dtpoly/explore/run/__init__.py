@@ -1,1 +1,1 @@
-"""An exploration from its first question to the last answer."""
+"""Runs an exploration from its first question to the last answer."""

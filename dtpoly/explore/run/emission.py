@@ -1,4 +1,4 @@
-"""Prepares points without a device, and keeps in a store what is found."""
+"""Prepares points without a device, and keeps the results in a store."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -14,25 +14,25 @@ from dtpoly.explore.store.store import Store
 from dtpoly.explore.workers.crew import Crew, Event, GaveUp
 from dtpoly.frozen import dataclass
 
-# Of so many points those that are alike come one after the other: who emits them remembers
-# what the last ones came to.
+# Among this many points, similar ones are given one after the other, because whoever emits them
+# keeps the results of the latest ones.
 TOGETHER = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """How far it is: texts that are worth a run, and what is proved of texts."""
+    """The progress of an emission: texts that are worth a run, and what is proved of texts."""
 
     texts: int = 0
     refused: int = 0
     proved: int = 0
     unproved: int = 0
     refuted: int = 0
-    known: int = 0  # points of which nothing was left to do
+    known: int = 0  # points for which nothing was left to do
     is_interrupted: bool = False
 
     def with_news(self, news: Iterable[News]) -> "Emission":
-        """With what has come."""
+        """Return the counts with the news added."""
         found = self
         for one in news:
             match one:
@@ -61,7 +61,7 @@ def emit(
     wants: Wants,
     tell: Callable[[Emission], None],
 ) -> Emission:
-    """Prepare points, and keep all that is known of them.
+    """Prepare points, and keep everything that is known about them.
 
     Raises StoreError, NoWorkers and Disagreement; what is stored is kept.
     """
@@ -100,9 +100,10 @@ def emit(
 
 
 def near(points: Iterable[Point]) -> Iterator[Point]:
-    """The points, of each thousand or so those next to each other that share their first choices.
+    """Yield the points; within each batch of TOGETHER they are sorted, so that similar ones meet.
 
-    What shapes loops is as a rule chosen before warps and stages.
+    Points with the same first choices come together. The directives that shape loops usually stand
+    before those for warps and stages.
     """
     left = iter(points)
     while some := sorted(islice(left, TOGETHER)):

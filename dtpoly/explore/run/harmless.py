@@ -1,17 +1,18 @@
-"""Looks at a text of kernels from a file of results before it is run.
+"""Checks a text of kernels from a file of results before it is run.
 
-Files of results are passed on, and a text in one is a Python file that would be executed. The form
-that the verifier takes has no way to reach anything but torch and Triton: what is of another form
-is not run, whoever wrote it. Whether the text is right is another question, for the proof.
+Files of results are passed on, and a text in one is a Python file that would be executed. A text in
+the form that the verifier accepts can reach nothing but torch and Triton. A text of any other form
+is not run, whoever wrote it. Whether the text is right is another question, which the proof
+answers.
 """
 
-from dtpoly.verify.unit.allowed import check_unit
-from dtpoly.verify.unit.unit import read_unit
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.triton.unit.allowed import check_unit
+from dtpoly.verify.triton.unit.unit import read_unit
 
 
 def why_not_run(text: str) -> str:
-    """Say where a text leaves the form that dtpoly writes; the answer is empty if it does not."""
+    """Return where a text leaves the form that dtpoly writes, or "" if it does not."""
     try:
         check_unit(read_unit(text))
     except Unread as error:

@@ -30,12 +30,15 @@ def _unanswered(gone: Gone, seconds: float) -> Result:
 
 
 def judged(result: Result, proof: Proof | None) -> Result:
-    """A result, by what is proved of its text: a time counts if all is, or if nobody asked."""
+    """Return a result changed by the proof of its text.
+
+    A time counts if everything is proved, or if nobody asked for a proof.
+    """
     if proof is None:
         return result
     match proof.verdict:
         case Proven.REFUTED:
-            # Its time would be that of another algorithm.
+            # The time of a refuted text would be that of another algorithm.
             return Result(Outcome.BUG, f"refuted: {proof.layer}", proof.reason)
         case Proven.UNKNOWN if result.is_timed:
             kind = f"not proved: {proof.layer}" if proof.layer else "not proved"
@@ -47,14 +50,14 @@ def judged(result: Result, proof: Proof | None) -> Result:
 
 
 def waiting(result: Result) -> Result:
-    """Return the result of a measured candidate for whose proof nobody waits any more."""
+    """Return the result of a measured candidate whose proof is no longer awaited."""
     if not result.is_timed:
         return result
     return replace(result, outcome=Outcome.UNPROVED, kind=WAITING, reason=result.outcome)
 
 
 def awaited(result: Result) -> Result:
-    """Law: `awaited(waiting(r))` is r, but for why it was slow."""
+    """Restore a result. Law: `awaited(waiting(r))` is r, but for the reason why it was slow."""
     assert result.kind == WAITING
     outcome = Outcome(result.reason)
     kind = "stopped early" if outcome is Outcome.SLOW else ""

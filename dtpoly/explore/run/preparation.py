@@ -1,8 +1,8 @@
-"""Does all that can be done with a point before a device is needed: text, compiler, proof.
+"""Does everything that can be done with a point before a device is needed: text, compiler, proof.
 
-The rules are asked in the order of what they cost: Triton's limits, the verdict of a class, the
-emitter with a verdict of its own, a compiler. What refuses a point is stored with its reason. A
-proof is begun as soon as there is a text worth it, and nobody waits for it here.
+The rules are applied in the order of their costs: Triton's limits, the verdict of a class, the
+emitter with a verdict for the point, a compiler. If a rule refuses a point, the reason is stored. A
+proof begins as soon as there is a text worth it, and nothing here waits for it.
 """
 
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ NO_TEXT = "its text is none of dtpoly's"
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """There is a text, and it fits the device as far as its compiler knows."""
+    """A point has a text, and the text fits the device as far as its compiler knows."""
 
     short: str
     text: Text
@@ -39,16 +39,16 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Out:
-    """There is no text, or none that is worth a run."""
+    """A point has no text, or none that is worth a run."""
 
     short: str
     refused: Refused
-    is_kept: bool = True  # False where another machine may know better
+    is_kept: bool = True  # false where another machine may know better
 
 
 @dataclass(frozen=True, slots=True)
 class Proved:
-    """The proof of a text; None if nobody here can prove."""
+    """The proof of a text; None if nothing here can prove."""
 
     short: str
     proof: Proof | None
@@ -59,7 +59,10 @@ News = Ready | Out | Proved
 
 @dataclass(frozen=True, slots=True)
 class Wants:
-    """Which steps there are: a target is a kind of GPU to compile for, as in `cuda:90`."""
+    """The steps that points go through.
+
+    A target is a kind of GPU to compile for, such as `cuda:90`.
+    """
 
     expects: bool = False
     target: str = ""
@@ -68,7 +71,7 @@ class Wants:
 
 @dataclass(slots=True)
 class _Open:
-    """A point on its way."""
+    """A point that is being prepared."""
 
     point: Point
     look: Look = field(default_factory=Look)
@@ -77,7 +80,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Preparation:
-    """Points on their way, and the crew that works on them."""
+    """The points that are being prepared, and the crew that works on them."""
 
     asked: Asked
     space: Field
@@ -85,17 +88,20 @@ class Preparation:
     crew: Crew
     wants: Wants
     learned: Learner
-    has_isl: bool = True  # without it nothing can be emitted, and nothing proved
+    has_isl: bool = True  # without isl nothing can be emitted, and nothing proved
     is_over: bool = False
     open: dict[str, _Open] = field(default_factory=dict[str, _Open])
 
     def begin(self, short: str, point: Point) -> list[News]:
-        """Begin a point: return what is known of it at once, and start the rest."""
+        """Begin a point: return what is known about it at once, and start the other steps."""
         self.open[short] = _Open(point)
         return [*self._begun(short)]
 
     def take(self, event: Done) -> list[News]:
-        """Take an answer of the crew and return its news. Raises Disagreement, which ends all."""
+        """Take an answer of the crew and return its news.
+
+        Raises Disagreement, which ends everything.
+        """
         step, _, short = event.job.partition(" ")
         if self.is_over:
             return []
@@ -104,7 +110,7 @@ class Preparation:
                 try:
                     return [*self._emitted(short, event)]
                 except Disagreement:
-                    # Others may have been refused by the verdict that is wrong.
+                    # Other points may have been refused by the wrong verdict.
                     self.is_over = True
                     self.store.distrust(self.asked.program_hash)
                     raise
@@ -118,7 +124,7 @@ class Preparation:
         made = self.store.emitted(self.asked.program_hash, short)
         why = why_not_run(made.text) if isinstance(made, Text) else ""
         if why:
-            # It is emitted again, where that can be done.
+            # The text is emitted again, if that is possible here.
             made = None if self.has_isl else Refused(NO_TEXT, why)
         if isinstance(made, Text) and (self._is_expected(short) or not self.has_isl):
             yield from self._texted(short, made)
@@ -132,14 +138,14 @@ class Preparation:
             look = one.look = self.learned.look(self.space.program_of(one.point))
             refused = _refused_at_once(look)
             if refused is None:
-                # A point that shares its verdict is not judged.
+                # A point that shares the verdict of another one is not judged.
                 self._give("emit", short, is_legal=None if look.shared is None else True)
             else:
                 self.store.emit(self.asked.program_hash, {short: refused})
                 yield self._out(short, refused)
 
     def _is_expected(self, short: str) -> bool:
-        """Whether all is known of its time that a model was asked for."""
+        """True if its predicted time is known, or no prediction is wanted."""
         return not self.wants.expects or self.store.expected(self.asked.key, short) is not None
 
     def _emitted(self, short: str, event: Done) -> Iterator[News]:
@@ -158,7 +164,7 @@ class Preparation:
             yield self._out(short, made)
 
     def _learn(self, short: str, made: Text | Refused, is_legal: bool | None) -> None:
-        """Only a verdict of its own teaches anything, and only one about order."""
+        """Learn the verdict of a class; only a point's own verdict about its order teaches one."""
         look = self.open[short].look
         if is_legal is None or look.key is None or look.shared is not None:
             return
@@ -169,7 +175,7 @@ class Preparation:
             self.learned.learn(look, Known(short, made.kind, made.reason))
 
     def _texted(self, short: str, text: Text) -> Iterator[News]:
-        """A text is compiled, if that is asked for."""
+        """Compile a text, if that is wanted."""
         self.open[short].text = text
         if not self.wants.target:
             yield from self._fitting(short)
@@ -199,7 +205,7 @@ class Preparation:
             yield self._out(short, Refused(fit.kind, fit.reason))
 
     def _fitting(self, short: str) -> Iterator[News]:
-        """Pass a text on that is worth a run; if its proof is known, that comes first."""
+        """Pass on a text that is worth a run; if its proof is known, the proof comes first."""
         text = self.open[short].text
         assert text is not None
         known = self.store.proof(self.asked.program_hash, hash_of(text))
@@ -231,12 +237,12 @@ class Preparation:
     def _give(self, step: str, short: str, **more: object) -> None:
         text = show(self.space.program_of(self.open[short].point))
         job = {"step": step, "name": self.asked.name, "text": text, **more}
-        # Texts keep a device busy; proofs do not.
+        # Texts keep a device busy, so they are urgent; proofs are not.
         self.crew.give(f"{step} {short}", job, is_urgent=step != "prove")
 
 
 def prepares(asked: Asked, space: Field, store: Store, crew: Crew, wants: Wants) -> Preparation:
-    """Nothing is known of any class yet."""
+    """Begin with no point and no known class."""
     has_isl = find_spec("islpy") is not None
     learner = _learner(space) if has_isl else Nothing()
     return Preparation(asked, space, store, crew, wants, learner, has_isl)
@@ -246,7 +252,7 @@ def _learner(space: Field) -> Learner:
     first = next(filter(None, map(space.at, range(space.count))), None)
     if first is None:
         return Nothing()
-    # It comes with isl.
+    # This is imported only now because it needs isl.
     module: Any = import_module("dtpoly.explore.legality.learned")
     # The algorithm is the same at each point.
     made: Learner = module.learned(space.program_of(first))

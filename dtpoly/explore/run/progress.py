@@ -1,4 +1,4 @@
-"""Counts results as they come in, and says how far an exploration is."""
+"""Counts results as they come in, and reports the progress of an exploration."""
 
 import time
 from collections import Counter
@@ -14,12 +14,12 @@ UNTRIED = (Outcome.REFUSED, Outcome.BUG)
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """How far it is. Rates and times are of what was measured now, not of what was known."""
+    """The progress at one moment; rates and times leave out results that were known before."""
 
     points: int  # of the space
-    known: int  # of those looked at, what the file had
+    known: int  # points that the file already had
     outcomes: Mapping[Outcome, int]
-    kinds: Mapping[tuple[Outcome, str], int]  # why there is no full time
+    kinds: Mapping[tuple[Outcome, str], int]  # the reasons why there is no full time
     best: float | None  # milliseconds
     best_point: str
     baselines: Mapping[str, float]
@@ -29,18 +29,18 @@ class Snapshot:
 
     @property
     def looked_at(self) -> int:
-        """Points of which something is known."""
+        """Return the number of points with a result."""
         return sum(self.outcomes.values())
 
     @property
     def tried(self) -> int:
-        """Points that a device was given."""
+        """Return the number of points that were given to a device."""
         return self.looked_at - sum(self.outcomes.get(one, 0) for one in UNTRIED)
 
 
 @dataclass(slots=True)
 class Tally:
-    """The counts of what has come so far, and the budget."""
+    """The counts of the results so far, and the budget."""
 
     points: int
     most: int | None = None  # candidates
@@ -55,11 +55,11 @@ class Tally:
 
     @property
     def tried(self) -> int:
-        """Points that a device was given, now or before."""
+        """Return the number of points that were given to a device, now or before."""
         return self.outcomes.total() - sum(self.outcomes[one] for one in UNTRIED)
 
     def add(self, point: str, result: Result, is_known: bool) -> None:
-        """One more."""
+        """Count one more result."""
         self.known += is_known
         self.outcomes[result.outcome] += 1
         if result.outcome is not Outcome.MEASURED:
@@ -71,13 +71,13 @@ class Tally:
             self.baselines.setdefault(name, []).append(beside)
 
     def is_spent(self, waiting: int = 0) -> bool:
-        """Whether the budget is, once those that wait are done."""
+        """True if the budget is used up, once the waiting points are done."""
         if self.most is not None and self.tried + waiting >= self.most:
             return True
         return self.seconds is not None and time.monotonic() - self.began >= self.seconds
 
     def snapshot(self) -> Snapshot:
-        """How far it is now."""
+        """Return the progress now."""
         took = time.monotonic() - self.began
         here = self.outcomes.total() - self.known
         rate = here / took if took > 0 else 0.0
@@ -97,7 +97,7 @@ class Tally:
         )
 
     def _budget(self, took: float, rate: float) -> tuple[float | None, float | None]:
-        """The share that is used, and seconds until all is."""
+        """Return the share of the budget that is used, and the seconds until all of it is."""
         if self.seconds is not None and self.most is None:
             return min(1.0, took / self.seconds), max(0.0, self.seconds - took)
         done, end = self.tried, self.most

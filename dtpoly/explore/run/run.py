@@ -1,7 +1,7 @@
-"""Asks a strategy for points and keeps their results until the budget is spent.
+"""Asks a strategy for points and keeps their results until the budget is used up.
 
-One thread asks, keeps and tells; workers answer it through a queue. Nothing that a candidate does
-ends a run: it becomes a result. What is stored is never asked of a device again.
+One thread asks, stores and reports; workers answer it through a queue. A failure of a candidate
+never ends a run: it becomes a result. A device is never asked again for a result that is stored.
 """
 
 import threading
@@ -47,14 +47,15 @@ class Plan:
 
     question: Question
     space: Field
-    most: int | None = None  # candidates that a device is given, those of earlier runs included
+    most: int | None = None  # candidates that a device is given, with those of earlier runs
     seconds: float | None = None
-    slow: float | None = 3.0  # so many times the best time, and a candidate is stopped early
+    # A candidate is stopped early if it takes this many times the best time.
+    slow: float | None = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How it ended."""
+    """How an exploration ended."""
 
     snapshot: Snapshot
     is_interrupted: bool = False
@@ -63,7 +64,7 @@ class Ended:
 
 @dataclass(slots=True)
 class _Open:
-    """A point on its way: what is known of it so far."""
+    """A point that is being worked on, and what is known about it so far."""
 
     point: Point
     text: Text | None = None
@@ -75,7 +76,7 @@ class _Open:
 
 @dataclass(slots=True)
 class Exploration:
-    """One run: what is on its way, and what came of the rest."""
+    """A run: the points that are being worked on, and the results of the others."""
 
     plan: Plan
     strategy: Strategy
@@ -86,7 +87,8 @@ class Exploration:
     events: SimpleQueue[Event]
     tally: Tally
     stop: threading.Event
-    # Points on their way by their short forms, in the order in which they were asked for.
+    # The points that are being worked on by their short forms, in the order in which they were
+    # asked.
     open: dict[str, _Open] = field(default_factory=dict[str, _Open])
     elsewhere: dict[str, Point] = field(default_factory=dict[str, Point])
     given: int = 0  # candidates that workers have not answered yet
@@ -94,7 +96,7 @@ class Exploration:
     is_whole: bool = False
 
     def explore(self, tell: Tell) -> Ended:
-        """Until the budget is spent, the strategy has no more points, or somebody stops it."""
+        """Explore until the budget is used up, no points are left, or somebody stops the run."""
         try:
             while not self.stop.is_set():
                 self._look_elsewhere()
@@ -106,7 +108,7 @@ class Exploration:
         finally:
             self.preparation.crew.end()
             self.measuring.end()
-            # What was done by then is kept.
+            # Results that were finished by then are kept.
             while not self.events.empty():
                 self._take(self.events.get())
             self._keep_waiting()
@@ -114,11 +116,11 @@ class Exploration:
         return Ended(self.tally.snapshot(), self.stop.is_set(), self.is_whole)
 
     def _fill(self) -> None:
-        """Ask for as many points as keep all workers busy."""
+        """Ask for enough points to keep all workers busy."""
         room = AHEAD * (len(self.measuring.workers) + len(self.preparation.crew.workers))
         while not self.is_whole and not self.stop.is_set():
             waiting = len(self.open) + len(self.elsewhere)
-            # A device does not wait for proofs of what it has measured.
+            # A device does not wait for proofs of candidates that it has measured.
             measured = sum(one.result is not None for one in self.open.values())
             wanted = room - waiting + measured
             if self.plan.most is not None:
@@ -129,12 +131,12 @@ class Exploration:
             for point in points:
                 self._begin(point)
             if not points:
-                # Either it waits for what it asked for, or there is no more.
+                # The strategy waits for results of earlier points, or it has no more points.
                 self.is_whole = not waiting
                 return
 
     def _begin(self, point: Point) -> None:
-        """Begin a point: a result that is known is told to the strategy, else work is started."""
+        """Begin a point: a known result is told to the strategy, otherwise work is started."""
         short = self.plan.space.short(point)
         known = self.store.result(self.number, short)
         if known is not None and known.kind != WAITING:
@@ -142,7 +144,7 @@ class Exploration:
         elif short in self.open or short in self.elsewhere:
             return
         elif known is not None or self.store.claim(self.number, short, CLAIM):
-            # All that may be missing of a known one is its proof.
+            # A known result can only lack its proof.
             result = None if known is None else awaited(known)
             self.open[short] = _Open(point, result=result, is_given=known is not None)
             self._hear(self.preparation.begin(short, point))
@@ -150,7 +152,7 @@ class Exploration:
             self.elsewhere[short] = point
 
     def _hear(self, news: Iterable[News]) -> None:
-        """Hear what came of points before they are measured."""
+        """Take the news about points before they are measured."""
         for one in news:
             mine = self.open.get(one.short)
             if mine is None:
@@ -175,10 +177,10 @@ class Exploration:
         self._feed()
 
     def _feed(self) -> None:
-        """Give workers what they measure next: what is proved first.
+        """Give workers their next candidates: those that are proved come first.
 
-        What is not proved yet is measured before a worker has nothing to do; its time counts when
-        its proof has come.
+        A candidate without a proof is measured before a worker would be idle. Its time counts when
+        the proof has come.
         """
         workers = len(self.measuring.workers)
         proves = self.preparation.wants.proves
@@ -216,7 +218,7 @@ class Exploration:
         elif event.crew == MEASURING:
             self.given -= 1
             mine = self.open.get(event.job)
-            # What was refuted meanwhile is kept already.
+            # A refuted candidate may have a result already.
             if mine is not None:
                 mine.result = answered(event)
                 self._settle(event.job)
@@ -225,7 +227,7 @@ class Exploration:
             self._hear(self.preparation.take(event))
 
     def _settle(self, short: str) -> None:
-        """Keep a result, if all is known that it needs."""
+        """Keep a result, if everything that it needs is known."""
         mine = self.open[short]
         if mine.result is None:
             return
@@ -242,7 +244,7 @@ class Exploration:
         self._tell(short, point, result)
 
     def _keep_waiting(self) -> None:
-        """Keep points that were measured and not proved; their times do not count yet."""
+        """Keep points that were measured and are not yet proved; their times do not count yet."""
         for short, one in [*self.open.items()]:
             if one.result is not None:
                 self._keep(short, waiting(one.result))
@@ -252,7 +254,7 @@ class Exploration:
         self.strategy.tell(point, result.median if result.is_timed else None)
 
     def _look_elsewhere(self) -> None:
-        """Take over what another run measured meanwhile, and do what it left undone."""
+        """Take over the results that another run stored meanwhile; measure those it left undone."""
         if not self.elsewhere or time.monotonic() - self.looked < ELSEWHERE:
             return
         self.looked = time.monotonic()
@@ -271,7 +273,7 @@ def explore(
 ) -> Ended:
     """Explore a space. Raises StoreError, NoWorkers and Disagreement; what is stored is kept.
 
-    `crews` makes those who prepare and those who measure.
+    `crews` makes the crew that prepares and the crew that measures.
     """
     events: SimpleQueue[Event] = SimpleQueue()
     preparing, measuring = crews(events)

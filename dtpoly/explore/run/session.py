@@ -1,4 +1,4 @@
-"""Runs an exploration, or emits texts for one, from everything that a user asks for."""
+"""Runs an exploration, or only emits texts, as a user wishes."""
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -32,15 +32,15 @@ from dtpoly.explore.workers.workers import (
 )
 from dtpoly.frozen import dataclass
 
-# What another attempt may mend.
+# The outcomes that another attempt may change.
 AGAIN = (Outcome.HUNG, Outcome.CRASHED, Outcome.FAILED, Outcome.UNPROVED, Outcome.BUG)
-COST = "cost"  # the strategy that needs to know what is expected
+COST = "cost"  # the strategy that needs predicted times
 HINT = "take another strategy, or say with --model which device is like it"
-MOST_EXPECTED = 4_000  # points that a model is asked of before anything is measured
+MOST_EXPECTED = 4_000  # points whose time a model predicts before anything is measured
 
 
 class NoModel(Exception):
-    """A strategy needs to know what is expected, and nothing is."""
+    """Raised if a strategy needs predicted times, and no model can predict them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class Wanted:
     workers: int | None = None
     preparing: int | None = None  # processes that emit, compile and prove
     address: str | None = None  # of a Ray cluster
-    model: str = ""  # a device that the cost model knows; else that which is measured on
-    prunes: bool = False  # by compiling for the device that the model is of
+    model: str = ""  # a device that the cost model knows; if empty, the device of the measurements
+    prunes: bool = False  # by compiling for the device of the model
     proves: bool = True
     again: bool = False
     command: str = ""
@@ -68,7 +68,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A run, and baselines that were left out, each with the reason."""
+    """A finished run, and the baselines that were left out, each with the reason."""
 
     question: Question
     ended: Ended
@@ -82,7 +82,7 @@ def session(
 ) -> Finished:
     """Explore. Raises StoreError, NoWorkers, NotOpened, NoStrategy, NoModel, MissingExtra.
 
-    `begun` is told what the workers say of themselves. Raises KeyboardInterrupt where it is
+    `begun` gets the facts that the workers report of themselves. Raises KeyboardInterrupt if it is
     interrupted before anything is measured.
     """
     make = chosen(wanted.strategy)
@@ -115,9 +115,10 @@ def session(
 
 
 def emit_only(wanted: Wanted, tell: Callable[[Emission], None]) -> Emission:
-    """Emit texts of as many points as the budget says; a device is not needed.
+    """Emit the texts of as many points as the budget allows; no device is needed.
 
-    Whoever has one, and the file, needs nothing of what makes texts. Raises StoreError, NoWorkers.
+    A machine that has a device and the file then needs no packages that make texts. Raises
+    StoreError, NoWorkers.
     """
     store = open_store(wanted.path)
     try:
@@ -130,13 +131,13 @@ def emit_only(wanted: Wanted, tell: Callable[[Emission], None]) -> Emission:
 
 
 def _all(strategy: Strategy) -> Iterator[Point]:
-    """All that a strategy asks for without being told anything."""
+    """Yield all points for which a strategy asks without any results."""
     while found := strategy.ask(1):
         yield from found
 
 
 def known_device(name: str) -> str:
-    """The device of the cost model that has such a name; none if it knows none."""
+    """Return the device of the cost model that has such a name, or ""."""
     letters = "".join(filter(str.isalnum, name.lower()))
     return next((key for key in devices() if key in letters), "")
 
@@ -149,7 +150,7 @@ def _emitted(
     wants: Wants,
     tell: Callable[[Emission], None],
 ) -> Emission:
-    """Prepare points, and keep what is known of them."""
+    """Prepare points, and keep what is known about them."""
     crew = preparing(model, wanted.preparing)
     return emit(points, wanted.space, crew, store, wanted.place.asked, wants, tell)
 
@@ -176,14 +177,14 @@ def _expected(
 
 
 def _model(wanted: Wanted, device: str) -> dict[str, Any]:
-    """Return what emitters are told, so that they predict times; nothing without a device."""
+    """Return the data from which emitters predict times; {} without a device."""
     asked = wanted.place.asked
     return {"device": device, "sizes": dict(asked.sizes), "dtype": asked.dtype} if device else {}
 
 
 @contextmanager
 def _devices(wanted: Wanted) -> Generator[Sequence[Worker]]:
-    """Workers here or on a cluster, which is left afterwards."""
+    """Open workers on this machine or on a cluster, and leave the cluster afterwards."""
     cluster: Any = import_module("dtpoly.explore.workers.on_ray") if wanted.address else None
     workers: Sequence[Worker] = ()
     try:

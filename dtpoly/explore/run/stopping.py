@@ -1,4 +1,4 @@
-"""Turns Ctrl-C into an event, so that a run can keep what is under way before it ends."""
+"""Turns Ctrl-C into an event, so that a run can keep its unfinished results before it ends."""
 
 import signal
 import threading
@@ -6,16 +6,16 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from types import FrameType
 
-TICK = 0.2  # seconds, in which Ctrl-C is seen
+TICK = 0.2  # seconds until Ctrl-C is noticed
 
 
 class NoWorkers(Exception):
-    """There is nobody left to do the work; what was stored is kept."""
+    """Raised if no worker is left to do the work; what was stored is kept."""
 
 
 @contextmanager
 def stopping() -> Generator[threading.Event]:
-    """Set by the first Ctrl-C; the second one interrupts whatever is done then."""
+    """Set an event at the first Ctrl-C; a second one raises KeyboardInterrupt."""
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield stop

@@ -1,1 +1,1 @@
-"""Spaces of schedules: their points are counted, numbered, and written in a line each."""
+"""Defines spaces of schedules: their points are counted, numbered, and written in a line each."""

@@ -1,7 +1,7 @@
-"""Constraints on numbers, simplified as far as the numbers that are known allow.
+"""Simplifies constraints on numbers as far as the known numbers allow.
 
-What is left is simplified, so that choices that come to the same leave the same. It is a closed
-union of frozen data; True and False are constraints of which nothing is left.
+The rest of a constraint has a canonical form, so that equivalent choices leave the same rest. It is
+a closed union of frozen data. True and False are constraints that are decided.
 """
 
 import operator
@@ -12,7 +12,7 @@ from typing import assert_never
 from dtpoly.algorithm.choices import Condition, Mention, Operation, Whole
 from dtpoly.frozen import dataclass
 
-# A place in the items of a space where a number stands; they are numbered in the order written.
+# The number of a place in the items of a space where a number stands, in the order of the text.
 Place = int
 Places = frozenset[Place]
 
@@ -29,7 +29,7 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A number that stands in one of these places; in none, and there is no such number."""
+    """A number that stands in one of these places; without places, there is no such number."""
 
     places: Places
 
@@ -39,7 +39,7 @@ _NOWHERE: Places = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """A number and terms, added up."""
+    """The sum of a number and terms."""
 
     number: int
     terms: "tuple[Term, ...]"
@@ -48,7 +48,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A number, which is not 0, and factors."""
+    """The product of a number, which is not 0, and factors."""
 
     number: int
     factors: "tuple[Term, ...]"
@@ -57,7 +57,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """`left % right`; 0 if the right is."""
+    """The remainder `left % right`, which is 0 if the right side is 0."""
 
     left: "Term"
     right: "Term"
@@ -66,7 +66,7 @@ class Remainder:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`left operator right`."""
+    """A comparison, `left operator right`."""
 
     operator: str
     left: "Term"
@@ -76,7 +76,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Conditions that must all hold, or one of which must."""
+    """Conditions that must all hold, or of which one must hold."""
 
     is_all: bool
     parts: "tuple[Left, ...]"
@@ -91,7 +91,7 @@ Known = Mapping[Place, int | None]
 
 
 def condition_of(condition: Condition, places: Mapping[tuple[str, ...], Places]) -> Left:
-    """A constraint over the places of the numbers that it mentions."""
+    """Turn a constraint into one over the places of the numbers that it mentions."""
     assert isinstance(condition, Operation)
     left, right = condition.left, condition.right
     if condition.operator in ("and", "or"):
@@ -118,7 +118,7 @@ def _term(condition: Condition, places: Mapping[tuple[str, ...], Places]) -> Ter
 
 
 def total(number: int, terms: Iterable[Term]) -> Term:
-    """A sum, in which sums are taken apart and numbers added."""
+    """Return a sum; inner sums are taken apart, and numbers are added."""
     rest: list[Term] = []
     for term in terms:
         match term:
@@ -135,7 +135,7 @@ def total(number: int, terms: Iterable[Term]) -> Term:
 
 
 def product(number: int, factors: Iterable[Term]) -> Term:
-    """A product, in which products are taken apart and numbers multiplied."""
+    """Return a product; inner products are taken apart, and numbers are multiplied."""
     rest: list[Term] = []
     for factor in factors:
         match factor:
@@ -154,14 +154,14 @@ def product(number: int, factors: Iterable[Term]) -> Term:
 
 
 def remainder(left: Term, right: Term) -> Term:
-    """`left % right`, as Python has it; 0 where the right is 0."""
+    """Return `left % right`, as Python computes it, or 0 if the right side is 0."""
     if isinstance(left, int) and isinstance(right, int):
         return left % right if right else 0
     return Remainder(left, right, _together((left, right)))
 
 
 def compared(symbol: str, left: Term, right: Term) -> Left:
-    """A comparison, with what is known on its right side, divided by what stands on the left."""
+    """Return a comparison with the number on its right side, divided by the factor on the left."""
     if isinstance(left, int) and isinstance(right, int):
         return _COMPARE[symbol](left, right)
     if isinstance(left, int):
@@ -174,11 +174,11 @@ def compared(symbol: str, left: Term, right: Term) -> Left:
 
 
 def _divided(symbol: str, left: Product, right: int) -> Left:
-    """`n * rest < r` says of whole numbers what `rest < r / n`, rounded up, says."""
+    """Divide both sides: for whole numbers `n * rest < r` means `rest < r / n`, rounded up."""
     rest, number = product(1, left.factors), left.number
     if symbol in ("==", "!="):
         if right % number:
-            # A number that is not there makes even this hold.
+            # If the number is missing in a point, even this comparison counts as true.
             return Comparison(symbol, left, right, left.places)
         return compared(symbol, rest, right // number)
     is_up = symbol in ("<", ">=")
@@ -186,7 +186,7 @@ def _divided(symbol: str, left: Product, right: int) -> Left:
 
 
 def joined(is_all: bool, parts: Iterable[Left]) -> Left:
-    """Conditions that must all hold, or one of which must, without those that are decided."""
+    """Join conditions that must all hold, or of which one must hold, without decided ones."""
     rest: dict[Left, None] = {}
     for part in parts:
         if isinstance(part, bool):
@@ -202,7 +202,7 @@ def joined(is_all: bool, parts: Iterable[Left]) -> Left:
 
 
 def mentioned(left: Left | Term) -> Places:
-    """The places whose numbers count for what is left."""
+    """Return the places whose numbers the rest of a condition depends on."""
     return _NOWHERE if isinstance(left, int) else left.places
 
 
@@ -229,7 +229,7 @@ def reduced(left: Left, known: Known) -> Left:
 
 
 def _known(term: Term, known: Known) -> Term | None:
-    """A term; None if a number of it is not there."""
+    """Return a term with the known numbers; None if one of its numbers is missing."""
     if mentioned(term).isdisjoint(known):
         return term
     match term:

@@ -1,10 +1,10 @@
 """Counts the points of a space, numbers them and draws samples, without listing them.
 
-The parameters of a space are gone through in order. What was chosen so far matters only by what
-is left of the constraints, and by the parameters that come next: a *state*. There are few states
-where constraints concern few parameters at a time, whatever the number of points; so points are
-counted by states, from the last parameter to the first. A point's number is its place in the
-order of all points, in which the first parameter changes slowest.
+The parameters of a space are chosen in order. The choices so far matter only by the rest of the
+constraints, and by the parameters that come next: together these are a *state*. There are few
+states if each constraint concerns few neighbouring parameters, whatever the number of points. So
+points are counted by states, from the last parameter to the first. The number of a point is its
+place in the order of all points, in which the first parameter changes slowest.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ from dtpoly.explore.space.space import Point, Space, choices_in, count_parameter
 from dtpoly.frontend.constraints import number_of, number_places
 from dtpoly.frozen import dataclass
 
-# Choices that lead from state to state; some seconds, and what memory holds.
+# The limit of choices that lead from state to state; it takes some seconds and fits into memory.
 MOST_STEPS = 200_000
 
 
@@ -43,9 +43,9 @@ class Step:
 class Counted:
     """A space whose points are counted.
 
-    `steps[parameter][state][option]` is where an option leads, None where no point has it.
-    `counts[parameter][state]` is how many ways there are to go on from there. The parameter after
-    the last one stands for the end.
+    `steps[parameter][state][option]` is where an option leads; it is None if no point has the
+    option. `counts[parameter][state]` is the number of ways to go on from there. The parameter
+    after the last one stands for the end.
     """
 
     space: Space
@@ -55,16 +55,16 @@ class Counted:
 
     @property
     def count(self) -> int:
-        """How many points the space has."""
+        """Return how many points the space has."""
         return self.ways(self.start)
 
     def ways(self, step: Step | None) -> int:
-        """How many points go through a state."""
+        """Return how many points go through a state."""
         return 0 if step is None else self.counts[step.parameter][step.state]
 
 
 def counted(space: Space) -> Counted:
-    """Count the points of a space. Raises DtpolyError where constraints tangle it too much."""
+    """Count the points of a space. Raises DtpolyError if its constraints need too many states."""
     layout = _layout(space)
     end = len(layout.following)
     begun = _begun(space, layout.begun)
@@ -90,7 +90,7 @@ def counted(space: Space) -> Counted:
 
 
 def point_at(of: Counted, number: int) -> Point:
-    """The point of a number, from 0. Raises IndexError where there is none."""
+    """Return the point of a number, from 0. Raises IndexError if there is none."""
     if not 0 <= number < of.count:
         raise IndexError(number)
     chosen: list[int | None] = [None] * len(of.steps)
@@ -106,7 +106,10 @@ def point_at(of: Counted, number: int) -> Point:
 
 
 def index_of(of: Counted, point: Point) -> int | None:
-    """The number of a point; None if it is none of the space. Law: `point_at` is the inverse."""
+    """Return the number of a point, or None if the space lacks it.
+
+    Law: `point_at` is the inverse.
+    """
     if len(point.chosen) != len(of.steps):
         return None
     number, step = 0, of.start
@@ -124,7 +127,7 @@ def index_of(of: Counted, point: Point) -> int | None:
 
 
 def broken(space: Space, point: Point) -> tuple[Constraint, ...]:
-    """The constraints that a point does not keep."""
+    """Return the constraints that a point breaks."""
     layout = _layout(space)
     known: dict[Place, int | None] = dict(layout.begun)
     for parameter, taken in enumerate(point.chosen):
@@ -136,13 +139,13 @@ def broken(space: Space, point: Point) -> tuple[Constraint, ...]:
 
 
 def points(of: Counted, start: int = 0) -> Iterator[Point]:
-    """The points from a number on, one after another."""
+    """Yield the points from a number on, one after another."""
     for number in range(start, of.count):
         yield point_at(of, number)
 
 
 def sample(of: Counted, size: int, seed: int = 0) -> tuple[int, ...]:
-    """Numbers of points, each as likely as any other and none twice; all points if it has fewer.
+    """Draw different numbers of points, each with the same chance; all points if there are fewer.
 
     The same seed gives the same numbers in the same order, and a larger sample begins with them.
     """
@@ -150,7 +153,7 @@ def sample(of: Counted, size: int, seed: int = 0) -> tuple[int, ...]:
     taken: dict[int, int] = {}
     drawn: list[int] = []
     for at in range(min(size, of.count)):
-        # A shuffle of all numbers of which only the first places are carried out.
+        # This is a shuffle of all numbers of which only the first places are carried out.
         other = random.randrange(at, of.count)
         drawn.append(taken.get(other, other))
         taken[other] = taken.get(at, at)
@@ -159,7 +162,7 @@ def sample(of: Counted, size: int, seed: int = 0) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The parameters of a space as a graph: what each option of each leads to and makes known."""
+    """The parameters of a space as a graph: where each option leads, and the numbers it fixes."""
 
     first: int
     following: tuple[tuple[int, ...], ...]
@@ -185,9 +188,9 @@ def _layout(space: Space) -> _Layout:
 def _lay(
     items: tuple[Item, ...], parameter: int, place: Place, after: int, laid: _Laid
 ) -> tuple[int, dict[Place, int | None]]:
-    """The first parameter of items that begin at a parameter and a place, and what is known.
+    """Lay out items; return their first parameter, and the numbers that are known.
 
-    `after` is the parameter that comes after them.
+    The items begin at a parameter and a place. `after` is the parameter that comes after them.
     """
     starts: list[tuple[Item, int, Place]] = []
     for item in items:
@@ -236,7 +239,7 @@ def _number(place: Place | None, option: int | str) -> dict[Place, int | None]:
 def _lay_alternatives(
     options: tuple[tuple[Item, ...], ...], parameter: int, place: Place, after: int, laid: _Laid
 ) -> int:
-    """Lay out the options of alternatives; the numbers of the options not taken are absent."""
+    """Lay out the options of alternatives; the numbers of the other options are then missing."""
     following: list[int] = []
     known: list[dict[Place, int | None]] = []
     spans: list[range] = []
@@ -257,7 +260,7 @@ def _lay_alternatives(
 
 
 def _places(space: Space) -> dict[tuple[str, ...], Places]:
-    """Where the number of each path may stand."""
+    """Return the places where the number of each path may stand."""
     places: dict[tuple[str, ...], Places] = {}
     for place, (path, _) in enumerate(number_places(space.items)):
         places[path] = places.get(path, frozenset()) | {place}
@@ -265,7 +268,7 @@ def _places(space: Space) -> dict[tuple[str, ...], Places]:
 
 
 def _begun(space: Space, begun: Known) -> Left:
-    """Simplify all constraints as far as they can be before anything is chosen."""
+    """Simplify all constraints as far as possible before anything is chosen."""
     places = _places(space)
     conditions = (condition_of(one.condition, places) for one in space.constraints)
     return reduced(joined(True, conditions), begun)
@@ -274,7 +277,7 @@ def _begun(space: Space, begun: Known) -> Left:
 def _steps(
     layout: _Layout, parameter: int, left: Left, states: list[dict[Left, int]]
 ) -> Iterator[Step | None]:
-    """Where each option leads from a state; states that are met first get the next number."""
+    """Yield where each option leads from a state; new states get the next numbers."""
     counts = mentioned(left)
     for following, known in zip(layout.following[parameter], layout.known[parameter], strict=True):
         rest = left if counts.isdisjoint(known) else reduced(left, known)

@@ -1,4 +1,4 @@
-"""A space of schedules as a search sees it: numbered points, each an option of every axis."""
+"""Defines the view that a search has of a space: numbered points with an option on every axis."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -6,13 +6,13 @@ from typing import Protocol
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 
-# The number of an option of each axis; 0 for an axis that means nothing at this point.
+# The number of the option on each axis; 0 for an axis that has no meaning at this point.
 Point = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """One choice of a space, and what can be chosen, in words."""
+    """One choice of a space, and its options in words."""
 
     name: str
     options: tuple[str, ...]
@@ -27,30 +27,30 @@ class Field(Protocol):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The choices, in the order of the text."""
+        """Return the choices, in the order of the text."""
         ...
 
     @property
     def count(self) -> int:
-        """How many numbers `at` takes; some of them may have no point."""
+        """Return how many numbers `at` takes; some of them may have no point."""
         ...
 
     def at(self, index: int) -> Point | None:
-        """The point of a number; None where a rule leaves it out."""
+        """Return the point of a number, or None if a rule excludes it."""
         ...
 
     def settled(self, point: Point) -> Point | None:
-        """The one spelling of a point whose options were chosen freely; None if it is none."""
+        """Return the canonical form of a point with any options; None if the space lacks it."""
         ...
 
     def short(self, point: Point) -> str:
-        """A short form that names the point, for ever."""
+        """Return a short form that always names this point."""
         ...
 
     def parameters(self, point: Point) -> Mapping[str, str]:
-        """Return the choice on each axis that means something at this point."""
+        """Return the choice on each axis that has a meaning at this point."""
         ...
 
     def program_of(self, point: Point) -> Program:
-        """The Program with the directives of the point."""
+        """Return the Program with the directives of the point."""
         ...

@@ -13,21 +13,22 @@ from dtpoly.frontend.schedule_file import misplaced, named_algorithm, with_algor
 from dtpoly.frontend.syntax import AlgorithmFile
 from dtpoly.source import Source, Span
 
-# Of an algorithm's file; of the second kind are schedule files, of which another message tells.
+# The endings of an algorithm's file. Files with the second one are schedule files, about which
+# another message tells.
 SUFFIXES = (".dt", ".dts")
 MOST_CHOICES = 100
 
 
 def read_space(path: str) -> Space:
-    """The space of a file; `-` is standard input. Raises DtpolyError."""
+    """Read the space of a file; `-` is standard input. Raises DtpolyError."""
     return load_space(read_file(path), Path() if path == STANDARD_INPUT else Path(path).parent)
 
 
 def load_space(source: Source, folder: Path) -> Space:
-    """The space of a source; the algorithm that it names is looked for in a folder.
+    """Read the space of a source; the algorithm that it names is looked for in a folder.
 
-    Raises DtpolyError with all that is wrong in either file. An algorithm's own directives do not
-    count; a file without choices is a space of one point.
+    Raises DtpolyError with all mistakes in both files. The directives of the algorithm's own file
+    are ignored. A file without choices is a space of one point.
     """
     parsed = parse(source)
     found = list(parsed.found)
@@ -66,7 +67,7 @@ def _too_many(count: int, first: Span | None) -> Diagnostic:
 def _algorithm(path: Path, named: AlgorithmFile) -> Source:
     """Read the source that a schedule file names; mistakes are reported where it is named."""
     try:
-        # Messages quote what they read: a file from somebody else may not name just any file.
+        # Messages quote what they read, so a file from somebody else may not name just any file.
         if path.suffix not in SUFFIXES:
             raise DtpolyError([no_dt_file(named)])
         return read_file(str(path))

@@ -1,4 +1,4 @@
-"""Shows a space of schedules in the way that searching needs."""
+"""Shows a space of schedules in the view that searching needs."""
 
 from collections.abc import Mapping
 from dataclasses import field
@@ -22,31 +22,31 @@ class Schedules:
 
     @property
     def count(self) -> int:
-        """How many points there are; each number has one."""
+        """Return how many points there are; each number has one."""
         return self.counted.count
 
     def at(self, index: int) -> Point | None:
-        """The point of a number."""
+        """Return the point of a number."""
         return tuple(option or 0 for option in point_at(self.counted, index).chosen)
 
     def settled(self, point: Point) -> Point | None:
-        """The point with 0 for all that its alternatives lack, if it keeps all constraints."""
+        """Return the point with 0 for missing parameters; None if it breaks a constraint."""
         chosen = self._chosen(point)
         if index_of(self.counted, chosen) is None:
             return None
         return tuple(option or 0 for option in chosen.chosen)
 
     def short(self, point: Point) -> str:
-        """All directives, so that it names the same schedule in any space."""
+        """Return all directives, so that the text names the same schedule in any space."""
         return " ".join(show_directive(one) for one in self.program_of(point).directives)
 
     def parameters(self, point: Point) -> Mapping[str, str]:
-        """Return the choice of each parameter that is there."""
+        """Return the choice of each parameter that the point has."""
         pairs = zip(self.axes, self._chosen(point).chosen, strict=True)
         return {axis.name: axis.options[at] for axis, at in pairs if at is not None}
 
     def program_of(self, point: Point) -> Program:
-        """The Program with the directives of the point."""
+        """Return the Program with the directives of the point."""
         return program_of(self.space, self._chosen(point))
 
     def _chosen(self, point: Point) -> Chosen:
@@ -55,6 +55,6 @@ class Schedules:
 
 
 def schedules(space: Space) -> Schedules:
-    """Raises DtpolyError where constraints tangle a space too much to count it."""
+    """Count a space. Raises DtpolyError if its constraints need too many states."""
     axes = tuple(Axis(str(one), tuple(map(str, one.options))) for one in space.parameters)
     return Schedules(space, counted(space), axes)

@@ -1,6 +1,7 @@
-"""One point of a space as one line, and back: `block=x:4,y:512 map=2,y:8 num_warps=4`.
+"""Writes one point of a space as one line, such as `block=x:4,y:512 map=2,y:8`, and reads it.
 
-A word for each directive: what is chosen for its labels, the number of an alternative alone.
+The line has a word for each directive: the choices for its labels, or the number of an alternative
+alone.
 """
 
 from collections.abc import Iterator
@@ -12,12 +13,12 @@ from dtpoly.explore.space.space import Parameter, Point, Space, present
 from dtpoly.source import Source, Span
 from dtpoly.suggest import near
 
-# Where the line comes from, for messages.
+# The name of the source of a line in messages.
 NAME = "<point>"
 
 
 def short(space: Space, point: Point) -> str:
-    """The line of a point. Law: `read_short` reads it back to the same point."""
+    """Return the line of a point. Law: `read_short` reads it back to the same point."""
     words: dict[str, list[str]] = {}
     for parameter, at in zip(space.parameters, point.chosen, strict=True):
         if at is not None:
@@ -28,9 +29,9 @@ def short(space: Space, point: Point) -> str:
 
 
 def read_short(space: Space, text: str) -> Point:
-    """The point of a line. Raises DtpolyError where it is none of what the items allow.
+    """Read the point of a line. Raises DtpolyError if the items do not allow it.
 
-    Whether it keeps the constraints is another question: `index_of` answers it.
+    This does not check the constraints; `index_of` does.
     """
     source = Source(NAME, text)
     known = {(one.key, one.part): at for at, one in enumerate(space.parameters)}
@@ -57,7 +58,7 @@ def read_short(space: Space, text: str) -> Point:
 
 
 def point_of(space: Space, text: str) -> Point:
-    """The point of a line that keeps all constraints. Raises DtpolyError."""
+    """Read the point of a line, which must break no constraint. Raises DtpolyError."""
     point = read_short(space, text)
     wrong = broken(space, point)
     if wrong:
@@ -77,7 +78,7 @@ def _not_kept(text: str, constraint: Constraint) -> Diagnostic:
 
 
 def _items(source: Source) -> Iterator[tuple[str, str, str, Span]]:
-    """Key, part, value and place of everything that a line says."""
+    """Yield the key, part, value and place of each choice of a line."""
     at = 0
     for word in source.text.split(" "):
         if word:

@@ -1,4 +1,4 @@
-"""A space of schedules: a program without its directives, and what there is to choose of them."""
+"""Defines a space of schedules: a program without its directives, and the choices for these."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -25,10 +25,10 @@ OPTION = "option"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing to choose: an option of an argument, or which of some alternatives.
+    """One thing to choose: an option of an argument, or one of several alternatives.
 
-    `key` and `part` name it: `block` and `y`, `map` and nothing. No two of a space have the same
-    names. Alternatives are numbered from 1.
+    `key` and `part` name it: `block` and `y`, or `map` and "". No two parameters of a space have
+    the same names. Alternatives are numbered from 1.
     """
 
     key: str
@@ -42,9 +42,9 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The number of the option that is taken of each parameter of a space, from 0.
+    """The number of the chosen option for each parameter of a space, from 0.
 
-    None stands where an alternative that has the parameter is not taken.
+    It is None for a parameter of an alternative that is not chosen.
     """
 
     chosen: tuple[int | None, ...]
@@ -52,9 +52,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Space:
-    """All schedules that the items allow, and of these those that the constraints leave.
+    """All schedules that the items allow and that keep the constraints.
 
-    The Program has no directives. Those with nothing to choose are among the items.
+    The Program has no directives. Directives without choices are among the items.
     """
 
     program: Program
@@ -63,21 +63,24 @@ class Space:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Return all parameters, in the order written; those of an alternative come after it."""
+        """Return all parameters, in the order of the text.
+
+        Those inside alternatives come after these.
+        """
         return tuple(_named(list(_openings(self.items)), _funcs_of(self.items)))
 
     def without_constraints(self) -> "Space":
-        """The space of all that the items allow."""
+        """Return the space of everything that the items allow."""
         return replace(self, constraints=())
 
 
 def space_of(program: Program, openings: Openings) -> Space:
-    """The space of a Program and of what its file leaves open."""
+    """Return the space of a Program and of the choices that its file leaves open."""
     return Space(replace(program, directives=()), openings.items, openings.constraints)
 
 
 def program_of(space: Space, point: Point) -> Program:
-    """The ordinary Program that a point is."""
+    """Return the ordinary Program of a point."""
     left = iter(point.chosen)
     return replace(space.program, directives=tuple(_directives(space.items, left)))
 
@@ -98,7 +101,7 @@ def each_directive(space: Space, do: Callable[[Directive], T]) -> Callable[[Poin
 
 
 def present(space: Space, point: Point) -> frozenset[int]:
-    """The parameters that a point must choose: those of the alternatives that it takes."""
+    """Return the parameters that a point must choose: those of its chosen alternatives count."""
     return frozenset(_present(space.items, 0, point.chosen))
 
 
@@ -120,7 +123,7 @@ def _present(
 
 
 def parents(space: Space) -> tuple[tuple[int, int] | None, ...]:
-    """For each parameter the alternatives that have it, and of these the option that does."""
+    """Return for each parameter the alternatives that have it, and the option among these."""
     return tuple(_parents(space.items, 0, None))
 
 
@@ -141,7 +144,7 @@ def _parents(
 
 
 def choices_in(directive: OpenDirective) -> Iterator[tuple[OpenArgument, Choice]]:
-    """The arguments of a directive in which there is something to choose."""
+    """Yield the arguments of a directive that have a choice."""
     for argument in directive.arguments:
         choice = argument.choice
         if choice is not None:
@@ -149,12 +152,12 @@ def choices_in(directive: OpenDirective) -> Iterator[tuple[OpenArgument, Choice]
 
 
 def count_parameters(items: tuple[Item, ...]) -> int:
-    """How many parameters items have, those of all alternatives."""
+    """Return how many parameters items have, with those of all alternatives."""
     return sum(1 for _ in _openings(items))
 
 
 def _directives(items: tuple[Item, ...], left: Iterator[int | None]) -> Iterator[Directive]:
-    """The directives of a point; `left` are the choices for these items and those after them."""
+    """Yield the directives of a point; `left` are the choices for these items and later ones."""
     for item in items:
         match item:
             case OpenDirective(func=func, name=name, arguments=arguments, span=span):
@@ -198,7 +201,7 @@ def _taken(part: Value | Choice, taken: Value | None) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class _Opening:
-    """A parameter before it has a name that no other one has."""
+    """A parameter before it has a unique name."""
 
     func: str
     name: str
@@ -228,7 +231,7 @@ def _openings(items: tuple[Item, ...]) -> Iterator[_Opening]:
 
 
 def _first(item: Alternatives) -> OpenDirective | None:
-    """The first directive of alternatives, which they are named after."""
+    """Return the first directive of alternatives, which gives them their name."""
     for option in item.options:
         for one in option:
             found = one if isinstance(one, OpenDirective) else _first(one)
@@ -238,7 +241,7 @@ def _first(item: Alternatives) -> OpenDirective | None:
 
 
 def _funcs_of(items: tuple[Item, ...]) -> dict[str, set[str]]:
-    """The Funcs that each directive is said of."""
+    """Return the Funcs on which each directive stands."""
     found: dict[str, set[str]] = {}
     pending = list(items)
     while pending:
@@ -251,11 +254,11 @@ def _funcs_of(items: tuple[Item, ...]) -> dict[str, set[str]]:
 
 
 def _named(openings: list[_Opening], funcs: dict[str, set[str]]) -> Iterator[Parameter]:
-    """Each parameter by its directive, its Func if others have such a directive, its label.
+    """Name each parameter by its directive, its label, and its Func if that is necessary.
 
-    Alternatives are named after the first directive in them. Where a choice in such a directive
-    has no label, and so the same name, they are its `option`. Of several with one name the second
-    is `name@2`.
+    The Func is necessary if several Funcs have such a directive. Alternatives are named after their
+    first directive. If a choice in such a directive has no label, it would have the same name, and
+    then the alternatives get the part `option`. The second parameter of a name is `name@2`.
     """
     without_label = {(o.func, o.name) for o in openings if not (o.part or o.is_alternatives)}
     seen: dict[tuple[str, str], int] = {}

@@ -1,1 +1,1 @@
-"""What was asked and what came of it, in a file."""
+"""Keeps questions and their results in a file."""

@@ -1,4 +1,4 @@
-"""Opens the SQLite file at a path, and words its errors for the user."""
+"""Opens the SQLite file at a path, and translates its errors for the user."""
 
 import sqlite3
 import zlib
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dtpoly.explore.store.schema import APPLICATION, NAMES, TABLES, VERSION
 
-HEADER = 100  # bytes with which each database of SQLite begins
-# What SQLite may say of a value in a column of a type.
+HEADER = 100  # each database of SQLite begins with this number of bytes
+# The types that SQLite may report for a value in a column of each type.
 TYPES = {
     "text": "'text', 'null'",
     "integer": "'integer', 'null'",
@@ -20,18 +20,18 @@ PATIENCE = 30.0  # seconds, for another process that writes
 
 
 class StoreError(Exception):
-    """The file cannot be read or written; what it held before, it holds."""
+    """Raised if the file cannot be read or written; it keeps what it held before."""
 
 
 def opened(path: Path, is_new: bool) -> sqlite3.Connection:
-    """A connection to the file at a path, which has our tables. Raises StoreError.
+    """Open a connection to the file at a path, which has our tables. Raises StoreError.
 
-    A file that is not there is made if it may be new.
+    If the file does not exist, it is created, unless `is_new` is false.
     """
     if not is_new and not path.is_file():
         raise StoreError(f"there is no file '{path}'")
-    # SQLite takes an empty file for a new database, and in some versions one of a byte, too; who
-    # only reads makes none of it.
+    # SQLite takes an empty file for a new database, and in some versions a file of one byte, too. A
+    # reader must not turn such a file into a database.
     if not is_new and not path.stat().st_size:
         raise StoreError(f"'{path}' is empty")
     if path.is_file() and 0 < path.stat().st_size < HEADER:
@@ -49,7 +49,7 @@ def opened(path: Path, is_new: bool) -> sqlite3.Connection:
 
 
 def _check_layout(path: Path, connection: sqlite3.Connection) -> None:
-    """Make the tables of a new file; of another one, see that they are ours."""
+    """Create the tables of a new file; check that another file has ours."""
     known = connection.execute("pragma application_id").fetchone()[0]
     if known != APPLICATION:
         with transaction(connection):
@@ -58,7 +58,7 @@ def _check_layout(path: Path, connection: sqlite3.Connection) -> None:
                     connection.execute(statement)
                 connection.execute(f"pragma application_id = {APPLICATION}")
                 connection.execute(f"pragma user_version = {VERSION}")
-        # Another process may have been faster.
+        # Another process may have created the tables first.
         known = connection.execute("pragma application_id").fetchone()[0]
     version = connection.execute("pragma user_version").fetchone()[0]
     if known != APPLICATION:
@@ -69,10 +69,10 @@ def _check_layout(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _check_types(path: Path, connection: sqlite3.Connection) -> None:
-    """See that each value has the type of its column: SQLite keeps whatever it is given."""
+    """Check that each value has the type of its column, since SQLite keeps any value."""
     for table in NAMES:
         columns = connection.execute(f'pragma table_info("{table}")').fetchall()
-        # Some versions of SQLite say a type in capitals.
+        # Some versions of SQLite write a type in capitals.
         kinds = {column: TYPES.get(kind.lower(), "'null'") for _, column, kind, *_ in columns}
         if not kinds:
             raise StoreError(f"'{path}' is damaged: it has no table '{table}'")
@@ -84,14 +84,14 @@ def _check_types(path: Path, connection: sqlite3.Connection) -> None:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """All or nothing, whatever stops it."""
+    """Do everything inside or nothing, whatever interrupts it."""
     connection.execute("begin immediate")
     try:
         yield
         connection.execute("commit")
     except BaseException:
-        # SQLite may have done it by itself, and on a full disk that fails as well: whoever opens
-        # the file next finds its journal.
+        # SQLite may have rolled back by itself, and on a full disk that fails as well. Then the
+        # next process that opens the file finds its journal.
         with suppress(sqlite3.Error):
             connection.execute("rollback")
         raise
@@ -99,18 +99,18 @@ def transaction(connection: sqlite3.Connection) -> Generator[None]:
 
 @contextmanager
 def told(path: Path) -> Generator[None]:
-    """Say in words of the user what SQLite says in its own."""
+    """Translate errors of SQLite into words for the user."""
     try:
         yield
     except sqlite3.Error as error:
         raise StoreError(_words(path, error)) from error
-    except UnicodeDecodeError as error:  # SQLite's message names a part of a file that is no text
+    except UnicodeDecodeError as error:  # SQLite's message quotes a part of a file that is not text
         raise StoreError(f"'{path}' is damaged: what it says of itself is no text") from error
 
 
 @contextmanager
 def well_formed(path: Path) -> Generator[None]:
-    """Say in words of the user that a row is not what dtpoly writes."""
+    """Report in words for the user that a row does not have dtpoly's form."""
     try:
         yield
     except (ValueError, TypeError, LookupError, RecursionError, zlib.error) as error:

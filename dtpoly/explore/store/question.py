@@ -1,4 +1,4 @@
-"""The question that a store answers: an algorithm, at sizes, on a device; times may be compared."""
+"""Defines the question that a store answers: an algorithm at given sizes on a device."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,10 @@ from dtpoly.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The part of a question that the user chooses. `program` is the algorithm alone, as text."""
+    """The part of a question that the user chooses.
+
+    `program` is the text of the algorithm alone.
+    """
 
     name: str
     program: str
@@ -25,13 +28,13 @@ class Asked:
 
     @property
     def key(self) -> str:
-        """The same for the same request; not for another name of the file."""
+        """Return a hash that is equal for equal requests; the name of the file does not count."""
         return _hash([self.program_hash, self.func, dict(self.sizes), self.dtype, self.seed])
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The name of a device, and versions of the software there."""
+    """The name of a device, and the versions of the software there."""
 
     device: str
     versions: Mapping[str, str]
@@ -39,14 +42,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An algorithm at sizes on a device: only times of one question may be compared."""
+    """An algorithm at sizes on a device; only times of one question may be compared."""
 
     asked: Asked
     facts: Facts
 
     @property
     def key(self) -> str:
-        """The same for the same question; not for another name of the file."""
+        """Return a hash that is equal for equal questions; the name of the file does not count."""
         facts = self.facts
         return _hash([self.asked.key, facts.device, dict(facts.versions)])
 

@@ -1,4 +1,4 @@
-"""What can come of a point of a space, as data that goes through pipes and into the store."""
+"""Defines the results of a point of a space, as data for pipes and for the store."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -12,13 +12,13 @@ class Outcome(StrEnum):
     """How the attempt to measure a point ended."""
 
     MEASURED = "measured"
-    SLOW = "slow"  # it has a time, of few samples: it was too far behind the best
-    UNPROVED = "unproved"  # it has a time, which does not count: its text is not proved
-    REFUSED = "refused"  # it is not legal, or there is no code for it, or no such kernel
+    SLOW = "slow"  # it has a time from few samples, because it was far slower than the best
+    UNPROVED = "unproved"  # it has a time that does not count, because its text is not proved
+    REFUSED = "refused"  # it is not legal, or no code or no such kernel can be made for it
     FAILED = "failed"  # it could not be run
-    WRONG = "wrong"  # it ran, and computed something else
+    WRONG = "wrong"  # it ran, and computed wrong values
     HUNG = "hung"
-    CRASHED = "crashed"  # it took the process with it, or the device
+    CRASHED = "crashed"  # it ended the process, or broke the device
     BUG = "bug"  # of dtpoly: the text that it wrote is refuted
 
 
@@ -37,25 +37,25 @@ class Result:
     three_quarters: float | None = None
     samples: int = 0
     error: float | None = None  # the largest difference to the reference
-    allowed: float | None = None  # what rounding explains
-    baselines: Mapping[str, float] = field(default_factory=dict[str, float])  # beside it
+    allowed: float | None = None  # the difference that rounding explains
+    baselines: Mapping[str, float] = field(default_factory=dict[str, float])  # measured beside it
     text_hash: str = ""
     seconds: float = 0.0  # until this was known
 
     @property
     def is_timed(self) -> bool:
-        """Whether there is a time that counts."""
+        """True if there is a time that counts."""
         return self.outcome in TIMED
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """How the function of a text is called, and what its result is held against."""
+    """How the function of a text is called, and what its result is compared with."""
 
     func: str  # the Func that it computes
     function: str  # its name in the text
-    passed: Mapping[str, str] = field(default_factory=dict[str, str])  # keyword -> label
-    is_rough: bool = False  # products may lose what tf32 loses
+    passed: Mapping[str, str] = field(default_factory=dict[str, str])  # from a keyword to a label
+    is_rough: bool = False  # products may lose as much as tf32 loses
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +67,26 @@ class Text:
 
     @property
     def is_text(self) -> bool:
-        """Whether there is a text."""
+        """True, because this is a text."""
         return True
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why there is none: in a few words, to be counted, and in full."""
+    """The reason why there is no text: in a few words, to be counted, and in full."""
 
     kind: str
     reason: str
 
     @property
     def is_text(self) -> bool:
-        """Whether there is a text."""
+        """False, because this is not a text."""
         return False
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A compiler's answer on a text for a kind of GPU; without `kind` the text is worth a run."""
+    """A compiler's answer about a text for a kind of GPU; without `kind` it is worth a run."""
 
     kind: str = ""
     reason: str = ""
@@ -94,7 +94,7 @@ class Fit:
 
     @property
     def is_good(self) -> bool:
-        """Whether it is worth a run."""
+        """True if the text is worth a run."""
         return not self.kind
 
 
@@ -108,7 +108,7 @@ class Proven(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The verdict on a text; if not all is proved, the first layer that is not, and why."""
+    """The verdict on a text; if not everything is proved, the first layer that is not, and why."""
 
     verdict: Proven
     layer: str = ""

@@ -1,6 +1,6 @@
 """Checks the values that SQLite returns, and gives them their types or raises ValueError.
 
-SQLite keeps whatever is put into a column, and a file of results may come from anybody.
+SQLite keeps any value in a column, and a file of results may come from anybody.
 """
 
 import json
@@ -12,27 +12,27 @@ from typing import Any, TypeVar, cast
 from dtpoly.explore.store.question import Asked, Facts, Question
 from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
 
-MOST_BYTES = 2**24  # of an emitted text; those that there are have less than a hundredth of it
+MOST_BYTES = 2**24  # of an emitted text; real ones have less than a hundredth of it
 
 T = TypeVar("T")
 
 
 def text(value: object) -> str:
-    """A text."""
+    """Check that a value is a text."""
     if not isinstance(value, str):
         raise ValueError("a text")
     return value
 
 
 def whole(value: object) -> int:
-    """A whole number."""
+    """Check that a value is a whole number."""
     if type(value) is not int:
         raise ValueError("a whole number")
     return value
 
 
 def real(value: object) -> float:
-    """A number that is not negative; an infinite one stands for what there is no number for."""
+    """Check that a value is a number that is not negative; infinity stands for a missing number."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise ValueError("a number")
     if isnan(value) or value < 0:
@@ -41,26 +41,26 @@ def real(value: object) -> float:
 
 
 def finite(value: object) -> float:
-    """A number that is neither negative nor infinite."""
+    """Check that a value is a number that is neither negative nor infinite."""
     if real(value) == float("inf"):
         raise ValueError("a finite number")
     return real(value)
 
 
 def time(value: object) -> float:
-    """A time that something took; others are divided by it."""
+    """Check that a value is a time above 0, since others are divided by it."""
     if not finite(value):
         raise ValueError("a time above 0")
     return finite(value)
 
 
 def maybe(read: Callable[[object], T], value: object) -> T | None:
-    """Read a value with a function, unless the column is empty: then the answer is None."""
+    """Read a value with a function, or return None if the column is empty."""
     return None if value is None else read(value)
 
 
 def named(read: Callable[[object], T], value: object) -> dict[str, T]:
-    """Values by name, from JSON."""
+    """Read values by name, from JSON."""
     found: object = json.loads(text(value))
     if not isinstance(found, dict):
         raise ValueError("an object of JSON")
@@ -68,7 +68,7 @@ def named(read: Callable[[object], T], value: object) -> dict[str, T]:
 
 
 def question(row: tuple[Any, ...]) -> Question:
-    """A row of `question`, without its number."""
+    """Read a row of `question`, without its number."""
     name, program, func, sizes, dtype, seed, device, versions = row
     asked = Asked(
         text(name), text(program), text(func), named(whole, sizes), text(dtype), whole(seed)
@@ -77,7 +77,7 @@ def question(row: tuple[Any, ...]) -> Question:
 
 
 def result(row: tuple[Any, ...]) -> tuple[str, Mapping[str, str], Result]:
-    """A row of `result`, without its question: its point, its parameters, what came of it."""
+    """Read a row of `result`, without its question: the point, its parameters, and the result."""
     point, parameters, outcome, kind, reason, median, low, high, *rest = row
     samples, error, allowed, baselines, text_hash, seconds = rest
     found = Result(
@@ -100,7 +100,7 @@ def result(row: tuple[Any, ...]) -> tuple[str, Mapping[str, str], Result]:
 
 
 def emitted(row: tuple[Any, ...]) -> Text | Refused:
-    """A row of `emitted`, without its algorithm and its point."""
+    """Read a row of `emitted`, without its algorithm and its point."""
     packed, call, kind, reason = row
     if packed is None:
         return Refused(text(kind), text(reason))
@@ -113,7 +113,7 @@ def emitted(row: tuple[Any, ...]) -> Text | Refused:
 
 
 def _unpacked(packed: bytes) -> str:
-    """A text; what is small may be packed from what no memory holds."""
+    """Unpack a text up to a limit, because few bytes may unpack to more than any memory holds."""
     reader = zlib.decompressobj()
     data = reader.decompress(packed, MOST_BYTES)
     if not reader.eof:
@@ -122,7 +122,7 @@ def _unpacked(packed: bytes) -> str:
 
 
 def fit(row: tuple[Any, ...]) -> Fit:
-    """A row of `compiled`, without what was asked."""
+    """Read a row of `compiled`, without its keys."""
     kind, reason, kernels = row
     found: object = json.loads(text(kernels))
     if not isinstance(found, list):
@@ -132,6 +132,6 @@ def fit(row: tuple[Any, ...]) -> Fit:
 
 
 def proof(row: tuple[Any, ...]) -> Proof:
-    """A row of `proof`, without what it is of."""
+    """Read a row of `proof`, without its keys."""
     verdict, layer, reason = row
     return Proof(Proven(verdict), text(layer), text(reason))

@@ -1,6 +1,6 @@
-"""What a file of results holds: the tables of `store`, in SQLite's words."""
+"""Defines the tables of a file of results, in SQLite's words."""
 
-# "dtpy": what tells such a file from others, and its layout from later ones.
+# "dtpy" marks such a file, and the version tells its layout from later ones.
 APPLICATION = 0x64747079
 VERSION = 2
 

@@ -1,7 +1,8 @@
 """Keeps results in a file that survives a killed process and a full disk.
 
-It is SQLite with a rollback journal and every write on the disk before it counts: one file, that
-may be copied, also on file systems that have no shared memory. `schema` says what is in it.
+It is an SQLite file with a rollback journal, and a write counts only when it is on the disk. So it
+is one file that may be copied, also on file systems without shared memory. `schema` defines its
+tables.
 """
 
 import json
@@ -31,7 +32,7 @@ from dtpoly.explore.store.results import (
 )
 from dtpoly.frozen import dataclass
 
-# Why a time does not count, if its proof is still to come.
+# The reason why a time does not count yet if its proof is not finished.
 WAITING = "its proof was not awaited"
 
 
@@ -46,17 +47,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """An open file. Each method is one transaction. Raises StoreError where that fails."""
+    """An open file. Each method is one transaction, and raises StoreError if it fails."""
 
     path: Path
     connection: sqlite3.Connection
 
     def close(self) -> None:
-        """Nothing is lost by not calling it."""
+        """Close the file; nothing is lost if it is not closed."""
         self.connection.close()
 
     def ask(self, question: Question) -> int:
-        """The number of a question in this file."""
+        """Return the number of a question in this file; a new question is added."""
         asked, facts = question.asked, question.facts
         values = (
             *(question.key, asked.name, asked.program, asked.program_hash, asked.func),
@@ -73,7 +74,7 @@ class Store:
             return int(found.fetchone()[0])
 
     def questions(self) -> dict[int, Question]:
-        """All questions of the file, by their numbers."""
+        """Return all questions of the file, by their numbers."""
         rows = self._read(
             "select id, name, program, func, sizes, dtype, seed, device, versions from question"
             " order by id"
@@ -84,9 +85,9 @@ class Store:
     def keep(
         self, question: int, point: str, parameters: Mapping[str, str], result: Result
     ) -> bool:
-        """Keep what came of a point; false, and nothing changes, if that is known already.
+        """Keep the result of a point; return false, and change nothing, if it has a result already.
 
-        Only what waited for a proof is known better later.
+        Only a result that waits for its proof is replaced later.
         """
         values = (
             *(question, point, _json(parameters), result.outcome, result.kind, result.reason),
@@ -106,16 +107,19 @@ class Store:
             return done.rowcount == 1
 
     def result(self, question: int, point: str) -> Result | None:
-        """Return the result of a point, if it is known."""
+        """Return the result of a point, or None."""
         found = self._rows("question = ? and point = ?", (question, point))
         return next((row.result for row in found), None)
 
     def results(self, question: int) -> list[Row]:
-        """Everything that is known, in the order in which it was found."""
+        """Return all results, in the order in which they were found."""
         return list(self._rows("question = ?", (question,)))
 
     def forget(self, question: int, outcomes: Iterable[Outcome]) -> int:
-        """Drop results with these outcomes, so that they are measured again; how many it were."""
+        """Drop results with these outcomes, so that they are measured again.
+
+        Return their number.
+        """
         with self._writing() as write:
             return sum(
                 write.execute(
@@ -125,7 +129,7 @@ class Store:
             )
 
     def emit(self, program: str, made: Mapping[str, Text | Refused]) -> None:
-        """Keep emitted texts of an algorithm, by point; later ones take the place of others."""
+        """Keep emitted texts of an algorithm, by point; later ones replace earlier ones."""
         with self._writing() as write:
             write.executemany(
                 "insert or replace into emitted values (?, ?, ?, ?, ?, ?)",
@@ -133,7 +137,10 @@ class Store:
             )
 
     def emitted(self, program: str, point: str) -> Text | Refused | None:
-        """The emitted text of a point, or why there is none; None if it was not emitted yet."""
+        """Return the emitted text of a point, or why there is none.
+
+        None if it was not emitted yet.
+        """
         rows = self._read(
             "select text, call, kind, reason from emitted where program_hash = ? and point = ?",
             (program, point),
@@ -142,7 +149,7 @@ class Store:
             return next(map(rows_of.emitted, rows), None)
 
     def distrust(self, program: str) -> None:
-        """Drop all refusals of an algorithm: one of them was wrong, and others rest on it."""
+        """Drop all refusals of an algorithm: one of them was wrong, and others depend on it."""
         with self._writing() as write:
             write.execute("delete from emitted where program_hash = ? and text is null", (program,))
             write.execute(
@@ -152,7 +159,7 @@ class Store:
             )
 
     def fit(self, key: str, target: str, point: str) -> Fit | None:
-        """Return the compiler's answer on a point, if it was asked."""
+        """Return the compiler's answer about a point, or None."""
         rows = self._read(
             "select kind, reason, kernels from compiled"
             " where asked = ? and target = ? and point = ?",
@@ -162,13 +169,13 @@ class Store:
             return next(map(rows_of.fit, rows), None)
 
     def keep_fit(self, key: str, target: str, point: str, fit: Fit) -> None:
-        """Keep what a compiler says; later answers take the place of others."""
+        """Keep a compiler's answer; later answers replace earlier ones."""
         values = (key, target, point, fit.kind, fit.reason, json.dumps([*fit.kernels]))
         with self._writing() as write:
             write.execute(f"insert or replace into compiled values ({_marks(values)})", values)
 
     def proof(self, program: str, text: str) -> Proof | None:
-        """Return the proof of a text, by its hash, if one was tried."""
+        """Return the proof of a text, by its hash, or None if none was tried."""
         rows = self._read(
             "select verdict, layer, reason from proof where program_hash = ? and text_hash = ?",
             (program, text),
@@ -177,13 +184,13 @@ class Store:
             return next(map(rows_of.proof, rows), None)
 
     def keep_proof(self, program: str, text: str, proof: Proof) -> None:
-        """Keep what is proved; later answers take the place of others."""
+        """Keep a proof; later ones replace earlier ones."""
         values = (program, text, proof.verdict, proof.layer, proof.reason)
         with self._writing() as write:
             write.execute(f"insert or replace into proof values ({_marks(values)})", values)
 
     def forget_proofs(self, program: str) -> None:
-        """Drop what was tried and not proved, so that it is tried again."""
+        """Drop the proofs that failed, so that they are tried again."""
         with self._writing() as write:
             write.execute(
                 "delete from proof where program_hash = ? and verdict != ?",
@@ -191,7 +198,7 @@ class Store:
             )
 
     def predict(self, key: str, expected: Mapping[str, float]) -> None:
-        """Keep what is expected of points, in milliseconds; later numbers take the place."""
+        """Keep the predicted times of points, in milliseconds; later ones replace earlier ones."""
         with self._writing() as write:
             write.executemany(
                 "insert or replace into prediction values (?, ?, ?)",
@@ -199,13 +206,13 @@ class Store:
             )
 
     def predictions(self, key: str) -> dict[str, float]:
-        """All that is expected of points, by the key of what was asked."""
+        """Return all predicted times of points, by the key of the request."""
         rows = self._read("select point, median from prediction where asked = ?", (key,))
         with well_formed(self.path):
             return {rows_of.text(point): rows_of.finite(median) for point, median in rows}
 
     def expected(self, key: str, point: str) -> float | None:
-        """Return the predicted time of a point, if there is one."""
+        """Return the predicted time of a point, or None."""
         rows = self._read(
             "select median from prediction where asked = ? and point = ?", (key, point)
         )
@@ -213,7 +220,10 @@ class Store:
             return next((rows_of.finite(median) for (median,) in rows), None)
 
     def claim(self, question: int, point: str, seconds: float) -> bool:
-        """Say that this process measures a point now; false if another one does, or has done."""
+        """Claim a point for this process.
+
+        Return false if another one measures or has measured it.
+        """
         now = time.time()
         mine = (socket.gethostname(), os.getpid())
         with self._writing() as write:
@@ -234,7 +244,7 @@ class Store:
             return True
 
     def release(self, question: int) -> None:
-        """Say that this process measures nothing any more."""
+        """Release all claims of this process."""
         mine = (socket.gethostname(), os.getpid())
         with self._writing() as write:
             write.execute(
@@ -243,8 +253,8 @@ class Store:
             )
 
     def begin(self, question: int, command: str, strategy: str, seed: int, points: int) -> int:
-        """Note that somebody explores; the number of that run."""
-        # More than SQLite's numbers can say is enough.
+        """Note that an exploration begins, and return its number."""
+        # SQLite's largest number stands for all larger ones.
         values = (question, command, strategy, seed, min(points, 2**63 - 1), _now())
         with self._writing() as write:
             done = write.execute(
@@ -255,12 +265,12 @@ class Store:
             return int(done.lastrowid or 0)
 
     def end(self, run: int) -> None:
-        """Note that it is over."""
+        """Note that an exploration is over."""
         with self._writing() as write:
             write.execute("update run set ended = ? where id = ?", (_now(), run))
 
     def points(self, question: int) -> int:
-        """How many points the space had that was explored last."""
+        """Return how many points the space had that was explored last."""
         rows = self._read(
             "select points from run where question = ? order by id desc limit 1", (question,)
         )
@@ -289,7 +299,7 @@ class Store:
 
 
 def open_store(path: Path, is_new: bool = True) -> Store:
-    """The file at a path; made if it is not there, unless that would be a mistake."""
+    """Open the file at a path; it is created if it does not exist, unless `is_new` is false."""
     return Store(path, opened(path, is_new))
 
 
@@ -300,7 +310,7 @@ def _columns(one: Text | Refused) -> tuple[bytes | None, str, str, str]:
 
 
 def _is_alive(host: str, process: int) -> bool:
-    """Whether a process may still be there: of other hosts nothing is known."""
+    """True if a process may still run; nothing is known about other hosts."""
     if host != socket.gethostname():
         return True
     try:
@@ -317,7 +327,7 @@ def _json(value: Mapping[str, object]) -> str:
 
 
 def _number(value: float | None) -> float | None:
-    """SQLite takes NaN for nothing at all; a difference that is none is infinite."""
+    """Replace NaN by infinity, because SQLite would store NaN as a missing value."""
     return None if value is None else value if value == value else float("inf")
 
 

@@ -1,1 +1,1 @@
-"""In which order a space is searched: one strategy a file, all with the same two methods."""
+"""Decides in which order a space is searched: one strategy a file, with the same two methods."""

@@ -1,4 +1,4 @@
-"""A strategy that models the times it was told with optuna, and asks for promising points."""
+"""Models the times that it was told with optuna, and asks for promising points."""
 
 from collections.abc import Iterator
 from math import log
@@ -12,16 +12,17 @@ from dtpoly.explore.strategies.random_order import random_points
 from dtpoly.explore.strategies.strategy import Setting, Strategy
 
 BATCH = 8
-TRIES = 3  # for each point of a batch, until it is a new one: each takes some milliseconds
-# What has no time is as bad as the worst, and this much more: in logarithms.
+TRIES = 3  # for each point of a batch, until it is a new one; each takes some milliseconds
+# A point without a time counts as the worst one plus this much, in logarithms.
 PENALTY = 1.0
 
 
 def bayes(setting: Setting) -> Strategy:
-    """A tree-structured Parzen estimator over the axes. Raises MissingExtra."""
+    """Return a tree-structured Parzen estimator over the axes. Raises MissingExtra."""
     optuna = extra("optuna", "explore")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    # Of the batch that is measured it assumes the worst, so that it is no cluster.
+    # The sampler assumes the worst of the points that are being measured, so that a batch does not
+    # become a cluster.
     sampler = optuna.samplers.TPESampler(seed=setting.seed, multivariate=True, constant_liar=True)
     return Learning(_batches(setting, optuna.create_study(sampler=sampler), optuna))
 
@@ -32,7 +33,8 @@ def _batches(setting: Setting, study: Any, optuna: Any) -> Batches:
     worst = 0.0
     while True:
         trials = dict(_asked(setting, study, optuna, seen))
-        # Where it repeats itself, or meets rules, chance helps.
+        # If the sampler repeats itself, or its points break rules, random points complete the
+        # batch.
         while len(trials) < BATCH and (point := next(others, None)) is not None:
             if point not in seen:
                 seen.add(point)
@@ -68,7 +70,7 @@ def _asked(
 
 
 def _suggested(trial: Any, axis: Axis) -> int:
-    """The number of an option; numbers have an order, which words have not."""
+    """Return the number of an option; numbers are sampled in their order, words without one."""
     last = len(axis.options) - 1
     if is_ordered(axis):
         return int(trial.suggest_int(axis.name, 0, last))
@@ -76,7 +78,7 @@ def _suggested(trial: Any, axis: Axis) -> int:
 
 
 def _trial(setting: Setting, point: Point, value: float, optuna: Any) -> Any:
-    """A point that it did not ask for, as if it had."""
+    """Return a trial for a point that the sampler did not ask for."""
     spread = optuna.distributions
     known: dict[str, Any] = {
         axis.name: spread.IntDistribution(0, len(axis.options) - 1)

@@ -1,4 +1,4 @@
-"""A strategy that asks first for the points which the cost model finds cheapest."""
+"""Asks first for the points that the cost model finds cheapest."""
 
 from dtpoly.explore.strategies.order import InOrder
 from dtpoly.explore.strategies.random_order import random_points
@@ -6,9 +6,9 @@ from dtpoly.explore.strategies.strategy import Setting, Strategy
 
 
 def by_cost(setting: Setting) -> Strategy:
-    """Points of which something is expected, by that; then the others, in random order."""
+    """Ask for points with a predicted time, the fastest first, then for the others at random."""
     expected = setting.expected
-    # Where two cost the same, the order is still the same each time.
+    # If two points cost the same, the order is still the same each time.
     first = sorted(expected, key=lambda point: (expected[point], point))
     others = (p for p in random_points(setting.space, setting.seed) if p not in expected)
     return InOrder(point for points in (first, others) for point in points)

@@ -25,13 +25,13 @@ STRATEGIES: Mapping[str, Make] = {
 
 
 class NoStrategy(Exception):
-    """There is none of that name, or none in that file."""
+    """Raised if there is no strategy of that name, or none in that file."""
 
 
 def chosen(word: str) -> Make:
-    """A name of ours, a path `FILE.py`, or the name of an installed package's entry point.
+    """Return the strategy for a name of ours, a path `FILE.py`, or an installed entry point.
 
-    A file defines `strategy(setting)`. Raises NoStrategy, and what the file raises.
+    A file defines `strategy(setting)`. Raises NoStrategy, and the exceptions of the file.
     """
     if word in STRATEGIES:
         return STRATEGIES[word]

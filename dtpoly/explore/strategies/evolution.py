@@ -1,7 +1,8 @@
-"""A strategy that breeds new points from the best ones so far.
+"""Breeds new points from the best ones so far.
 
-A child has each option of one of two parents, or is one parent with another option on one axis.
-Rules of the space are asked of each child, so that only its own points are measured.
+A child takes each option from one of two parents, or is a copy of one parent with another option on
+one axis. The rules of the space are applied to each child, so that only points of the space are
+measured.
 """
 
 import random
@@ -14,15 +15,15 @@ from dtpoly.explore.strategies.random_order import random_points
 from dtpoly.explore.strategies.strategy import Setting, Strategy
 
 GENERATION = 16
-PARENTS = 24  # the best so many, of all that was measured
-FRESH = 2  # of a generation come from nowhere, so that it never stands still
+PARENTS = 24  # so many of the best points of all that were measured
+FRESH = 2  # points of a generation are random, so that the search never stands still
 CROSSED = 0.5
 NEAR = 0.7  # of mutations go to the next option up or down, if these are numbers
 TRIES = 50  # for each child, until it is a new one
 
 
 def evolution(setting: Setting) -> Strategy:
-    """Generations of points; the first is random."""
+    """Ask for generations of points; the first one is random."""
     return Learning(_generations(setting))
 
 
@@ -48,7 +49,7 @@ def _generations(setting: Setting) -> Batches:
 def _children(
     space: Field, parents: Sequence[Point], seen: set[Point], draw: random.Random
 ) -> Iterator[Point]:
-    """New points from old ones; fewer where there are few left around these."""
+    """Yield new points from old ones; there are fewer if few are left around these."""
     made: set[Point] = set()
     for _ in range(TRIES * GENERATION if parents else 0):
         if len(made) == GENERATION - FRESH:
@@ -65,17 +66,17 @@ def _children(
 
 
 def _chosen(parents: Sequence[Point], draw: random.Random) -> Point:
-    """The better of two: they are in the order of their times."""
+    """Choose the better of two random parents, which are sorted by their times."""
     return parents[min(draw.randrange(len(parents)), draw.randrange(len(parents)))]
 
 
 def crossed(one: Point, other: Point, draw: random.Random) -> Point:
-    """Each option of one of two points."""
+    """Return a point that takes each option from one of two points."""
     return tuple(draw.choice(pair) for pair in zip(one, other, strict=True))
 
 
 def mutated(axes: Sequence[Axis], point: Point, draw: random.Random) -> Point:
-    """The point with another option on one axis."""
+    """Return the point with another option on one axis."""
     changeable = [at for at, axis in enumerate(axes) if len(axis.options) > 1]
     if not changeable:
         return point
@@ -90,5 +91,5 @@ def mutated(axes: Sequence[Axis], point: Point, draw: random.Random) -> Point:
 
 
 def is_ordered(axis: Axis) -> bool:
-    """Whether what is near in the list is near in meaning, as numbers are."""
+    """True if options that are near in the list are similar, as numbers are."""
     return all(option.isdecimal() for option in axis.options)

@@ -1,10 +1,10 @@
-"""A strategy that asks for all points of a space in their order."""
+"""Asks for all points of a space in their order."""
 
 from dtpoly.explore.strategies.order import InOrder
 from dtpoly.explore.strategies.strategy import Setting, Strategy
 
 
 def exhaustive(setting: Setting) -> Strategy:
-    """All points, by their numbers."""
+    """Ask for all points, by their numbers."""
     found = map(setting.space.at, range(setting.space.count))
     return InOrder(point for point in found if point is not None)

@@ -6,16 +6,16 @@ from dataclasses import field
 from dtpoly.explore.space.field import Point
 from dtpoly.frozen import dataclass
 
-# Points of a batch in the order in which they were asked for, each with its milliseconds.
+# The points of a batch in the order in which they were asked for, each with its milliseconds.
 Told = list[tuple[Point, float | None]]
 Batches = Generator[Sequence[Point], Told, None]
 
 
 @dataclass(slots=True)
 class Learning:
-    """Asks for one batch after the other, each when all of the last one is known.
+    """Asks for one batch after the other, each when all results of the last one are known.
 
-    So what is asked does not depend on which worker is faster.
+    So the points do not depend on which worker is faster.
     """
 
     batches: Batches
@@ -26,7 +26,7 @@ class Learning:
     is_over: bool = False
 
     def ask(self, count: int) -> Sequence[Point]:
-        """Return the rest of the batch; once all of it is told, begin the next one."""
+        """Return the rest of the batch; once all its results are known, begin the next one."""
         if self.asked == len(self.batch) == len(self.times) and not self.is_over:
             self._next()
         found = self.batch[self.asked : self.asked + count]
@@ -34,7 +34,7 @@ class Learning:
         return found
 
     def tell(self, point: Point, time: float | None) -> None:
-        """Keep it until all of the batch is known."""
+        """Keep a result until all of the batch are known."""
         self.times[point] = time
 
     def _next(self) -> None:
@@ -44,6 +44,6 @@ class Learning:
         except StopIteration:
             self.is_over, batch = True, ()
         self.has_begun = True
-        # None twice, or it would wait for one answer too many.
+        # A point must not stand twice, or the strategy would wait for one answer too many.
         self.batch, self.asked, self.times = [*dict.fromkeys(batch)], 0, {}
         self.is_over = self.is_over or not self.batch

@@ -1,4 +1,4 @@
-"""A strategy that asks for points in a given order, and learns nothing."""
+"""Asks for points in a given order, and learns nothing."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -9,12 +9,12 @@ from dtpoly.frozen import dataclass
 
 @dataclass(frozen=True, slots=True)
 class InOrder:
-    """Points of an iterator, as they come."""
+    """The points of an iterator, as they come."""
 
     points: Iterator[Point]
 
     def ask(self, count: int) -> Sequence[Point]:
-        """The next ones."""
+        """Return the next points."""
         return [*islice(self.points, count)]
 
     def tell(self, point: Point, time: float | None) -> None:

@@ -1,4 +1,4 @@
-"""A strategy that asks for all points of a space in a random order, which the seed decides."""
+"""Asks for all points of a space in a random order, which the seed decides."""
 
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -11,12 +11,12 @@ ROUNDS = 4
 
 
 def random_order(setting: Setting) -> Strategy:
-    """All points, in an order that is the seed's."""
+    """Ask for all points, in an order that the seed decides."""
     return InOrder(random_points(setting.space, setting.seed))
 
 
 def random_points(space: Field, seed: int) -> Iterator[Point]:
-    """Each point once, without keeping which there were: a space may have billions."""
+    """Yield each point once, without keeping a list, since a space may have billions of points."""
     for index in permuted(space.count, seed):
         point = space.at(index)
         if point is not None:
@@ -24,10 +24,11 @@ def random_points(space: Field, seed: int) -> Iterator[Point]:
 
 
 def permuted(count: int, seed: int) -> Iterator[int]:
-    """The numbers below a count, each once.
+    """Yield the numbers below a count, each once, in a random order.
 
-    A Feistel network permutes the numbers of an even number of bits, whatever its rounds compute;
-    one that leads outside is led on until it is inside again, which permutes those below the count.
+    A Feistel network permutes the numbers of an even number of bits, whatever its rounds compute.
+    If it leads to a number outside, it is applied again until the number is inside. That permutes
+    the numbers below the count.
     """
     half = max(1, -(-(count - 1).bit_length() // 2))
     for index in range(count):

@@ -1,4 +1,4 @@
-"""The interface of a strategy, which decides in which order the points of a space are measured."""
+"""Defines the interface of a strategy, which decides in which order points are measured."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -9,32 +9,33 @@ from dtpoly.frozen import dataclass
 
 
 class Strategy(Protocol):
-    """Says which points are worth a measurement, and is told what came of them.
+    """Chooses the points that are worth a measurement, and gets their results.
 
-    What a run measures must depend on the seed alone, not on which worker is faster: a strategy
-    that learns asks for a batch, answers with nothing until it is told of all of that, and learns
-    from it in the order in which it asked.
+    The points of a run must depend on the seed alone, and not on which worker is faster. So a
+    strategy that learns asks for a batch, returns nothing until it has all its results, and learns
+    from them in the order in which it asked.
     """
 
     def ask(self, count: int) -> Sequence[Point]:
-        """At most so many points, none of them twice.
+        """Return at most this many points, none of them twice.
 
-        None at all means: not before more is told; when nothing is left to be told, no more.
+        An empty result means that more results are needed first. If no results are missing, it
+        means that there are no more points.
         """
         ...
 
     def tell(self, point: Point, time: float | None) -> None:
-        """Milliseconds of a point; none for one that was refused, or failed, or was wrong."""
+        """Take the milliseconds of a point; None if it was refused, failed, or was wrong."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """All that a strategy is made from."""
+    """Everything from which a strategy is made."""
 
     space: Field
     seed: int = 0
-    # What a cost model expects of points, in milliseconds, where it was asked.
+    # The milliseconds that a cost model predicts for points, if it was asked.
     expected: Mapping[Point, float] = field(default_factory=dict[Point, float])
 
 

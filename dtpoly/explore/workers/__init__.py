@@ -1,1 +1,1 @@
-"""Processes that may hang or die, and those who give them jobs."""
+"""Runs processes that may hang or die, and gives them jobs."""

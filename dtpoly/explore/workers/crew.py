@@ -12,7 +12,7 @@ from dtpoly.explore.workers.messages import Message
 from dtpoly.explore.workers.process import Gone, How, NotOpened, Worker
 from dtpoly.frozen import dataclass
 
-# What a crew does.
+# The names of the two crews, which say what they do.
 PREPARING, MEASURING = "preparing", "measuring"
 
 TRIES = 3  # to open a worker, one after the other
@@ -20,20 +20,20 @@ TRIES = 3  # to open a worker, one after the other
 
 @dataclass(slots=True)
 class Limits:
-    """How long a job may take: many times what others took, and never less than some time."""
+    """How long a job may take: many times as long as others took, but never less than a minimum."""
 
     floor: float = 60.0  # seconds; the first job of a worker loads and compiles a lot
     factor: float = 10.0
     took: deque[float] = field(default_factory=lambda: deque[float](maxlen=101))
 
     def now(self) -> float:
-        """Seconds for the next job."""
+        """Return the seconds for the next job."""
         return max(self.floor, self.factor * median(self.took)) if self.took else self.floor
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A job that is over: its answer, or that there is none."""
+    """A finished job: its answer, or the reason why there is none."""
 
     crew: str
     job: str
@@ -43,7 +43,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class GaveUp:
-    """A worker that cannot be had any more."""
+    """A worker that can no longer be opened."""
 
     crew: str
     reason: str
@@ -56,7 +56,7 @@ Steps = tuple[Message, ...]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Given:
-    """A job, in the order in which jobs are done; the end, where there are no steps."""
+    """A job, in the order in which jobs are done; without steps it ends a worker."""
 
     is_late: bool
     number: int
@@ -66,12 +66,12 @@ class Given:
 
 @dataclass(slots=True)
 class Crew:
-    """Workers of one kind. What they did goes into `events`, in the order in which it was done.
+    """Workers of one kind, which put their results into `events` in the order in which they finish.
 
-    A job has steps; the answer to one may be that the worker is ready for the next, which it does
-    when it is its turn: of workers that share a device, one at a time. Waiting for that is no part
-    of the time that a job may take. A job whose worker was killed by somebody else is done again,
-    once: that need not be its fault.
+    A job has steps. The answer to a step may be that the worker is ready for the next one, which it
+    does when it has its turn: only one of the workers that share a device has it. The time of
+    waiting for the turn does not count for the limit of a job. If a worker was killed from outside,
+    its job is done once more, since that need not be the job's fault.
     """
 
     name: str
@@ -86,21 +86,22 @@ class Crew:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self) -> None:
-        """Let them wait for jobs."""
+        """Let the workers wait for jobs."""
         self.left = len(self.workers)
         for worker in self.workers:
-            # Nobody waits for a thread whose worker is on a machine that does not answer.
+            # The end of the program does not wait for a thread whose worker is on a machine that is
+            # silent.
             thread = threading.Thread(target=self._serve, args=(worker,), daemon=True)
             self.threads.append(thread)
             thread.start()
 
     def give(self, job: str, *steps: Message, is_urgent: bool = True) -> None:
-        """A job for whoever is free next; one that is not urgent waits for all that are."""
+        """Give a job to the next free worker; a job that is not urgent waits for all that are."""
         self.count += 1
         self.jobs.put(Given(not is_urgent, self.count, job, steps))
 
     def end(self) -> None:
-        """End all workers, whatever they do."""
+        """End all workers, whatever they are doing."""
         self.is_over = True
         for _ in self.threads:
             self.give("")
@@ -122,14 +123,14 @@ class Crew:
             except NotOpened as error:
                 if self.is_over:
                     return
-                # Somebody else may do it.
+                # Another worker may do the job.
                 self.jobs.put(given)
                 with self.lock:
                     self.left -= 1
                     self.events.put(GaveUp(self.name, str(error), self.left))
                 return
             if self.is_over and isinstance(done.answer, Gone):
-                return  # it was ended, and did nothing wrong
+                return  # the worker was ended, and did nothing wrong
             self.events.put(done)
 
     def _done(self, worker: Worker, job: str, steps: Steps) -> Done:
@@ -141,7 +142,7 @@ class Crew:
         return Done(self.name, job, answer, seconds)
 
     def _answer(self, worker: Worker, steps: Steps) -> tuple[Message | Gone, float]:
-        """The answer to the last step that there is, and the seconds that all took."""
+        """Return the answer to the last step that was done, and the seconds of all steps."""
         self._open(worker)
         seconds, answer = self._step(worker, steps[0])
         for step in steps[1:]:
@@ -158,7 +159,7 @@ class Crew:
         return time.monotonic() - begin, answer
 
     def _open(self, worker: Worker) -> None:
-        """Try a few times: what it needs may be used by one that is just ending."""
+        """Open a worker in a few attempts; a process that is ending may hold its resources."""
         for left in reversed(range(TRIES)):
             if worker.is_open:
                 return

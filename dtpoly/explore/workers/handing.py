@@ -1,7 +1,7 @@
-"""Start a process that is asked through a socket, and give it its end of that.
+"""Starts a process that is asked through a socket, and gives it its end of the socket.
 
-On POSIX a process inherits the number of an open file. Windows has a socket shared with a process
-that runs already, which is told how on its standard input.
+On POSIX a process inherits the number of an open file. On Windows a socket is shared with a process
+that is already running, which gets the data for that on its standard input.
 """
 
 import subprocess
@@ -21,7 +21,7 @@ def started(
     words: IO[bytes],
     environment: Mapping[str, str],
 ) -> subprocess.Popen[bytes]:
-    """A module that runs in a process of its own, and has the socket. What it prints is kept."""
+    """Run a module in a process of its own, which gets the socket; its output goes into `words`."""
     number = SHARED if IS_SHARED else str(end.fileno())
     process = subprocess.Popen(
         [sys.executable, "-m", module, number, *arguments],
@@ -30,7 +30,7 @@ def started(
         stderr=words,
         pass_fds=() if IS_SHARED else (end.fileno(),),
         env=environment,
-        start_new_session=True,  # Windows has none, and takes no notice
+        start_new_session=True,  # Windows has no sessions, and ignores this
     )
     if process.stdin is not None:
         sharing: Any = end
@@ -40,7 +40,7 @@ def started(
 
 
 def taken(number: str) -> socket:
-    """The socket that `started` gave this process."""
+    """Return the socket that `started` gave this process."""
     if number != SHARED:
         return socket(fileno=int(number))
     module: Any = sys.modules[socket.__module__]

@@ -1,6 +1,7 @@
-"""Send messages through a socket, and read them: JSON behind its length, until some time.
+"""Sends messages through a socket, and reads them, with a limit of time.
 
-Of what two processes may have between them, sockets are what every system has a limit of time for.
+A message is its length and then JSON. Sockets are used because they are the only connection between
+two processes that has a time limit on every system.
 """
 
 import json
@@ -14,7 +15,7 @@ Message = Mapping[str, Any]
 
 _LENGTH = struct.Struct(">I")
 FOREVER = float("inf")
-LEAST = 0.001  # seconds: what is there already is read even where no time is left
+LEAST = 0.001  # seconds: what is already there is read even if no time is left
 
 
 def send(end: socket, message: Message, until: float = FOREVER) -> None:
@@ -40,7 +41,7 @@ def _read(end: socket, size: int, until: float) -> bytes:
         try:
             part = end.recv(size - len(data))
         except ConnectionError:
-            part = b""  # The other one ended, and left something unread.
+            part = b""  # The other process ended without reading everything.
         if not part:
             raise EOFError("the other end of the socket is closed")
         data += part
@@ -48,5 +49,5 @@ def _read(end: socket, size: int, until: float) -> bytes:
 
 
 def _limit(end: socket, until: float) -> None:
-    # Of time that cannot be told to the system there is enough.
+    # A very long time cannot be passed to the system, so it is cut.
     end.settimeout(None if until == FOREVER else min(max(until - time.monotonic(), LEAST), 1e6))

@@ -1,8 +1,8 @@
-"""Workers on the machines of a Ray cluster.
+"""Runs workers on the machines of a Ray cluster.
 
-Each is an actor that has a process as any other worker; so a candidate that hangs or crashes takes
-no actor with it. If an actor is lost, with its machine or without, its job is done by another one.
-Results come back here, where the file is.
+Each worker is an actor that has a process like any other worker. So a candidate that hangs or
+crashes does not end the actor. If an actor is lost, with or without its machine, another one does
+its job. The results come back to this machine, where the file is.
 """
 
 import os
@@ -19,18 +19,18 @@ from dtpoly.explore.workers.workers import Place
 from dtpoly.frozen import dataclass
 
 LOCAL = "local"
-GRACE = 30.0  # seconds, for what comes over the network
-SIMULATED = 2  # workers, where nothing says how many
+GRACE = 30.0  # seconds, for the way over the network
+SIMULATED = 2  # workers, if nothing says how many
 
 
 class Host:
-    """An actor's own object: it holds a process on its machine."""
+    """The object of an actor, which holds a process on its machine."""
 
     def __init__(self, opening: Message, environment: Mapping[str, str]) -> None:
         self.process = Process(opening, environment)
 
     def open(self, wanted: Message | None) -> Message:
-        """Open the process; return what it says of itself, or why there is none."""
+        """Open the process; return what it reports of itself, or why it could not be opened."""
         self.process.wanted = wanted
         self.process.close()
         try:
@@ -39,7 +39,7 @@ class Host:
             return {"failure": str(error)}
 
     def do(self, job: Message, seconds: float) -> Message:
-        """The answer of the process, or why there is none."""
+        """Return the answer of the process, or why there is none."""
         answer = self.process.do(job, seconds)
         if isinstance(answer, Gone):
             return {"how": answer.how, "reason": answer.reason}
@@ -48,7 +48,7 @@ class Host:
 
 @dataclass(slots=True)
 class RayWorker:
-    """A worker on a machine of the cluster; on another one, when it was lost."""
+    """A worker on a machine of the cluster; if it is lost, it moves to another one."""
 
     ray: Any
     place: Place
@@ -56,23 +56,24 @@ class RayWorker:
     actor: Any = None
     needs: Mapping[str, float] = field(default_factory=dict[str, float])
     turn: Turn = field(default_factory=threading.Lock)
-    has_process: bool = False  # the actor has one; else a job would find none
+    has_process: bool = False  # true if the actor has a process, without which a job would fail
     is_over: bool = False
 
     @property
     def is_open(self) -> bool:
-        """Whether there is an actor with a process."""
+        """True if there is an actor with a process."""
         return self.actor is not None and self.has_process
 
     def open(self) -> Message:
-        """Ask the cluster for an actor, if there is none; and that for a process.
+        """Ask the cluster for an actor, if there is none, and the actor for a process.
 
         Raises NotOpened.
         """
         if self.is_over:
             raise NotOpened("it was ended")
         if self.actor is None:
-            # Ray would start a lost one again; then nobody would know that its process is new.
+            # Ray must not restart a lost actor, since then nobody would know that its process is
+            # new.
             made = self.ray.remote(max_restarts=0, **self.needs)(Host)
             self.actor = made.remote(self.place.opening, self.place.environment)
         found = self._got(self.actor.open.remote(self.wanted), OPENING)
@@ -86,7 +87,7 @@ class RayWorker:
         return said
 
     def do(self, job: Message, seconds: float) -> Message | Gone:
-        """The answer of the actor's process."""
+        """Return the answer of the actor's process."""
         actor: Any = self.actor
         found = self._got(actor.do.remote(job, seconds), seconds)
         if isinstance(found, Gone):
@@ -103,12 +104,12 @@ class RayWorker:
         self.is_over = True
         actor = self.actor
         if actor is not None:
-            # The cluster may be gone before.
+            # The cluster may already be gone.
             with suppress(Exception):
                 self.ray.kill(actor)
 
     def close(self) -> None:
-        """Give back what the cluster gave."""
+        """Return the resources of the cluster."""
         actor, self.actor, self.has_process = self.actor, None, False
         if actor is not None:
             with suppress(Exception):
@@ -128,7 +129,7 @@ class RayWorker:
 
 
 def on_ray(place: Place, count: int | None, address: str) -> Sequence[Worker]:
-    """Workers of a cluster: so many, or one for each of its GPUs.
+    """Return workers of a cluster: this many, or one for each of its GPUs.
 
     The address `local` makes a cluster of this machine. Raises MissingExtra, NotOpened.
     """
@@ -144,10 +145,10 @@ def on_ray(place: Place, count: int | None, address: str) -> Sequence[Worker]:
 
 
 def _joined(ray: Any, address: str, count: int | None) -> None:
-    """Be part of the cluster."""
+    """Join the cluster."""
     if ray.is_initialized():
         return
-    # Nobody reads what it says of itself, and it would be said between ours.
+    # Ray's own messages are of no use, and would appear between ours.
     quiet = {"logging_level": "error", "log_to_driver": False}
     try:
         if address == LOCAL:
@@ -161,5 +162,5 @@ def _joined(ray: Any, address: str, count: int | None) -> None:
 
 
 def leave() -> None:
-    """Be part of no cluster any more; one that was made here ends."""
+    """Leave the cluster; if it was made here, it ends."""
     extra("ray", "ray").shutdown()

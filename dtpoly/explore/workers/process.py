@@ -1,4 +1,4 @@
-"""A worker process that answers jobs, and is replaced when it dies."""
+"""Starts a worker process that answers jobs, and replaces it when it dies."""
 
 import os
 import signal
@@ -18,69 +18,76 @@ from dtpoly.explore.workers.messages import Message, receive, send
 from dtpoly.frozen import dataclass
 
 MODULE = "dtpoly.explore.workers.worker"
-# What a `with` enters and leaves.
+# A context manager.
 Turn = AbstractContextManager[object, bool | None]
 
-# What a process ends with that somebody killed; Windows does not say it.
+# The exit code of a process that was killed; Windows has none.
 KILLED = -signal.SIGKILL if hasattr(signal, "SIGKILL") else None
-WORDS = 600  # letters of what a process wrote before it died
-OPENING = 300.0  # seconds until a worker is ready: it computes a reference
+WORDS = 600  # letters of the output of a process before it died
+OPENING = 300.0  # seconds until a worker is ready, since it computes a reference
 
 
 class How(StrEnum):
-    """How a worker came to have no answer."""
+    """The reasons why a worker has no answer."""
 
     HUNG = "hung"
     CRASHED = "crashed"
-    KILLED = "killed"  # by somebody else: that need not be the job's fault
-    FAILED = "failed"  # it goes on
+    KILLED = "killed"  # from outside, which need not be the job's fault
+    FAILED = "failed"  # the worker goes on
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """There is no answer to a job."""
+    """The reason why there is no answer to a job."""
 
     how: How
     reason: str
 
 
 class NotOpened(Exception):
-    """There is no such worker to be had."""
+    """Raised if such a worker cannot be opened."""
 
 
 class Worker(Protocol):
-    """Does jobs, one at a time, wherever it is."""
+    """Does jobs, one at a time, on any machine."""
 
-    # What it must say of itself, if that is known: times of different devices do not mix.
+    # The facts that the worker must report, if they are known: times of different devices cannot be
+    # compared.
     wanted: Message | None
-    # Held by the one who measures, of those that share a device.
+    # Among workers that share a device, the one that measures holds this.
     turn: Turn
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be given jobs."""
+        """True if it can be given jobs."""
         ...
 
     def open(self) -> Message:
-        """Open the worker and return what it says of itself. Raises NotOpened."""
+        """Open the worker and return what it reports of itself. Raises NotOpened."""
         ...
 
     def do(self, job: Message, seconds: float) -> Message | Gone:
-        """The answer to a job. A worker that has none in time is ended, and can be opened again."""
+        """Return the answer to a job.
+
+        A worker that is too slow is ended, and can be opened again.
+        """
         ...
 
     def end(self) -> None:
-        """Kill it for good, also from another thread while it does a job."""
+        """Kill the worker for good, also from another thread while it does a job."""
         ...
 
     def close(self) -> None:
-        """Wait for its end, and free what it has here; by whoever gave it jobs."""
+        """Wait for its end, and free its resources here.
+
+        The thread that gives it jobs calls this.
+        """
         ...
 
 
 @dataclass(slots=True)
 class Running:
-    """A process, the socket through which it is asked and answers, and what it prints."""
+    """A process, the socket for its jobs and answers, and the file with its output."""
 
     process: subprocess.Popen[bytes]
     end: socket
@@ -100,7 +107,7 @@ class Process:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a process; it may have died."""
+        """True if there is a process, even if it has died."""
         return self.running is not None
 
     def open(self) -> Message:
@@ -110,8 +117,8 @@ class Process:
         running = self.running = self._started()
         try:
             until = time.monotonic() + OPENING
-            receive(running.end, until)  # it has loaded what it needs
-            # It computes a reference now, which would disturb whoever measures.
+            receive(running.end, until)  # until it has loaded what it needs
+            # It computes a reference now, which would disturb a measurement on the same device.
             with self.turn:
                 until = time.monotonic() + OPENING
                 send(running.end, self.opening, until)
@@ -122,7 +129,7 @@ class Process:
             why = f"it was not ready in {OPENING:.0f} s: {words}" if is_late else words
             raise NotOpened(why) from None
         finally:
-            # If it was ended before there was a process to kill.
+            # It may have been ended before there was a process to kill.
             if self.is_over:
                 self._kill()
         if "failure" in said:
@@ -137,7 +144,7 @@ class Process:
         return message
 
     def do(self, job: Message, seconds: float) -> Message | Gone:
-        """The answer of the process; of one that died or hangs, that it did."""
+        """Return the answer of the process, or that it died or hung."""
         running = self.running
         assert running is not None
         until = time.monotonic() + seconds
@@ -158,12 +165,12 @@ class Process:
         return answer
 
     def end(self) -> None:
-        """Kill it for good."""
+        """Kill the process for good."""
         self.is_over = True
         self._kill()
 
     def close(self) -> None:
-        """Wait for its end, and close its socket."""
+        """Wait for the end of the process, and close its socket."""
         self._kill()
         running, self.running = self.running, None
         if running is not None:
@@ -182,7 +189,7 @@ class Process:
         return Running(process, end, words)
 
     def _dead(self) -> Gone:
-        """Why there is no process any more."""
+        """Return why the process has ended."""
         running = self.running
         assert running is not None
         words = self._last_words()
@@ -194,7 +201,7 @@ class Process:
         return Gone(How.CRASHED, f"{ended}: {words}" if words else ended)
 
     def _last_words(self) -> str:
-        """The end of what the process wrote; it is over."""
+        """Return the end of the output of the process, which is over."""
         running = self.running
         assert running is not None
         self._kill()
@@ -207,13 +214,13 @@ class Process:
     def _kill(self) -> None:
         running = self.running
         if running is not None:
-            # What died by itself is still there, to be waited for.
+            # A process that died by itself still has to be waited for.
             with suppress(ProcessLookupError, PermissionError):
                 _kill_all(running.process)
 
 
 def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """A process and its compilers; on Windows, which has no groups of processes, it alone."""
+    """Kill a process and its compilers; on Windows, without process groups, only the process."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:
@@ -221,6 +228,6 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
 
 
 def check_facts(wanted: Message | None, said: Message) -> None:
-    """Raise NotOpened for a worker that is on another device than the first one."""
+    """Raise NotOpened if a worker is on another device than the first one."""
     if wanted is not None and said["facts"] != wanted:
         raise NotOpened(f"it is not on the device of the others: {said['facts']}, not {wanted}")

@@ -1,4 +1,4 @@
-"""The kinds of work that a worker process does; jobs and answers are plain data."""
+"""Does the different kinds of work of a worker process; jobs and answers are plain data."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -20,21 +20,21 @@ Job = Callable[[Message], Message]
 
 @dataclass(frozen=True, slots=True)
 class Servant:
-    """Something that does one kind of job, and what it says before the first."""
+    """A function that does one kind of job, and the report before the first job."""
 
     said: Message
     do: Job
 
 
 def load(kind: str) -> None:
-    """Import what takes long, if it is there."""
+    """Import the packages that load slowly, if they are installed."""
     with suppress(ImportError):
         if kind == "torch":
             import_module("dtpoly.explore.bench.on_torch")
 
 
 def opened(opening: Message) -> Servant:
-    """The servant that a first message asks for. What only some need is imported now."""
+    """Return the servant that a first message asks for; packages for one kind are imported now."""
     match opening["kind"]:
         case "prepare":
             return _preparing(opening["model"])
@@ -67,7 +67,7 @@ class Measuring:
     candidate: Candidate | None = None
 
     def do(self, job: Message) -> Message:
-        """Both steps of a job, one after the other."""
+        """Do one of the two steps of a job: prepare a candidate, or measure it."""
         if "candidate" in job:
             fields: dict[str, Any] = {"call": Call(**job["candidate"]["call"])}
             self.candidate = Candidate(**{**job["candidate"], **fields})
@@ -78,7 +78,7 @@ class Measuring:
 
 
 def job_of(candidate: Candidate, bound: float | None) -> tuple[Message, Message]:
-    """Make the two messages to a device: prepare it, then measure; `bound` is in milliseconds."""
+    """Make the two messages to a device: prepare, then measure; `bound` is in milliseconds."""
     return {"candidate": asdict(candidate)}, {"bound": bound}
 
 
@@ -101,11 +101,11 @@ def fit_of(answer: Message) -> Fit:
 
 
 def proof_of(answer: Message) -> Proof:
-    """Read the answer of whoever proves."""
+    """Read the answer of a process that proves."""
     return Proof(**{**answer, "verdict": Proven(answer["verdict"])})
 
 
 def flush() -> None:
-    """Flush what a job printed, so that it is kept if the next job ends the process."""
+    """Flush the output of a job, so that it is kept if the next job ends the process."""
     sys.stdout.flush()
     sys.stderr.flush()

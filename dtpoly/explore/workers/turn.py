@@ -1,4 +1,4 @@
-"""A lock for each GPU, so that only one run on this machine measures on it at a time."""
+"""Provides a lock for each GPU, so that only one run on this machine measures on it at a time."""
 
 import importlib
 import os
@@ -12,17 +12,18 @@ from typing import Any
 
 from dtpoly.frozen import dataclass
 
-# Only POSIX has it. Elsewhere turns are taken in this process alone, as where there is no file.
+# Only POSIX has this module. Without it, turns are taken within this process alone, as without a
+# file.
 fcntl: Any = importlib.import_module("fcntl") if find_spec("fcntl") else None
-KEPT_HERE = getattr(os, "O_CLOEXEC", 0)  # what a process starts does not hold its files
+KEPT_HERE = getattr(os, "O_CLOEXEC", 0)  # processes that are started do not inherit the file
 
 
 @dataclass(slots=True)
 class Turn:
-    """Held by whoever measures: of the threads here, and of all runs on this machine.
+    """A lock that is held by the thread that measures, among all threads and runs on this machine.
 
-    The system takes it from a process that dies. Where there can be no such file, turns are taken
-    in this process alone.
+    The system takes it from a process that dies. If its file cannot be made, turns are taken within
+    this process alone.
     """
 
     path: Path
@@ -55,13 +56,13 @@ class Turn:
 
 
 def turn_of(gpu: str, folder: str | None = None) -> Turn:
-    """That of a GPU, by the name that CUDA_VISIBLE_DEVICES has for it."""
+    """Return the turn of a GPU, by its name in CUDA_VISIBLE_DEVICES."""
     word = "".join(letter if letter.isalnum() else "-" for letter in gpu)
     return Turn(Path(folder or tempfile.gettempdir()) / f"dtpoly-gpu-{word}.lock")
 
 
 def _opened(path: Path) -> int | None:
-    """A file that is there already may be another user's; reading it is enough."""
+    """Open the lock file; an existing one may belong to another user, and reading it is enough."""
     try:
         return os.open(path, os.O_RDONLY | KEPT_HERE)
     except FileNotFoundError:

@@ -1,9 +1,9 @@
-"""`python -m dtpoly.explore.workers.worker SOCKET KIND`: a process that does one job after another.
+"""Runs a process that does jobs: `python -m dtpoly.explore.workers.worker SOCKET KIND`.
 
-A socket in; through it come messages, and answers go out. It says when it has loaded
-what its kind needs. The first message says what it is opened as, the others are jobs. It ends when
-no more will come. What goes wrong in a job may end it at once: whoever reads the other end has to
-live with that.
+Messages come through the socket, and answers go back. The process reports when it has loaded the
+packages for its kind. The first message says what kind of servant it is, and the others are jobs.
+It ends when no more will come. A failure in a job may end it at once, so whoever reads the other
+end must be ready for that.
 """
 
 import ctypes
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _opened(opening: Message, end: socket) -> Servant | None:
-    """The servant, which says what it is; none, and why is told, if it cannot be one."""
+    """Return the servant after it has reported its facts; None after reporting why it failed."""
     try:
         servant = opened(opening)
     except Exception as error:  # whatever is missing on this machine
@@ -60,12 +60,12 @@ def _answer(do: Callable[[Message], Message], job: Message) -> Message:
         return {"answer": do(job)}
     except Lost:
         raise
-    except Exception as error:  # a bug of ours, or of what a candidate runs into; it is told
+    except Exception as error:  # a bug of ours, or an error of a candidate; it is reported
         return {"failure": f"{type(error).__name__}: {error}"}
 
 
 def _end_with_parent() -> None:
-    """However the process that started this one ends, this one does; it may hang by then."""
+    """End this process when its parent ends, even if it hangs by then."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, KILL)
         if os.getppid() == 1:

@@ -14,9 +14,9 @@ from dtpoly.explore.workers.turn import turn_of
 from dtpoly.frozen import dataclass
 
 MOST_PREPARING = 16
-# Triton reads it once, when it is imported; where it is 1, nothing can be compiled.
+# Triton reads this variable once, when it is imported. If it is 1, nothing can be compiled.
 COMPILES = {"TRITON_INTERPRET": "0"}
-EACH = 4  # workers of a GPU: compiling takes longer than measuring
+EACH = 4  # workers of a GPU, since compiling takes longer than measuring
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Place:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Triton reads it once, when it is imported."""
+        """Return the environment of a worker; Triton reads it once, when it is imported."""
         return {"TRITON_INTERPRET": "1" if self.kind == "cpu" else "0"}
 
 
@@ -53,10 +53,10 @@ class Opened:
 
 
 def local(place: Place, count: int | None, gpus: Callable[[], Sequence[str]]) -> list[Process]:
-    """Workers here: so many, or some for each GPU.
+    """Return workers on this machine: this many, or some for each GPU.
 
-    Those of one GPU take turns in measuring, with those of other runs on this machine too; while
-    one does, the others compile.
+    The workers of one GPU take turns in measuring, also with those of other runs on this machine.
+    While one of them measures, the others compile.
     """
     if place.kind != "cuda":
         return [Process(place.opening, place.environment) for _ in range(count or 1)]
@@ -77,7 +77,7 @@ def local(place: Place, count: int | None, gpus: Callable[[], Sequence[str]]) ->
 
 
 def visible(count: Callable[[], int], environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The GPUs that this process may use, as CUDA names them."""
+    """Return the GPUs that this process may use, by their names in CUDA."""
     words = environment.get("CUDA_VISIBLE_DEVICES")
     if words is not None:
         return [word.strip() for word in words.split(",") if word.strip()]
@@ -85,7 +85,10 @@ def visible(count: Callable[[], int], environment: Mapping[str, str] = os.enviro
 
 
 def opened(workers: Sequence[Worker]) -> Opened:
-    """Open the first worker, and hold the others to what it reports. Raises NotOpened."""
+    """Open the first worker, and require that the others report the same facts.
+
+    Raises NotOpened.
+    """
     said = workers[0].open()
     for worker in workers:
         worker.wanted = said["facts"]
@@ -95,7 +98,7 @@ def opened(workers: Sequence[Worker]) -> Opened:
 def crews_of(
     benches: Sequence[Worker], model: Mapping[str, Any], floor: float, count: int | None = None
 ) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
-    """Those who prepare, all of them here, and those who measure."""
+    """Return a function that makes two crews: one that prepares here, and one that measures."""
     prepare = preparing(model, count)
 
     def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
@@ -107,7 +110,10 @@ def crews_of(
 def preparing(
     model: Mapping[str, Any], count: int | None = None
 ) -> Callable[[SimpleQueue[Event]], Crew]:
-    """Those who emit, compile and prove; with a model they say what they expect."""
+    """Return a function that makes the crew that emits, compiles and proves.
+
+    If there is a model, the crew also predicts times.
+    """
     many = count or min(os.cpu_count() or 1, MOST_PREPARING)
 
     def crew(events: SimpleQueue[Event]) -> Crew:

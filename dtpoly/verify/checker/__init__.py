@@ -18,15 +18,15 @@ from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source
-from dtpoly.verify.asking import Lemma
+from dtpoly.verify.algebra.proof_run import Lemma
+from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.checker.claims import Claim, MalformedError, claims_of, read
 from dtpoly.verify.checker.comparing import differences
 from dtpoly.verify.checker.lemmas import problem
 from dtpoly.verify.checker.scripts import OpenError, script_of
 from dtpoly.verify.checker.solver import solve
-from dtpoly.verify.obligations import Attempt, attempts, heading, section, taken_away
-from dtpoly.verify.regions import Region
-from dtpoly.verify.verify import Verdict
+from dtpoly.verify.proof.obligations import Attempt, attempts, heading, section, taken_away
+from dtpoly.verify.proof.verify import Verdict
 
 __all__ = ["Checked", "check_certificate"]
 

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from typing import NoReturn, cast
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.notation import plain
-from dtpoly.verify.regions import Region, Without
-from dtpoly.verify.table import Table
-from dtpoly.verify.whole import Whole, name, number
+from dtpoly.verify.algebra.notation import plain
+from dtpoly.verify.algebra.regions import Region, Without
+from dtpoly.verify.algebra.table import Table
+from dtpoly.verify.algebra.whole import Whole, name, number
 
 MOST_CHARACTERS = 2**26
 MOST_DEPTH = 50

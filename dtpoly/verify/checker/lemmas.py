@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from dtpoly.verify.asking import Assumption, Lemma
-from dtpoly.verify.helpers import HELPERS, MEANINGS, RUNTIME
-from dtpoly.verify.regions import ID
-from dtpoly.verify.shared import rank
-from dtpoly.verify.shifts import is_shift
-from dtpoly.verify.whole import Atom, Extreme, Whole, names_of
+from dtpoly.verify.algebra.proof_run import Assumption, Lemma
+from dtpoly.verify.algebra.regions import ID
+from dtpoly.verify.algebra.shared import rank
+from dtpoly.verify.algebra.whole import Atom, Extreme, Whole, names_of
+from dtpoly.verify.triton.helpers import HELPERS, MEANINGS, RUNTIME
+from dtpoly.verify.triton.shifts import is_shift
 
 # The coefficient of each product of atoms.
 Polynomial = Counter[tuple[str, ...]]

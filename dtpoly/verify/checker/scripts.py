@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.notation import plain
-from dtpoly.verify.regions import Holds, Join, Meet, Minus, Region, Twins, Without
-from dtpoly.verify.whole import (
+from dtpoly.verify.algebra.notation import plain
+from dtpoly.verify.algebra.regions import Holds, Join, Meet, Minus, Region, Twins, Without
+from dtpoly.verify.algebra.whole import (
     All,
     Atom,
     Either,

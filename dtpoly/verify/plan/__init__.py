@@ -1,1 +1,1 @@
-"""Reads the plans of a generated file: what its functions launch, and which calls they refuse."""
+"""How a file launches its kernels, as far as it is read."""

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from dtpoly.verify import kinds
-from dtpoly.verify.held import Blocks, Bound, Held, Kind, Maybe, Opaque, Product, TensorOf, Wrapper
-from dtpoly.verify.interface import CONSTANTS, OFFSET
-from dtpoly.verify.terms import Given
-from dtpoly.verify.values import Descriptor, Pointer, Type, Unread, Value, scalar
-from dtpoly.verify.whole import Whole, number
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.values import Descriptor, Pointer, Type, Unread, Value, scalar
+from dtpoly.verify.algebra.whole import Whole, number
+from dtpoly.verify.plan.held import (
+    Blocks,
+    Bound,
+    Held,
+    Kind,
+    Maybe,
+    Opaque,
+    Product,
+    TensorOf,
+    Wrapper,
+)
+from dtpoly.verify.plan.interface import CONSTANTS, OFFSET
 
 PLAIN = ""
 

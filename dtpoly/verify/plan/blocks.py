@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dtpoly.verify.access import Array
-from dtpoly.verify.held import Blocks, TensorOf, Wrapper
-from dtpoly.verify.overflow import HALF, NEAR
+from dtpoly.verify.algebra.kinds import HALF, NEAR
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import both, compare, name, negation, number, one_of, within
 from dtpoly.verify.plan.call_plan import DescriptorOf
-from dtpoly.verify.values import Unread
-from dtpoly.verify.weakened import KEPT_BLOCKS
-from dtpoly.verify.whole import both, compare, name, negation, number, one_of, within
+from dtpoly.verify.plan.held import Blocks, TensorOf, Wrapper
+from dtpoly.verify.plan.weakened import KEPT_BLOCKS
+from dtpoly.verify.triton.access import Array
 
 
 def blocks_of(wrapper: Wrapper, said: DescriptorOf) -> Blocks:

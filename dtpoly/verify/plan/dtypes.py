@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dtpoly.verify import kinds
-from dtpoly.verify.held import Kind, TensorOf, Wrapper
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.plan.call_plan import CallPlan, KernelType
 from dtpoly.verify.plan.formulas import WORDS, Dtype
-from dtpoly.verify.values import Unread
+from dtpoly.verify.plan.held import Kind, TensorOf, Wrapper
 
 WIDE = "tl.float64"
 # The name of the type in which floats are computed.

@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.plan.runtime import MAKER, Found, runtime_in
-from dtpoly.verify.unit.allowed import check_unit
-from dtpoly.verify.unit.characters import lines_of
-from dtpoly.verify.unit.scopes import bindings, check_new
-from dtpoly.verify.unit.unit import Planned, Unit, read_unit
-from dtpoly.verify.values import Unread
+from dtpoly.verify.triton.unit.allowed import check_unit
+from dtpoly.verify.triton.unit.characters import lines_of
+from dtpoly.verify.triton.unit.scopes import bindings, check_new
+from dtpoly.verify.triton.unit.unit import Planned, Unit, read_unit
 
 SUFFIX = "_plan"
 # What shows that a file is of this form. A file in which a name is only mentioned is refused later.

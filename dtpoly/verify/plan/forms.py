@@ -10,6 +10,7 @@ import ast
 import keyword
 from collections.abc import Mapping
 
+from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.plan.call_plan import (
     CallPlan,
     Demand,
@@ -49,7 +50,6 @@ from dtpoly.verify.plan.literals import (
     whole,
 )
 from dtpoly.verify.plan.tables import check_keys, each, formulas, listed, made_of
-from dtpoly.verify.values import Unread
 
 KEYS = frozenset(
     (

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.formats import TYPES
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra.formats import TYPES
+from dtpoly.verify.algebra.values import Unread
 
 # The functions of formulas, with the number of their arguments; None for at least two.
 FUNCTIONS: dict[str, int | None] = {"min": None, "max": None, "cdiv": 2, "lanes": 1, "fit": 4}

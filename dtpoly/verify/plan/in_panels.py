@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from dtpoly.verify.asking import Lemma, assume
-from dtpoly.verify.held import Held, Panels, TensorOf, Wrapper
-from dtpoly.verify.panels import MOST
+from dtpoly.verify.algebra.proof_run import Lemma
+from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import All, Truth, Whole, compare, name, names_of, number
 from dtpoly.verify.plan.call_plan import CallPlan, InPanels
-from dtpoly.verify.terms import Given
-from dtpoly.verify.values import Unread
-from dtpoly.verify.whole import All, Truth, Whole, compare, name, names_of, number
+from dtpoly.verify.plan.held import Held, Panels, TensorOf, Wrapper
+from dtpoly.verify.plan.panels import MOST
 
 
 def over_panels(wrapper: Wrapper, plan: CallPlan, of: InPanels, read: Callable[[], None]) -> None:
@@ -51,7 +51,7 @@ def over_panels(wrapper: Wrapper, plan: CallPlan, of: InPanels, read: Callable[[
     read()
     wrapper.names.clear()
     wrapper.names |= outside
-    assume(Lemma.PANELS, whole, of.size)
+    wrapper.run.assume(Lemma.PANELS, whole, of.size)
 
 
 def _size(wrapper: Wrapper, label: str, line: int) -> Whole:

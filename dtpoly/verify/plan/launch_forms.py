@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from dtpoly.verify.interface import MOST_STAGES, MOST_WARPS
+from dtpoly.verify.algebra.values import MOST_LANES, Unread
 from dtpoly.verify.plan.call_plan import DescriptorOf, PlannedCall
 from dtpoly.verify.plan.formulas import Comparison, Formula, truth_of
+from dtpoly.verify.plan.interface import MOST_STAGES, MOST_WARPS
 from dtpoly.verify.plan.literals import Datum, Table, parts_of, table, text, texts, truth, whole
 from dtpoly.verify.plan.tables import check_keys, each, formula, formulas, listed, made_of
-from dtpoly.verify.values import MOST_LANES, Unread
 
 KEYS = frozenset(
     (

@@ -12,29 +12,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 
-from dtpoly.verify import kinds
-from dtpoly.verify.access import Array, Launch
-from dtpoly.verify.asking import about
-from dtpoly.verify.digits import programs_of
-from dtpoly.verify.early import EARLY, panel_of
-from dtpoly.verify.held import Held, Kind, Product, TensorOf, Wrapper
-from dtpoly.verify.interface import LAUNCH, OFFSET, check_kernel, constants_of
-from dtpoly.verify.overflow import HALF, NEAR
-from dtpoly.verify.pairs import Pair, pair_of
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.kinds import HALF, NEAR
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.shared import rank
+from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import Whole, both, compare, extreme, name, number, one_of, within
 from dtpoly.verify.plan.arguments import argument
-from dtpoly.verify.plan.call_plan import CallPlan, PlannedCall
 from dtpoly.verify.plan.blocks import blocks_of
+from dtpoly.verify.plan.call_plan import CallPlan, PlannedCall
 from dtpoly.verify.plan.dtypes import memory_kind
 from dtpoly.verify.plan.formulas import Formula
+from dtpoly.verify.plan.held import Held, Kind, Product, TensorOf, Wrapper
+from dtpoly.verify.plan.interface import LAUNCH, OFFSET, check_kernel, constants_of
 from dtpoly.verify.plan.numbers import bound_of, held, product_of, size, truth
-from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.shared import rank
-from dtpoly.verify.specialized import SPECIALIZED
-from dtpoly.verify.terms import Given
-from dtpoly.verify.unchanged import FOURS
-from dtpoly.verify.values import Unread
-from dtpoly.verify.weakened import KEPT, KEPT_FOURS, kept
-from dtpoly.verify.whole import Whole, both, compare, extreme, name, number, one_of, within
+from dtpoly.verify.plan.weakened import KEPT, KEPT_FOURS, kept
+from dtpoly.verify.triton.access import Array, Launch
+from dtpoly.verify.triton.digits import programs_of
+from dtpoly.verify.triton.early import EARLY, panel_of
+from dtpoly.verify.triton.pairs import Pair, pair_of
+from dtpoly.verify.triton.specialized import SPECIALIZED
+from dtpoly.verify.triton.unchanged import FOURS
 
 UNNAMED = ("_", "-")
 # A product has so many sides, whose dtypes decide whether a launch is specialized.
@@ -86,10 +86,10 @@ def _check_sign(wrapper: Wrapper, extents: Sequence[Whole], line: int) -> None:
 
     Two negative numbers have a positive product, and no lemma is about coordinates of such a grid.
     """
-    about(line, "a grid has no negative extent")
+    wrapper.run.about(line, "a grid has no negative extent")
     calls = set_of(both(*wrapper.facts))
     for one in extents:
-        if not is_affine(one) or not holds(compare(">=", one, number(0)), calls):
+        if not is_affine(one) or not wrapper.run.holds(compare(">=", one, number(0)), calls):
             raise Unread(line, "a number of programs that may be negative")
 
 
@@ -286,7 +286,9 @@ def _is_covered(wrapper: Wrapper, one: Whole, parts: Sequence[Whole]) -> bool:
     """Whether one of the parts is known to be never less than a number."""
     known = [compare(">=", part, one) for part in parts]
     calls = both(*wrapper.facts)
-    return any(is_affine(both(calls, least)) and holds(least, set_of(calls)) for least in known)
+    return any(
+        is_affine(both(calls, least)) and wrapper.run.holds(least, set_of(calls)) for least in known
+    )
 
 
 def _refused_if_launched(
@@ -298,17 +300,19 @@ def _refused_if_launched(
     """
     new = sorted(wrapper.apart - before, key=rank)
     return before | {
-        one for one in new if any(_is_launched(product.factors, one) for product in programs)
+        one
+        for one in new
+        if any(_is_launched(wrapper.run, product.factors, one) for product in programs)
     }
 
 
-def _is_launched(programs: Sequence[Whole], of: Whole) -> bool:
+def _is_launched(run: ProofRun, programs: Sequence[Whole], of: Whole) -> bool:
     """True if there are programs wherever a size is just below 2^31."""
     large = compare(">=", of, number(HALF - NEAR))
-    about(0, "a launch has programs where a size is just below 2^31")
+    run.about(0, "a launch has programs where a size is just below 2^31")
     return all(
         is_affine(both(compare(">=", one, number(1)), large))
-        and holds(compare(">=", one, number(1)), set_of(large))
+        and run.holds(compare(">=", one, number(1)), set_of(large))
         for one in programs
         if one.constant != 1
     )

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Mapping
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra.values import Unread
 
 Plain = str | int | None  # a truth is an int here, as it is in Python
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from dtpoly.verify.extents import size_name
-from dtpoly.verify.held import Bound, Held, Product, TensorOf, Wrapper
-from dtpoly.verify.plan.formulas import Comparison, Formula
-from dtpoly.verify.shared import rank
-from dtpoly.verify.values import Unread
-from dtpoly.verify.whole import (
+from dtpoly.verify.algebra.extents import size_name
+from dtpoly.verify.algebra.shared import rank
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import (
     Truth,
     Whole,
     both,
@@ -25,6 +23,8 @@ from dtpoly.verify.whole import (
     name,
     number,
 )
+from dtpoly.verify.plan.formulas import Comparison, Formula
+from dtpoly.verify.plan.held import Bound, Held, Product, TensorOf, Wrapper
 
 __all__ = ["held", "product_of", "size", "size_name", "truth"]
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dtpoly.verify import kinds
-from dtpoly.verify.access import Array
-from dtpoly.verify.asking import Lemma, assume
-from dtpoly.verify.held import Held, TensorOf, Wrapper
-from dtpoly.verify.interface import OUT
-from dtpoly.verify.kinds import BOOL, stored
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.kinds import BOOL, stored
+from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
+from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.values import MOST_LANES, Unread
+from dtpoly.verify.algebra.whole import Whole, compare, name, number
 from dtpoly.verify.plan.call_plan import (
     CallPlan,
     GivenInput,
@@ -25,21 +25,23 @@ from dtpoly.verify.plan.call_plan import (
 from dtpoly.verify.plan.dtypes import kind_of, memory_kind, types_of
 from dtpoly.verify.plan.forms import FLOAT, plan_of
 from dtpoly.verify.plan.formulas import WORDS, Formula
+from dtpoly.verify.plan.held import Held, TensorOf, Wrapper
+from dtpoly.verify.plan.in_panels import over_panels
+from dtpoly.verify.plan.interface import OUT
 from dtpoly.verify.plan.launches import Types, launch, make
 from dtpoly.verify.plan.numbers import held, size
-from dtpoly.verify.plan.in_panels import over_panels
 from dtpoly.verify.plan.runtime import MAKER
 from dtpoly.verify.plan.sizes import note_demands, note_sizes
-from dtpoly.verify.terms import Given
-from dtpoly.verify.unit.unit import Planned, Unit
-from dtpoly.verify.values import MOST_LANES, Unread
-from dtpoly.verify.whole import Whole, compare, name, number
+from dtpoly.verify.triton.access import Array
+from dtpoly.verify.triton.unit.unit import Planned, Unit
 
 
 def plan_wrapper_of(
+    run: ProofRun,
     file: Unit,
     wanted: str,
     inputs: Sequence[str],
+    *,
     tensors: Mapping[str, int],
     declared: Mapping[str, str],
     scalars: Mapping[str, str],
@@ -52,8 +54,8 @@ def plan_wrapper_of(
     """
     planned = file.plans[wanted]
     plan = plan_of(planned.literal)
-    wrapper = _begun(file, wanted, tensors, declared, scalars, left_out)
-    assume(Lemma.KNOWN, MAKER, planned.runtime)
+    wrapper = _begun(run, file, wanted, tensors, declared, scalars, left_out)
+    run.assume(Lemma.KNOWN, MAKER, planned.runtime)
     _check_function(plan, planned, wanted)
     _check_inputs(plan, inputs, wrapper, declared, labels)
     for one in plan.inputs:
@@ -74,6 +76,7 @@ def plan_wrapper_of(
 
 
 def _begun(
+    run: ProofRun,
     file: Unit,
     wanted: str,
     tensors: Mapping[str, int],
@@ -92,6 +95,7 @@ def _begun(
         for one, rank in tensors.items()
     }
     wrapper = Wrapper(
+        run,
         file,
         wanted,
         dict[str, Held](),

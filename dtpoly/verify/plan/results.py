@@ -7,11 +7,10 @@ dtype would hold all values, too.
 
 from __future__ import annotations
 
-from dtpoly.verify.algorithm import Meaning
-from dtpoly.verify.asking import about
-from dtpoly.verify.held import Wrapper
-from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.whole import both, compare
+from dtpoly.verify.algebra.algorithm import Meaning
+from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.whole import both, compare
+from dtpoly.verify.plan.held import Wrapper
 
 
 def doubt_result(wrapper: Wrapper, meaning: Meaning, func: str, line: int) -> None:
@@ -30,7 +29,7 @@ def doubt_result(wrapper: Wrapper, meaning: Meaning, func: str, line: int) -> No
         if extent == size:
             continue
         same = compare("==", extent, size)
-        about(line, f"the result has the size of '{label}'")
-        if not is_affine(both(facts, same)) or not holds(same, set_of(facts)):
+        wrapper.run.about(line, f"the result has the size of '{label}'")
+        if not is_affine(both(facts, same)) or not wrapper.run.holds(same, set_of(facts)):
             wrapper.doubts.append((line, f"a result of another shape than '{func}' has"))
             return

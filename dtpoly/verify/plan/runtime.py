@@ -12,8 +12,8 @@ import hashlib
 from collections.abc import Iterator, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.helpers import RUNTIME
-from dtpoly.verify.values import Unread
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.triton.helpers import RUNTIME
 
 MAKER = "dt_function"
 IMPORT = f"from dtpoly.runtime import {MAKER}"

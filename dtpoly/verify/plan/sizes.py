@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from dtpoly.verify.asking import about
-from dtpoly.verify.held import Held, TensorOf, Wrapper
+from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, one_of
 from dtpoly.verify.plan.call_plan import (
     CallPlan,
     Demand,
@@ -23,10 +24,8 @@ from dtpoly.verify.plan.call_plan import (
 )
 from dtpoly.verify.plan.forms import LARGEST
 from dtpoly.verify.plan.formulas import Formula
+from dtpoly.verify.plan.held import Held, TensorOf, Wrapper
 from dtpoly.verify.plan.numbers import size, size_name
-from dtpoly.verify.regions import holds, is_affine, set_of
-from dtpoly.verify.values import Unread
-from dtpoly.verify.whole import Truth, Whole, both, compare, name, number, one_of
 
 
 def note_sizes(wrapper: Wrapper, plan: CallPlan) -> None:
@@ -71,8 +70,10 @@ def _check_left_out(wrapper: Wrapper, label: str, formula: Formula, own: Whole) 
         raise Unread(formula.line, f"the size of '{label}', which no call of this can pass")
     if own != wanted:
         facts, same = both(*wrapper.facts), compare("==", own, wanted)
-        about(formula.line, f"the size of '{label}' is the largest that fits, if none is passed")
-        if not is_affine(both(facts, same)) or not holds(same, set_of(facts)):
+        wrapper.run.about(
+            formula.line, f"the size of '{label}' is the largest that fits, if none is passed"
+        )
+        if not is_affine(both(facts, same)) or not wrapper.run.holds(same, set_of(facts)):
             raise Unread(formula.line, f"'{formula.text}' for the size of '{label}'")
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.plan.call_plan import MadeTensor
 from dtpoly.verify.plan.formulas import Formula, dtype_of, formula_of
 from dtpoly.verify.plan.literals import Datum, Table, parts_of, table, text, truth
-from dtpoly.verify.values import Unread
 
 T = TypeVar("T")
 

@@ -10,12 +10,12 @@ from dtpoly.algorithm.program import Program
 from dtpoly.codegen.header import with_verdict
 from dtpoly.compile import load
 from dtpoly.source import Source
-from dtpoly.verify.certificate import certificate, text_of
-from dtpoly.verify.obligations import Attempt, attempts, heading
-from dtpoly.verify.regions import Region
-from dtpoly.verify.report import Verdict
-from dtpoly.verify.sets import is_empty
-from dtpoly.verify.table import Table
+from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.sets import is_empty
+from dtpoly.verify.algebra.table import Table
+from dtpoly.verify.proof.certificate import certificate, text_of
+from dtpoly.verify.proof.obligations import Attempt, attempts, heading
+from dtpoly.verify.proof.report import Verdict
 from tests.attack.mutants.subjects import Subject, by_hand, emitted
 from tests.codegen.listings import FILES
 from tests.verify.handwritten import FOLDER

@@ -7,7 +7,7 @@ Both shares are told, that of the commit in `proved.txt` and that of now, and wh
 import argparse
 import sys
 
-from dtpoly.verify.report import Verdict
+from dtpoly.verify.proof.report import Verdict
 from tests.attack.handwritten.files import BEFORE, FILES, proved_before, report
 
 

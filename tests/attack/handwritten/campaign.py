@@ -2,7 +2,7 @@
 
 import os
 
-from dtpoly.verify import report as reports
+from dtpoly.verify.proof import report as reports
 from tests.attack.handwritten.files import FILES, proved_before, report, subject
 from tests.attack.mutants.running import Shown, ran
 from tests.attack.outcome import Outcome, Verdict

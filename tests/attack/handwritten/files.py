@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dtpoly.compile import load
 from dtpoly.frontend.reading import read_file
-from dtpoly.verify.report import Report
-from dtpoly.verify.verify import SECONDS, verify
+from dtpoly.verify.proof.report import Report
+from dtpoly.verify.proof.verify import SECONDS, verify
 from tests.attack.mutants.subjects import Subject
 from tests.verify import handwritten
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.report import Verdict
+from dtpoly.verify.proof.report import Verdict
 from tests.attack.handwritten.campaign import attempt
 from tests.attack.handwritten.files import FILES, proved_before, report, subject
 from tests.attack.mutants.running import prepared

@@ -13,8 +13,8 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.sizes import input_shapes, used_labels
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.reference.values import TORCH_DTYPE
-from dtpoly.verify.callers import is_finite, typed
-from dtpoly.verify.said import Said, said_in
+from dtpoly.verify.plan.callers import is_finite, typed
+from dtpoly.verify.triton.said import Said, said_in
 from tests.attack.mutants.subjects import Subject
 from tests.codegen.inputs import Data, Inputs, Layout, Recipe
 from tests.codegen.running import Expected, expected

@@ -11,8 +11,8 @@ from random import Random
 from dtpoly.codegen.header import with_verdict
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.reading import decode
-from dtpoly.verify import report
-from dtpoly.verify.verify import SECONDS, verify
+from dtpoly.verify.proof import report
+from dtpoly.verify.proof.verify import SECONDS, verify
 from tests.attack.mutants.operators import Mutant, mutant
 from tests.attack.mutants.running import Ran, Shown, ran
 from tests.attack.mutants.subjects import Subject, subject

@@ -31,8 +31,8 @@ from dtpoly.algorithm.inference import types_of
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.ring.memory import Memory, OutsideError, RaceError
 from dtpoly.ring.watching import watched
-from dtpoly.verify.callers import typed
-from dtpoly.verify.said import said_in
+from dtpoly.verify.plan.callers import typed
+from dtpoly.verify.triton.said import said_in
 from tests.attack.mutants.calls import MOST_CALLS, Call, calls, strided
 from tests.attack.mutants.subjects import Subject
 from tests.codegen.cases import SlowError

@@ -16,7 +16,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source as DtSource
-from dtpoly.verify.limits import limited as within_time
+from dtpoly.verify.algebra.limits import limited as within_time
 from tests.attack.mutants.source import Source
 from tests.attack.mutants.typed import typed_text
 from tests.codegen.cases import RandomCase, SlowError, limited, random_case, verdict

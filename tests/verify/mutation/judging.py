@@ -7,8 +7,8 @@ from time import process_time
 
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.ringed import tried
-from dtpoly.verify.report import Layer, Report, Verdict
-from dtpoly.verify.verify import verify
+from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.verify import verify
 from tests.codegen import listings
 from tests.codegen.cases import SlowError, limited
 from tests.codegen.inputs import Layout, Recipe

@@ -1,0 +1,1 @@
+"""Numbers, terms and sets: what proofs compute with, and what a Program asks for."""

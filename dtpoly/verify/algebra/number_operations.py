@@ -1,0 +1,109 @@
+"""Carry out the operations of terms on numbers, in a table of them by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.between import NoNumberError
+
+MOST_BITS = 256
+
+OF_ONE: dict[str, Callable[[float], float]] = {
+    "exp": math.exp,
+    "exp2": lambda a: 2.0**a,
+    "log": math.log,
+    "log2": math.log2,
+    "sqrt": math.sqrt,
+    "sqrt_rn": math.sqrt,
+    "rsqrt": lambda a: 1 / math.sqrt(a),
+    "sin": math.sin,
+    "cos": math.cos,
+    "erf": math.erf,
+    "tanh": math.tanh,
+    "sigmoid": lambda a: 1 / (1 + math.exp(-a)),
+}
+
+
+def carried_out(operation: str, numbers: Sequence[float]) -> float | None:
+    """Return the result of an operation; None if there is none of that name for these numbers.
+
+    Raises NoNumberError where the result is no number.
+    """
+    for table, count in ((OF_ONE, 1), (OF_ANY_ONE, 1), (OF_TWO, 2), (OF_THREE, 3)):
+        if len(numbers) == count and operation in table:
+            return table[operation](*numbers)
+    if operation.startswith("cast tl.") and kinds.is_whole(operation[5:]) and len(numbers) == 1:
+        return _in_whole(operation[5:], numbers[0])
+    return None
+
+
+def _in_whole(kind: str, a: float) -> int:
+    if not kinds.LEAST[kind] <= int(a) <= kinds.LARGEST[kind]:
+        raise NoNumberError
+    return int(a)
+
+
+def _remainder(a: float, b: float) -> float:
+    """Return a remainder that has the sign of the dividend."""
+    if isinstance(a, int) and isinstance(b, int):
+        return (abs(a) % abs(b)) * (-1 if a < 0 else 1)
+    return math.fmod(a, b)
+
+
+def _quotient(a: float, b: float) -> float | None:
+    """Return a quotient of whole numbers, rounded towards 0; None for others."""
+    if isinstance(a, int) and isinstance(b, int):
+        return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+    return None
+
+
+def _modulo(a: float, b: float) -> float:
+    """Return a remainder that has the sign of the divisor."""
+    return a % b if isinstance(a, int) and isinstance(b, int) else a - b * math.floor(a / b)
+
+
+def _power(a: float, b: float) -> float:
+    """Return a power: exact for whole numbers that are not too large, otherwise as a float.
+
+    Raises NoNumberError where the power is no number.
+    """
+    if isinstance(a, int) and isinstance(b, int) and 0 <= b * a.bit_length() <= MOST_BITS:
+        power: int = a**b
+        return power
+    if a < 0 and b != int(b):
+        raise NoNumberError
+    return math.pow(a, b)
+
+
+OF_ANY_ONE: Mapping[str, Callable[..., float | None]] = {
+    "neg": lambda a: -a,
+    "abs": abs,
+    "not": lambda a: 1 - a,
+    "floor": lambda a: float(math.floor(a)),
+    "ceil": lambda a: float(math.ceil(a)),
+}
+OF_TWO: Mapping[str, Callable[..., float | None]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "div_rn": lambda a, b: a / b,
+    "maximum": max,
+    "or": max,
+    "minimum": min,
+    "and": min,
+    "rem": _remainder,
+    "floordiv": _quotient,
+    "mod": _modulo,
+    "lt": lambda a, b: float(a < b),
+    "le": lambda a, b: float(a <= b),
+    "gt": lambda a, b: float(a > b),
+    "ge": lambda a, b: float(a >= b),
+    "eq": lambda a, b: float(a == b),
+    "ne": lambda a, b: float(a != b),
+    "cdiv": lambda a, b: -(-a // b),
+    "pow": _power,
+}
+OF_THREE: Mapping[str, Callable[..., float | None]] = {"where": lambda a, b, c: b if a else c}

@@ -1,0 +1,214 @@
+"""Describe sets of points by formulas; proofs ask whether such a set is empty (see `proof_run`).
+
+A region is a tree whose leaves are formulas; the names in these are its axes. Nothing is computed
+before the question is asked, and then it is computed by whoever answers: isl in a proof, or a
+certificate in its checker. The answer "not empty" proves nothing. It leads to a
+finding, or to another attempt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.whole import (
+    FALSE,
+    TRUE,
+    All,
+    Atom,
+    Either,
+    Extreme,
+    Floor,
+    Not,
+    Sign,
+    Truth,
+    Whole,
+    compare,
+    name,
+    names_of,
+    one_of,
+    put_whole,
+)
+
+# The names of program ids begin so.
+ID = "id of "
+
+
+class NotAffine(Exception):
+    """Raised for a product of two names, which the language of sets cannot express."""
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """A set of points: each point gives values to these names, and all other names are free."""
+
+    names: frozenset[str]
+
+    def intersect(self, other: Region) -> Region:
+        """Return the points that are in both sets."""
+        return Meet(self.names | other.names, self, other)
+
+    def union(self, other: Region) -> Region:
+        """Return the points that are in at least one of the sets."""
+        return Join(self.names | other.names, self, other)
+
+    def subtract(self, other: Region) -> Region:
+        """Return the points that are not in the other set."""
+        return Minus(self.names | other.names, self, other)
+
+
+@dataclass(frozen=True, eq=False)
+class Holds(Region):
+    """The points where a formula holds."""
+
+    truth: Truth
+
+
+@dataclass(frozen=True, eq=False)
+class Meet(Region):
+    """The points that are in both sets."""
+
+    left: Region
+    right: Region
+
+
+@dataclass(frozen=True, eq=False)
+class Join(Region):
+    """The points that are in at least one of two sets."""
+
+    left: Region
+    right: Region
+
+
+@dataclass(frozen=True, eq=False)
+class Minus(Region):
+    """The points of the left set that are not in the right one."""
+
+    left: Region
+    right: Region
+
+
+@dataclass(frozen=True, eq=False)
+class Without(Region):
+    """A projection: the points that are in the set for some values of the `gone` names."""
+
+    of: Region
+    gone: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Twins(Region):
+    """Pairs of points of one set that differ in some names, and agree in all others.
+
+    `new` has for each name in which they differ the name that the second point uses for it.
+    """
+
+    of: Region
+    new: tuple[tuple[str, str], ...]
+
+    @property
+    def apart(self) -> Truth:
+        """The condition that the two points differ."""
+        return one_of(*(compare("!=", name(old), name(new)) for old, new in self.new))
+
+
+@cache
+def set_of(of: Truth) -> Region:
+    """Return the points where the formula holds."""
+    if not is_affine(of):
+        raise NotAffine(of)
+    return Holds(names_of(of), of)
+
+
+def everywhere() -> Region:
+    """Return the set of all points."""
+    return set_of(TRUE)
+
+
+def nowhere() -> Region:
+    """Return the empty set."""
+    return set_of(FALSE)
+
+
+def same(left: Whole, right: Whole) -> Region:
+    """Return the points where two numbers are the same."""
+    return set_of(compare("==", left, right))
+
+
+def without(of: Region, names: Iterable[str]) -> Region:
+    """Project some names out of a set: the result has a point where there is a value for each."""
+    gone = tuple(one for one in dict.fromkeys(names) if one in of.names)
+    return Without(of.names.difference(gone), of, gone) if gone else of
+
+
+def without_ids(of: Region) -> Region:
+    """Project the program ids out of a set.
+
+    The coordinates of a program already say which program it is.
+    """
+    return without(of, sorted(one for one in of.names if one.startswith(ID)))
+
+
+@cache
+def is_affine(of: Whole | Truth) -> bool:
+    """True if the number or formula has no product of names."""
+    match of:
+        case Whole(terms=terms):
+            return all(
+                len(monomial) < 2 and all(_is_affine(atom) for atom in monomial)
+                for monomial, _ in terms
+            )
+        case Sign(operand=operand) | Not(operand=operand):
+            return is_affine(operand)
+        case _:
+            return all(is_affine(part) for part in of.parts)
+
+
+def _is_affine(of: Atom) -> bool:
+    match of:
+        case str():
+            return True
+        case Floor(operand=operand):
+            return is_affine(operand)
+        case Extreme(left=left, right=right):
+            return is_affine(left) and is_affine(right)
+        case Either(condition=condition, yes=yes, no=no):
+            return is_affine(condition) and is_affine(yes) and is_affine(no)
+
+
+def said(of: Region) -> dict[str, Whole]:
+    """Return what the formulas of a set say that names are, as numbers over the other names.
+
+    The formulas are only read here; whoever uses the result proves it.
+    """
+    found: dict[str, Whole] = {}
+    for one in _equations(of):
+        left = put_whole(one, found)
+        for monomial, factor in left.terms:
+            if len(monomial) != 1 or factor not in (1, -1) or not isinstance(monomial[0], str):
+                continue
+            rest = (left - name(monomial[0]) * factor) * -factor
+            if monomial[0] not in names_of(rest):
+                put = {monomial[0]: rest}
+                found = {old: put_whole(value, put) for old, value in found.items()} | put
+                break
+    return found
+
+
+def _equations(of: Region) -> Iterator[Whole]:
+    """Yield numbers that are 0 everywhere on a set."""
+    match of:
+        case Holds(truth=truth):
+            for part in truth.parts if isinstance(truth, All) else (truth,):
+                if isinstance(part, Sign) and part.exactly:
+                    yield part.operand
+        case Meet(left=left, right=right):
+            yield from _equations(left)
+            yield from _equations(right)
+        case Minus(left=left):
+            yield from _equations(left)
+        case Without(of=inner):
+            yield from _equations(inner)
+        case _:
+            return

@@ -1,0 +1,189 @@
+"""Read the comments of a hand-written file that say how its kernels are launched.
+
+    # verify: kernel[(grid, ...)](argument, ..., BLOCK=1024)
+    # assume: promise, ...
+
+A hand-written file has no wrapper that the verifier could read. From these lines `binding_of` makes
+the `Wrapper` that a file of dtpoly would have: its launches, sizes and facts. The arguments are
+inputs and Funcs of the algorithm, and numbers (see lines). A stride that no line mentions is that
+of a contiguous tensor. An input without a dtype is f32. It is taken for granted that tensors agree
+on the sizes of labels, and share no memory.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import Affine, Read, padded_axes, reads
+from dtpoly.verify.algebra.algorithm import Meaning
+from dtpoly.verify.algebra.formats import TYPES
+from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
+from dtpoly.verify.algebra.regions import set_of
+from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, one_of
+from dtpoly.verify.plan.held import Held, TensorOf, Wrapper
+from dtpoly.verify.plan.launching import launch
+from dtpoly.verify.plan.lines import Line
+from dtpoly.verify.triton.access import Array
+from dtpoly.verify.triton.said import Said
+from dtpoly.verify.triton.unit.unit import Unit
+
+
+def binding_of(
+    run: ProofRun, file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]
+) -> Wrapper:
+    """Return a wrapper that does what the lines say and returns the wanted Func.
+
+    Raises Unread if no call fulfils what the lines assume: of no call everything would be true.
+    """
+    program = meaning.program
+    arrays = _arrays(meaning, _mentioned(said), _promised_one(said))
+    names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
+    names |= {one.name: Given(one.name, one.dtype is DType.BOOL) for one in program.scalars}
+    scalars = {
+        one.name: "" if one.dtype is None or is_float(one.dtype) else TYPES[one.dtype]
+        for one in program.scalars
+    }
+    wrapper = Wrapper(run, file, wanted, names, arrays, frozenset(), (), scalars, result=wanted)
+    wrapper.is_finite = meaning.is_finite
+    sizes = dict.fromkeys(
+        (*meaning.sizes.values(), *(size for one in arrays.values() for size in one.shape))
+    )
+    wrapper.facts += [compare(">=", size, number(0)) for size in sizes]
+    wrapper.facts += [
+        compare("==", name(f"{one.name}.shape[{axis}]"), size)
+        for one in program.tensors
+        if one.name in arrays
+        for axis, size in enumerate(arrays[one.name].shape)
+    ]
+    wrapper.facts += _inside(meaning, arrays)
+    line = Line(wrapper, meaning.sizes)
+    for one in said:
+        if one.word == "assume":
+            run.assume(Lemma.PROMISED, one.text)
+            line.promise(one.what)
+    run.about(said[0].line, "some call keeps what is assumed")
+    if not run.has_a_point(set_of(both(*wrapper.facts))):
+        raise Unread(said[0].line, "no call keeps what is assumed")
+    for one in said:
+        match one.word, one.what:
+            case "verify", ast.Call(func=ast.Subscript() as func) as call:
+                launch(wrapper, call, func, line.held)
+            case "verify", _:
+                raise Unread(one.line, "a launch is written as kernel[(grid,)](arguments)")
+            case _:
+                pass
+    if not wrapper.launches:
+        raise Unread(said[0].line, "there is no '# verify:' line")
+    return wrapper
+
+
+def _mentioned(said: Sequence[Said]) -> set[tuple[str, int]]:
+    """Return the strides that the lines mention, as tensor and axis."""
+    found: set[tuple[str, int]] = set()
+    for one in said:
+        for node in ast.walk(one.what):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id=tensor), attr="stride"),
+                    args=[ast.Constant(value=int() as axis)],
+                ):
+                    found.add((tensor, axis))
+                case _:
+                    pass
+    return found
+
+
+def _promised_one(said: Sequence[Said]) -> set[tuple[str, int]]:
+    """Return the strides that callers promise to be 1, as in `# assume: A.stride(1) == 1`."""
+    found: set[tuple[str, int]] = set()
+    for one in said:
+        if one.word != "assume":
+            continue
+        for promise in one.what.elts if isinstance(one.what, ast.Tuple) else (one.what,):
+            match promise:
+                case ast.Compare(
+                    left=ast.Call(
+                        func=ast.Attribute(value=ast.Name(id=tensor), attr="stride"),
+                        args=[ast.Constant(value=int() as axis)],
+                    ),
+                    ops=[ast.Eq()],
+                    comparators=[ast.Constant(value=1)],
+                ):
+                    found.add((tensor, axis))
+                case _:
+                    pass
+    return found
+
+
+def _arrays(
+    meaning: Meaning, mentioned: set[tuple[str, int]], of_one: set[tuple[str, int]]
+) -> dict[str, Array]:
+    """Return every input that is read, and every Func, as a tensor with the sizes of its labels.
+
+    If the stride of a last axis is promised to be 1, it counts as that of a contiguous tensor,
+    although a line mentions it.
+    """
+    program, sizes = meaning.program, meaning.sizes
+    shapes: dict[str, list[Whole]] = {}
+    every = [read for func in program.funcs for read in reads(func.body)]
+    for tensor in program.tensors:
+        mine = [read for read in every if read.tensor == tensor.name]
+        if mine:
+            axes = range(len(mine[0].indices))
+            shapes[tensor.name] = [_extent(mine, axis, sizes) for axis in axes]
+    for func in program.funcs:
+        shapes[func.name] = [sizes[label] for label in func.labels]
+    arrays: dict[str, Array] = {}
+    for one, shape in shapes.items():
+        strides: list[Whole] = []
+        for axis in range(len(shape)):
+            stride = number(1)
+            for size in shape[axis + 1 :]:
+                # torch computes strides this way for tensors without elements.
+                stride = stride * (size if size.constant != 0 else number(1))
+            is_one = axis == len(shape) - 1 and (one, axis) in of_one
+            is_given = (one, axis) in mentioned and not is_one
+            strides.append(name(f"{one}.stride({axis})") if is_given else stride)
+        arrays[one] = Array(one, tuple(strides), tuple(shape), meaning.formats[one].kind)
+    return arrays
+
+
+def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whole:
+    """Return the size of an axis of an input.
+
+    It is the size of the label that the axis is read at, if some read has just a label there and
+    no padding; otherwise it has a name of its own.
+    """
+    for read in mine:
+        if axis not in padded_axes(read) and read.indices[axis].is_plain:
+            return sizes[read.indices[axis].labels[0]]
+    return name(f"{mine[0].tensor}.shape[{axis}]")
+
+
+def _inside(meaning: Meaning, arrays: Mapping[str, Array]) -> list[Truth]:
+    """Return the facts that every read is inside of its tensor or reads nothing.
+
+    They also say that labels which index the same axis have the same size.
+    """
+    found: list[Truth] = []
+    for func in meaning.program.funcs:
+        for read in reads(func.body):
+            for axis, size in enumerate(arrays[read.tensor].shape):
+                if axis not in padded_axes(read):
+                    found.append(_reaches(read.indices[axis], size, meaning.sizes))
+    return found
+
+
+def _reaches(index: Affine, size: Whole, sizes: Mapping[str, Whole]) -> Truth:
+    if index.is_plain:
+        return compare("==", sizes[index.labels[0]], size)
+    low = high = number(index.constant)
+    for label, coefficient in index.terms:
+        end = (sizes[label] - 1) * coefficient
+        low, high = (low, high + end) if coefficient > 0 else (low + end, high)
+    inside = both(compare(">=", low, number(0)), compare("<", high, size))
+    return one_of(*(compare("==", sizes[one], number(0)) for one in index.labels), inside)

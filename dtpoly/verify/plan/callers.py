@@ -1,0 +1,132 @@
+"""Collect what a proof takes for granted, and find the Funcs that a hand-written file computes.
+
+The verdict lists these promises of the caller in words, for files of dtpoly too. For hand-written
+files this module also says which Funcs the lines mention, and at which sizes to look for an example
+of what is wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.program import Program, Tensor
+from dtpoly.algorithm.sizes import size_rules
+from dtpoly.verify.algebra.algorithm import Meaning
+from dtpoly.verify.algebra.whole import number
+from dtpoly.verify.triton.said import Said
+from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told
+from dtpoly.verify.triton.unit.unit import Unit
+
+# What a kernel says or uses that no proof is about, and what is taken for granted then.
+TRUSTED = {
+    "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
+    "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
+    "make_tensor_descriptor": "addresses and strides of descriptors are multiples of 16 bytes",
+    "warp_specialize": "Triton compiles loops with warp_specialize right; 3.6 to 3.9 do not always",
+}
+
+
+def typed(program: Program) -> Program:
+    """Return the program with f32 for each tensor input that has no dtype."""
+    inputs = tuple(
+        replace(one, dtype=DType.F32) if isinstance(one, Tensor) and one.dtype is None else one
+        for one in program.inputs
+    )
+    return replace(program, inputs=inputs)
+
+
+def promised(program: Program, file: Unit) -> tuple[str, ...]:
+    """Return what a proof takes for granted, in words."""
+    untyped = [one.name for one in program.tensors if one.dtype is None]
+    found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
+    found += [one.text for one in file.said if one.word == "assume"]
+    if file.said and file.plain:
+        names = ", ".join(file.plain)
+        found.append(f"functions of Python, which are not read, do what they should: {names}")
+    nodes = [
+        node
+        for definition in file.jitted.values()
+        for statement in besides_making(file, definition)
+        for node in ast.walk(statement)
+    ]
+    specialized = [one for one in file.jitted.values() if is_told(file, one)]
+    called = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    options = (node for node in nodes if isinstance(node, ast.keyword))
+    called |= {str(one.arg) for one in options if _is_trusted(file, one)}
+    called |= {"warp_specialize"} if any(map(_stores_otherwise, specialized)) else set[str]()
+    trusted = (trust for word, trust in TRUSTED.items() if word in called)
+    return (*found, *dict.fromkeys(trusted))
+
+
+def _is_trusted(file: Unit, option: ast.keyword) -> bool:
+    """Whether an option may lead Triton to compile wrong code.
+
+    A generated file that gives its own `specialized` as the option keeps clear of such cases.
+    """
+    return bool(file.said) or ast.unparse(option.value) != SPECIALIZED
+
+
+def _stores_otherwise(kernel: ast.FunctionDef) -> bool:
+    """Whether a kernel stores nothing through a descriptor.
+
+    In such a warp-specialized kernel Triton stored wrong rows.
+    """
+    calls = (node.func for node in ast.walk(kernel) if isinstance(node, ast.Call))
+    return not any(
+        isinstance(one, ast.Attribute) and one.attr == "store" and ast.unparse(one.value) != "tl"
+        for one in calls
+    )
+
+
+def is_finite(said: Sequence[Said]) -> bool:
+    """Whether the file promises, with `# assume: finite`, that all values are finite."""
+    return any(
+        isinstance(node, ast.Name) and node.id == "finite"
+        for one in said
+        if one.word == "assume"
+        for node in ast.walk(one.what)
+    )
+
+
+def results(program: Program, said: Sequence[Said]) -> list[str]:
+    """Return the names of the Funcs that the launches of a hand-written file are given."""
+    names = {
+        node.id
+        for one in said
+        if one.word == "verify" and isinstance(one.what, ast.Call)
+        for arg in (*one.what.args, *(keyword.value for keyword in one.what.keywords))
+        for node in ast.walk(arg)
+        if isinstance(node, ast.Name)
+    }
+    return [func.name for func in program.funcs if func.name in names]
+
+
+def at_sizes(meaning: Meaning, sizes: Mapping[str, int] | None) -> Meaning:
+    """Return the meaning for calls of exactly these sizes; all sizes if there are none."""
+    if sizes is None:
+        return meaning
+    return replace(meaning, sizes={one: number(n) for one, n in sizes.items()}, known={})
+
+
+def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int]]:
+    """Yield sizes at which mistakes with tiles, and with groups of tiles, are likely to show.
+
+    Each number in the lines may be the side of a tile, so sizes are one more than it. Then one
+    label after the other is long enough for several tiles of the largest.
+    """
+    labels = [rule.label for rule in size_rules(program)]
+    numbers = {
+        node.value
+        for one in said
+        if one.word == "verify"
+        for node in ast.walk(one.what)
+        if isinstance(node, ast.Constant) and isinstance(node.value, int) and node.value > 1
+    }
+    most = max(numbers, default=2)
+    for tile in sorted(numbers):
+        yield dict.fromkeys(labels, tile + 1)
+    for one in labels:
+        yield {**dict.fromkeys(labels, most + 1), one: most * min(numbers, default=2) + 1}

@@ -1,0 +1,70 @@
+"""The data of a proof: `Proof` is what its layers look at, and a `Finding` is what they find."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.algorithm import Meaning
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.terms import Term
+from dtpoly.verify.algebra.whole import Truth, Whole, both, name, number, within
+from dtpoly.verify.proof.memory import Memory
+from dtpoly.verify.triton.access import Access, Array, Ran
+
+# The names of indices of the result begin with this. They end with a bracket, while the names of
+# loops and lanes of a kernel end with a number: so no name can be both.
+OUTPUT = "out["
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong or could not be proved: in which line, and for which instances.
+
+    `where` is the set of sizes and instances for which it is so.
+    """
+
+    layer: str
+    line: int
+    what: str
+    where: Region
+    access: Access | None = None
+    # The term that is stored, the term that should be, and the types to which it may be rounded.
+    terms: tuple[Term, Term, frozenset[str]] | None = None
+    # The whole number that may not fit its type.
+    number: Whole | None = None
+    # False if there may be no call for which this happens, or if it may do no harm.
+    is_exact: bool = True
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Everything that the layers of a proof look at."""
+
+    run: ProofRun
+    runs: Sequence[Ran]
+    arrays: dict[str, Array]
+    result: str
+    func: str
+    meaning: Meaning
+    memory: Memory
+    facts: Truth
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return a name for each index of an element of the result; no loop has such a name."""
+        return tuple(f"{OUTPUT}{axis}]" for axis in range(len(self.arrays[self.result].shape)))
+
+    def box(self, outputs: Sequence[str]) -> Truth:
+        """Return the formula that names are the indices of an element of the output."""
+        func = self.meaning.program.func(self.func)
+        sizes = [self.meaning.sizes[label] for label in func.labels]
+        return both(*(within(number(0), name(o), s) for o, s in zip(outputs, sizes, strict=True)))
+
+    def stores(self) -> Iterator[tuple[int, Ran, Access]]:
+        """Yield every access that writes the output, with its launch and the launch's number."""
+        for at, ran in enumerate(self.runs):
+            for access in ran.accesses:
+                if access.tensor == self.result and access.kind != "load":
+                    yield at, ran, access

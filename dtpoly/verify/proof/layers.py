@@ -1,0 +1,131 @@
+"""The layers of a proof. Each yields its findings; a layer without findings is proved.
+
+stores: each element of the output is stored once.
+bounds: each access is inside of its tensor.
+order: there is no race, and no load sees a stale value.
+value: what is stored is what the algorithm says. So each load must give the right value, and so
+must lanes outside of the domain, as far as they contribute; a finding says which of these fails.
+overflow: whole numbers stay in their types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from dtpoly.verify.algebra.regions import Region, same, set_of, without
+from dtpoly.verify.algebra.whole import (
+    both,
+    compare,
+    name,
+    names_of,
+    negation,
+    number,
+    one_of,
+    put_truth,
+    sign,
+    within,
+)
+from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.order import order
+from dtpoly.verify.proof.overflow import overflow
+from dtpoly.verify.proof.stored import value
+from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.triton.domains import (
+    domain,
+    ids_agree,
+    own_names,
+    ranged,
+    renaming,
+    same_element,
+)
+
+
+def cover(proof: Proof) -> Iterator[Finding]:
+    """Show that each element of the output is stored by one instance, or only by atomic operations.
+
+    Yields what contradicts it: elements that are stored twice or not at all, and stores elsewhere.
+    """
+    outputs = proof.outputs
+    wanted = set_of(both(proof.facts, proof.box(outputs)))
+    written: Region | None = None
+    for _, ran, access in proof.stores():
+        proof.run.about(access.line, "stores elements of the output, each once")
+        here = set_of(both(proof.facts, domain(ran, access)))
+        for output, index in zip(outputs, access.indices, strict=True):
+            here = here.intersect(same(name(output), index))
+        image = without(here, own_names(ran, access))
+        outside = image.subtract(wanted)
+        if not proof.run.is_empty(outside):
+            yield Finding("stores", access.line, "is not an element of the output", outside, access)
+        if access.kind != "store":
+            continue
+        if written is not None and not proof.run.is_disjoint(written, image):
+            where = written.intersect(image)
+            yield Finding("stores", access.line, "is stored twice", where, access)
+        again = _twice(proof, ran, access)
+        if not proof.run.is_empty(again):
+            yield Finding("stores", access.line, "is stored by two instances", again, access)
+        written = image if written is None else written.union(image)
+    line = proof.runs[-1].launch.line if proof.runs else 1
+    proof.run.about(line, "every element of the output is stored")
+    missing = wanted if written is None else wanted.subtract(written)
+    if not proof.run.is_empty(missing):
+        yield Finding("stores", line, "is not stored", missing)
+
+
+def _twice(proof: Proof, ran: Ran, access: Access) -> Region:
+    """Return the set of two different instances of a store that store the same element."""
+    put = renaming(proof.run, ran, access)
+    here = domain(ran, access)
+    alike = both(here, put_truth(here, put), same_element(access, {}, access, put))
+    alike = both(alike, ids_agree(ran, put))
+    apart = one_of(*(negation(compare("==", name(old), new)) for old, new in put.items()))
+    return set_of(both(proof.facts, alike)).intersect(set_of(apart))
+
+
+def bounds(proof: Proof) -> Iterator[Finding]:
+    """Show that each access is inside of its tensor, and that no input is written to."""
+    yield from guards(proof)
+    for ran in proof.runs:
+        for access in ran.accesses:
+            if access.kind != "load" and access.tensor in proof.memory.inputs:
+                here = set_of(both(proof.facts, domain(ran, access)))
+                yield Finding("bounds", access.line, "writes to an input", here, access)
+    for ran in proof.runs:
+        for access in ran.accesses:
+            here = set_of(both(proof.facts, domain(ran, access)))
+            proof.run.about(access.line, f"stays inside of '{access.tensor}'")
+            shape = proof.arrays[access.tensor].shape
+            for axis, (index, size) in enumerate(zip(access.indices, shape, strict=True)):
+                outside = here.subtract(set_of(within(number(0), index, size)))
+                if not proof.run.is_empty(outside):
+                    what = f"reaches outside of axis {axis} of '{access.tensor}'"
+                    yield Finding("bounds", access.line, what, outside, access)
+
+
+def guards(proof: Proof) -> Iterator[Finding]:
+    """Show that divided numbers are not negative, or are multiples of the divisor.
+
+    Triton rounds other quotients towards 0, and the verifier reads them as rounded down.
+    """
+    for ran in proof.runs:
+        for one in ran.divided:
+            proof.run.about(one.line, "what is divided is not negative, or a multiple")
+            names = names_of(both(one.where, sign(one.number)))
+            here = both(proof.facts, one.where, ranged(ran.programs, ran.ranges, names))
+            less = both(here, compare("<", one.number, number(0)))
+            left = set_of(less)
+            if one.by is not None and not proof.run.is_empty(left):
+                left = set_of(both(less, compare(">", one.number.modulo(one.by), number(0))))
+            if not proof.run.is_empty(left):
+                what = "divides what may be negative"
+                yield Finding("bounds", one.line, what, left, is_exact=False)
+
+
+ARGUMENTS: Mapping[str, Callable[[Proof], Iterator[Finding]]] = {
+    "stores": cover,
+    "bounds": bounds,
+    "order": order,
+    "value": value,
+    "overflow": overflow,
+}

@@ -1,0 +1,75 @@
+"""Prove Funcs that one kernel stores for another one by themselves, as lemmas of a larger proof.
+
+Such a Func is proved once, where it is stored. From then on both sides of a comparison treat an
+element of it as an opaque element. This is sound: what a load is sure to see is the algorithm's
+value, so equal terms over the element stay equal when that value is put in its place. The reverse
+does not hold: terms that differ over the element may be equal when it is replaced. So a difference
+proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dtpoly.verify.algebra.algorithm import Unsaid, value_of
+from dtpoly.verify.algebra.regions import NotAffine, set_of
+from dtpoly.verify.algebra.value import difference
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.whole import both
+from dtpoly.verify.proof.findings import Proof
+from dtpoly.verify.proof.memory import Memory, Unwritten
+from dtpoly.verify.triton.access import Ran
+from dtpoly.verify.triton.domains import domain
+
+
+def with_known(proof: Proof) -> Proof | None:
+    """Return the proof with opaque elements for all Funcs that are proved; None if none is."""
+    old = proof.memory
+    memory = Memory(
+        old.run, old.launches, old.inputs, old.facts, types=old.types, atomics=old.atomics
+    )
+    known: Proof = replace(proof, memory=memory)
+    for at, ran in enumerate(proof.runs):
+        for array in dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load"):
+            for func in _funcs(proof, array):
+                if _is_it(known, at, ran, array, func):
+                    memory.funcs[array] = func
+                    opaque = known.meaning.opaque | {func}
+                    known = replace(known, meaning=replace(known.meaning, opaque=opaque, known={}))
+                    break
+    return known if memory.funcs else None
+
+
+def _funcs(proof: Proof, array: str) -> Iterator[str]:
+    """Yield the Funcs that a tensor may hold, judged by its name; `_is_it` then proves it."""
+    if array in proof.memory.inputs or array == proof.result:
+        return
+    rank = len(proof.arrays[array].shape)
+    stem, _, number = array.rpartition("_")
+    names = {array, stem} if number.isdecimal() else {array}
+    for func in proof.meaning.program.funcs:
+        if len(func.labels) == rank and func.name in names:
+            yield func.name
+
+
+def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
+    """Whether it can be proved that only the Func's values are ever stored in a tensor."""
+    others = (one for one in proof.runs if one is not ran)
+    if any(a.tensor == array and a.kind != "load" for one in others for a in one.accesses):
+        return False
+    for access in ran.accesses:
+        if access.tensor != array or access.kind == "load":
+            continue
+        if access.kind != "store" or access.value is None:
+            return False
+        proof.run.about(access.line, f"stores what the algorithm says '{func}' is")
+        try:
+            here = set_of(both(proof.facts, domain(ran, access)))
+            stored = proof.memory.left(at, access)
+            wanted = value_of(proof.run, proof.meaning, func, access.indices)
+            if difference(proof.run, stored, wanted, here) is not None:
+                return False
+        except (Unread, Unwritten, Unsaid, NotAffine):
+            return False
+    return True

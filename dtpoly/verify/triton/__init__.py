@@ -1,0 +1,1 @@
+"""A kernel's text, and what it does when it runs."""

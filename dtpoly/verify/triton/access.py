@@ -1,0 +1,175 @@
+"""The data that the symbolic execution of a kernel takes and gives.
+
+A wrapper is read into `Launch`es (which kernel, with which arguments and grid). `running` runs
+each of them and gives a `Ran`: the loads, stores and barriers of the kernel in their order, and
+what holds of the names in them. The layers of the proof look at these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.terms import Term
+from dtpoly.verify.algebra.values import Value
+from dtpoly.verify.algebra.whole import Truth, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One load, store or atomic operation, at every lane, iteration and program."""
+
+    kind: str
+    tensor: str
+    indices: tuple[Whole, ...]
+    # The condition under which it happens: the branches around it and its mask.
+    where: Truth
+    lanes: tuple[str, ...]
+    loops: tuple[str, ...]
+    time: tuple[Whole, ...]
+    line: int
+    # The value that is stored, None for a load. A load has a number instead (other accesses have
+    # 0): the Element term that stands for the loaded value carries it.
+    value: Term | None
+    load: int
+    # The numbers whose sum is its address.
+    parts: tuple[Whole, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Barrier:
+    """A place where all lanes of a program wait for each other."""
+
+    where: Truth
+    loops: tuple[str, ...]
+    time: tuple[Whole, ...]
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A tensor that a kernel is given, with a stride and an extent for each axis."""
+
+    name: str
+    strides: tuple[Whole, ...]
+    shape: tuple[Whole, ...]
+    # The element type (see kinds).
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One launch of a kernel: what its parameters are bound to, and its grid."""
+
+    kernel: str
+    arguments: Mapping[str, Value]
+    grid: tuple[tuple[Whole, ...], ...]
+    # If programs take blocks in turn (a persistent kernel): the factors of the number of blocks.
+    turns: tuple[Whole, ...] | None
+    stages: int | None
+    line: int
+    # The numbers that decide how many bits offsets have, if any do; the strides of tensors that
+    # decide it, too; and sizes that are not just below 2^31, since the wrapper refuses such sizes.
+    largest: tuple[Whole, ...] = ()
+    reaches: frozenset[str] = frozenset()
+    apart: frozenset[Whole] = frozenset()
+    # Tensors whose last element has an offset below 2^31; products of sizes, each with the number
+    # that it is below; and whether values are promised to be finite.
+    near: frozenset[str] = frozenset()
+    below: tuple[tuple[Whole, int], ...] = ()
+    is_finite: bool = False
+    # Whether its programs may start while the launches before it still run (see early).
+    is_early: bool = False
+    # Whether some of its warps may load for the others (see specialized).
+    is_specialized: bool = False
+    # Whether it has only some of the programs of the launch that the file writes; and the
+    # parameter that says how many programs come before its own.
+    is_part: bool = False
+    before: str = ""
+    # The factors of products with numbers, such as `2 * blocks`; extents of its grid may be such.
+    factors: Mapping[Whole, tuple[Whole, ...]] = field(
+        default_factory=dict[Whole, tuple[Whole, ...]], compare=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A whole number that a kernel computes, its type, and the condition under which it does so."""
+
+    value: Whole
+    kind: str
+    where: Truth
+    line: int
+    # It is an operand of a subtraction, so it may be larger than the result.
+    is_less: bool = False
+    # It had 64 bits and keeps 32. It wraps if they do not hold it, and so may the algorithm's.
+    is_cut: bool = False
+    # It is used for more than a sum that becomes an address, so the result would show a wrap.
+    is_left: bool = False
+    # It is brought to 64 bits, and may be a part of an address after that.
+    is_widened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """A number by which lanes are shifted.
+
+    `first` says where a line begins, `stride` is the stride of lines, and the shift is below
+    `unit`.
+    """
+
+    first: Whole
+    stride: str
+    unit: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverPrograms:
+    """A loop over programs: the id it starts at, the number of accesses in it, and its line."""
+
+    program: str
+    accesses: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Divided:
+    """A whole number that a kernel divides: it must not be negative.
+
+    There is one exception: a negative number may be divided by a constant (`by`) if there is no
+    remainder.
+    """
+
+    number: Whole
+    by: int | None
+    where: Truth
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One launch after its symbolic run: its accesses and barriers, and the ranges of all names."""
+
+    launch: Launch
+    accesses: tuple[Access, ...]
+    barriers: tuple[Barrier, ...]
+    # The ranges of program coordinates, and those of loops and lanes.
+    programs: Mapping[str, Truth]
+    ranges: Mapping[str, Truth]
+    # Loops that Triton may pipeline, with their lines.
+    pipelined: Mapping[str, int]
+    # The divisions of the kernel, and the whole numbers that it computes, with their types.
+    divided: tuple[Divided, ...]
+    computed: tuple[Computed, ...]
+    # Products of extents of the grid.
+    divisors: frozenset[Whole]
+    # The ranges of program ids that are used as numbers; and facts, such as that there are
+    # programs at all and that no tile is larger than Triton makes it.
+    numbers: Mapping[str, Truth]
+    facts: Truth
+    # By name: how far a line begins behind an aligned address.
+    shifts: Mapping[str, Shift]
+    # Lines and reasons why nothing is proved of this kernel though it could be read: Triton may not
+    # compile it, or a branch was read as if it were not taken.
+    doubts: tuple[tuple[int, str], ...] = ()

@@ -1,0 +1,148 @@
+"""Record the loads, stores, atomic operations and barriers of a kernel as `Access`es.
+
+The calls of Triton that touch memory end here. Each becomes an access that says which element of
+which tensor is meant, and under which condition. A load also gives a term that stands for the
+loaded value: which store it sees is found later (see memory).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.casts import brought
+from dtpoly.verify.algebra.residues import settled
+from dtpoly.verify.algebra.terms import Element, Literal, Term, choose
+from dtpoly.verify.algebra.values import Item, Pointer, Tile, Unread, as_term, is_truth, lanes_of
+from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
+from dtpoly.verify.triton import shifts, wrapping
+from dtpoly.verify.triton.access import Access, Array, Barrier
+from dtpoly.verify.triton.axes import shape_of
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.strides import indices_of
+from dtpoly.verify.triton.tiles import aligned
+from dtpoly.verify.triton.typed import meaning, of_tile
+
+
+def load(
+    state: KernelState, pointer: Tile, mask: Tile | None, other: Tile | None, line: int
+) -> Tile:
+    """Record a load and return its value at each lane.
+
+    Where the mask is false, the value is `other`, or undefined if there is no `other`.
+    """
+    given = [one for one in (pointer, mask, other) if one is not None]
+    axes, items = aligned(state, given, line)
+    address = items[0]
+    if not isinstance(address, Pointer):
+        raise Unread(line, "a load from what is not an address")
+    # Triton broadcasts addresses along the axes of the mask. It does not broadcast the mask along
+    # the axes of 'other', and a single address cannot have a mask with axes.
+    spread = (pointer,) if mask is None or not pointer.axes else (pointer, mask)
+    if shape_of(state, axes) != shape_of(state, aligned(state, spread, line)[0]):
+        raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")
+    where = TRUE if mask is None else _mask(items[1], line)
+    inside = wrapping.unwrapped(address.offset)
+    if inside.where != TRUE:
+        # The index is a remainder by a size. Beyond the end the loaded element does not matter,
+        # but the tensor must have one: so that is recorded as a load of its own.
+        there = replace(address, offset=inside.outside)
+        _remember(state, "load", there, both(where, wrapping.beyond(inside)), axes, None, line)
+        address = replace(address, offset=inside.inside)
+    here = both(where, inside.where)
+    number_of_load = len(state.accesses) + 1
+    array, indices = _remember(state, "load", address, here, axes, None, line)
+    at = tuple(name(one) for one in (*lanes_of(axes), *state.loops))
+    element: Term = Element(array.name, indices, number_of_load, at)
+    if inside.where != TRUE:
+        element = choose(inside.where, element, Literal("undefined"))
+    others = [] if other is None else [_beside(array.kind, other)]
+    meaning("load other" if others else "load", (array.kind, *others), line)
+    if array.kind == kinds.BOOL and others not in ([], ["bool"], [kinds.BOOL], [kinds.TRUTH]):
+        # A truth is stored as one byte, and the byte of 256, for example, is 0.
+        raise Unread(line, "'other' beside truths that is not one: write True or False, or 0 or 1")
+    if mask is None:
+        return Tile(axes, element, array.kind)
+    missing: Term = Literal("undefined")
+    if other is not None:
+        missing = brought(as_term(items[-1], line), other.kind, array.kind)
+    return Tile(axes, choose(where, element, missing), array.kind)
+
+
+def store(
+    state: KernelState, kind: str, pointer: Tile, value: Tile, mask: Tile | None, line: int
+) -> None:
+    """Remember a store or an atomic operation."""
+    given = [one for one in (pointer, value, mask) if one is not None]
+    axes, items = aligned(state, given, line)
+    if shape_of(state, axes) != shape_of(state, pointer.axes) or not isinstance(items[0], Pointer):
+        raise Unread(line, "a store to what is not an address")
+    where = TRUE if mask is None else _mask(items[2], line)
+    held = state.arrays[items[0].tensor].kind
+    meaning(kind, (held, _beside(held, value)), line)
+    left = brought(as_term(items[1], line), value.kind, held)
+    if kind in ("atomic_max", "atomic_min"):
+        left = settled(held, left)
+    _remember(state, kind, items[0], where, axes, left, line)
+
+
+def _beside(held: str, tile: Tile) -> str:
+    """Return the kind of a value that is brought to the type that memory holds.
+
+    If memory holds truths, a 0 or 1 as written counts as False or True: each is the same byte.
+    """
+    is_bit = isinstance(tile.item, Whole) and tile.item.constant in (0, 1)
+    return "bool" if is_bit and held == kinds.BOOL and tile.kind == kinds.WEAK else of_tile(tile)
+
+
+def barrier(state: KernelState, line: int) -> None:
+    """Record a barrier."""
+    time = (*state.time, state.tick())
+    state.barriers.append(Barrier(state.where, state.loops, time, line))
+
+
+def _remember(
+    state: KernelState,
+    kind: str,
+    address: Pointer,
+    where: Truth,
+    axes: tuple[str | None, ...],
+    value: Term | None,
+    line: int,
+) -> tuple[Array, tuple[Whole, ...]]:
+    """Record an access, and return the tensor and the indices of the element.
+
+    While a loop is being tried out, nothing is recorded and the indices are zeros.
+    """
+    array = state.arrays[address.tensor]
+    if state.trials:
+        return array, tuple(number(0) for _ in array.strides)
+    offset = shifts.along_strides(state.shifts, array, address.offset)
+    indices = indices_of(state.run, array, offset, line)
+    time = (*state.time, state.tick())
+    wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
+    state.accesses.append(
+        Access(
+            kind,
+            array.name,
+            indices=indices,
+            where=both(state.where, where),
+            lanes=(*lanes_of(axes), *dict.fromkeys(wraps)),
+            loops=state.loops,
+            time=time,
+            line=line,
+            value=value,
+            load=len(state.accesses) + 1 if kind == "load" else 0,
+            parts=address.parts,
+        )
+    )
+    return array, indices
+
+
+def _mask(item: Item, line: int) -> Truth:
+    """Return a mask as a formula. A number as a mask is true where it is not 0."""
+    if isinstance(item, Whole):
+        return compare("!=", item, number(0))
+    if is_truth(item):
+        return item
+    raise Unread(line, "a mask that depends on data")

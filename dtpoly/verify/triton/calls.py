@@ -1,0 +1,81 @@
+"""Evaluate the calls of a kernel: of Triton, of methods, of Python and of the file's functions.
+
+Each call gives a value, and may also record an access, a number that must not overflow, or a doubt.
+A call that is not understood exactly raises Unread: then nothing is proved.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.terms import Literal
+from dtpoly.verify.algebra.values import (
+    Descriptor,
+    Function,
+    Tile,
+    Unread,
+    Value,
+    scalar,
+)
+from dtpoly.verify.triton import descriptors, methods
+from dtpoly.verify.triton.functions import called
+from dtpoly.verify.triton.reader import Reader
+from dtpoly.verify.triton.triton_operations import perform
+
+
+def call(read: Reader, node: ast.Call) -> Value:
+    """Return the value of a call, and record what it does."""
+    state = read.state
+    match node.func:
+        case (
+            ast.Attribute(value=ast.Name(id="tl"), attr=word)
+            | ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word)
+        ):
+            return perform(read, word, node.args, node)
+        case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
+            # This is a function of Python, which cannot be called with a tensor.
+            if any(read.tile(arg).kind != kinds.WEAK for arg in node.args):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
+            return perform(read, "cdiv", node.args, node)
+        case ast.Attribute(value=ast.Name(id=one), attr=("load" | "store") as word) if isinstance(
+            found := state.names.get(one), Descriptor
+        ):
+            return descriptors.call(read, found, word, node)
+        case ast.Attribute(value=value, attr=word):
+            return _method(read, value, word, node)
+        case ast.Name(id="min" | "max" as word) if not node.keywords:
+            chosen = perform(read, f"{word}imum", node.args, node)
+            if isinstance(chosen, Tile) and chosen.axes:
+                # Some versions of Triton's interpreter compare tiles as a whole, as Python does.
+                raise Unread(node.lineno, f"'{word}' of several lanes: write tl.{word}imum")
+            return chosen
+        case ast.Name(id="float"):
+            match node.args:
+                case [ast.Constant(value=str() as text)] if text in ("inf", "-inf", "nan"):
+                    return scalar(Literal(text))
+                case _:
+                    raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+        case ast.Name(id=one):
+            found = state.look(one, node.lineno)
+            if not isinstance(found, Function) or node.keywords:
+                raise Unread(node.lineno, f"a call of '{one}'")
+            values = [read.value(arg) for arg in node.args]
+            return called(read, found.name, values, node.lineno)
+        case _:
+            raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
+
+
+def _method(read: Reader, of: ast.expr, word: str, node: ast.Call) -> Value:
+    """Evaluate a method of a tensor as the function of that name, with the tensor put first."""
+    state = read.state
+    tile = read.tile(of, stays=True)
+    methods.check(tile, word, node.lineno)
+    # The tensor is evaluated only once; for the call it is bound to a name that no text can have.
+    own = f".{node.lineno}.{node.col_offset}.{node.end_col_offset}"
+    state.names[own] = tile
+    given = ast.copy_location(ast.Name(own, ast.Load()), of)
+    try:
+        return perform(read, "cast" if word == "to" else word, [given, *node.args], node)
+    finally:
+        del state.names[own]

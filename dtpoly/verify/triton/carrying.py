@@ -1,0 +1,304 @@
+"""Find out what names hold after a loop or a branch. All reductions by loops are recognised here.
+
+A variable that each iteration changes to `old op something` holds `before op (the reduction of
+something over all iterations)` after the loop. If the variable only depends on the last iteration,
+it holds what that leaves. In any other case its value is lost, and a later use of it is an error.
+(Whole numbers and addresses that grow by the same in each iteration are the care of loops.)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.casts import brought
+from dtpoly.verify.algebra.identities import IDENTITY, has_identity
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.residues import RING, settled
+from dtpoly.verify.algebra.terms import (
+    Apply,
+    Carried,
+    Choose,
+    Pair,
+    PlaceOf,
+    Term,
+    Total,
+    ValueOf,
+    choose,
+    pair,
+    put,
+    walk,
+)
+from dtpoly.verify.algebra.values import (
+    Lost,
+    Pointer,
+    Radix,
+    Tile,
+    Value,
+    as_term,
+    is_truth,
+    lanes_of,
+)
+from dtpoly.verify.algebra.whole import (
+    Truth,
+    Whole,
+    both,
+    either,
+    name,
+    names_of,
+    negation,
+    one_of,
+    put_truth,
+)
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.tiles import aligned
+
+
+def assigned(body: list[ast.stmt]) -> list[str]:
+    """Return every name that statements set, each once."""
+    found: dict[str, None] = {}
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found[node.id] = None
+    return list(found)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopEnd:
+    """A loop that is over: its name, the range of its counters, and what is known of them."""
+
+    loop: str
+    here: Truth
+    # The value of each counter in the last iteration.
+    last: Mapping[str, Whole]
+    # All names that may mean something else in each iteration.
+    moving: AbstractSet[str]
+
+
+def after_loop(
+    run: ProofRun, one: str, before: Mapping[str, Value], after: Mapping[str, Value], end: LoopEnd
+) -> Value:
+    """Return what a name holds after a loop that sets it.
+
+    A branch whose condition has no name that moves is taken in all iterations or in none: then each
+    of its sides is treated as a loop of its own.
+    """
+    new, old = after[one], before[one]
+    if isinstance(new, Tile) and isinstance(new.item, Choose):
+        condition = new.item.condition
+        if not names_of(condition) & end.moving:
+            sides = (replace(new, item=side) for side in (new.item.yes, new.item.no))
+            found = [after_loop(run, one, before, {**after, one: side}, end) for side in sides]
+            items = [side.item for side in found if isinstance(side, Tile)]
+            if len(items) == 2:
+                yes, no = (as_term(item, 0) for item in items)
+                return replace(new, item=choose(condition, yes, no))
+    if new == old:
+        return old
+    result = None
+    if isinstance(old, Tile) and isinstance(new, Tile):
+        if isinstance(new.item, Whole | Pointer | Radix):
+            result = None
+        elif not _carries(as_term(new.item, 0), end.loop):
+            result = _of_last(run, before, after, one, put_truth(end.here, end.last), end.last)
+        else:
+            result = _combined(run, one, new, before, after, end)
+    return result or Lost("is set anew in each iteration of a loop, and used after it")
+
+
+def _combined(
+    run: ProofRun,
+    one: str,
+    new: Tile,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> Tile | None:
+    """Return the reduction that a loop does with a name; None if it does none that is known."""
+    lanes = tuple(name(axis) for axis in lanes_of(new.axes))
+    term = as_term(new.item, 0)
+    whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
+    taken = _pieces(whole, end.loop, lanes)
+    if taken is None:
+        return None
+    variables, operation, pieces = taken
+    if not has_identity(operation, new.kind) or not _is_updated(one, variables, whole, after):
+        return None
+    start = _start(run, variables, before, after, is_one=operation not in RING)
+    if start is None or any(_carries(piece, end.loop) for piece in pieces):
+        return None
+    result = start
+    for piece in pieces:
+        result = Apply(operation, (result, Total(operation, tuple(end.last), end.here, piece)))
+    match term:
+        case ValueOf():
+            return replace(new, item=ValueOf(result))
+        case PlaceOf():
+            return replace(new, item=PlaceOf(result))
+        case _:
+            return replace(new, item=result)
+
+
+def _of_last(
+    run: ProofRun,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    one: str,
+    is_run: Truth,
+    last: Mapping[str, Whole],
+) -> Tile | None:
+    """Return what the last iteration leaves or, if there is no iteration, what was there before."""
+    new, start = after[one], _start(run, (one,), before, after, is_one=False)
+    if start is None or not isinstance(new, Tile):
+        return None
+    value = put(run, as_term(new.item, 0), last)
+    return replace(new, item=choose(is_run, value, start))
+
+
+def _is_updated(
+    one: str, variables: tuple[str, ...], whole: Term, after: Mapping[str, Value]
+) -> bool:
+    """Whether each variable is set to its part of the whole: a pair sets a value and a place."""
+    if len(variables) == 1:
+        return variables == (one,)
+    if one not in variables:
+        return False
+    tiles = [after.get(variable) for variable in variables]
+    wanted = (ValueOf(whole), PlaceOf(whole))
+    first = after[one]
+    return isinstance(first, Tile) and all(
+        isinstance(tile, Tile) and tile.item == part and tile.axes == first.axes
+        for tile, part in zip(tiles, wanted, strict=True)
+    )
+
+
+def _start(
+    run: ProofRun,
+    variables: tuple[str, ...],
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    *,
+    is_one: bool,
+) -> Term | None:
+    """Return what variables begin with, in the types that they have in the end.
+
+    This matters since the least number of a type changes nothing only in that very type.
+    """
+    starts: list[Term] = []
+    for variable in variables:
+        old, new = before[variable], after[variable]
+        if not isinstance(old, Tile) or not isinstance(new, Tile):
+            return None
+        if len(lanes_of(old.axes)) != len(lanes_of(new.axes)):
+            return None
+        lanes = zip(lanes_of(old.axes), lanes_of(new.axes), strict=True)
+        term = brought(as_term(old.item, 0), old.kind, new.kind)
+        term = settled(new.kind, term) if is_one else term
+        starts.append(put(run, term, {a: name(b) for a, b in lanes}))
+    return starts[0] if len(starts) == 1 else pair(*starts)
+
+
+Pieces = tuple[tuple[str, ...], str, list[Term]]
+
+
+def _pieces(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
+    """Take `old op a op b` apart into the variables of old, op, and [a, b]; None for others."""
+    match term:
+        case Apply(operation=operation, operands=(left, right)) if operation in IDENTITY:
+            for old, new in ((left, right), (right, left)):
+                variables = _old(old, loop, lanes)
+                if variables is not None:
+                    return variables, operation, [new]
+                inner = _pieces(old, loop, lanes)
+                if inner is not None and inner[1] == operation:
+                    return inner[0], operation, [*inner[2], new]
+            return None
+        case Choose(condition=condition, yes=yes, no=no):
+            sides = ((condition, yes, no), (negation(condition), no, yes))
+            for where, other, stays in sides:
+                inner = _pieces(other, loop, lanes)
+                if inner is not None and _old(stays, loop, lanes) == inner[0]:
+                    variables, operation, pieces = inner
+                    nothing = IDENTITY[operation]
+                    return variables, operation, [choose(where, one, nothing) for one in pieces]
+            return None
+        case _:
+            return None
+
+
+def _old(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, ...] | None:
+    match term:
+        case Carried(variable=variable, loop=of, lanes=at) if of == loop and at == lanes:
+            return (variable,)
+        case Pair(value=Carried() as value, place=Carried() as place):
+            both_of = (value, place)
+            if all(one.loop == loop and one.lanes == lanes for one in both_of):
+                return (value.variable, place.variable)
+            return None
+        case _:
+            return None
+
+
+def _carries(term: Term, loop: str) -> bool:
+    return any(isinstance(one, Carried) and one.loop == loop for one in walk(term))
+
+
+def merged(
+    state: KernelState,
+    condition: Truth,
+    yes: Mapping[str, Value],
+    no: Mapping[str, Value],
+    line: int,
+) -> dict[str, Value]:
+    """Return what names hold after a branch, from what they hold after each of its sides."""
+    result: dict[str, Value] = {}
+    for one in {**yes, **no}:
+        first, second = yes.get(one), no.get(one)
+        if first is None or second is None:
+            result[one] = Lost("is set in only one side of a branch")
+        elif first == second:
+            result[one] = first
+        elif isinstance(first, Tile) and isinstance(second, Tile):
+            result[one] = _either(state, condition, first, second, line)
+        else:
+            result[one] = Lost("is one of two things after a branch")
+    return result
+
+
+def _either(state: KernelState, condition: Truth, first: Tile, second: Tile, line: int) -> Value:
+    if len(first.axes) != len(second.axes) or any(
+        (a is None) != (b is None) or (a and b and state.extents[a] != state.extents[b])
+        for a, b in zip(first.axes, second.axes, strict=True)
+    ):
+        return Lost("has one of two shapes after a branch")
+    axes, (a, b) = aligned(state, (first, second), line)
+    if not (isinstance(a, Whole) and isinstance(b, Whole) and first.kind == second.kind):
+        state.leaves(first, line)
+        state.leaves(second, line)
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        kind, is_cut = kinds.met(first.kind, second.kind), first.is_cut or second.is_cut
+        return Tile(axes, either(condition, a, b), kind, is_cut)
+    kind = kinds.met(first.kind, second.kind)
+    if is_truth(a) and is_truth(b):
+        return Tile(axes, one_of(both(condition, a), both(negation(condition), b)), kind)
+    if isinstance(a, Pointer | Radix) or isinstance(b, Pointer | Radix):
+        return Lost("is one of two addresses after a branch")
+    yes, no = (
+        brought(as_term(item, line), tile.kind, kind) for item, tile in ((a, first), (b, second))
+    )
+    return Tile(axes, _grown(condition, yes, no, kind), kind)
+
+
+def _grown(condition: Truth, yes: Term, no: Term, kind: str) -> Term:
+    match yes:
+        case Apply(operation=operation, operands=(old, new)) if old == no and has_identity(
+            operation, kind
+        ):
+            return Apply(operation, (old, choose(condition, new, IDENTITY[operation])))
+        case _:
+            return choose(condition, yes, no)

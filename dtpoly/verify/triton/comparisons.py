@@ -1,0 +1,116 @@
+"""Compare the symbolic values of a kernel: numbers give formulas, and data gives terms."""
+
+from __future__ import annotations
+
+import ast
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.building import applied, is_index, rounded
+from dtpoly.verify.algebra.casts import SINGLE
+from dtpoly.verify.algebra.numerals import finite
+from dtpoly.verify.algebra.residues import leaving
+from dtpoly.verify.algebra.terms import Literal, Term
+from dtpoly.verify.algebra.values import (
+    Item,
+    Pointer,
+    Tile,
+    Type,
+    Unread,
+    Value,
+    as_term,
+    is_truth,
+)
+from dtpoly.verify.algebra.whole import (
+    FALSE,
+    TRUE,
+    Whole,
+    compare,
+    names_of,
+    negation,
+)
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.operators import counted, exact, formula, in_type, is_exact, not_in_eight
+from dtpoly.verify.triton.tiles import aligned
+from dtpoly.verify.triton.typed import meaning, of_operand
+
+SIGNS: dict[type[ast.cmpop], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+# f32 holds all whole numbers below this exactly.
+MOST_EXACT = 2**SINGLE
+
+
+def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
+    """Return `left op right` as a condition, or as a term if it depends on data."""
+    if isinstance(left, Type) and isinstance(right, Type):
+        raise Unread(node.lineno, "a comparison of types")
+    word = SIGNS.get(type(op))
+    if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    state.leaves(left, node.lineno)
+    state.leaves(right, node.lineno)
+    axes, (a, b) = aligned(state, (left, right), node.lineno)
+    if isinstance(a, Pointer) or isinstance(b, Pointer):
+        raise Unread(node.lineno, "a comparison of addresses")
+    found = meaning(COMPARISONS[word], [of_operand(left, a), of_operand(right, b)], node.lineno)
+    not_in_eight(found.within, node.lineno)
+    a, b = (
+        settled_in(item, tile.kind, found.within, node.lineno)
+        for item, tile in ((a, left), (b, right))
+    )
+    if found.within == kinds.WEAK:
+        a, b = counted(a), counted(b)
+    if kinds.is_float(found.within) and found.within != "tl.float64":
+        a, b = _in_floats(left, a, b, node.lineno), _in_floats(right, b, a, node.lineno)
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        if is_exact(left) and is_exact(right):
+            exact(state, left, node.lineno)
+            exact(state, right, node.lineno)
+        else:
+            a, b = as_term(a, node.lineno), as_term(b, node.lineno)
+    return Tile(axes, comparison(word, a, b, node.lineno), found.kind)
+
+
+def _in_floats(tile: Tile, item: Item, other: Item, line: int) -> Item:
+    """Round an index or a size to f32 if f32 compares it; that may change it.
+
+    A whole number that is rounded once keeps its order to a number that has few digits, so it can
+    stay as it is.
+    """
+    if not isinstance(item, Whole | Term) or not isinstance(other, Whole | Term):
+        return item
+    own, beside = as_term(item, line), as_term(other, line)
+    if isinstance(own, Literal) or not (is_index(own) and is_index(beside)):
+        return item
+    limit = finite(beside.text) if isinstance(beside, Literal) else None
+    is_far = isinstance(beside, Literal) and "inf" in beside.text
+    is_near = limit is not None and abs(limit) < MOST_EXACT
+    is_once = isinstance(item, Whole) and not kinds.is_float(tile.kind)
+    return item if is_far or (is_near and is_once) else rounded("tl.float32", own)
+
+
+def settled_in(item: Item, kind: str, within: str, line: int) -> Item:
+    """Return an operand of a comparison as one number, in the type in which the operands meet."""
+    if is_truth(item) or within == kinds.LOST:
+        return leaving(item, kind, kinds.BOOL, "")
+    return in_type(leaving(item, kind, kinds.BOOL, ""), kind, within, "", line)
+
+
+def comparison(word: str, left: Item, right: Item, line: int) -> Item:
+    """Compare two values at one lane."""
+    if is_truth(left) and isinstance(right, Whole) and right.constant in (0, 1):
+        right = TRUE if right.constant else FALSE
+    if isinstance(left, Whole) and isinstance(right, Whole):
+        if any(".stride(" in one for one in (*names_of(left), *names_of(right))):
+            raise Unread(line, "a comparison of what strides are in, which may not fit its type")
+        return compare(word, left, right)
+    if is_truth(left) and is_truth(right) and word in ("==", "!="):
+        apart = formula("xor", left, right)
+        return apart if word == "!=" else negation(apart)
+    return applied(COMPARISONS[word], (as_term(left, line), as_term(right, line)))

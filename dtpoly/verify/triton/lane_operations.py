@@ -1,0 +1,175 @@
+"""Model the operations of Triton that compute each lane of a tile from the same lane of others."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.building import applied
+from dtpoly.verify.algebra.casts import as_kind, brought, cast, cut
+from dtpoly.verify.algebra.residues import leaving, settled
+from dtpoly.verify.algebra.terms import Term
+from dtpoly.verify.algebra.values import Item, Pointer, Tile, Type, Unread, Value, as_term, is_truth
+from dtpoly.verify.algebra.whole import Whole, extreme
+from dtpoly.verify.semantics.types import MADE
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.operators import (
+    chosen,
+    in_kind,
+    in_type,
+    joined,
+    not_in_eight,
+    value_of,
+    widened,
+)
+from dtpoly.verify.triton.tiles import aligned
+from dtpoly.verify.triton.typed import meaning, of_tile
+
+# Operations of two floats, and what terms call them.
+BINARY = {"fdiv": "div", "div_rn": "div_rn"}
+ALL_NANS, NO_NANS = Type("tl.PropagateNan.ALL"), Type("tl.PropagateNan.NONE")
+
+
+def converted(given: Operands) -> Tile:
+    """Model `tl.cast`, which is also the method `to`."""
+    state, line = given.state, given.line
+    before = given.tile(0, stays=True)
+    to = given.type_in(given.args[1])
+    if not isinstance(before.item, Pointer):
+        meaning("cast", (of_tile(before), to), line)
+    changed = cast(before, to, line)
+    if changed.kind != before.kind:
+        state.leaves(before, line, is_widened=changed.kind == "tl.int64")
+    if before.kind in kinds.MAY_BE_LONG and to == "tl.int32":
+        changed = cut(changed)
+    else:
+        state.computed(changed.item, changed.kind, line)
+    if before.is_cut and changed.kind == "tl.int64":
+        # From here on it has 64 bits again, so up to here 32 bits must have held it.
+        state.computed(before.item, before.kind, line, is_cut=True)
+        return replace(changed, is_cut=False, is_counter=False)
+    return replace(changed, is_cut=before.is_cut or changed.is_cut, is_counter=False)
+
+
+def where(given: Operands) -> Tile:
+    """Model `tl.where`."""
+    line = given.line
+    tiles = given.tiles()
+    axes, items = aligned(given.state, tiles, line)
+    of = [kinds.BOOL, *map(of_tile, tiles[1:])]
+    kind, is_cut = meaning("where", of, line).kind, any(t.is_cut for t in tiles)
+    ends = any(_is_end(item, kind) for item in items[1:])
+    condition = leaving(items[0], tiles[0].kind, kinds.BOOL, "")
+    yes, no = widened(items[1:], tiles[1:], kind, line)
+    if isinstance(yes, Whole) and isinstance(no, Whole) and not ends:
+        return Tile(axes, chosen(condition, yes, no, line), kind, is_cut)
+    if is_truth(yes) and is_truth(no):
+        return Tile(axes, chosen(condition, yes, no, line), kinds.BOOL)
+    yes, no = _typed((yes, no), tiles[1:], kind, line)
+    return Tile(axes, chosen(condition, yes, no, line), kind)
+
+
+def extreme_of_two(given: Operands) -> Tile:
+    """Model `tl.maximum` and `tl.minimum`, and `max` and `min` of Python."""
+    state, word, line = given.state, given.word, given.line
+    tiles = [given.read.tile(one) for one in given.args[:2]]
+    axes, (a, b) = aligned(state, tiles, line)
+    nans = given.value_of("propagate_nan")
+    if nans not in (None, ALL_NANS, NO_NANS):
+        raise given.refused()
+    kind = meaning(_extreme(word, given.node, nans), list(map(of_tile, tiles)), line).kind
+    a, b = widened((a, b), tiles, kind, line)
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        is_cut = any(one.is_cut for one in tiles)
+        return Tile(axes, extreme(word == "maximum", a, b), kind, is_cut)
+    not_in_eight(kind, line)
+    left = [leaving(item, tile.kind, kind, word) for item, tile in zip((a, b), tiles, strict=True)]
+    operands = [settled(kind, term) for term in _typed(left, tiles, kind, line)]
+    return Tile(axes, applied(losing_nan(state, word, kind, nans), operands), kind)
+
+
+def fma(given: Operands) -> Tile:
+    """Model `tl.fma`: a product and a sum, of which only the result is rounded."""
+    state, word, line = given.state, given.word, given.line
+    tiles = given.tiles()
+    axes, (a, b, c) = aligned(state, tiles, line)
+    kind = meaning("fma", list(map(of_tile, tiles)), line).kind
+    a, b, c = (
+        in_type(item, tile.kind, kind, word, line)
+        for item, tile in zip((a, b, c), tiles, strict=True)
+    )
+    product = joined(state, "mul", a, b, line)
+    return Tile(axes, in_kind(joined(state, "add", product, c, line), kind, word, line), kind)
+
+
+def unary(given: Operands) -> Tile:
+    """Model the functions of one number, such as `tl.exp`."""
+    word, line = given.word, given.line
+    tile = given.tile(0)
+    kind = meaning(word, [of_tile(tile)], line).kind
+    operand = settled(tile.kind, typed(as_term(tile.item, line), tile, kind))
+    item = in_kind(value_of(given.state, word, [operand]), kind, word, line)
+    return replace(tile, item=item, kind=kind)
+
+
+def binary(given: Operands) -> Tile:
+    """Model the functions of two floats, such as `tl.fdiv`."""
+    word, line = given.word, given.line
+    tiles = given.tiles()
+    axes, items = aligned(given.state, tiles, line)
+    of = list(map(of_tile, tiles))
+    if not all(kinds.is_float(MADE.get(one, one)) for one in of):
+        raise Unread(line, f"'tl.{word}' of what is no float, which Triton 3.6 refuses")
+    kind = meaning(word, of, line).kind
+    operands = [
+        settled(tile.kind, term)
+        for term, tile in zip(_typed(items, tiles, kind, line), tiles, strict=True)
+    ]
+    return Tile(axes, in_kind(applied(BINARY[word], operands), kind, word, line), kind)
+
+
+def typed(term: Term, tile: Tile, kind: str) -> Term:
+    """Bring a value to the type in which it meets other values."""
+    if tile.kind == kind:
+        return term
+    if kind == kinds.LOST or tile.kind == kinds.BOOL:
+        return as_kind(term, tile.kind, kind)
+    return brought(term, tile.kind, kind)
+
+
+def _typed(items: Sequence[Item], tiles: Sequence[Tile], kind: str, line: int) -> Iterator[Term]:
+    """Yield values in the type in which they meet."""
+    for item, tile in zip(items, tiles, strict=True):
+        yield typed(as_term(item, line), tile, kind)
+
+
+def _extreme(word: str, node: ast.Call, nans: Value | None) -> str:
+    """Return the name that the table of semantics has for a `maximum` or `minimum` of two."""
+    if isinstance(node.func, ast.Name):
+        return f"{node.func.id} of python"
+    return f"{word} of all" if nans == ALL_NANS else word
+
+
+def _is_end(item: Item, kind: str) -> bool:
+    """Whether a value is the least or largest number of a type.
+
+    A `where` with such a number does not choose between indices.
+    """
+    constant = item.constant if isinstance(item, Whole) else None
+    return constant is not None and kinds.extreme(constant, kind) is not None
+
+
+def losing_nan(state: KernelState, word: str, kind: str, nans: Value | None) -> str:
+    """Return the operation, marked as one without nan if a nan may lose in it.
+
+    The `maximum` and `minimum` of the language let a nan win. Triton's do so only where
+    `propagate_nan` asks for it; where values are promised to be finite, it makes no difference.
+    """
+    if word == "add" or nans == ALL_NANS or kinds.is_whole(kind) or kind == kinds.BOOL:
+        return word
+    if state.launch.is_finite:
+        return word
+    return f"{word}{kinds.WITHOUT_NAN}"

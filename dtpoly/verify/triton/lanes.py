@@ -1,0 +1,39 @@
+"""Say which numbers of lanes along an axis Triton makes no tile of, so that nothing is proved."""
+
+from __future__ import annotations
+
+from dtpoly.verify.algebra.values import MOST_LANES
+from dtpoly.verify.algebra.whole import Atom, Either, Extreme, Whole
+
+POWERS = ("next_power_of_2(", "lanes(")  # the names of numbers that are powers of two begin so
+
+
+def doubt_of(extent: Whole) -> str:
+    """Return why Triton may make no tile of so many lanes along an axis; empty if it makes one."""
+    count = extent.constant
+    if count is None:
+        if _is_power(extent):
+            return ""
+        return "a tile of a number of lanes that may be no power of two"
+    if count > MOST_LANES or count < 1 or count & (count - 1):
+        return f"a tile of {count} lanes, which Triton does not compile"
+    return ""
+
+
+def _is_power(of: Whole) -> bool:
+    """Whether a number is a product of powers of two."""
+    match of.terms:
+        case ((monomial, times),):
+            return times > 0 and times & (times - 1) == 0 and all(map(_is_power_too, monomial))
+        case _:
+            return False
+
+
+def _is_power_too(factor: Atom) -> bool:
+    match factor:
+        case str():
+            return factor.startswith(POWERS)
+        case Extreme(left=left, right=right) | Either(yes=left, no=right):
+            return _is_power(left) and _is_power(right)
+        case _:
+            return False

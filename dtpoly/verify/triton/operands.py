@@ -1,0 +1,93 @@
+"""The arguments of a call of Triton, as the rule of its operation reads them.
+
+An argument is read when its rule asks for it: reading notes what the argument computes, and that
+must stand in the order in which the rule needs it. A rule also says how it reads: a `tile` leaves
+the parts of addresses, so products in it must not wrap, unless it only changes its shape.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.values import Group, Tile, Type, Unread, Value
+from dtpoly.verify.algebra.whole import Whole
+from dtpoly.verify.triton.axes import axis_of
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.reader import Reader
+
+Axes = tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """A call of an operation: its word, its arguments, and what reads them."""
+
+    read: Reader
+    word: str
+    args: list[ast.expr]  # those that are given by place
+    given: Mapping[str, ast.expr]  # those that have names, given by place or by name
+    node: ast.Call
+
+    @property
+    def state(self) -> KernelState:
+        """The state of the kernel's run."""
+        return self.read.state
+
+    @property
+    def line(self) -> int:
+        """The line of the call."""
+        return self.node.lineno
+
+    @property
+    def text(self) -> str:
+        """The call as it is written, between quotes."""
+        return f"'{ast.unparse(self.node)}'"
+
+    def refused(self, why: str = "") -> Unread:
+        """Return the error for this call, which shows its text."""
+        return Unread(self.line, f"{self.text}{why}")
+
+    def tile(self, at: int, *, stays: bool = False) -> Tile:
+        """Read an argument that must be a tile; `stays` if only its shape is changed."""
+        return self.read.tile(self.args[at], stays=stays)
+
+    def tiles(self) -> list[Tile]:
+        """Read all arguments by place as tiles."""
+        return [self.read.tile(one) for one in self.args]
+
+    def tile_of(self, name: str) -> Tile | None:
+        """Read an argument that has a name as a tile; None if it is not given."""
+        return self.read.tile(self.given[name]) if name in self.given else None
+
+    def value(self, at: int) -> Value:
+        """Read an argument."""
+        return self.read.value(self.args[at])
+
+    def value_of(self, name: str) -> Value | None:
+        """Read an argument that has a name; None if it is not given."""
+        return self.read.value(self.given[name]) if name in self.given else None
+
+    def whole(self, at: int) -> Whole:
+        """Read an argument that must be a whole number."""
+        return self.read.whole(self.args[at])
+
+    def type_in(self, node: ast.expr) -> str:
+        """Read an expression that must be a type."""
+        kind = self.read.value(node)
+        if not isinstance(kind, Type):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a type")
+        return kind.name
+
+    def axes_of(self, shape: Value) -> Axes:
+        """Make the axes of a shape, which must be constants of the kernel."""
+        parts = shape.parts if isinstance(shape, Group) else (shape,)
+        axes: list[str | None] = []
+        for part in parts:
+            is_size = isinstance(part, Tile) and part.kind == kinds.WEAK and not part.axes
+            if not isinstance(part, Tile) or not isinstance(part.item, Whole) or not is_size:
+                raise Unread(self.line, f"a shape in '{ast.unparse(self.node)}'")
+            axes.append(axis_of(self.state, part.item))
+        return tuple(axes)

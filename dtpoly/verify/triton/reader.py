@@ -1,0 +1,82 @@
+"""Read expressions and statements of a kernel, for whoever needs their values while it runs.
+
+`running` makes a `Reader` out of its own functions and hands it to loops, calls and descriptors.
+So these can read arguments and run bodies, and need not import what imports them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.values import Tile, Unread, Value, is_truth
+from dtpoly.verify.algebra.whole import Truth, Whole, compare, number
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.operators import exact, restored
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """What reads a kernel: it knows the state of the run, and how parts of the text are read."""
+
+    state: KernelState
+    evaluate: Callable[[Reader, ast.expr], Value]
+    execute: Callable[[Reader, ast.stmt], None]
+
+    def block(self, body: Sequence[ast.stmt]) -> None:
+        """Run statements in order."""
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, node: ast.stmt) -> None:
+        """Run one statement."""
+        self.state.line = node.lineno
+        try:
+            self.execute(self, node)
+        except Unread as error:
+            # Functions that build terms know no lines, so the line of the statement is added here.
+            raise error if error.line else Unread(node.lineno, error.what) from error
+
+    def value(self, node: ast.expr) -> Value:
+        """Return the value of an expression."""
+        return self.evaluate(self, node)
+
+    def tile(self, node: ast.expr, *, stays: bool = False) -> Tile:
+        """Return the value of an expression that must be a tile of numbers.
+
+        `stays` says that only its shape is changed, not its values.
+        """
+        value = self.value(node)
+        if not isinstance(value, Tile):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a number")
+        if not stays:
+            self.state.leaves(value, node.lineno)
+        return value
+
+    def whole(self, node: ast.expr) -> Whole:
+        """Return the value of an expression that must be one whole number."""
+        value = self.value(node)
+        value = restored(value) if isinstance(value, Tile) else value
+        if isinstance(value, Tile) and isinstance(value.item, Whole) and not value.axes:
+            exact(self.state, value, node.lineno)
+            self.state.leaves(value, node.lineno)
+            return value.item
+        what = f"'{ast.unparse(node)}' is not one whole number of indices and sizes"
+        raise Unread(node.lineno, what)
+
+    def truth(self, node: ast.expr) -> Truth:
+        """Return the value of a condition, which must be about sizes and indices alone."""
+        return condition(self.state, self.value(node), node)
+
+
+def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:
+    """Return a value as a condition. Raises Unread if it is none."""
+    if isinstance(value, Tile) and not value.axes:
+        item = value.item
+        if isinstance(item, Whole):
+            exact(state, value, node.lineno)
+            return compare("!=", item, number(0))
+        if is_truth(item):
+            return item
+    raise Unread(node.lineno, f"a branch on '{ast.unparse(node)}'")

@@ -1,0 +1,137 @@
+"""Model reductions of a tile along an axis: `tl.sum`, `tl.max`, `tl.min` and `tl.reduce`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.proof_run import Lemma
+from dtpoly.verify.algebra.residues import RING, settled
+from dtpoly.verify.algebra.terms import (
+    EXTREMES,
+    Apply,
+    Literal,
+    Pair,
+    PlaceOf,
+    Total,
+    ValueOf,
+    pair,
+    put,
+)
+from dtpoly.verify.algebra.values import (
+    Function,
+    Group,
+    Tile,
+    Unread,
+    Value,
+    as_term,
+    lanes_of,
+)
+from dtpoly.verify.algebra.whole import both, name, number, within
+from dtpoly.verify.triton import known
+from dtpoly.verify.triton.compiled import note_reduced
+from dtpoly.verify.triton.functions import called, of_kind
+from dtpoly.verify.triton.helpers import MEANINGS
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.lane_operations import losing_nan
+from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.operators import in_kind, in_type, not_in_eight
+from dtpoly.verify.triton.reader import Reader
+from dtpoly.verify.triton.tiles import aligned
+from dtpoly.verify.triton.typed import meaning, of_tile
+
+# What terms call the reductions of Triton.
+REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
+# If each step of such a reduction is rounded, its order matters: so it gets a name of its own.
+STEPS = ("add", "mul")
+
+
+def along_axis(given: Operands) -> Tile:
+    """Model `tl.sum`, `tl.max` and `tl.min`."""
+    word, line = given.word, given.line
+    if "axis" not in given.given:
+        raise given.refused(" of all axes at once")
+    axis = given.read.whole(given.given["axis"]).constant
+    tile = given.tile(0)
+    found = meaning(word, [of_tile(tile)], line)
+    brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)
+    tile = replace(tile, item=brought_to, kind=found.kind)
+    operation = losing_nan(given.state, REDUCED[word], tile.kind, None)
+    return reduced(given.state, tile, axis, operation, line)
+
+
+def by_function(given: Operands) -> Value:
+    """Model `tl.reduce` by a function of the file."""
+    function = given.value(2)
+    axis = given.whole(1).constant
+    if not isinstance(function, Function):
+        raise given.refused()
+    return reduced_by(given.read, given.value(0), axis, function.name, given.line)
+
+
+def reduced(state: KernelState, tile: Tile, axis: int | None, operation: str, line: int) -> Tile:
+    """Reduce a tile along an axis: all lanes are put together by an operation."""
+    if axis is None or not -len(tile.axes) <= axis < len(tile.axes):
+        raise Unread(line, "a reduction of an axis that is not there")
+    lane = tile.axes[axis]
+    rest = list(tile.axes)
+    del rest[axis]
+    term = as_term(tile.item, line)
+    kind = tile.kind
+    if operation not in RING and not isinstance(term, Pair):
+        term = settled(kind, term)
+    if operation in STEPS and kinds.is_narrow(kind) and not kinds.is_whole(kind):
+        operation = f"{operation} in {kind}"
+    if lane is None:
+        return Tile(tuple(rest), term, kind)
+    bound = {one: state.run.fresh("lane") for one in lanes_of((lane,))}
+    ranges = (within(number(0), name(new), state.extents[one]) for one, new in bound.items())
+    moved = put(state.run, term, {one: name(new) for one, new in bound.items()})
+    total = Total(operation, tuple(bound.values()), both(*ranges), moved)
+    if kinds.is_float(kind):
+        note_reduced(state, operation.partition(" in ")[0], term, bound.values())
+    return Tile(tuple(rest), in_kind(total, kind, operation, line), kind)
+
+
+def reduced_by(read: Reader, operand: Value, axis: int | None, function: str, line: int) -> Value:
+    """Evaluate `tl.reduce` by a function of the file.
+
+    To find the operation, the function is evaluated on two probes: it must put them together by one
+    operation. A pair of values and places is reduced by a function that is known by its text.
+    """
+    state = read.state
+    if isinstance(operand, Group):
+        for part in operand.parts:
+            state.leaves(part, line)
+        meaning_of = known.meaning(state.file, function)
+        if meaning_of is not None:
+            state.run.assume(Lemma.KNOWN, function, *MEANINGS[function])
+        match operand.parts:
+            case (Tile() as first, Tile() as second) if meaning_of in EXTREMES:
+                not_in_eight(first.kind, line)
+                axes, (a, b) = aligned(state, (first, second), line)
+                values = (
+                    settled(tile.kind, as_term(item, line))
+                    for item, tile in ((a, first), (b, second))
+                )
+                both = Tile(axes, pair(*values))
+                result = reduced(state, both, axis, of_kind(str(meaning_of), first.kind), line)
+                term = as_term(result.item, line)
+                value = Tile(result.axes, ValueOf(term), first.kind)
+                return Group((value, Tile(result.axes, PlaceOf(term), second.kind)))
+            case _:
+                raise Unread(line, f"a reduction by '{function}'")
+    if not isinstance(operand, Tile):
+        raise Unread(line, "a reduction of what is not a tile")
+    state.leaves(operand, line)
+    left, right = Literal("left"), Literal("right")
+    probes: list[Value] = [Tile((), left, operand.kind), Tile((), right, operand.kind)]
+    match called(read, function, probes, line):
+        case Tile(item=Apply(operation=operation, operands=operands)) if operands == (left, right):
+            return reduced(state, operand, axis, operation, line)
+        case Tile(
+            item=Apply(operands=(Apply(operation=operation, operands=operands),), operation=outer)
+        ) if operands == (left, right) and outer == f"round {operand.kind}":
+            return reduced(state, operand, axis, operation, line)
+        case _:
+            raise Unread(line, f"a reduction by '{function}'")

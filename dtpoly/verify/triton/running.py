@@ -1,0 +1,286 @@
+"""Execute a kernel symbolically: `run_kernel` returns what one launch does to memory.
+
+Each Python statement of the kernel is run once, for all programs, lanes and iterations together:
+these are names in formulas. What it does is noted in a `KernelState`. A statement that is not
+understood raises Unread.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.building import literal
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.values import (
+    Descriptor,
+    Group,
+    Nothing,
+    Pointer,
+    Text,
+    Tile,
+    Type,
+    Unread,
+    Value,
+    is_truth,
+    scalar,
+)
+from dtpoly.verify.algebra.whole import (
+    FALSE,
+    TRUE,
+    Truth,
+    Whole,
+    both,
+    negation,
+    number,
+)
+from dtpoly.verify.triton import calls, descriptors, loops, persistent, shifts, wrapping
+from dtpoly.verify.triton.access import Array, Launch, Ran
+from dtpoly.verify.triton.axes import LaidOutAnewError
+from dtpoly.verify.triton.carrying import merged
+from dtpoly.verify.triton.comparisons import compared
+from dtpoly.verify.triton.compiled import check_named, check_sides
+from dtpoly.verify.triton.digits import Digits, split
+from dtpoly.verify.triton.early import after_waiting
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.operators import (
+    both_or_either,
+    operated,
+    signed,
+)
+from dtpoly.verify.triton.pairs import COUNTED
+from dtpoly.verify.triton.reader import Reader, condition
+from dtpoly.verify.triton.specialized import after_making
+from dtpoly.verify.triton.tiles import subscripted
+from dtpoly.verify.triton.typed import kept
+from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
+from dtpoly.verify.triton.unit.unit import Unit
+
+
+def run_kernel(
+    run: ProofRun, file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth
+) -> Ran:
+    """Return what one launch does.
+
+    There may be several ways to take its grid apart into factors. The first one with which the
+    kernel can be read is used.
+    """
+    first: Unread | None = None
+    for one, is_group_first in _ways_to_take_apart(launch):
+        try:
+            return _run_laid_out(run, file, arrays, one, facts, is_group_first)
+        except Unread as error:
+            first = first or error
+    assert first is not None, "there is a way to take each grid apart"
+    raise first
+
+
+def _ways_to_take_apart(launch: Launch) -> Iterator[tuple[Launch, bool]]:
+    """Yield the ways to read the grid of a launch, each with whether groups are tried first.
+
+    They are the launch as it is; its grid in smaller factors; and that with groups tried first.
+    """
+    grid = tuple(
+        tuple(part for one in axis for part in split(one, launch.factors)) for axis in launch.grid
+    )
+    yield launch, False
+    if grid != launch.grid:
+        # An extent may be a product with a constant, as if the grid had twice as many blocks: then
+        # it is split into its factors.
+        yield replace(launch, grid=grid), False
+    numbers = [one.constant for axis in (*grid, launch.turns or ()) for one in axis]
+    if any(numbers) and len(numbers) > 1:
+        # The divisor of a program id may be the size of a group of blocks and, by chance, also the
+        # number of blocks of another label.
+        yield replace(launch, grid=grid), True
+
+
+def _run_laid_out(
+    run: ProofRun,
+    file: Unit,
+    arrays: Mapping[str, Array],
+    launch: Launch,
+    facts: Truth,
+    is_group_first: bool,
+) -> Ran:
+    laid_out: dict[Whole, tuple[Whole, ...]] = {}
+    while True:
+        digits = Digits(run, is_group_first=is_group_first)
+        names = dict(launch.arguments)
+        state = KernelState(run, file, arrays, launch, names, digits, facts)
+        state.laid_out = dict(laid_out)
+        try:
+            return _ran(Reader(state, _value, _execute))
+        except LaidOutAnewError as found:
+            laid_out[found.extent] = found.factors
+
+
+def _ran(read: Reader) -> Ran:
+    """Run all statements of a kernel, and return what was noted."""
+    state = read.state
+    launch = state.launch
+    definition = state.file.jitted[launch.kernel]
+    for axis, extents in enumerate(launch.grid):
+        state.digits.of(f"program_{axis}", extents)
+    body = after_waiting(definition) if launch.is_early else definition.body
+    read.block(after_making(read, body) if launch.is_specialized else body)
+    descriptors.check(state)
+    persistent.check(state)
+    wrapping.check(state)
+    shifts.check(state)
+    return Ran(
+        launch,
+        accesses=tuple(state.accesses),
+        barriers=tuple(state.barriers),
+        programs=state.digits.all(),
+        ranges=state.ranges | state.digits.numbers,
+        pipelined=state.pipelined,
+        divided=tuple(state.divided),
+        computed=tuple(state.numbers),
+        divisors=frozenset(state.digits.divisors),
+        numbers=dict(state.digits.numbers),
+        facts=both(
+            state.digits.facts(),
+            *state.tiles,
+            *(state.ranges[one] for one in state.shifts),
+        ),
+        shifts=dict(state.shifts),
+        doubts=tuple(state.doubts),
+    )
+
+
+def _execute(read: Reader, node: ast.stmt) -> None:
+    """Run one statement."""
+    state = read.state
+    match node:
+        case ast.Assign(targets=[target], value=value):
+            _assign(state, target, read.value(value))
+        case ast.AugAssign(target=ast.Name(id=changed), op=op, value=value):
+            old = state.look(changed, node.lineno)
+            state.names[changed] = kept(operated(state, op, old, read.value(value), node))
+        case ast.Expr(value=ast.Constant(value=str())) | ast.Pass():
+            pass
+        case ast.Expr(value=value):
+            read.value(value)
+        case ast.If(test=test, body=body, orelse=orelse):
+            _branch(read, test, body, orelse)
+        case ast.For(target=ast.Name(id=counter), orelse=[]):
+            loops.run(read, counter, node)
+        case _:
+            raise Unread(node.lineno, f"a statement '{ast.unparse(node).splitlines()[0]}'")
+
+
+def _assign(state: KernelState, target: ast.expr, value: Value) -> None:
+    """Bind a name, or several."""
+    match target, value:
+        case ast.Name(id=one), _:
+            check_named(target, value)
+            state.names[one] = kept(value)
+        case ast.Tuple(elts=elements), Group(parts=parts) if len(elements) == len(parts):
+            for element, part in zip(elements, parts, strict=True):
+                _assign(state, element, part)
+        case _:
+            raise Unread(target.lineno, f"an assignment to '{ast.unparse(target)}'")
+
+
+def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
+    """Run both sides, each where its condition holds, and put their values together."""
+    state = read.state
+    found = read.value(test)
+    where = condition(state, found, test)
+    is_constant = isinstance(found, Tile) and found.kind == kinds.WEAK
+    if is_constant and where in (TRUE, FALSE):
+        read.block(body if where == TRUE else orelse)
+        return
+    if is_rounding(test, body, orelse):
+        if not changes_nothing(state, where, body):
+            state.doubt(test.lineno, DOUBT)
+        return
+    before, outside = dict(state.names), state.where
+    state.where = both(outside, where)
+    read.block(body)
+    after_yes, state.names = state.names, dict(before)
+    state.where = both(outside, negation(where))
+    read.block(orelse)
+    state.where = outside
+    if not is_constant:
+        check_sides(state, after_yes, state.names, test.lineno)
+    state.names = merged(state, where, after_yes, state.names, test.lineno)
+
+
+def _value(read: Reader, node: ast.expr) -> Value:
+    """Return the value of an expression."""
+    state = read.state
+    match node:
+        case ast.Constant(value=constant):
+            return _constant(constant, node)
+        case ast.Name(id=one):
+            return state.look(one, node.lineno)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return Group(tuple(read.value(element) for element in elements))
+        case ast.BinOp(left=left, op=ast.Sub(), right=ast.Name(id=one)) if (
+            one == state.launch.before and one not in state.names and ast.dump(left) == COUNTED
+        ):
+            return scalar(state.digits.of("program_0", state.launch.grid[0]), "tl.int32")
+        case ast.BinOp(left=left, op=op, right=right):
+            return operated(state, op, read.value(left), read.value(right), node)
+        case ast.UnaryOp(op=sign, operand=operand):
+            return signed(state, sign, read.value(operand), node)
+        case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]) if (
+            isinstance(found := read.value(left), Descriptor)
+        ):
+            return scalar(found.there)
+        case ast.Compare(left=left, ops=[comparison], comparators=[right]):
+            return compared(state, comparison, read.value(left), read.value(right), node)
+        case ast.BoolOp(op=joint, values=values):
+            result: Value = _one_truth(read, values[0])
+            for other in values[1:]:
+                result = both_or_either(state, joint, result, _one_truth(read, other), node)
+            return result
+        case ast.Subscript(value=value, slice=index):
+            return subscripted(state, read.value(value), index, node)
+        case ast.Attribute() if (dotted := ast.unparse(node)).startswith("tl."):
+            return Type(dotted)
+        case ast.Attribute(value=ast.Attribute(value=value, attr="dtype"), attr="element_ty") if (
+            isinstance(read.tile(value).item, Pointer)
+        ):
+            return Type(read.tile(value).kind)
+        case ast.Attribute(value=value, attr="dtype"):
+            of = read.tile(value)
+            if isinstance(of.item, Pointer):
+                raise Unread(node.lineno, "the type of an address: write '.dtype.element_ty'")
+            return Type(of.kind)
+        case ast.Call():
+            return calls.call(read, node)
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+
+def _one_truth(read: Reader, node: ast.expr) -> Tile:
+    """Return a side of `and` or `or`, which must be one truth.
+
+    For other operands Python returns one of the sides as it is, which is not read.
+    """
+    found = read.tile(node)
+    if found.axes or not is_truth(found.item):
+        what = f"'{ast.unparse(node)}' beside 'and' or 'or', which is not one truth"
+        raise Unread(node.lineno, what)
+    return found
+
+
+def _constant(value: object, node: ast.expr) -> Value:
+    match value:
+        case bool():
+            return scalar(TRUE if value else FALSE)
+        case int():
+            return scalar(number(value))
+        case float():
+            return scalar(literal(value))
+        case str():
+            return Text(value)
+        case None:
+            return Nothing()
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")

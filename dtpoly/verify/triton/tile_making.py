@@ -1,0 +1,81 @@
+"""Model the operations of Triton that make numbers and tiles: program ids, aranges, zeros, cdiv."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.casts import full
+from dtpoly.verify.algebra.values import Group, Tile, scalar
+from dtpoly.verify.algebra.whole import Whole, name, number
+from dtpoly.verify.triton.access import Divided
+from dtpoly.verify.triton.digits import programs_of
+from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.typed import meaning, of_tile
+
+MOST = 2**31
+
+
+def program(given: Operands) -> Tile:
+    """Model `tl.program_id` and `tl.num_programs`."""
+    state = given.state
+    axis = given.read.whole(given.given["axis"]).constant
+    grid = state.launch.grid
+    is_count = given.word == "num_programs"
+    if state.launch.before or (state.launch.is_part and is_count):
+        raise given.refused(" of several kernels")
+    if axis is None or not 0 <= axis < 3:
+        raise given.refused()
+    extents = grid[axis] if axis < len(grid) else (number(1),)
+    if is_count:
+        # It has 32 bits, even if the sizes that it is computed from have more.
+        return replace(scalar(programs_of(extents), "tl.int32"), is_cut=True)
+    return scalar(state.digits.of(f"program_{axis}", extents), "tl.int32")
+
+
+def arange(given: Operands) -> Tile:
+    """Model `tl.arange`: a lane for each number from the first to the one before the last."""
+    state = given.state
+    if any(given.tile(at).kind != kinds.WEAK for at in range(len(given.args))):
+        raise given.refused(" of what is no constexpr")
+    low, high = given.whole(0), given.whole(1)
+    count = (high - low).constant
+    if not all(0 <= (end.constant or 0) < MOST for end in (low, high)):
+        state.doubt(given.line, f"{given.text} of what 32 bits do not hold")
+    if count is not None and (count <= 0 or count & (count - 1)):
+        raise given.refused(" of what is no power of two")
+    lane = state.lane(high - low)
+    return Tile((lane,), (name(lane) if lane else number(0)) + low, "tl.int32")
+
+
+def cdiv(given: Operands) -> Tile:
+    """Model `tl.cdiv` by a constant."""
+    state = given.state
+    value, by = given.tile(0), given.whole(1).constant
+    if by is None or by <= 0 or not isinstance(value.item, Whole):
+        raise given.refused()
+    raised = value.item + by - 1
+    state.computed(raised, value.kind, given.line)
+    if value.is_cut:
+        state.computed(raised, value.kind, given.line, is_cut=True)
+    state.divided.append(Divided(raised, by, state.here(), given.line))
+    return replace(value, item=raised.floor(by))
+
+
+def filled(given: Operands) -> Tile:
+    """Model `tl.full` and `tl.zeros`."""
+    value = given.tile(1) if given.word == "full" else scalar(number(0))
+    dtype = given.given.get("dtype")
+    if dtype is None:
+        raise given.refused(" without a type")
+    sides = given.value(0)
+    if not isinstance(sides, Group):
+        raise given.refused(": a shape is written in brackets")
+    shape = given.axes_of(sides)
+    to = given.type_in(dtype)
+    if value.axes:
+        raise given.refused(" of several lanes")
+    meaning("full" if value.kind == kinds.WEAK else "cast", (of_tile(value), to), given.line)
+    made = full(value, to, given.line)
+    given.state.computed(made.item, to, given.line)
+    return replace(made, axes=shape)

@@ -1,0 +1,65 @@
+"""Model the operations of Triton that change the shape of a tile, and no value in it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from dtpoly.verify.algebra.values import Group, Tile, Unread
+from dtpoly.verify.algebra.whole import number
+from dtpoly.verify.triton import methods
+from dtpoly.verify.triton.axes import shape_of
+from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.reshaping import halves, reshaped
+from dtpoly.verify.triton.tiles import aligned
+
+
+def hinted(given: Operands) -> Tile:
+    """Model `tl.multiple_of` and `tl.max_contiguous`, which only say something of a tile."""
+    tile, hint = given.tile(0, stays=True), given.args[1]
+    count = len(hint.elts) if isinstance(hint, ast.Tuple | ast.List) else 1
+    if count != max(len(tile.axes), 1):
+        raise Unread(given.line, f"'tl.{given.word}' of another number of axes")
+    return tile
+
+
+def expanded(given: Operands) -> Tile:
+    """Model `tl.expand_dims`."""
+    tile, at = given.tile(0, stays=True), given.whole(1).constant
+    if at is None or not 0 <= at <= len(tile.axes):
+        raise given.refused()
+    return replace(tile, axes=(*tile.axes[:at], None, *tile.axes[at:]))
+
+
+def permuted(given: Operands) -> Tile:
+    """Model `tl.trans` and `tl.permute`: the axes in another order."""
+    tile = given.tile(0, stays=True)
+    order = [given.whole(at).constant for at in range(1, len(given.args))]
+    if not order:
+        order = [*range(len(tile.axes) - 2), len(tile.axes) - 1, len(tile.axes) - 2]
+    if {*order} != {*range(len(tile.axes))} or len(order) != len(tile.axes):
+        raise Unread(given.line, "a permutation that is not one")
+    return replace(tile, axes=tuple(tile.axes[one] for one in order if one is not None))
+
+
+def in_shape(given: Operands) -> Tile:
+    """Model `tl.reshape`."""
+    shape = given.axes_of(given.value(1))
+    return reshaped(given.state, given.tile(0, stays=True), shape, given.line)
+
+
+def split(given: Operands) -> Group:
+    """Model `tl.split`."""
+    return Group(halves(given.state, given.tile(0, stays=True), given.line))
+
+
+def broadcast(given: Operands) -> Tile:
+    """Model `tl.broadcast_to`."""
+    state = given.state
+    tile = given.tile(0, stays=True)
+    shape = given.axes_of(given.value(1))
+    result, (item, _) = aligned(state, (tile, Tile(shape, number(0))), given.line)
+    is_new = shape_of(state, result) == shape_of(state, shape)
+    if not is_new or len(tile.axes) not in (0, len(shape)) or tile.kind in methods.PYTHONS:
+        raise given.refused()
+    return replace(tile, axes=result, item=item)

@@ -1,0 +1,165 @@
+"""The operations of Triton that a kernel may call: a row for each, found by its word.
+
+A row says how the operation is written, which rows of the table of semantics decide the type of its
+result, and which rule computes that result and notes what the operation does.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra.regions import set_of
+from dtpoly.verify.algebra.values import Descriptor, Nothing, Tile, Unread, Value
+from dtpoly.verify.algebra.whole import TRUE, both, names_of, negation
+from dtpoly.verify.triton import accessing, descriptors, lane_operations, tile_making, tile_shapes
+from dtpoly.verify.triton.domains import ranged
+from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.reader import Reader
+from dtpoly.verify.triton.reducing import along_axis, by_function
+from dtpoly.verify.triton.signatures import Signature, by_place, is_number, is_text, of_count
+from dtpoly.verify.triton.tile_products import dot
+
+
+@dataclass(frozen=True, slots=True)
+class TritonOperation:
+    """An operation: how it is written, what decides the type of its result, and what it does."""
+
+    signature: Signature
+    rule: Callable[[Operands], Value]
+    # The rows of the table of semantics; none if the result has the type of an operand, or one that
+    # is always the same, or if there is no result.
+    types: tuple[str, ...] = ()
+
+
+def perform(read: Reader, word: str, args: list[ast.expr], node: ast.Call) -> Value:
+    """Return the value of `tl.word(...)`, and note what it does. Raises Unread."""
+    named = {str(one.arg): one.value for one in node.keywords}
+    operation = OPERATIONS.get(word)
+    signature = Signature() if operation is None else operation.signature
+    signature.check(args, named, node)
+    is_counted = signature.counts is None or len(args) in signature.counts
+    if operation is None or not is_counted:
+        raise Unread(node.lineno, f"a call of 'tl.{word}'")
+    return operation.rule(Operands(read, word, args, signature.given(args, named), node))
+
+
+def _loaded(given: Operands) -> Tile:
+    mask, other = given.tile_of("mask"), given.tile_of("other")
+    if mask is None and other is not None:
+        given.state.doubt(given.line, f"{given.text}: 'other' without 'mask'")
+    return accessing.load(given.state, given.tile(0), mask, other, given.line)
+
+
+def _stored(given: Operands) -> Nothing:
+    mask, value = given.tile_of("mask"), given.tile(1)
+    accessing.store(given.state, given.word, given.tile(0), value, mask, given.line)
+    return Nothing()
+
+
+def _described(given: Operands) -> Descriptor:
+    named = {word: one for word, one in given.given.items() if word != DESCRIBED[0]}
+    return descriptors.made(given.read, given.args, named, given.node)
+
+
+def _waited(given: Operands) -> Nothing:
+    accessing.barrier(given.state, given.line)
+    return Nothing()
+
+
+def _asserted(given: Operands) -> Nothing:
+    claim = given.args[0]
+    if given.read.truth(claim) != TRUE or given.tile(0).kind != kinds.WEAK:
+        raise Unread(given.line, f"'{ast.unparse(claim)}' is not sure to be true")
+    return Nothing()
+
+
+def _assumed(given: Operands) -> Nothing:
+    # Triton compiles only for calls for which this is true, so it must be true of all.
+    state, claim = given.state, given.args[0]
+    claimed = negation(given.read.truth(claim))
+    there = both(state.facts, state.here(), claimed)
+    ranges = ranged(state.digits.ranges, state.ranges, names_of(there))
+    if not state.run.is_empty(set_of(both(there, ranges))):
+        raise Unread(given.line, f"'{ast.unparse(claim)}' is not sure to be true")
+    return Nothing()
+
+
+EVICTION = ("", "evict_first", "evict_last")
+OF_LOADS = {"eviction_policy": EVICTION, "cache_modifier": ("", ".ca", ".cg", ".cv")}
+OF_STORES = {"eviction_policy": EVICTION, "cache_modifier": ("", ".wb", ".cg", ".cs", ".wt")}
+OF_ATOMICS = {"sem": ("acquire", "release", "acq_rel", "relaxed")}
+TO = ("to", "value", "mask")
+DESCRIBED = ("base", "shape", "strides", "block_shape")
+EXTREME = by_place("x", "y", "propagate_nan", named=("propagate_nan",))
+HINT = Signature(most=2, written="number", is_written=is_number)
+MATRICES = Signature(("input", "other", "acc"), ("acc", "input_precision", "out_dtype"), 3)
+
+OPERATIONS: Mapping[str, TritonOperation] = {
+    **dict.fromkeys(
+        ("program_id", "num_programs"),
+        TritonOperation(by_place("axis", named=("axis",)), tile_making.program),
+    ),
+    "arange": TritonOperation(Signature(most=2), tile_making.arange),
+    "cdiv": TritonOperation(Signature(most=2), tile_making.cdiv),
+    "full": TritonOperation(
+        by_place("shape", "value", "dtype", named=("dtype",)), tile_making.filled, ("full", "cast")
+    ),
+    "zeros": TritonOperation(
+        by_place("shape", "dtype", named=("dtype",)), tile_making.filled, ("full",)
+    ),
+    "load": TritonOperation(
+        Signature(("pointer", "mask", "other"), ("mask", "other"), 3, words=OF_LOADS),
+        _loaded,
+        ("load", "load other"),
+    ),
+    "store": TritonOperation(Signature(TO, ("mask",), 3, words=OF_STORES), _stored, ("store",)),
+    **{
+        word: TritonOperation(Signature(TO, ("mask",), 3, words=OF_ATOMICS), _stored, (word,))
+        for word in ("atomic_add", "atomic_max", "atomic_min")
+    },
+    "make_tensor_descriptor": TritonOperation(
+        by_place(*DESCRIBED, named=DESCRIBED[1:]), _described
+    ),
+    "debug_barrier": TritonOperation(Signature(most=0), _waited),
+    "static_assert": TritonOperation(
+        Signature(counts=(1, 2), written="text", is_written=is_text), _asserted
+    ),
+    "assume": TritonOperation(of_count(1), _assumed),
+    **dict.fromkeys(("multiple_of", "max_contiguous"), TritonOperation(HINT, tile_shapes.hinted)),
+    "cast": TritonOperation(of_count(2), lane_operations.converted, ("cast",)),
+    "expand_dims": TritonOperation(of_count(2), tile_shapes.expanded),
+    **dict.fromkeys(("trans", "permute"), TritonOperation(Signature(), tile_shapes.permuted)),
+    "reshape": TritonOperation(of_count(2), tile_shapes.in_shape),
+    "split": TritonOperation(of_count(1), tile_shapes.split),
+    "broadcast_to": TritonOperation(of_count(2), tile_shapes.broadcast),
+    **{
+        word: TritonOperation(by_place("input", "axis", named=("axis",)), along_axis, (word,))
+        for word in ("sum", "max", "min")
+    },
+    "reduce": TritonOperation(of_count(3), by_function),
+    "dot": TritonOperation(MATRICES, dot, ("dot", "dot as", "dot onto")),
+    "where": TritonOperation(of_count(3), lane_operations.where, ("where",)),
+    **{
+        word: TritonOperation(
+            EXTREME,
+            lane_operations.extreme_of_two,
+            (word, f"{word} of all", f"{word.removesuffix('imum')} of python"),
+        )
+        for word in ("maximum", "minimum")
+    },
+    "fma": TritonOperation(of_count(3), lane_operations.fma, ("fma",)),
+    **{
+        word: TritonOperation(of_count(1), lane_operations.unary, (word,))
+        for word in (
+            *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf"),
+            *("abs", "ceil", "floor", "sigmoid"),
+        )
+    },
+    **{
+        word: TritonOperation(of_count(2), lane_operations.binary, (word,))
+        for word in lane_operations.BINARY
+    },
+}
