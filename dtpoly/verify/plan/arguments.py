@@ -23,11 +23,23 @@ PLAIN = ""
 
 
 def argument(wrapper: Wrapper, parameter: str, held: Held, annotation: str, line: int) -> Value:
-    """Return the value that a kernel sees. Raises Unread if Triton would make another of it."""
+    """Return what a generated kernel sees, which has a parameter for the type of offsets alone.
+
+    Raises Unread if Triton would make another value of it.
+    """
     if annotation not in _types(wrapper, held):
         raise Unread(line, f"'{parameter}: {annotation}', which is a type for Triton")
     if (parameter == OFFSET) != (held == Kind(kinds.OFFSET)):
         raise Unread(line, f"what '{parameter}' is given")
+    return plain_argument(wrapper, parameter, held, annotation, line)
+
+
+def plain_argument(
+    wrapper: Wrapper, parameter: str, held: Held, annotation: str, line: int
+) -> Value:
+    """Return what a kernel sees. Raises Unread if Triton would make another value of it."""
+    if annotation not in _types(wrapper, held):
+        raise Unread(line, f"'{parameter}: {annotation}', which is a type for Triton")
     is_constant = annotation in CONSTANTS
     match held:
         case TensorOf(array=array):
