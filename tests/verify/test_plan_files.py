@@ -10,8 +10,8 @@ from dtpoly.verify.plan.runtime import FIRST, LAST, MAKER
 from dtpoly.verify.proof.report import Layer
 from dtpoly.verify.proof.verify import Verdict, verify
 from dtpoly.verify.triton.helpers import RUNTIME
+from tests.verify.planned import IMPORTS, planned_text
 from tests.verify.planned import RUNTIME as IMPORT
-from tests.verify.planned import planned_text
 from tests.verify.texts import changed, text_of, written
 
 PROGRAM = written("Func f; In A; Var x; f[x] = A[x] * 2.0; f.block(x:16); f.compile();")
@@ -124,3 +124,12 @@ def test_a_file_without_plans_is_to_be_compiled_again() -> None:
         check_form(old)
     assert refused.value.way == "compile this file again"
     assert old.splitlines()[refused.value.line - 1].startswith("f_launch = dt_launcher(")
+
+
+def test_the_known_runtime_is_that_of_the_compiler() -> None:
+    module = pytest.importorskip("dtpoly.plan.runtime_text")
+    text = module.runtime_text().rstrip("\n")
+    assert hashlib.sha256(text.encode()).hexdigest()[:32] == RUNTIME[MAKER][1]
+    carried = changed(TEXT, f"{IMPORTS}{IMPORT}", module.IMPORTS)
+    carried = changed(carried, CALL, f"{text}\n\n\n{CALL}")
+    assert verify(PROGRAM, carried, seconds=60).verdict is Verdict.PROVED

@@ -48,6 +48,7 @@ from dtpoly.verify.plan.literals import (
     text,
     texts,
     whole,
+    word,
 )
 from dtpoly.verify.plan.tables import check_keys, each, formulas, listed, made_of
 
@@ -62,6 +63,8 @@ FLOAT, UNREAD = "float", "unread"
 NUMBERS = ("float", "bool")
 KINDS = ("real", "operand", "stored")
 FIXED = ("f32", "f64")
+# Names that the runtime uses begin so.
+OWN = "dt_"
 # No axis has more than this, and no size is larger.
 LARGEST = 2**63 - 1
 MOST_AXES = 64
@@ -83,7 +86,7 @@ def plan_of(literal: ast.expr) -> CallPlan:
     launches = parts_of(of.entries["launches"], "'launches'", in_list=True)
     plan = CallPlan(
         function=text(of.entries["function"], "'function'"),
-        source=each(of, "names", text),
+        source=each(of, "names", word),
         inputs=inputs,
         sizes=sizes,
         demands=tuple(map(_demand, listed(of, "demands"))),
@@ -104,12 +107,12 @@ def plan_of(literal: ast.expr) -> CallPlan:
 
 def _input(datum: Datum, what: str) -> GivenInput:
     if isinstance(datum, Leaf):
-        word = text(datum, what)
-        if word == UNREAD:
+        kind = text(datum, what)
+        if kind == UNREAD:
             return GivenUnread(datum.line)
-        if word in NUMBERS:
-            return GivenNumber(word, (), datum.line)
-        raise Unread(datum.line, f"{what} is '{word}', which no input is")
+        if kind in NUMBERS:
+            return GivenNumber(kind, (), datum.line)
+        raise Unread(datum.line, f"{what} is '{kind}', which no input is")
     parts = parts_of(datum, what)
     match len(parts), text(parts[0], what) if parts else "":
         case 3, "int":
@@ -151,16 +154,16 @@ def _demand(datum: Datum) -> Demand:
     def formula(key: str) -> Formula:
         return formula_of(text(of.entries[key], f"'{key}'"), of.entries[key].line)
 
-    def word(key: str) -> str:
-        return text(of.entries[key], f"'{key}'")
+    def named(key: str) -> str:
+        return word(of.entries[key], f"'{key}'")
 
     match next(iter(of.entries), ""):
         case "shape":
             check_keys(of, frozenset({"shape", "is"}), ("is",), "a demand")
-            return ShapeDemand(word("shape"), texts(of.entries["is"], "'is'"), of.line)
+            return ShapeDemand(named("shape"), texts(of.entries["is"], "'is'"), of.line)
         case "size":
             check_keys(of, frozenset({"size", "is", "seen"}), ("is", "seen"), "a demand")
-            return SizeDemand(word("size"), formula("is"), of.line)
+            return SizeDemand(named("size"), formula("is"), of.line)
         case "inside":
             always = ("inside", "axis", "extent", "index")
             keys = frozenset((*always, "low", "high", "where", "sizes"))
@@ -173,18 +176,18 @@ def _demand(datum: Datum) -> Demand:
             return InsideDemand(formula("extent"), ends[0], ends[1], where, of.line)
         case "reduction":
             check_keys(of, frozenset({"reduction", "over"}), ("over",), "a demand")
-            word("reduction")
-            return SomeDemand(word("over"), of.line)
+            named("reduction")
+            return SomeDemand(named("over"), of.line)
         case _:
             raise Unread(of.line, "a demand of an unknown form")
 
 
 def _type(datum: Datum, what: str) -> KernelType:
-    word, terms = applied(text(datum, what), datum.line)
-    if word in FIXED and not terms:
-        return KernelType(word, None, datum.line)
-    if word in KINDS and terms:
-        return KernelType(word, Dtype(terms, datum.line), datum.line)
+    kind, terms = applied(text(datum, what), datum.line)
+    if kind in FIXED and not terms:
+        return KernelType(kind, None, datum.line)
+    if kind in KINDS and terms:
+        return KernelType(kind, Dtype(terms, datum.line), datum.line)
     raise Unread(datum.line, f"{what} is '{text(datum, what)}', which is no type of a kernel")
 
 
@@ -211,7 +214,8 @@ def _check_names(plan: CallPlan, of: Table) -> None:
             raise Unread(line, f"two things are called '{name}'")
         if not name.isascii() or not name.isidentifier() or keyword.iskeyword(name):
             raise Unread(line, f"'{name}', which is no name")
-        if name in TAKEN and name in {*plan.inputs, *plan.sizes}:
+        is_parameter = name in {*plan.inputs, *plan.sizes}
+        if name.startswith(OWN) or (name in TAKEN and is_parameter):
             raise Unread(line, f"'{name}', which has a meaning of its own in a plan")
         seen[name] = line
     sources = [plan.named(one) for one in seen]
@@ -237,7 +241,7 @@ def _check_words(plan: CallPlan, of: Table) -> None:
     for demand in listed(of, "demands"):
         entries = table(demand, "a demand").entries
         messages += [entries[key] for key in ("seen", "index", "sizes") if key in entries]
-        if "inside" in entries and text(entries["inside"], "'inside'") not in _sources(plan):
+        if "inside" in entries and word(entries["inside"], "'inside'") not in _sources(plan):
             raise Unread(demand.line, "a demand of a tensor that is not there")
     for one in messages:
         for formula in formulas_in_braces(text(one, "a text for a message"), one.line):
@@ -246,7 +250,7 @@ def _check_words(plan: CallPlan, of: Table) -> None:
     for one in listed(of, "meet"):
         _check_terms(Dtype(texts(one, "'meet'"), one.line), plan.inputs)
     for one in listed(of, "adds"):
-        parts = [text(part, "'adds'") for part in parts_of(one, "'adds'")]
+        parts = [word(part, "'adds'") for part in parts_of(one, "'adds'")]
         if len(parts) != 3:
             raise Unread(one.line, "'adds' of other parts than a Func, a reduction and a dtype")
         _check_terms(dtype_of(parts[2], one.line), plan.inputs)

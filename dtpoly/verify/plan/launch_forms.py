@@ -8,7 +8,17 @@ from dtpoly.verify.algebra.values import MOST_LANES, Unread
 from dtpoly.verify.plan.call_plan import DescriptorOf, PlannedCall
 from dtpoly.verify.plan.formulas import Comparison, Formula, truth_of
 from dtpoly.verify.plan.interface import MOST_STAGES, MOST_WARPS
-from dtpoly.verify.plan.literals import Datum, Table, parts_of, table, text, texts, truth, whole
+from dtpoly.verify.plan.literals import (
+    Datum,
+    Table,
+    parts_of,
+    table,
+    text,
+    texts,
+    truth,
+    whole,
+    word,
+)
 from dtpoly.verify.plan.tables import check_keys, each, formula, formulas, listed, made_of
 
 KEYS = frozenset(
@@ -29,7 +39,7 @@ def launch_of(datum: Datum) -> PlannedCall:
     """Return the launch that a dictionary describes. Raises Unread."""
     of = table(datum, "a launch")
     check_keys(of, KEYS, ALWAYS, "a launch")
-    text(of.entries["func"], "'func'")
+    word(of.entries["func"], "'func'")
     _check_warps(of)
     stages = None
     if "num_stages" in of.entries:
@@ -110,7 +120,7 @@ def _tile(datum: Datum) -> Formula:
     if len(parts) != 3:
         raise Unread(datum.line, "a tile of other parts than a Func, a number and a directive")
     for one in (parts[0], parts[2]):
-        text(one, "a word of a tile")
+        word(one, "a word of a tile")
     return formula(parts[1], "a tile")
 
 

@@ -86,6 +86,17 @@ def text(datum: Datum, what: str) -> str:
     raise Unread(datum.line, f"{what} is no string")
 
 
+def word(datum: Datum, what: str) -> str:
+    """Return a string for a message, in which there is no formula. Raises Unread.
+
+    The runtime computes what stands in braces.
+    """
+    found = text(datum, what)
+    if "{" in found or "}" in found:
+        raise Unread(datum.line, f"{what} with a brace: '{found}'")
+    return found
+
+
 def whole(datum: Datum, what: str, least: int, most: int = 2**63) -> int:
     """Return a whole number between two others. Raises Unread if it is something else."""
     match datum:

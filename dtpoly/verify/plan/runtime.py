@@ -22,6 +22,7 @@ FIRST = "# The runtime of dtpoly, which carries out the plans above. It is the s
 LAST = "# The end of the runtime of dtpoly."
 # What the runtime imports besides the modules that kernels may use.
 IMPORTS = {
+    "import contextlib": "contextlib",
     "import functools": "functools",
     "import itertools": "itertools",
     "import re": "re",
