@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 # What only messages need. A mistake there changes no result.
 OF_MESSAGES = ("func", "shown", "seen", "index", "function", "names", "adds", "reduction")
@@ -60,9 +60,9 @@ def _changed(value: Any, path: tuple[Any, ...], scope: Scope) -> Mutants:
         return
     match value:
         case dict():
-            yield from _changed_dict(value, path, scope)
+            yield from _changed_dict(cast("dict[str, Any]", value), path, scope)
         case tuple() | list():
-            yield from _changed_row(value, path, scope)
+            yield from _changed_row(cast("Sequence[Any]", value), path, scope)
         case bool():
             yield f"{where}: {not value}", not value
         case int():

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any
 
 from dtpoly.algorithm.program import Program
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.plan.plan_data import data_of
 from dtpoly.schedule.legality import judge
@@ -74,6 +75,6 @@ def program_of(name: str) -> Program:
 
 
 def data_for(name: str) -> dict[str, Any]:
-    state = judge(program_of(name)).scheduled
+    state = judge(program_of(name), DIRECTIVES).scheduled
     (plan,) = plans(state, code_of(state))
     return data_of(plan)

@@ -6,6 +6,7 @@ from typing import Any
 
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.module import plans_of
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.plan.plan import Plan
 from dtpoly.plan.plan_data import literal
@@ -19,7 +20,7 @@ RUNTIME = "from dtpoly.runtime import dt_function\n"
 @cache
 def planned_text(program: Program) -> str:
     """The file of a Program with plans."""
-    state = judge(program).scheduled
+    state = judge(program, DIRECTIVES).scheduled
     code = code_of(state)
     return with_plans(code.text, plans(state, code))
 

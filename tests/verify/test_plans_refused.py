@@ -14,11 +14,11 @@ NOTHING: Any = object()
 def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     """Data with something else at a place, or with nothing there."""
     at, *rest = path
-    if isinstance(value, dict):
-        part = put(value[at], tuple(rest), new) if rest else new
-        return {k: v for k, v in {**value, at: part}.items() if v is not NOTHING}
     part = put(value[at], tuple(rest), new) if rest else new
-    parts = [*value[:at], *([] if part is NOTHING else [part]), *value[at + 1 :]]
+    if isinstance(value, dict):
+        entries: dict[str, Any] = {**value, at: part}
+        return {key: one for key, one in entries.items() if one is not NOTHING}
+    parts: list[Any] = [*value[:at], *([] if part is NOTHING else [part]), *value[at + 1 :]]
     return parts if isinstance(value, list) else tuple(parts)
 
 
