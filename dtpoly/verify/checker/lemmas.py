@@ -13,7 +13,7 @@ from dtpoly.verify.algebra.proof_run import Assumption, Lemma
 from dtpoly.verify.algebra.regions import ID
 from dtpoly.verify.algebra.shared import rank
 from dtpoly.verify.algebra.whole import Atom, Extreme, Whole, names_of
-from dtpoly.verify.triton.helpers import HELPERS, MEANINGS
+from dtpoly.verify.triton.helpers import HELPERS, MEANINGS, RUNTIME
 from dtpoly.verify.triton.shifts import is_shift
 
 # The coefficient of each product of atoms.
@@ -40,7 +40,7 @@ def _has_form(of: Assumption) -> bool:
             is_sum = all(factor > 0 for _, factor in first.terms)
             return is_shift(one) and ".stride(" in stride and is_power and is_sum
         case Lemma.KNOWN, (str() as function, str() as text):
-            return HELPERS.get(function) == text
+            return HELPERS.get(function) == text or text in RUNTIME.get(function, ())
         case Lemma.KNOWN, (str() as function, str() as text, str() as meaning):
             return MEANINGS.get(function) == (text, meaning)
         case Lemma.REACH, (Whole() as value,):

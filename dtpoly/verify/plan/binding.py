@@ -25,7 +25,7 @@ from dtpoly.verify.algebra.terms import Given
 from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, one_of
 from dtpoly.verify.plan.held import Held, TensorOf, Wrapper
-from dtpoly.verify.plan.launching import launch
+from dtpoly.verify.plan.launches_by_hand import launch_by_hand
 from dtpoly.verify.plan.lines import Line
 from dtpoly.verify.triton.access import Array
 from dtpoly.verify.triton.said import Said
@@ -71,7 +71,7 @@ def binding_of(
     for one in said:
         match one.word, one.what:
             case "verify", ast.Call(func=ast.Subscript() as func) as call:
-                launch(wrapper, call, func, line.held)
+                launch_by_hand(wrapper, call, func, line.held)
             case "verify", _:
                 raise Unread(one.line, "a launch is written as kernel[(grid,)](arguments)")
             case _:

@@ -16,7 +16,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import FALSE, TRUE, Whole, both, compare, extreme, name, number
-from dtpoly.verify.plan.expressions import COMPARISONS
+from dtpoly.verify.plan.formulas import COMPARISONS
 from dtpoly.verify.plan.held import Held, Kind, Product, Wrapper
 
 LIMIT = 2**31

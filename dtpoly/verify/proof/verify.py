@@ -31,9 +31,12 @@ from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import Truth, both, compare, name, number
 from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import at_sizes, is_finite, promised, results, some_sizes, typed
+from dtpoly.verify.plan.files import file_with_plans, has_plans
 from dtpoly.verify.plan.held import Wrapper
 from dtpoly.verify.plan.naming import file_of
 from dtpoly.verify.plan.panels import check_panels
+from dtpoly.verify.plan.plan_reader import plan_wrapper_of
+from dtpoly.verify.plan.results import doubt_result
 from dtpoly.verify.plan.wrapper import wrapper_of
 from dtpoly.verify.proof import alike
 from dtpoly.verify.proof.findings import Finding, Proof
@@ -78,12 +81,13 @@ def verify(
     """
     began = time.monotonic()
     try:
-        file = file_of(program, text)
+        file = file_with_plans(program, text) if has_plans(text) else file_of(program, text)
     except Unread as error:
         return Report((_unknown("", error.line, error.what, began, way=error.way),))
     if file.said:
         return _hand_written(program, file, seconds, run_of)
-    wanted = [func.name for func in program.funcs if func.name in file.plain]
+    functions = file.plans or file.plain
+    wanted = [func.name for func in program.funcs if func.name in functions]
     if not wanted:
         named = ", ".join(f"'{func.name}'" for func in program.funcs)
         way = f"name the function after the Func that it computes: {named}"
@@ -213,10 +217,11 @@ def proof_of(
     passed = [r.label for r in size_rules(program) if r.is_passed and not r.is_bounded]
     meaning = meaning_of(program, is_finite=is_finite(file.said), are_free=not file.said)
     meaning = at_sizes(meaning, sizes)
+    read = plan_wrapper_of if file.plans else wrapper_of
     wrapper = (
         binding_of(run, file, func, meaning, file.said)
         if file.said
-        else wrapper_of(
+        else read(
             run,
             file,
             func,
@@ -229,6 +234,8 @@ def proof_of(
         )
     )
     assert wrapper.result is not None
+    if not file.said:
+        doubt_result(wrapper, meaning, func, _line_of(file, func))
     facts = both(*wrapper.facts)
     runs = [run_kernel(run, file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
     check_apart(runs)
@@ -249,12 +256,17 @@ def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None
 
     Nothing could be proved of it.
     """
-    line = file.said[0].line if file.said else file.plain[func].lineno
+    line = file.said[0].line if file.said else _line_of(file, func)
     run.about(line, "some call is accepted")
     if not run.has_a_point(set_of(facts)):
         if file.said:
             raise Unread(line, "no call keeps what is assumed, and what kernels ask for")
         raise Unread(line, "no call is accepted, so there is nothing to prove")
+
+
+def _line_of(file: Unit, func: str) -> int:
+    """Return the line of the function that computes a Func."""
+    return file.plans[func].line if func in file.plans else file.plain[func].lineno
 
 
 def _layer(name: str, wrapper: Wrapper, proof: Proof) -> Layer:

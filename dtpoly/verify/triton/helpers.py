@@ -91,6 +91,11 @@ HELPERS: dict[str, str] = {
     "dt_random": "f54bcbd79c1ce611f541af5998fdf5c9",
     "dt_compare": "0d2373c5ca36ead624a4b59aa4df45da",
 }
+# The runtime of files with plans, by the function that they call: it is imported, or it is a text
+# with this hash.
+RUNTIME: dict[str, tuple[str, str]] = {
+    "dt_function": ("imported", "2e16e87d9cdf19e6782f3828abba076c")
+}
 MEANINGS: dict[str, tuple[str, str]] = {
     "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),
     "dt_line": ("7290a6ab4c3dfcc5826e4cb728370f6e", "line"),

@@ -21,10 +21,9 @@ SPECIALIZED = "specialized"
 
 
 def is_told(file: Unit, definition: ast.FunctionDef) -> bool:
-    """Whether a kernel's launches must say by `dt_specialized` whether they are specialized."""
-    return "dt_specialized" in file.plain and SPECIALIZED in {
-        one.arg for one in definition.args.args
-    }
+    """Whether a kernel's launches say whether they are specialized: in a plan, or by a function."""
+    is_said = bool(file.plans) or "dt_specialized" in file.plain
+    return is_said and SPECIALIZED in {one.arg for one in definition.args.args}
 
 
 def besides_making(file: Unit, definition: ast.FunctionDef) -> list[ast.stmt]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
@@ -25,6 +26,18 @@ AGAIN, OUT = "dt_again", "out"
 MAIN = """\
 if __name__ == '__main__':
     {test}(**{{name: int(size) for name, size in (one.split('=') for one in sys.argv[1:])}})"""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A function that a file makes of a plan and its kernels: the literal, and where it stands."""
+
+    function: str
+    literal: ast.expr
+    kernels: tuple[str, ...]
+    line: int
+    # How the runtime is known that carries the plan out (see helpers).
+    runtime: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,8 @@ class Unit:
     ready: frozenset[str] = frozenset()
     # The function that the file runs when it is run itself.
     test: str | None = None
+    # The functions that are made of plans, by the name of the Func that they compute.
+    plans: Mapping[str, Planned] = field(default_factory=dict[str, Planned])
 
 
 @dataclass

@@ -1,0 +1,61 @@
+"""Read the parts that several dictionaries of a plan have: keys, formulas, and made tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.plan.call_plan import MadeTensor
+from dtpoly.verify.plan.formulas import Formula, dtype_of, formula_of
+from dtpoly.verify.plan.literals import Datum, Table, parts_of, table, text, truth
+
+T = TypeVar("T")
+
+
+def check_keys(of: Table, allowed: frozenset[str], always: tuple[str, ...], what: str) -> None:
+    """Refuse a key that is not known, and the lack of one that must be there. Raises Unread."""
+    for key, line in of.lines.items():
+        if key not in allowed:
+            raise Unread(line, f"{what} with '{key}'")
+    for key in always:
+        if key not in of.entries:
+            raise Unread(of.line, f"{what} without '{key}'")
+
+
+def each(of: Table, key: str, read: Callable[[Datum, str], T]) -> dict[str, T]:
+    """Read each entry of a dictionary; there is none where the key is missing."""
+    if key not in of.entries:
+        return {}
+    found = table(of.entries[key], f"'{key}'")
+    return {one: read(datum, f"'{one}'") for one, datum in found.entries.items()}
+
+
+def listed(of: Table, key: str) -> tuple[Datum, ...]:
+    """Return the parts of a list; there are none where the key is missing."""
+    return parts_of(of.entries[key], f"'{key}'", in_list=True) if key in of.entries else ()
+
+
+def formulas(of: Table, key: str) -> tuple[Formula, ...]:
+    """Return the formulas of a tuple; there are none where the key is missing."""
+    if key not in of.entries:
+        return ()
+    parts = parts_of(of.entries[key], f"'{key}'")
+    return tuple(formula(one, f"'{key}'") for one in parts)
+
+
+def formula(datum: Datum, what: str) -> Formula:
+    """Return the formula of a launch, or of memory; it may have strides. Raises Unread."""
+    return formula_of(text(datum, what), datum.line, has_strides=True)
+
+
+def made_of(datum: Datum, what: str) -> MadeTensor:
+    """Return the tensor that a dictionary describes. Raises Unread."""
+    of = table(datum, what)
+    check_keys(of, frozenset({"shape", "dtype", "pitched"}), ("shape", "dtype"), what)
+    dtype = dtype_of(text(of.entries["dtype"], what), of.entries["dtype"].line)
+    is_pitched = "pitched" in of.entries and truth(of.entries["pitched"], "'pitched'")
+    shape = formulas(of, "shape")
+    if is_pitched and not shape:
+        raise Unread(of.line, f"the rows of {what}, which has none")
+    return MadeTensor(shape, dtype, is_pitched, of.line)
