@@ -9,6 +9,8 @@ from dtpoly.carried.memory import dt_allocate, dt_empty, dt_is_direct
 from dtpoly.carried.operators import dt_is_overridden
 from dtpoly.carried.values import dt_interpreted
 
+dt_classes, dt_strided = (torch.Tensor, torch.nn.Parameter), torch.strided
+
 
 def dt_again(run: Any, known: dict[Any, Any]) -> Any:
     """Make a function that does for a call like one before what was launched for that.
@@ -19,16 +21,11 @@ def dt_again(run: Any, known: dict[Any, Any]) -> Any:
     """
     if dt_interpreted or not dt_is_direct:
         return run
-    driver, forward_ad, functorch = (
-        triton.runtime.driver,
-        torch.autograd.forward_ad,
-        torch._C._functorch,
-    )
+    forward_ad, functorch = torch.autograd.forward_ad, torch._C._functorch
     is_compiling, has_modes = torch.compiler.is_compiling, torch._C._len_torch_dispatch_stack
-    transform, gradients = functorch.maybe_current_level, torch.is_grad_enabled
+    transform, has_functions = functorch.maybe_current_level, torch._C._len_torch_function_stack
     traced, is_under = torch._C._get_tracing_state, torch._C._dispatch_tls_is_dispatch_key_included
-    recorded, has_functions = torch._C.DispatchKey.PreDispatch, torch._C._len_torch_function_stack
-    plain, parameter, strided = torch.Tensor, torch.nn.Parameter, torch.strided
+    recorded = torch._C.DispatchKey.PreDispatch
 
     def call(tensors: Any, numbers: Any, others: Any, out: Any) -> Any:
         whole = tensors, numbers, others, out
@@ -38,34 +35,13 @@ def dt_again(run: Any, known: dict[Any, Any]) -> Any:
             return run(*whole)
         if has_functions() and dt_is_overridden():
             return run(*whole)
-        key: Any = []
-        addresses: Any = []
         given = [*tensors] if out is None else [*tensors, out]
-        for tensor in given:
-            if type(tensor) is not plain and type(tensor) is not parameter:
-                return run(*whole)
-            if tensor.layout is not strided:
-                return run(*whole)
-            if tensor.is_neg() or (tensor.requires_grad and gradients()):
-                return run(*whole)
-            address = tensor.data_ptr()
-            if not address:  # there is nothing in it, or no memory
-                return run(*whole)
-            addresses.append(address)
-            key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
-        for number in numbers:
-            kind = number.__class__
-            if kind is float:
-                key.append(kind)  # nothing but the kernel looks at it
-            elif kind is int or kind is bool or number is None:
-                key += kind, number
-            else:
-                return run(*whole)
-        key = tuple(key)
+        addresses: list[int] = []
+        key = dt_key(given, numbers, addresses)
         found = known.get(key)
         if found is None or dt_is_watched():
             return run(*whole, key)
-        device, made, hooks, launches, spans = found
+        device, _, hooks, _, spans = found
         if not dt_is_current(device) or any(hooks):
             return run(*whole)
         if out is not None:
@@ -75,30 +51,62 @@ def dt_again(run: Any, known: dict[Any, Any]) -> Any:
                     return run(*whole)
             if not out.is_inference():
                 torch.autograd.graph.increment_version(out)
-        for which, one, two, three in made:
-            if which is None:
-                tensor = dt_empty(one, two, three)
-                if tensor.data_ptr() & 15:
-                    return run(*whole)
-            else:
-                tensor = given[which].narrow(one, two, three)
-            given.append(tensor)
-            addresses.append(tensor.data_ptr())
-        stream = driver.active.get_current_stream(device.index)
-        for start, kernel, metadata, programs, passed, places, floats, parts, asks, _ in launches:
-            passed = passed.copy()
-            for at, which in places:
-                passed[at] = addresses[which]
-            for at, which in floats:
-                passed[at] = numbers[which]
-            for at, part, which in parts:
-                passed[at : at + 1] = part(given[which])
-            if asks:
-                dt_allocate()
-            start(programs, 1, 1, stream, kernel, metadata, None, None, None, *passed)
+        if not dt_repeat(found, given, addresses, numbers):
+            return run(*whole)
         return given[len(tensors)]
 
     return call
+
+
+def dt_key(tensors: Any, numbers: Any, addresses: list[int]) -> Any:
+    """Find what is the same for like calls, and note addresses; None if the plan must look."""
+    key: list[Any] = []
+    for tensor in tensors:
+        if type(tensor) not in dt_classes or tensor.layout is not dt_strided or tensor.is_neg():
+            return None
+        if tensor.requires_grad and torch.is_grad_enabled():
+            return None
+        address = tensor.data_ptr()
+        if not address:  # there is nothing in it, or no memory
+            return None
+        addresses.append(address)
+        key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
+    for number in numbers:
+        kind = number.__class__
+        if kind is float:
+            key.append(kind)  # nothing but the kernel looks at it
+        elif kind is int or kind is bool or number is None:
+            key += kind, number
+        else:
+            return None
+    return tuple(key)
+
+
+def dt_repeat(found: Any, given: Any, addresses: Any, numbers: Any) -> bool:
+    """Make memory and launch for these tensors what was launched, unless memory is not aligned."""
+    device, made, _, launches, _ = found
+    for which, one, two, three in made:
+        if which is None:
+            tensor = dt_empty(one, two, three)
+            if tensor.data_ptr() & 15:
+                return False
+        else:
+            tensor = given[which].narrow(one, two, three)
+        given.append(tensor)
+        addresses.append(tensor.data_ptr())
+    stream = triton.runtime.driver.active.get_current_stream(device.index)
+    for start, kernel, metadata, programs, passed, places, floats, parts, asks, _ in launches:
+        passed = passed.copy()
+        for at, which in places:
+            passed[at] = addresses[which]
+        for at, which in floats:
+            passed[at] = numbers[which]
+        for at, part, which in parts:
+            passed[at : at + 1] = part(given[which])
+        if asks:
+            dt_allocate()
+        start(programs, 1, 1, stream, kernel, metadata, None, None, None, *passed)
+    return True
 
 
 def dt_keep(known: dict[Any, Any], key: Any, kept: Any) -> None:
