@@ -26,7 +26,7 @@ def dt_function(plan: Any, *kernels: Any) -> Any:
     read = {one: what for one, what in inputs.items() if len(what) == 2}
     unread = [one for one, what in inputs.items() if what == "unread"]
     numbers, passed = [o for o in inputs if o not in (*read, *unread)], [*plan.get("passed", ())]
-    by_name = {one: plan["sizes"][one] is not None for one in passed}
+    by_name = {one: plan["sizes"][one] is not None for one in passed}  # whether it may be missing
     by_name |= {} if read else {"device": True}
     groups = [*read], [*numbers, *passed], [*unread, *([] if read else ["device"])]
     names = [name for group in groups for name in group]
@@ -34,9 +34,7 @@ def dt_function(plan: Any, *kernels: Any) -> Any:
     ((result, made),) = plan["results"].items()
     sizes, truths, dtype = dt_sizes(plan), dt_truths(demands), dt_dtype(plan, made["dtype"])
     types_and_result = f"({dt_types(plan)}, {dtype}, {dt_tuple(made['shape'])})"
-    limits = {one: ("int", 0, most) for one, most in plan.get("limits", {}).items()}
-    work, hooks = dt_launches(plan, kernels, numbers), [*map(dt_hooks, kernels)]
-    calls: Any = {}
+    work, calls = dt_launches(plan, kernels, numbers), dict[Any, Any]()
 
     def run(tensors: Any, given: Any, others: Any, out: Any, key: Any = None) -> Any:
         known = dict(zip(names, (*tensors, *given, *others), strict=True))
@@ -55,8 +53,6 @@ def dt_function(plan: Any, *kernels: Any) -> Any:
                 return otherwise(function)
         known |= dt_passed(plan, known) if passed else {}
         dt_value(sizes, known)
-        for one, kind in limits.items():
-            dt_number(sources[one], known[one], kind)
         dt_require(demands, truths, known)
         for one in numbers:
             known[one] = dt_number(sources[one], known[one], inputs[one])
@@ -73,6 +69,7 @@ def dt_function(plan: Any, *kernels: Any) -> Any:
             memory, started = dt_launched(plan, work, known, (*read, result), is_new)
             if key is not None and out.is_cuda and None not in memory and None not in started:
                 spans = () if is_new else [*map(dt_span, (*tensors, out))]
+                hooks = [*map(dt_hooks, kernels)]
                 dt_keep(calls, key, (device, memory, hooks, started, spans))
         return out
 

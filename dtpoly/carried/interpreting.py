@@ -49,33 +49,12 @@ def dt_mended(interpreter: Any) -> list[tuple[Any, str, Any]]:
         return dot(self, *wide, *given[2:])
 
     def create_atomic_rmw(self: Any, operation: Any, places: Any, values: Any, *rest: Any) -> Any:
-        if not dt_is_narrow(values.dtype):
-            return atomic(self, operation, places, values, *rest)
-        bits, memory, kind = values.data.copy(), interpreter._interpreter, values.dtype.scalar
-        yes = numpy.ones(1, dtype=bool)
-        for lane in zip(*numpy.nonzero(rest[0].data), strict=True):  # of the mask
-            place, more = places.data[lane].reshape(1), bits[lane].reshape(1)
-            there = memory.load(place, yes, more, bits.dtype)
-            wide = [dt_converted(handle(part, kind), tl.float64).data for part in (there, more)]
-            total = dt_converted(handle(sum(wide), tl.float64), kind)
-            memory.store(place, total.data, yes)
-            bits[lane] = there[0]
-        return handle(bits, kind)
+        if dt_is_narrow(values.dtype):
+            return dt_added(interpreter, places, values, rest[0])
+        return atomic(self, operation, places, values, *rest)
 
     def generic_reduce(self: Any, values: Any) -> Any:
-        if self.axis is None:
-            return reduce(self, values)
-        parts = list(values)
-        while parts[0].handle.data.shape[self.axis] > 1:
-            halves = [numpy.split(part.handle.data, 2, self.axis) for part in parts]
-            pairs = [
-                (half[at], one) for at in (0, 1) for half, one in zip(halves, parts, strict=True)
-            ]
-            found = self.combine_fn.fn(*(self.to_tensor(data, one.dtype) for data, one in pairs))
-            parts = list(found) if len(parts) > 1 else [found]
-        if self.keep_dims:
-            return parts
-        return [self.to_tensor(part.handle.data.squeeze(self.axis), part.dtype) for part in parts]
+        return reduce(self, values) if self.axis is None else dt_reduced(numpy, self, [*values])
 
     def implicit_cvt(argument: Any) -> Any:
         if not isinstance(argument, bool):
@@ -99,6 +78,33 @@ def dt_mended(interpreter: Any) -> list[tuple[Any, str, Any]]:
         (interpreter, "_patch_lang_tensor", patch_lang_tensor),
         (one, "options", interpreter.dataclasses.replace(one.options, sanitize_overflow=False)),
     ]
+
+
+def dt_reduced(numpy: Any, reduction: Any, parts: Any) -> Any:
+    """Combine the halves of values along an axis, until one is left."""
+    axis, tensor = reduction.axis, reduction.to_tensor
+    while parts[0].handle.data.shape[axis] > 1:
+        halves = zip(*(numpy.split(part.handle.data, 2, axis) for part in parts), strict=True)
+        pairs = [*zip([*parts, *parts], (one for half in halves for one in half), strict=True)]
+        found = reduction.combine_fn.fn(*(tensor(data, part.dtype) for part, data in pairs))
+        parts = [*found] if len(parts) > 1 else [found]
+    if reduction.keep_dims:
+        return parts
+    return [tensor(part.handle.data.squeeze(axis), part.dtype) for part in parts]
+
+
+def dt_added(interpreter: Any, places: Any, values: Any, mask: Any) -> Any:
+    """Add floats that NumPy lacks to memory, lane after lane; give what was there."""
+    memory, handle, kind = interpreter._interpreter, interpreter.TensorHandle, values.dtype.scalar
+    bits, yes = values.data.copy(), interpreter.np.ones(1, dtype=bool)
+    for lane in zip(*interpreter.np.nonzero(mask.data), strict=True):
+        place, more = places.data[lane].reshape(1), bits[lane].reshape(1)
+        there = memory.load(place, yes, more, bits.dtype)
+        wide = [dt_converted(handle(part, kind), tl.float64).data for part in (there, more)]
+        total = dt_converted(handle(sum(wide), tl.float64), kind)
+        memory.store(place, total.data, yes)
+        bits[lane] = there[0]
+    return handle(bits, kind)
 
 
 def dt_is_narrow(*types: Any) -> bool:

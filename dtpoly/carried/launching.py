@@ -21,7 +21,6 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
     """
     names, axes = kernel.arg_names, [words.split() for words in axes]
     places = [at + sum(map(len, axes[:at])) for at in range(len(axes))]
-    several = any(len(words) > 1 for words in axes)
     functions, others = kernel.__dict__.setdefault("dt_variants", ({}, {}))
 
     def with_facts(kept: tuple[int, ...], count: int) -> Any:
@@ -35,22 +34,7 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
         flags = [name for name, value in constants.items() if isinstance(value, bool)]
         is_whole = all(constants[name] for name in flags if name != "fours")
         is_wide = constants["offset"] == tl.int64
-        is_flat = is_rows = True
-        lines: list[Any] = []  # of each tensor the axis along which it is contiguous
-        units: list[int] = []  # where their strides are
-        steps: list[int] = []  # where strides between lines are, and how long lines are
-        for at, words in zip(places, axes, strict=True):
-            units_here = [n for n in range(len(words)) if args[at + 1 + n] == 1]
-            line = units_here[-1] if units_here else None
-            is_flat = is_flat and (line is not None or not words)
-            is_rows = is_rows and (line == len(words) - 1 or not words)
-            for axis, word in enumerate(words):
-                if axis == line:
-                    units.append(at + 1 + axis)
-                    steps += [names.index(word)] if word in names and len(words) > several else []
-                elif word != "-":
-                    steps.append(at + 1 + axis)
-            lines.append(line)
+        lines, units, steps, is_flat, is_rows = dt_lines(names, axes, places, args)
         is_even = all(args[at].data_ptr() % 16 == 0 for at in places)  # where tensors begin
         is_aligned = is_even and all(args[at] % 16 == 0 for at in steps)
         if blocks:
@@ -83,6 +67,32 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
         return with_facts(kept, len(args)), args, {**constants, **truths}
 
     return choose
+
+
+def dt_lines(names: Any, axes: Any, places: Any, args: Any) -> Any:
+    """Find of each tensor the axis along which it is contiguous, and where a kernel takes strides.
+
+    Those of such axes come first, then those between lines, with the lengths of lines; last,
+    whether all tensors are contiguous along some axis, and along their last ones.
+    """
+    several = any(len(words) > 1 for words in axes)
+    is_flat = is_rows = True
+    lines: list[Any] = []
+    units: list[int] = []
+    steps: list[int] = []
+    for at, words in zip(places, axes, strict=True):
+        ones = [axis for axis in range(len(words)) if args[at + 1 + axis] == 1]
+        line = ones[-1] if ones else None
+        lines.append(line)
+        is_flat = is_flat and (line is not None or not words)
+        is_rows = is_rows and (line == len(words) - 1 or not words)
+        for axis, word in enumerate(words):
+            if axis == line:
+                units.append(at + 1 + axis)
+                steps += [names.index(word)] if word in names and len(words) > several else []
+            elif word != "-":
+                steps.append(at + 1 + axis)
+    return lines, units, steps, is_flat, is_rows
 
 
 def dt_hooks(kernel: Any) -> list[Any]:

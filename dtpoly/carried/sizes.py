@@ -40,7 +40,7 @@ def dt_passed(plan: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def dt_demands(plan: Any) -> Any:
-    """Write each demand as a truth, and as the words in which calls are refused that break it."""
+    """Write limits and demands as truths, and in which words calls are refused that break them."""
 
     def disagree(label: str, other: str, seen: str) -> tuple[str, str]:
         formula = str(plan["sizes"][label])
@@ -52,6 +52,9 @@ def dt_demands(plan: Any) -> Any:
         name = dt_source(plan, label)
         return f"{label} == ({other})", f"the tensors disagree on the size of '{name}': {words}"
 
+    for label, most in plan.get("limits", {}).items():
+        words = f"'{dt_source(plan, label)}' is {{{label}}}, but must be from 0 to {most}"
+        yield f"0 <= {label} <= {most}", words
     for one in plan.get("demands", ()):
         if "shape" in one:
             name = dt_source(plan, one["shape"])
