@@ -47,7 +47,7 @@ def command(
     seconds: float,
     quiet: bool,
 ) -> int:
-    """Say what is wrong with .dt files; exit with 1 if anything is."""
+    """Say what is wrong with .dt files; the exit code is 1 if one has an error."""
     if as_json and as_sarif:
         raise click.UsageError("--json and --sarif exclude each other")
     remarks = list(_check_all(files, point, plugins, seconds))

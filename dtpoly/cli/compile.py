@@ -96,36 +96,37 @@ Examples:
     "--output",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Where to write; - is standard output.  [default: FILE's name with .py, here]",
+    help="Where to write; - is standard output.  [default: FILE's name with .py, in this folder]",
 )
 @click.option("--func", metavar="FUNC", help="The Func that gets a function; its name in the file.")
 @click.option(
     "--test",
     metavar="x=..,y=..",
-    help="Add a function test() that tries the others on random inputs of these sizes.",
+    help="Add a function test() that runs the others on random inputs of these sizes.",
 )
 @click.option(
     "--target",
     metavar="GPU",
     callback=_target,
-    help=f"Also compile for a GPU, which need not be there: {', '.join(LIMITS)}.",
+    help=f"Also compile for a GPU; the machine need not have it: {', '.join(LIMITS)}.",
 )
 @click.option(
     "--emit",
     type=click.Choice(STAGES),
-    help="Print this stage of Triton's compiler instead; a GPU need not be there.",
+    help="Print this stage of Triton's compiler instead; this needs no GPU.",
 )
 @click.option(
     "--size",
     "sizes",
     multiple=True,
     metavar="x=..,y=..",
-    help="For --emit and --target: sizes to compile for.  [default: 1024; 128 of a whole tile]",
+    help="For --emit and --target: sizes to compile for."
+    "  [default: 1024; 128 if a tile has the whole label]",
 )
 @click.option(
     "--dtype",
     type=click.Choice([str(dtype) for dtype in FLOATS]),
-    help="For --emit and --target: of inputs that declare none.  [default: f32]",
+    help="For --emit and --target: the dtype of inputs that declare none.  [default: f32]",
 )
 @click.option("--no-verify", is_flag=True, help="Do not prove that the text is right.")
 @seconds_option
@@ -135,18 +136,18 @@ Examples:
 def command(**given: Any) -> int:
     """Write a Python file with the Triton kernels of a .dt file, and a function that calls them.
 
-    The file is written whole or not at all. Without -o it gets the name of FILE, in the folder
-    that you are in; a file of that name that dtpoly did not write is never replaced.
+    The file is written whole or not at all. Without -o it gets the name of FILE, in the current
+    folder. A file of that name that dtpoly did not write is never replaced.
 
-    The text is read back and proved to compute the algorithm, for all sizes; its first lines say
-    what was proved. What is found to be wrong is not written, and ends with exit code 3: that is
-    our bug. What cannot be proved is run at a few sizes, and then written with a warning. A proof
-    is kept, so the same text is not proved twice. All of it may take --seconds: of what takes
-    longer to prove, a warning says what is not proved.
+    dtpoly reads the text back and proves that it computes the algorithm, for all sizes; the first
+    lines of the file say what was proved. A text that is wrong is not written, and the command ends
+    with exit code 3, because this is a bug of dtpoly. A text that cannot be proved is run at a few
+    sizes, and then written with a warning. Proofs are kept, so the same text is not proved twice.
+    All of this may take --seconds; if a proof takes longer, a warning says what is not proved.
 
-    With --target, each kernel is also compiled for that GPU: what it needs there is told in a
-    line, and what makes it slow in warnings that point at a directive. With --emit, one stage of
-    that compilation is printed instead of the Python file.
+    With --target, each kernel is also compiled for that GPU. One line says what the kernel needs
+    there, and warnings that point at directives say what makes it slow. With --emit, the command
+    prints one stage of that compilation instead of the Python file.
     """
     asked = CompileCall(**given)
     is_compiled = asked.target is not None or asked.emit is not None

@@ -55,17 +55,17 @@ Examples:
     "sizes",
     multiple=True,
     metavar="x=..,y=..",
-    help="Sizes of labels; those that follow may be left out.",
+    help="Sizes of labels. Sizes that follow from others may be left out.",
 )
 @click.option(
     "--dtype",
     type=click.Choice([str(dtype) for dtype in FLOATS]),
     default=str(DType.F32),
     show_default=True,
-    help="Of inputs that declare none.",
+    help="The dtype of inputs that declare none.",
 )
 @device_option
-@click.option("--warm", is_flag=True, help="Caches hold what fits, and launches stand in a queue.")
+@click.option("--warm", is_flag=True, help="Assume warm caches, and launches that wait in a queue.")
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @timed
@@ -78,11 +78,11 @@ def command(
     primitives: Primitives,
     as_json: bool,
 ) -> int:
-    """Estimate how long the kernels of a .dt file take on a GPU, which need not be there.
+    """Estimate how long the kernels of a .dt file take on a GPU, without using it.
 
-    Nothing is compiled or run: what each program touches, computes and waits for is counted from
-    the schedule. For each kernel: what bounds it; for each operand: how often it is asked for,
-    and where it then comes from; and what would help.
+    Nothing is compiled or run: dtpoly counts, from the schedule, what each program loads, stores
+    and computes, and how long it waits. The output says what bounds each kernel, how often each
+    operand is loaded and from where, and what would make the kernel faster.
     """
     source = read_file(file)
     checked = check(source, primitives)

@@ -38,8 +38,8 @@ Examples:
 def command(output: str | None) -> int:
     """Measure the GPU of this machine, for the estimates of dtpoly cost.
 
-    Copies, products, exponentials and a launch: some seconds. Each number says how it is known;
-    what is not measured is taken over from a GPU that is known.
+    Copies, products, exponentials and a launch are measured, which takes some seconds. The output
+    says for each number where it is from: a number that is not measured is copied from a known GPU.
     """
     if output is not None and not output.endswith(".json"):
         raise click.BadParameter("its name must end in .json", param_hint="--output")

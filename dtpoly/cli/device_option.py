@@ -46,5 +46,5 @@ device_option = click.option(
     metavar="GPU",
     callback=_parse,
     shell_complete=complete_files,
-    help="A GPU, which need not be there: h100, h200, a100, rtx4090, mi300x, or a .json file.",
+    help="A GPU; the machine need not have it: h100, h200, a100, rtx4090, mi300x, or a .json file.",
 )

@@ -42,10 +42,10 @@ Examples:
     "words",
     multiple=True,
     metavar="x=..,y=..",
-    help="Sizes of labels, for numbers beside the formulas.",
+    help="Sizes of labels, to print numbers beside the formulas.",
 )
 @click.option(
-    "--code", is_flag=True, help="Say instead where each line of the generated kernels comes from."
+    "--code", is_flag=True, help="Instead, say where each line of the generated kernels comes from."
 )
 @point_option
 @tuned_options
@@ -65,10 +65,10 @@ def command(
 ) -> int:
     """Say what each directive of a .dt file does.
 
-    What it changes is told against the same schedule without it, for directives have no order.
-    Then come the dependences whose order it had a say in, with distances in steps of loops, and
-    what is computed more than once; at the end, each kernel. pow2(y) is y rounded up to a power
-    of two.
+    Directives have no order, so each is compared with the same schedule without it. The output
+    says what the directive changes, which dependences it reorders, with distances in steps of
+    loops, and what is computed more than once. At the end it describes each kernel. pow2(y) is y
+    rounded up to a power of two.
     """
     if tuned is None:
         source = read_source(file, point)

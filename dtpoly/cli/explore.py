@@ -95,7 +95,7 @@ class ExploreCall:
 
 
 @click.command(
-    short_help="Measure schedules of a space, and keep what came of them.",
+    short_help="Measure schedules of a space, and keep the results.",
     epilog="""\b
 Examples:
   dtpoly explore softmax.dts --size x=4096,y=4096 --budget 10min
@@ -110,30 +110,54 @@ Examples:
     default="random",
     show_default=True,
     metavar="WORD|FILE.py",
-    help=f"In which order: {', '.join(STRATEGIES)}, or one of your own.",
+    help=f"How points are chosen: {', '.join(STRATEGIES)}, or by your own file.",
 )
 @click.option(
     "--budget",
     type=Budget(),
     default=None,
     metavar="200|60s",
-    help="Candidates, those of earlier runs included; or a time.  [default: all points]",
+    help="How many candidates to measure, with those of earlier runs; or for how long."
+    "  [default: all points]",
 )
-@click.option("-o", "output", type=click.Path(path_type=Path), help="[default: FILE.sqlite]")
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path),
+    help="The file of results.  [default: FILE.sqlite]",
+)
 @click.option(
     "--dtype",
     type=click.Choice([str(dtype) for dtype in FLOATS]),
     default="f32",
     show_default=True,
-    help="Of inputs that declare none.",
+    help="The dtype of inputs that declare none.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
-@click.option("--device", type=click.Choice(["cuda", "cpu"]), default="cuda", show_default=True)
-@click.option("--simulate", is_flag=True, help="Make up times, on a machine without a GPU.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    default=0,
+    show_default=True,
+    help="The same seed makes the same random choices.",
+)
+@click.option(
+    "--device",
+    type=click.Choice(["cuda", "cpu"]),
+    default="cuda",
+    show_default=True,
+    help="Where kernels run; cpu is Triton's interpreter.",
+)
+@click.option(
+    "--simulate", is_flag=True, help="Invent times instead of measuring; this needs no GPU."
+)
 @click.option("--fault", "faults", type=Fault(), multiple=True, hidden=True)
 @click.option("--pause", type=float, default=0.0, hidden=True)
 @click.option("--notes", default="", hidden=True)
-@click.option("--workers", type=click.IntRange(1, 1024), help="[default: some for each GPU]")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    help="Processes that measure.  [default: some for each GPU]",
+)
 @click.option("--preparing", type=click.IntRange(1, 1024), help="Processes that compile and prove.")
 @click.option(
     "--ray", "address", metavar="ADDRESS", help="Measure on a Ray cluster, or on 'local'."
@@ -142,14 +166,14 @@ Examples:
     "--baseline",
     "baselines",
     type=click.Path(exists=True, dir_okay=False),
-    help="A Python file: its functions of the inputs are compared with.",
+    help="A Python file with functions of the inputs; they are measured for comparison.",
 )
 @click.option(
     "--slow",
     type=click.FloatRange(1.0),
     default=3.0,
     show_default=True,
-    help="Stop early what takes so many times as long as the best; inf never.",
+    help="Stop a candidate early if it takes this many times as long as the best; inf: never.",
 )
 @click.option(
     "--each",
@@ -157,7 +181,7 @@ Examples:
     default=100.0,
     show_default=True,
     metavar="MILLISECONDS",
-    help="Of the device, for a candidate.",
+    help="Time of the device for each candidate.",
 )
 @click.option(
     "--limit",
@@ -165,45 +189,51 @@ Examples:
     default=60.0,
     show_default=True,
     metavar="SECONDS",
-    help="End a candidate that takes longer, and ten times as long as most.",
+    help="End a candidate that takes longer than this, and ten times as long as most.",
 )
 @click.option(
     "--model",
     type=click.Choice([*devices()]),
-    help="Device whose cost is expected.  [default: that which is measured on, if it is known]",
+    help="The device for which costs are estimated.  [default: the measured one, if it is known]",
 )
 @click.option(
     "--ship",
     "ships",
     type=click.Path(path_type=Path),
     metavar="FILE.dts",
-    help="Afterwards, write the fastest into a file of tuned schedules; see dtpoly ship.",
+    help="At the end, write the fastest into a file of tuned schedules; see dtpoly ship.",
 )
-@click.option("--emit", "emits", is_flag=True, help="Only emit texts; that needs no GPU.")
+@click.option(
+    "--emit", "emits", is_flag=True, help="Only write the texts of the kernels; this needs no GPU."
+)
 @click.option(
     "--prune/--no-prune",
     "prunes",
     default=None,
-    help="Compile first, and drop what does not fit or spills.  [default: if the device is known]",
+    help="Compile first, and drop kernels that do not fit or that spill."
+    "  [default: if the device is known]",
 )
 @click.option(
     "--verify/--no-verify",
     "proves",
     default=None,
-    help="Whether only times of kernels count that are proved.  [default: yes, unless simulated]",
+    help="Count only the times of proved kernels.  [default: yes, unless simulated]",
 )
 @click.option(
-    "--again", is_flag=True, help="Try again what hung, crashed, failed or was not proved."
+    "--again",
+    is_flag=True,
+    help="Try candidates again that hung, crashed, failed or were not proved.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(**given: Any) -> int:
     """Measure schedules of a space, each proved and checked before its time counts.
 
-    Points that differ in numbers only may share a verdict; of these a sample is decided again, each
-    by itself. What a compiler finds too large for the device is dropped before it is measured.
+    Points that differ only in numbers may share a verdict; a sample of them is decided again
+    without sharing. Kernels that are too large for the device, as the compiler finds, are dropped
+    before they are measured.
 
-    What comes of each is kept in a file at once. The same command goes on where it was stopped,
-    whatever stopped it; what is known is not measured again.
+    Each result is written to a file at once. If the run is stopped, for any reason, the same
+    command continues it, and no point is measured twice.
     """
     asked = ExploreCall(**given)
     wanted = _wanted(asked)

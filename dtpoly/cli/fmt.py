@@ -17,7 +17,7 @@ from dtpoly.source import Source
 
 
 @click.command(
-    short_help="Lay files out anew, in place.",
+    short_help="Format files, in place.",
     epilog="""\b
 Examples:
   dtpoly fmt softmax.dt
@@ -31,7 +31,7 @@ Examples:
 )
 @click.option("--diff", is_flag=True, help="Write nothing; print what would change.")
 def command(files: tuple[str, ...], check: bool, diff: bool) -> int:
-    """Lay .dt files out anew, in place; - goes from standard input to standard output."""
+    """Format .dt files, in place; - formats standard input to standard output."""
     good = [_format(path, check=check, diff=diff) for path in dict.fromkeys(files)]
     return 0 if all(good) else 1
 

@@ -31,7 +31,7 @@ PATIENCE = 1.0  # seconds, after which a user at a terminal sees the progress
 
 
 @click.command(
-    short_help="List directives that could come next.",
+    short_help="List directives that could be added.",
     epilog="""\b
 Examples:
   dtpoly legal 2mm.dt _2mm
@@ -46,12 +46,13 @@ Examples:
 def command(
     file: str, func: str, point: str | None, primitives: Primitives, seconds: float, as_json: bool
 ) -> int:
-    """List directives on a Func that could be added to a .dt file, each legal or refused.
+    """List directives on a Func that could be added to a .dt file, and say which are legal.
 
-    A few sizes, every label, some orders of loops, every reader; fusing the Func and fusing into
-    it. What the file says already is left out: `dtpoly why-not` answers for another size.
+    The command tries a few sizes, every label, some orders of loops, and fusions of the Func into
+    each of its readers and of other Funcs into it. It leaves out directives that the file has.
+    `dtpoly why-not` answers for other sizes.
 
-    When the time is over, those are listed that were tried, and the exit code is 1.
+    When the time is over, only the directives that were tried are listed, and the exit code is 1.
     """
     found: list[Option] = []
     with limited(seconds):

@@ -9,7 +9,7 @@ from dtpoly.source import Source
 point_option = click.option(
     "--point",
     metavar="POINT",
-    help="Of a space of schedules, take this one: 'block=x:4 num_warps=8'; see dtpoly space.",
+    help="If FILE is a space, take this point: 'block=x:4 num_warps=8'; see dtpoly space.",
 )
 
 

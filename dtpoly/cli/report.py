@@ -21,7 +21,7 @@ SUFFIXES = (".html", *PICTURES, *TABLES)
 
 
 @click.command(
-    short_help="Show what was measured: a page, pictures, or a table.",
+    short_help="Show what was measured, as a page, pictures, or a table.",
     epilog="""\b
 Examples:
   dtpoly report softmax.sqlite -o softmax.html
@@ -36,15 +36,16 @@ Examples:
     "-o",
     "output",
     type=click.Path(path_type=Path),
-    help="A .html, .png, .svg, .pdf, .csv or .json.  [default: RUN.html]",
+    help="The file to write: .html, .png, .svg, .pdf, .csv or .json.  [default: RUN.html]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document instead.")
 def command(file: Path, output: Path | None, as_json: bool) -> int:
-    """Draw what `dtpoly explore` measured, one part for each algorithm, sizes and device.
+    """Draw what `dtpoly explore` measured, in a part for each algorithm, sizes and device.
 
-    Schedules by run time with the baselines as lines; parameters against time; expected against
-    measured; the ten best and how they differ. The page is one file that loads nothing else. A
-    picture has all figures, one below the other; a table has a row for each schedule.
+    The figures show the schedules by run time, with the baselines as lines; the parameters and the
+    times; the expected and the measured times; and how the ten best schedules differ. A page is
+    one file that loads nothing else. A picture has all figures, one below the other. A table has
+    one row for each schedule.
     """
     if as_json and output is not None:
         raise click.UsageError("--json prints what '-o FILE.json' writes: say one of both")

@@ -35,13 +35,15 @@ Examples:
   dtpoly run softmax.dt --reference --size x=4 --size y=1000 --seed 7 --json""",
 )
 @file_name
-@click.option("--reference", is_flag=True, help="Evaluate the algorithm; the schedule is not used.")
+@click.option(
+    "--reference", is_flag=True, help="Only evaluate the algorithm, without the schedule."
+)
 @click.option(
     "--size",
     "sizes",
     multiple=True,
     metavar="x=..,y=..",
-    help="Sizes of labels; one that others decide may be left out.",
+    help="Sizes of labels. Sizes that follow from others may be left out.",
 )
 @click.option(
     "--device",
@@ -51,7 +53,7 @@ Examples:
 @click.option(
     "--dtype",
     type=click.Choice([str(dtype) for dtype in FLOATS]),
-    help="Of inputs that declare none.  [default: f32]",
+    help="The dtype of inputs that declare none.  [default: f32]",
 )
 @click.option(
     "--seed",
@@ -66,7 +68,7 @@ Examples:
     default=4,
     show_default=True,
     metavar="GIB",
-    help="Refuse to start if more would be needed.",
+    help="Refuse to start if the run needs more memory.",
 )
 @point_option
 @plugin_option
@@ -83,14 +85,14 @@ def command(
     primitives: Primitives,
     as_json: bool,
 ) -> int:
-    """Run a .dt file on made-up inputs and compare with its reference.
+    """Run a .dt file on made-up inputs, and compare the results with its reference.
 
-    Its kernels run on a GPU, or on the CPU in Triton's interpreter, which is slow: take small
-    sizes. The reference evaluates the algorithm in f64. A difference that rounding cannot explain
-    ends with exit code 1.
+    The kernels run on a GPU, or on the CPU in Triton's interpreter, which is slow: use small sizes.
+    The reference evaluates the algorithm in f64. If they differ by more than rounding can explain,
+    the exit code is 1.
 
-    With --reference only that is evaluated. Shows every Func that is compiled; if none is, every
-    Func that no other reads.
+    With --reference, only the reference is evaluated. The command shows every Func that is
+    compiled, or every Func that no other Func reads, if none is compiled.
     """
     if reference and (device or dtype):
         raise click.UsageError("--device and --dtype are for kernels, not for the reference")
@@ -103,7 +105,7 @@ def command(
     if not reference:
         return _run(checked, known, device, DType(dtype or DType.F32), seed, as_json)
     summary: ModuleType = load("dtpoly.cli.summary")
-    summaries = summary.summarise(program, known, seed, wanted(program))
+    summaries = summary.summarise(program, known, seed, wanted(program), checked.primitives)
     if as_json:
         funcs = [summary.as_data(one) for one in summaries]
         document = {"version": VERSION, "seed": seed, "sizes": known, "funcs": funcs}
@@ -144,7 +146,7 @@ def _run(
     executed: ModuleType | None = load_triton("dtpoly.cli.executed")
     if executed is None:
         return 1
-    answer: int = executed.run(checked.verdict.scheduled, sizes, seed, dtype, place, as_json)
+    answer: int = executed.run(checked, sizes, seed, dtype, place, as_json)
     return answer
 
 

@@ -26,6 +26,7 @@ from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import all_sizes
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
@@ -71,7 +72,7 @@ Examples:
     type=click.Choice([str(dtype) for dtype in FLOATS]),
     default=str(DType.F32),
     show_default=True,
-    help="Of inputs that declare none.",
+    help="The dtype of inputs that declare none.",
 )
 @device_option
 @click.option(
@@ -80,16 +81,26 @@ Examples:
     default="10s",
     show_default=True,
     metavar="20|60s",
-    help="How many schedules to measure, or how long; 0 for none, which needs no GPU.",
+    help="How many schedules to measure, or for how long; 0 measures none, and needs no GPU.",
 )
 @seconds_option
 @click.option(
     "--precision",
     type=click.Choice(PRECISIONS),
-    help="How exact products of 32-bit numbers are.  [default: as FILE says, else ieee]",
+    help="How exactly 32-bit numbers are multiplied.  [default: as FILE says, else ieee]",
 )
-@click.option("--list", "count", type=click.IntRange(1, 200), help="Print so many, the best first.")
-@click.option("-o", "output", type=click.Path(path_type=Path), help="Write the .dt file.")
+@click.option(
+    "--list",
+    "count",
+    type=click.IntRange(1, 200),
+    help="Print this many schedules, the best first.",
+)
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path),
+    help="Write the best schedule to this .dt file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @click.option("--place", default="cuda", hidden=True)
 def command(
@@ -105,16 +116,16 @@ def command(
     as_json: bool,
     place: str,
 ) -> int:
-    """Choose a schedule for the algorithm of FILE, and say of each directive why.
+    """Choose a schedule for the algorithm of FILE, and give the reason for each directive.
 
-    What is computed where, blocks, tiles, order and warps follow from what is read and reduced;
-    the cost model ranks them; the first ones are measured, if there is a GPU. A schedule in FILE
-    does not count, but for what is compiled and how exact products are. --seconds is for all of
-    this but the measuring, which has its --budget.
+    dtpoly derives schedules from what the Funcs read and reduce: where each Func is computed, its
+    blocks, tiles, order and warps. The cost model ranks the schedules, and the first ones are
+    measured if there is a GPU. Of a schedule in FILE only compile and precision are used. --seconds
+    limits all of this except the measuring, which --budget limits.
     """
     source = read_file(file)
     with limited(seconds):
-        algorithm = algorithm_of(source)
+        algorithm = algorithm_of(source, DIRECTIVES)
     if not algorithm.program.funcs:
         tell_error(f"'{source.name}' has no Func, so there is nothing to schedule")
         return 1
@@ -155,7 +166,7 @@ def _call(
             "is better than another",
             param_hint="--size",
         )
-    return Call(program, known, dtype, device, "" if precision == "ieee" else precision)
+    return Call(program, known, dtype, device, DIRECTIVES, "" if precision == "ieee" else precision)
 
 
 def _has_gpu(budget: tuple[int | None, float | None]) -> bool:

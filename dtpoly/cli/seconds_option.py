@@ -40,7 +40,7 @@ def seconds_option(command: Callable[..., Any]) -> Callable[..., Any]:
         type=Seconds(),
         default=SECONDS,
         show_default=True,
-        help="How long it may compute.",
+        help="Stop computing after this time.",
     )
     return option(command)
 

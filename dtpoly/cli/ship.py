@@ -23,13 +23,14 @@ Examples:
     "--algorithm",
     type=click.Path(path_type=Path),
     metavar="FILE.dt",
-    help="What a new file is about; its path is taken from the new file's folder.",
+    help="The algorithm that a new FILE.dts names, by its path from the folder of FILE.dts.",
 )
 def command(results: Path, output: Path, algorithm: Path | None) -> int:
     """Write the fastest schedules of a file of results into a file of tuned schedules.
 
-    Each is kept for its device, dtype and sizes; what is there for others stays. Only what is
-    proved is taken. dtpoly.load(FILE.dt, tuned=FILE.dts) takes the nearest one at each call.
+    Each schedule is written with its device, dtype and sizes; schedules in the file for other ones
+    stay. Only schedules whose kernels are proved are written. At each call,
+    dtpoly.load(FILE.dt, tuned=FILE.dts) uses the schedule whose sizes are nearest.
     """
     if not output.exists() and algorithm is None:
         raise click.UsageError(f"there is no '{output}' yet: say with --algorithm what it is about")

@@ -62,7 +62,11 @@ class Asked:
     def state(self) -> State:
         """Return the scheduled Program."""
         verdict = self.checked.verdict
-        return verdict.scheduled if verdict is not None else scheduled(self.program)
+        return (
+            verdict.scheduled
+            if verdict is not None
+            else scheduled(self.program, self.checked.primitives)
+        )
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -152,9 +156,9 @@ Examples:
     metavar="STAGE",
     default="program",
     show_default=True,
-    help=f"How far on its way to code: {', '.join(STAGES)}.",
+    help=f"The stage of compilation to print: {', '.join(STAGES)}.",
 )
-@click.option("--form", type=click.Choice(FORMS), help="What is written: text, if not said.")
+@click.option("--form", type=click.Choice(FORMS), help="The form to print it in.  [default: text]")
 @click.option("--json", "as_json", is_flag=True, help="The same as --form json.")
 @click.option(
     "--size",
@@ -167,7 +171,7 @@ Examples:
     "-o",
     "--output",
     metavar="FILE",
-    help="Write to a file; one that ends in .svg or .json has that form.",
+    help="Write to this file; a name that ends in .svg or .json also chooses the form.",
 )
 @point_option
 @plugin_option
@@ -184,8 +188,8 @@ def command(
 ) -> int:
     """Print a .dt file as the compiler understands it.
 
-    The Program comes with a comment on where each size comes from. What is wrong with the
-    file goes to standard error; what is refused is shown all the same.
+    The Program has comments that say where each size comes from. Errors of the file go to standard
+    error; a file that is refused is printed, too.
     """
     chosen = _form(stage, form, as_json, output)
     if sizes and stage != "map":

@@ -31,7 +31,12 @@ Examples:
 )
 @file_name
 @click.option("--count", "only_count", is_flag=True, help="Print only how many points there are.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="Print N points, drawn evenly.")
+@click.option(
+    "--sample",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Print N random points; all are equally likely.",
+)
 @click.option("--list", "all_points", is_flag=True, help="Print all points, in their order.")
 @click.option(
     "--seed",
@@ -45,7 +50,7 @@ Examples:
     "looked_at",
     type=click.IntRange(1),
     metavar="N",
-    help="Ask the rules about so many points.  [default: all of 20,000, else 2,000]",
+    help="Decide N points by the rules.  [default: all, or 2,000 if there are over 20,000]",
 )
 @click.option(
     "--recheck",
@@ -53,18 +58,18 @@ Examples:
     default=100,
     show_default=True,
     metavar="N",
-    help="Decide so many points again, each by itself.",
+    help="Decide N points again, without sharing proofs.",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1),
     metavar="N",
-    help="Processes that decide.  [default: one for each core]",
+    help="Processes that decide points.  [default: one for each core]",
 )
 @click.option(
     "--seconds",
     type=Seconds(),
-    help="How long points are decided, by the clock on the wall.  [default: until all are]",
+    help="Stop deciding points after this time.  [default: when all are decided]",
 )
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -81,16 +86,16 @@ def command(
     primitives: Primitives,
     as_json: bool,
 ) -> int:
-    """Say what a file with choices leaves open, and how many schedules that makes.
+    """Say which choices a file leaves open, and how many schedules they make.
 
-    Points are counted without a list of them. Then the rules are asked: which points the
-    constraints remove, the checks of directives, Triton's limits, and the proof that a schedule
-    is legal. A space of more than 20,000 points is sampled for that. Points that differ in numbers
-    only may share a proof; a sample of them is proved again, each by itself.
+    Points are counted without listing them. Then the command decides how many points are refused:
+    by constraints, by the checks of directives, by Triton's limits, and by the proof that a
+    schedule is legal. In a space of more than 20,000 points it decides a sample. Points that differ
+    only in numbers may share a proof; a sample of these is proved again without sharing.
 
-    With --seconds it ends in time, with what is known then.
+    After --seconds the command ends, and prints what is known by then.
 
-    A point is one line, such as block=x:4,y:512 num_warps=8, which other commands take as --point.
+    A point is one line, such as block=x:4,y:512 num_warps=8. Other commands take it as --point.
     """
     if only_count + all_points + (sample is not None) > 1:
         raise click.UsageError("--count, --sample and --list exclude each other")

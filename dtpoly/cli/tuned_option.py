@@ -22,15 +22,20 @@ OPTIONS = (
         "--tuned",
         metavar="FILE.dts",
         shell_complete=complete_files,
-        help="Take the schedule of this file that a call with these sizes takes.",
+        help="Take the schedule of this file that a call with these sizes would use.",
     ),
-    click.option("--on", "device", metavar="DEVICE", help="With --tuned: as the file names it."),
+    click.option(
+        "--on",
+        "device",
+        metavar="DEVICE",
+        help="With --tuned: the device, with its name in the file.",
+    ),
     click.option(
         "--dtype",
         type=click.Choice([str(dtype) for dtype in FLOATS]),
         default="f32",
         show_default=True,
-        help="With --tuned: of inputs that declare none.",
+        help="With --tuned: the dtype of inputs that declare none.",
     ),
 )
 

@@ -61,7 +61,7 @@ class VerifyCall:
 
 
 @click.command(
-    short_help="Prove that kernels compute what a file says.",
+    short_help="Prove that kernels compute the algorithm of a file.",
     epilog="""\b
 Examples:
   dtpoly verify softmax.dt
@@ -76,47 +76,53 @@ Examples:
     "--kernel",
     metavar="FILE",
     shell_complete=complete_files,
-    help="The kernels, also changed or written by hand.  [default: what dtpoly compile writes]",
+    help="The file to prove; it may be changed, or written by hand."
+    "  [default: the text that dtpoly compile writes]",
 )
-@click.option("--func", metavar="FUNC", help="Only what is proved of this Func.")
+@click.option("--func", metavar="FUNC", help="Prove only the function of this Func.")
 @click.option(
     "--seconds",
     type=Seconds(),
     default=SECONDS,
     show_default=True,
-    help="For each function.",
+    help="Give up a function after this time.",
 )
-@click.option("--ring", is_flag=True, help="Also run it, on symbols: no rounding, no tolerance.")
+@click.option(
+    "--ring",
+    is_flag=True,
+    help="Also run the text on numbers of a ring, without rounding or tolerance.",
+)
 @click.option(
     "--certificate",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Also write the proof, for others to check.",
+    help="Also write the proof, so that another program can check it.",
 )
 @click.option(
     "--check",
     "to_check",
     metavar="FILE",
     shell_complete=complete_files,
-    help="Check such a proof instead, by another engine.",
+    help="Instead, check a written proof, by another engine.",
 )
-@click.option("--fuse-at", "fusions", is_flag=True, help="Show instead what makes fusions legal.")
+@click.option("--fuse-at", "fusions", is_flag=True, help="Instead, show why fusions are legal.")
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 def command(**given: Any) -> int:
-    """Read the kernels of a .dt file back, and prove that they compute what it says.
+    """Read the kernels of a .dt file back, and prove that they compute its algorithm.
 
-    For each function seven layers are proved for all sizes: that each element is stored once, that
-    loads are those of the algorithm, that no access is outside, that masked lanes change nothing,
-    that nothing is read too early or races, that values are right, and that no number overflows.
-    For what is refuted the smallest sizes are shown, the program, the lane and the element.
+    For each function dtpoly proves seven layers, for all sizes: that each element is stored once,
+    that loads are those of the algorithm, that no access is outside of its tensor, that masked
+    lanes change nothing, that nothing is read too early or races, that values are right, and that
+    no number overflows. If a layer is refuted, the output shows an example with the smallest sizes:
+    the program, the lane and the element.
 
-    A Func that is compiled and that the kernels do not compute is not proved; --func asks about one
-    Func alone.
+    If FILE compiles a Func that the kernels do not compute, not all is proved; --func proves the
+    function of one Func alone.
 
-    Exit codes: 0 all is proved; 1 something is not, or --kernel is refuted; 3 the text that dtpoly
-    itself writes is refuted, which is a bug of dtpoly.
+    Exit codes: 0 all is proved; 1 a layer is not proved, or the text of --kernel is refuted; 3 the
+    text that dtpoly itself writes is refuted, which is a bug of dtpoly.
     """
     asked = VerifyCall(**given)
     _check_options(asked)

@@ -36,7 +36,7 @@ Examples:
   dtpoly why-not 2mm.dt '_2mm.block(m:32, n:64)' --json
 
 \b
-Exit codes: 0 it may, 1 it may not, 2 it is no directive.""",
+Exit codes: 0 it may be added, 1 it may not, 2 it is no directive.""",
 )
 @file_name
 @click.argument("directive")
@@ -49,8 +49,9 @@ def command(
 ) -> int:
     """Say whether a directive may be added to a .dt file: what it would change, or why not.
 
-    It takes the place of what the file says about the same: `f.block(x:32)` that of
-    `f.block(x:16)`, `g.fuse_at(f, x)` that of `g.fuse_at(f, y)`. The file stays as it is.
+    The directive replaces the one of the file that concerns the same thing: `f.block(x:32)`
+    replaces `f.block(x:16)`, and `g.fuse_at(f, x)` replaces `g.fuse_at(f, y)`. The file itself is
+    not changed.
     """
     checked = check(read_source(file, point), primitives)
     if checked.verdict is None and checked.program is None:

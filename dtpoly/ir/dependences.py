@@ -78,6 +78,11 @@ def exposed(body: tuple[Step, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
+def carried(body: tuple[Step, ...]) -> frozenset[str]:
+    """Find the names that a body goes on with: it needs what was there, and sets them anew."""
+    return exposed(body) & {*assigned(body)}
+
+
 def reads(one: Instruction) -> Iterator[str]:
     """Yield the variables that an instruction reads.
 
