@@ -21,6 +21,7 @@ from unittest import mock
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -181,7 +182,7 @@ def write(folder: Path) -> None:
     """Write the files that are measured, by the compiler as it is."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in SOURCES.items():
-        scheduled = judge(load(Source(f"{name}.dt", text))).scheduled
+        scheduled = judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled
         (folder / f"{name}.py").write_text(code_of(scheduled).text)
 
 
