@@ -12,6 +12,8 @@ ROOT = Path(__file__).parent.parent
 OWN = ROOT / "dtpoly/directives"
 # The verifier reads Triton, in which `store`, `split` and others are words, and emitted files.
 READERS = ROOT / "dtpoly/verify"
+# The runtime of emitted files reads plans, whose keys are such words, and calls Triton.
+RUNTIME = ROOT / "dtpoly/carried"
 # Words that mean something else there: a keyword of Triton, an instruction, a method of Python.
 OTHER_MEANINGS = {
     "atomic": {"dtpoly/ir/parts.py"},
@@ -67,7 +69,7 @@ def words(path: Path) -> Iterator[str]:
 def files() -> Iterator[Path]:
     for room in ("dtpoly", "frontend", "codegen"):
         for path in sorted((ROOT / room).rglob("*.py")):
-            if path.resolve() == path and not {OWN, READERS} & {*path.parents}:
+            if path.resolve() == path and not {OWN, READERS, RUNTIME} & {*path.parents}:
                 yield path
 
 

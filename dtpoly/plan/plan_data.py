@@ -115,7 +115,7 @@ def _type(one: PlannedType) -> str:
 
 
 def _tensor(one: PlannedTensor) -> Data:
-    dtype = one.dtype if isinstance(one.dtype, str) else _terms(one.dtype)
+    dtype = f"type({one.dtype})" if isinstance(one.dtype, str) else _terms(one.dtype)
     return {"shape": _all(one.shape), "dtype": dtype, **_some("pitched", one.is_pitched)}
 
 

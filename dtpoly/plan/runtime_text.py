@@ -1,0 +1,42 @@
+"""The text of the runtime, as a generated file carries it."""
+
+import functools
+import re
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "carried"
+# In an order in which each finds what it needs when it is read; `libraries` are the imports.
+MODULES = (
+    *("values", "checks", "sizes", "memory", "interpreting", "launching", "operators"),
+    *("launches", "again", "functions"),
+)
+# What a file must import for it, besides the libraries of kernels.
+IMPORTS = """\
+import contextlib
+import functools
+import hashlib
+import itertools
+import linecache
+import re
+import threading
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+import triton.tools.tensor_descriptor
+"""
+FIRST = (
+    "# The runtime of dtpoly, which carries out the plans above. It is the same in every file.\n"
+)
+LAST = "# The end of the runtime of dtpoly.\n"
+# A docstring, and imports.
+HEAD = re.compile(r'""".*?"""\n(?:\n|(?:import|from) [^\n(]*(?:\([^)]*\))?\n)*', re.DOTALL)
+
+
+@functools.cache
+def runtime_text() -> str:
+    """Join the modules of the runtime, without their docstrings and imports."""
+    texts = ((FOLDER / f"{name}.py").read_text(encoding="utf-8") for name in MODULES)
+    parts = (HEAD.sub("", text, count=1) for text in texts)
+    return FIRST + "\n\n".join(parts) + LAST
