@@ -4,20 +4,20 @@ It finds loops, blocks, tiles, and the elements that are needed of a fused Func,
 Where the specification leaves something open, it is read like this:
 
 - A label that is on the left and is also reduced has one place in the order of loops, its first
-one.
+  one.
 - If `reorder`, `split` or `tensorize` names a loop, this means the loop of every Func of the
-kernel; `reorder` moves those of the named loops that a Func has. Lanes and steps of a split loop
-are counted in its own iterations.
+  kernel; `reorder` moves those of the named loops that a Func has. Lanes and steps of a split loop
+  are counted in its own iterations.
 - Each reduction that `block` splits has a first kernel of its own, before the next one that needs
-it; its grid has those of the Func's blocked labels that the result keeps. A fusion into the Func is
-a fusion into each of these kernels that reads the producer.
+  it; its grid has those of the Func's blocked labels that the result keeps. A fusion into the Func
+  is a fusion into each of these kernels that reads the producer.
 - If no loop is around all reads, the producer is computed nowhere in the kernel, and none of the
-reads finds a value. A block is a loop of the kernel's own Func only.
+  reads finds a value. A block is a loop of the kernel's own Func only.
 - An instance counts as recomputed if any statement of the producer is, not only its value.
 - `recompute` on a Func says nothing about the producers that are fused into it.
 - Tiles of a fused Func start at the smallest index of the label that T needs at all.
 - A label takes the reader's lanes if every read has it at one lane dimension alone, and T holds a
-single tile of this by construction: its loop is T's or further out, or has one step.
+  single tile of this by construction: its loop is T's or further out, or has one step.
 """
 
 from collections.abc import Callable, Mapping, Sequence
