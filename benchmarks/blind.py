@@ -21,6 +21,7 @@ from dtpoly.algorithm.sizes import Sizes
 from dtpoly.autoschedule.powers import above
 from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.parse import parse
@@ -64,7 +65,9 @@ def blind(row: Row, records: Iterable[Mapping[str, Any]], device: Device, most: 
     call = call_of(row, examples, device)
     chosen = list(islice(schedules(call), most))
     own = _example(row.files[0])
-    hand = 1e6 * cost(scheduled(own), call.sizes, call.dtype, device, call.is_warm).seconds
+    hand = (
+        1e6 * cost(scheduled(own, DIRECTIVES), call.sizes, call.dtype, device, call.is_warm).seconds
+    )
     forms = [form(one.program, call.sizes) for one in chosen]
     times = dict(_measured(row, call, records))
     reached = [times[one] for one in forms if one in times]

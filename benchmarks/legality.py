@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 from benchmarks.timing import Result, isl_calls, process_times, timed
 from dtpoly.algorithm.program import Program
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve as named
 from dtpoly.poly.dependences import dependences
@@ -77,9 +78,9 @@ def chain() -> Result:
 def explanation() -> Result:
     """Time `explain` for the chain, which compares each directive with its absence."""
     one = _chain()
-    verdict = judge(one)
-    counts = {"isl calls": isl_calls(lambda: explain(one, verdict))}
-    return Result(EXPLAIN, timed(lambda: explain(one, verdict), 3), 1, counts)
+    verdict = judge(one, DIRECTIVES)
+    counts = {"isl calls": isl_calls(lambda: explain(one, verdict, DIRECTIVES))}
+    return Result(EXPLAIN, timed(lambda: explain(one, verdict, DIRECTIVES), 3), 1, counts)
 
 
 def _chain() -> Program:
@@ -98,9 +99,15 @@ def one_more_tensorize() -> Result:
     assert len(many.directives) == len(few.directives) + 1
     times: list[float] = []
     for _ in range(20):
-        (short,), (long,) = timed(lambda: judge(few), 1), timed(lambda: judge(many), 1)
+        (short,), (long,) = (
+            timed(lambda: judge(few, DIRECTIVES), 1),
+            timed(lambda: judge(many, DIRECTIVES), 1),
+        )
         times.append(max(long - short, 0))
-    before, after = isl_calls(lambda: judge(few)), isl_calls(lambda: judge(many))
+    before, after = (
+        isl_calls(lambda: judge(few, DIRECTIVES)),
+        isl_calls(lambda: judge(many, DIRECTIVES)),
+    )
     times.sort()
     # A difference has no best; the middle half says what it is.
     middle = tuple(times[5:15])
@@ -143,16 +150,16 @@ def program(text: str) -> Program:
 
 
 def _resolved(one: Program) -> State:
-    return resolve(one, bind(one.directives).primitives)
+    return resolve(one, bind(one.directives, DIRECTIVES).primitives)
 
 
 def _judged(what: str, one: Program, runs: int, limit: float) -> Result:
-    assert judge(one).is_legal
-    return Result(what, timed(lambda: judge(one), runs), limit, _counts(one))
+    assert judge(one, DIRECTIVES).is_legal
+    return Result(what, timed(lambda: judge(one, DIRECTIVES), runs), limit, _counts(one))
 
 
 def _blamed(what: str, one: Program, runs: int) -> Result:
-    assert judge(one).blame is not None
+    assert judge(one, DIRECTIVES).blame is not None
     tried = [0]
 
     def counting(program: Program, primitives: Iterable[Primitive]) -> State:
@@ -160,9 +167,9 @@ def _blamed(what: str, one: Program, runs: int) -> Result:
         return resolve(program, primitives)
 
     with patch.object(legality, "resolve", counting):
-        judge(one)
+        judge(one, DIRECTIVES)
     counts = {**_counts(one), "sets of directives tried": tried[0]}
-    return Result(what, timed(lambda: judge(one), runs), 1, counts)
+    return Result(what, timed(lambda: judge(one, DIRECTIVES), runs), 1, counts)
 
 
 def _counts(one: Program) -> Counts:
@@ -174,7 +181,7 @@ def _counts(one: Program) -> Counts:
         "copies": sum(len(fusion.copies) for fusion in state.fusions),
         "leaves": len(paths(state.kernels)),
         "dependences": len(dependences(state.model)),
-        "isl calls": isl_calls(lambda: judge(one)),
+        "isl calls": isl_calls(lambda: judge(one, DIRECTIVES)),
     }
 
 

@@ -15,6 +15,7 @@ from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled
 from dtpoly.autoschedule.text import schedule_text
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 
@@ -32,12 +33,12 @@ def call_of(row: Row, examples: Path, device: Device) -> Call:
     """Return the task of a row, for the algorithm of the file that counts."""
     derived = {one.name: one.of for one in DERIVED}
     file = derived.get(row.files[0], row.files[0])
-    algorithm = algorithm_of(read_file(str(examples / f"{file}.dt")))
+    algorithm = algorithm_of(read_file(str(examples / f"{file}.dt")), DIRECTIVES)
     program = bare(algorithm)
     dtype = DType("f32" if row.dtype == "tf32" else row.dtype)
     sizes = filled(program, sizes_of(row, program))
     is_warm = row.way == REPEATED
-    return Call(program, sizes, dtype, device, algorithm.precision, is_warm)
+    return Call(program, sizes, dtype, device, DIRECTIVES, algorithm.precision, is_warm)
 
 
 def chosen(row: Row, examples: Path, device: Device, most: int) -> Iterator[Chosen]:

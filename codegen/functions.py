@@ -78,10 +78,14 @@ JOIN = {
     "rargmax": ("dt_argmax", "dt_argmax"),
     "rargmin": ("dt_argmin", "dt_argmin"),
 }
+# Reductions that Python joins and assigns by one operator.
+ASSIGNED = {"rsum": "+=", "rprod": "*=", "rany": "|=", "rall": "&="}
 ATOMIC = {"rsum": "tl.atomic_add", "rmax": "tl.atomic_max", "rmin": "tl.atomic_min"}
 # Functions that make NaN win in atomic operations: memory compares the bits of floats.
 OF_BITS = {"rmax": "dt_nan_above", "rmin": "dt_nan_below"}
 
+# By how much a line is shifted, and the aligned place before it.
+OF_LINES = ("dt_shift", "dt_line")
 # Lines are aligned to multiples of so many elements: with two bytes each, to lines of the cache.
 UNIT = 64
 

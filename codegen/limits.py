@@ -23,7 +23,6 @@ from dtpoly.ir.kernel import (
     Step,
     Store,
     TileKernel,
-    WhereDescribed,
 )
 from dtpoly.ir.tile_values import (
     Axes,
@@ -89,8 +88,6 @@ def _tiles(body: Sequence[Step], around: Counts) -> Iterator[Elements]:
     for step in flat(tuple(body)):
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner):
-                yield from _tiles(inner, counts)
-            case WhereDescribed(otherwise=inner):  # the tiles are the same
                 yield from _tiles(inner, counts)
             case Lanes(name=name, count=count):
                 counts[name] = count

@@ -26,6 +26,7 @@ from dtpoly.poly.tiles import Tiles, tiles_of
 
 from .axis_words import plain_axes
 from .building import NotVisible, Unsupported
+from .called import helpers
 from .elements import PAIRED, Elements, elements_of
 from .fours import with_fours
 from .header import comment
@@ -40,7 +41,7 @@ from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
 from .together import Together, pairs_of, together_lines
-from .triton_text import helpers, kernel_lines
+from .triton_text import kernel_lines
 from .wrapper import again_lines, like_lines, operator_lines, wrapper_lines
 from .wrapping import Launched, Wrapping, indices_read
 
@@ -234,7 +235,7 @@ def module_text(
     wrappings = _wrappings(program, with_indices(model), made)
     kernels = [_text(line.text for line in kernel_lines(kernel)) for kernel in made.kernels]
     kernels += [_text(together_lines(one)) for one in made.pairs.values()]
-    body = [*helpers("".join(kernels)), *kernels]
+    body = [*helpers(made.kernels), *kernels]
     for wrapping in wrappings:
         body += [_text(like_lines(wrapping)), _text(wrapper_lines(wrapping))]
     operators = [_text(operator_lines(wrapping)) for wrapping in wrappings]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
+from dtpoly.ir.kernel import Pointer
 
 BUILTINS = frozenset(
     [
@@ -123,6 +124,26 @@ OWN = re.compile(r"dt_.*|__.*__|.*_ptr|.*_stride_[0-9]+|.*_dtype")
 def plain(name: str) -> str:
     """A name of the compiler's as an identifier: `f.k.2@g` becomes `f_k_2_g`."""
     return "".join(c if c.isalnum() or c == "_" else "_" for c in name)
+
+
+def address(variable: str) -> str:
+    """The parameter for a tensor's address, by the tensor's variable."""
+    return f"{variable}_ptr"
+
+
+def stride(variable: str, axis: int) -> str:
+    """The parameter for one stride of a tensor."""
+    return f"{variable}_stride_{axis}"
+
+
+def pointer(tensor: Pointer) -> str:
+    """The parameter for the address of a tensor."""
+    return address(tensor.variable)
+
+
+def strides(tensor: Pointer) -> tuple[str, ...]:
+    """The parameters for its strides."""
+    return tuple(stride(tensor.variable, axis) for axis in range(tensor.rank))
 
 
 def fresh(wish: str, taken: Iterable[str], reserved: frozenset[str] = KERNEL) -> str:

@@ -22,7 +22,6 @@ from dtpoly.ir.kernel import (
     Let,
     Load,
     Step,
-    WhereDescribed,
 )
 from dtpoly.ir.parts import assigned_by
 from dtpoly.ir.rewriting import rewritten
@@ -54,9 +53,6 @@ def _moved(body: tuple[Step, ...], before: frozenset[str], *, is_loop: bool) -> 
                 yield from _moved(inner, frozenset(loaded), is_loop=True)
             case If(body=inner):
                 yield from _moved(inner, frozenset(loaded), is_loop=False)
-            case WhereDescribed(body=first, otherwise=second):
-                for inner in (first, second):
-                    yield from _moved(inner, frozenset(loaded), is_loop=is_loop)
             case Collapse(name=name, source=source) if source in loaded and is_loop:
                 reduced[name] = source
             case Let(name=name, value=Variable(name=other)) if other in reduced:

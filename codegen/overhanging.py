@@ -10,6 +10,7 @@ loop also does what is done for the rest, and no step is left outside of the pip
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dtpoly.ir.covered import covered_loops
 from dtpoly.ir.kernel import (
     Block,
     ForLoop,
@@ -23,10 +24,8 @@ from dtpoly.ir.kernel import (
     Scalar,
     Step,
     TiledLoop,
-    WhereDescribed,
 )
-from dtpoly.ir.parts import assigned, inside, needed, values
-from dtpoly.ir.tiled import parts_of
+from dtpoly.ir.parts import assigned, inside
 
 
 def overhanging(body: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -35,9 +34,11 @@ def overhanging(body: tuple[Step, ...]) -> tuple[Step, ...]:
     for step in body:
         match step.instruction:
             case TiledLoop(main=main, tail=tail) as one:
-                both = _in_one_loop(step, one)
-                inner = replace(one, main=overhanging(main), tail=overhanging(tail))
-                done.append(both or replace(step, instruction=inner))
+                if names := _covers(one):
+                    one = replace(one, covered=names)
+                else:
+                    one = replace(one, main=overhanging(main), tail=overhanging(tail))
+                done.append(replace(step, instruction=one))
             case ForLoop(body=inner) | If(body=inner) as one:
                 done.append(replace(step, instruction=replace(one, body=overhanging(inner))))
             case _:
@@ -47,21 +48,15 @@ def overhanging(body: tuple[Step, ...]) -> tuple[Step, ...]:
 
 def descriptors_needed(body: tuple[Step, ...]) -> tuple[str, ...]:
     """The descriptors with which no loop of a kernel has a rest, if there are any."""
-    found = (one.descriptors for one in inside(body) if isinstance(one, WhereDescribed))
-    return tuple(dict.fromkeys(name for names in found for name in names))
+    return tuple(dict.fromkeys(name for one in covered_loops(body) for name in one.covered))
 
 
-def _in_one_loop(step: Step, tiled: TiledLoop) -> Step | None:
-    """A tiled loop as one loop to the end of its size, if descriptors load all of its tiles."""
+def _covers(tiled: TiledLoop) -> tuple[str, ...]:
+    """The descriptors that load all tiles of a loop; none if it needs a tail also with them."""
     loads = [one for one in inside(tiled.main) if isinstance(one, Load)]
     names = dict.fromkeys(one.block.descriptor for one in loads if isinstance(one.block, Block))
-    if not names or not all(one.block for one in loads) or not _is_same(tiled):
-        return None
-    main, _ = parts_of(step)
-    assert isinstance(main.instruction, ForLoop)
-    whole = replace(main.instruction, stop=tiled.size, body=_without_lanes(tiled.main))
-    both = WhereDescribed(tuple(names), (replace(step, instruction=whole),), (step,))
-    return Step(both, step.origin)
+    is_whole = all(one.block for one in loads) and _is_same(tiled)
+    return tuple(names) if is_whole else ()
 
 
 def _is_same(tiled: TiledLoop) -> bool:
@@ -77,14 +72,6 @@ def _is_same(tiled: TiledLoop) -> bool:
     is_plain = all(isinstance(one, Lanes | Load | Product | Reshaped) for one in rounds)
     is_alike = rounds == tuple(_unmasked(tuple(rest)))
     return is_plain and is_alike and masks.isdisjoint(assigned(tiled.main))
-
-
-def _without_lanes(body: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The body without lanes at which only loads look: descriptors are told where they start."""
-    used = {name for step in body for value in values(step.instruction) for name in needed(value)}
-    return tuple(
-        step for step in body if not isinstance(one := step.instruction, Lanes) or one.name in used
-    )
 
 
 def _unmasked(body: tuple[Step, ...]) -> Iterator[Instruction]:

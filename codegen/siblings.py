@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import prod
 
 from dtpoly.frozen import dataclass
-from dtpoly.ir.dependences import are_ordered, effect, exposed
+from dtpoly.ir.dependences import are_ordered, carried, effect, exposed
 from dtpoly.ir.kernel import (
     Accumulate,
     Barrier,
@@ -74,11 +74,17 @@ def _block(siblings: Siblings, body: tuple[Step, ...], live: frozenset[str]) -> 
 
 
 def _tiled_again(body: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The block with its tiled loops: of what was joined, main parts and tails are neighbours."""
+    """The block with its tiled loops: of what was joined, main parts and tails are neighbours.
+
+    If only main parts were joined, none of the tails is all that is left of them.
+    """
     done: list[Step] = []
     for step in body:
         both = tiled(done[-1], step) if done else None
-        done[-1 if both else len(done) :] = [both or step]
+        if both is not None and carried((done[-1],)) == carried((step,)):
+            done[-1] = both
+        else:
+            done.append(step)
     return tuple(done)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.ir.covered import covering
 from dtpoly.ir.kernel import (
     Address,
     Described,
@@ -28,8 +29,8 @@ from dtpoly.ir.kernel import (
     Scalar,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
-    WhereDescribed,
 )
 from dtpoly.ir.kinds import REAL
 from dtpoly.ir.parts import inside, nested
@@ -57,25 +58,20 @@ def specialized(
     """
     by_name = {wish.name: wish for wish in wishes.values()}
     own = [_own(one, by_name[one.name]) for one in described]
-    places = [at for at, one in enumerate(body) if isinstance(one.instruction, WhereDescribed)]
-    if len(places) != 1 or not own or not all(own):
+    loops = [at for at, one in enumerate(body) if isinstance(one.instruction, TiledLoop)]
+    if len(loops) != 1 or not own or not all(own):
         return body, ()
-    (at,) = places
+    (at,) = loops
     step, around = body[at], (*body[:at], *body[at + 1 :])
-    both = step.instruction
-    assert isinstance(both, WhereDescribed)
-    first, *more = both.body
-    if more:
-        return body, ()
-    row = _row(first.instruction)
+    loop = step.instruction
+    assert isinstance(loop, TiledLoop)
+    row = _row(covering(step).instruction) if loop.covered else None
     if row is None or not all(_is_outside(one.instruction, row) for one in around):
         return body, ()
     made = tuple(one for one in own if one is not None)
     if is_persistent:  # it is said of the loop over blocks then
         return body, made
-    assert isinstance(first.instruction, ForLoop)
-    first = replace(first, instruction=replace(first.instruction, is_specialized=True))
-    step = replace(step, instruction=replace(both, body=(first,)))
+    step = replace(step, instruction=replace(loop, is_specialized=True))
     return (*body[:at], step, *body[at + 1 :]), made
 
 

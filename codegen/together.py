@@ -15,8 +15,8 @@ from dtpoly.plan.launch import Launch
 
 from .building import Unsupported
 from .layout import call, inside
-from .names import fresh
-from .triton_text import head_lines, parameters, pointer, strides
+from .names import fresh, pointer, strides
+from .parameters import head_lines, names
 
 T = TypeVar("T")
 # A thing that both kernels may be given: a tensor, a size, ... A name stands for one of them only.
@@ -33,12 +33,12 @@ class Together:
 
 
 def pairs_of(
-    names: Sequence[str], launches: Sequence[Launch], kernels: Sequence[TileKernel]
+    called: Sequence[str], launches: Sequence[Launch], kernels: Sequence[TileKernel]
 ) -> dict[str, Together]:
     """Make what is launched for two kernels, by the name of the second. Raises Unsupported."""
     found: dict[str, Together] = {}
     seconds = [at for at, launch in enumerate(launches) if launch.beside]
-    for name, at in zip(names, seconds, strict=True):
+    for name, at in zip(called, seconds, strict=True):
         one, other = launches[at - 1], launches[at]
         if one.name != other.beside or one.beside:
             raise Unsupported("a launch is of two kernels: say beside once for each of them")
@@ -79,8 +79,7 @@ def together(name: str, first: TileKernel, second: TileKernel, comment: str) -> 
         is_beside=True,
     )
     given = [
-        tuple(own[word] for word in _parameters(part))
-        for part, own in zip(parts, words, strict=True)
+        tuple(own[word] for word in names(part)) for part, own in zip(parts, words, strict=True)
     ]
     return Together(merged, parts, (given[0], given[1]))
 
@@ -93,7 +92,8 @@ def together_lines(one: Together) -> list[str]:
     ]
     body = [f"if tl.program_id(0) < {BEFORE}:", *calls[0], "else:", *calls[1]]
     comment = [f"# {text}" for text in one.kernel.comment]
-    return [*head_lines(one.kernel), *inside([*comment, *body])]
+    head = [line.text for line in head_lines(one.kernel)]
+    return [*head, *inside([*comment, *body])]
 
 
 def _own_launch(kernel: TileKernel) -> str | None:
@@ -181,9 +181,3 @@ def _tensors(kernels: list[TileKernel]) -> tuple[Pointer, ...]:
 def _each(parts: Iterable[tuple[T, ...]]) -> tuple[T, ...]:
     """Collect the entries of all parts, each once."""
     return tuple(dict.fromkeys(one for part in parts for one in part))
-
-
-def _parameters(kernel: TileKernel) -> list[str]:
-    """List the names that a kernel gives its parameters, in order."""
-    words = (word for line in parameters(kernel) for word in line.split(", "))
-    return [word.partition(":")[0] for word in words]

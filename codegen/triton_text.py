@@ -7,14 +7,12 @@ from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.frozen import dataclass
 from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.covered import covering
+from dtpoly.ir.dependences import exposed
 from dtpoly.ir.kernel import (
     BEFORE,
-    EARLY,
-    FOURS,
     OFFSET,
-    PANEL,
     SPECIALIZED,
     Accumulate,
     Address,
@@ -35,7 +33,6 @@ from dtpoly.ir.kernel import (
     Load,
     Mask,
     OnLine,
-    Pointer,
     Product,
     Reshaped,
     Scalar,
@@ -45,19 +42,28 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
     TileKernel,
-    WhereDescribed,
 )
 from dtpoly.ir.kinds import Element
 from dtpoly.ir.tile_values import Axes, Variable, axes_of
-from dtpoly.ir.tiled import flat
+from dtpoly.ir.tiled import parts_of
 
-from .breaking import WIDTH
 from .building import Unsupported
 from .fours import fours_lines
-from .functions import ATOMIC, JOIN, OF_BITS, TEXTS, UNIT, function, is_float_element
-from .grid_text import count_lines, every_block, grid_comment, grid_lines, needed_lines
+from .functions import ASSIGNED, ATOMIC, JOIN, OF_BITS, OF_LINES, UNIT, function, is_float_element
+from .grid_text import (
+    Expression,
+    Setting,
+    counts,
+    every_block,
+    grid_comment,
+    needed,
+    way_to_block,
+)
 from .layout import call, fitted, inside
+from .line import Head, Line, OfDirective, OfInput, about, indented
+from .names import address, stride
 from .overhanging import descriptors_needed
+from .parameters import head_lines
 from .value_text import (
     Text,
     address_text,
@@ -67,6 +73,7 @@ from .value_text import (
     dtype,
     laid_out,
     number_text,
+    offset_texts,
     test_text,
     tests_text,
     value_text,
@@ -78,37 +85,20 @@ from .widths import is_large
 NO_DIRECTIVES = "No directives: loops as the algorithm has them."
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of a kernel, and the statement or axis that it comes from."""
-
-    text: str
-    origin: str
-
-
-def head_lines(kernel: TileKernel) -> list[str]:
-    """Its name and parameters."""
-    lines = ["@triton.jit", f"def {kernel.name}_kernel("]
-    for one in parameters(kernel):
-        parts = [one] if len(one) + 5 <= WIDTH else one.split(", ")
-        lines.extend(f"    {part}," for part in parts)
-    # A formatter would give each parameter a line; here those of a tensor share one.
-    return [*lines, "):  # fmt: skip"]
-
-
 def kernel_lines(kernel: TileKernel) -> list[Line]:
     """The kernel as a Triton function."""
-    lines = [Line(text, "") for text in head_lines(kernel)]
-    comment = [*(kernel.comment or (NO_DIRECTIVES,)), *grid_comment(kernel)]
-    lines.extend(Line(f"    # {text}", "") for text in comment)
-    lines.extend(Line(f"    {text}", "") for text in waiting_lines(kernel))
-    lines.extend(Line(f"    {text}", "") for text in making_lines(kernel))
-    lines.extend(Line(f"    {text}", "") for text in fours_lines(kernel))
-    body = _on_grid(kernel, _block(kernel.body) or [Line("pass", "")])
-    lines.extend(Line(f"    {text}", one.origin) for one in body for text in fitted([one.text]))
-    if kernel.is_first_of_panel:
-        lines.extend(Line(f"    {text}", "") for text in WAITING)
-    return lines
+    comment = kernel.comment or (NO_DIRECTIVES,)
+    head = [
+        *(Line(f"# {text}", about=OfDirective(text)) for text in comment),
+        *about(Head.GRID, (f"# {text}" for text in grid_comment(kernel))),
+        *waiting_lines(kernel),
+        *about(Head.LOADS, making_lines(kernel)),
+        *about(None, fours_lines(kernel)),
+    ]
+    steps = _on_grid(kernel, _block(kernel.body) or [Line("pass")])
+    body = (replace(one, text=text) for one in steps for text in fitted([one.text]))
+    last = about(Head.WAITS, WAITING) if kernel.is_first_of_panel else ()
+    return [*head_lines(kernel), *indented((*head, *body, *last))]
 
 
 def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
@@ -117,26 +107,31 @@ def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
     If programs take blocks in turn, the body is put into a loop over the blocks of its program.
     """
     number = "tl.cast(block, offset)" if kernel.each else _number(kernel)
-    program = [f"program = {number}"] if uses_program(kernel) else []
-    grid = [*program, *grid_lines(kernel, number)] if kernel.grid else program
+    program = [Setting("program", Expression(number), None)] if uses_program(kernel) else []
+    way = [*program, *way_to_block(kernel, number)]
     if not kernel.each:
-        grid = needed_lines(kernel, [*count_lines(kernel), *grid])
-        return [*(Line(text, "") for text in grid), *body]
-    # A loop inside becomes one with this one, so that loads run ahead from block to block; what
-    # is done for the rest of a size would be in between.
-    flat = kernel.flags[0].name if kernel.flags else "True"
-    if kernel.flags and (needed := descriptors_needed(kernel.body)):
-        flat += f" or {_are_there(needed)}"
+        return [*(one.line for one in needed([*counts(kernel), *way])), *body]
+    head = f"for block in tl.range({_turns(kernel)}):"
+    inner = [*(one.line for one in needed(way)), *body]
+    return [*(one.line for one in counts(kernel)), Line(head, about=Head.TURNS), *indented(inner)]
+
+
+def _turns(kernel: TileKernel) -> str:
+    """Print which blocks a program takes, and whether loops inside become one with that loop.
+
+    Then loads run ahead from block to block. What is done for the rest of a size would be in
+    between.
+    """
+    ways = [kernel.flags[0].name if kernel.flags else "True"]
+    if kernel.flags and (described := descriptors_needed(kernel.body)):
+        ways.append(_are_there(described))
+    is_one = " or ".join(ways)
+    extra = ""
     if kernel.own:  # then it stays apart, for those that load and those that compute
-        flat = f"not {SPECIALIZED} and {f'({flat})' if ' or ' in flat else flat}"
-        flat += f", warp_specialize={SPECIALIZED}"
-    ends = f"tl.program_id(0), {every_block(kernel)}, tl.num_programs(0), flatten={flat}"
-    return [
-        *(Line(text, "") for text in count_lines(kernel)),
-        Line(f"for block in tl.range({ends}):", ""),
-        *(Line(f"    {text}", "") for text in needed_lines(kernel, grid)),
-        *(Line(f"    {line.text}", line.origin) for line in body),
-    ]
+        is_one = f"not {SPECIALIZED} and {is_one if len(ways) == 1 else f'({is_one})'}"
+        extra = f", warp_specialize={SPECIALIZED}"
+    blocks = f"tl.program_id(0), {every_block(kernel)}, tl.num_programs(0)"
+    return f"{blocks}, flatten={is_one}{extra}"
 
 
 def _number(kernel: TileKernel) -> str:
@@ -146,76 +141,40 @@ def _number(kernel: TileKernel) -> str:
     return f"tl.program_id(0).to({OFFSET})"
 
 
-def parameters(kernel: TileKernel) -> list[str]:
-    """The parameters, one line each tensor, then sizes, then what is known at compile time."""
-    found = [", ".join((pointer(t), *strides(t))) for t in kernel.tensors]
-    for _, variable, element in kernel.scalars:
-        wide = DType.F64 if is_float_element(element) else element
-        found.append(f"{variable}: {dtype(wide)}")
-    if kernel.sizes:
-        found.append(", ".join(variable for _, variable in kernel.sizes))
-    if kernel.shapes:
-        found.append(", ".join(variable for *_, variable in kernel.shapes))
-    if kernel.is_beside:
-        found.append(BEFORE)
-    if kernel.is_first_of_panel:
-        found.append(PANEL)
-    if kernel.described:
-        found.append(", ".join(one.name for one in kernel.described))
-    known = [name for name, _ in kernel.counts]
-    known += dict.fromkeys(flag.name for flag in kernel.flags)
-    known += [
-        *(name for name, _ in kernel.elements),
-        *([EARLY] if kernel.is_early else []),
-        *([SPECIALIZED] if kernel.own else []),
-        *([FOURS] if kernel.fours else []),
-        OFFSET,
-    ]
-    return found + [f"{name}: tl.constexpr" for name in known]
-
-
 def making_lines(kernel: TileKernel) -> Iterator[str]:
     """Descriptors that the kernel makes itself in place of others: of blocks that can be cut."""
     if kernel.own:
         yield f"if {SPECIALIZED}:"
     for one in kernel.own:
-        *outer, _ = (f"{one.variable}_stride_{axis}" for axis in range(len(one.sizes)))
+        *outer, _ = (stride(one.variable, axis) for axis in range(len(one.sizes)))
         shape, steps = ", ".join(one.sizes), ", ".join((*outer, "1"))
         block = ", ".join(map(str, one.block))
-        arguments = [f"{one.variable}_ptr", f"[{shape}]", f"[{steps}]", f"[{block}]"]
+        arguments = [address(one.variable), f"[{shape}]", f"[{steps}]", f"[{block}]"]
         yield from inside(call(f"{one.name} = tl.make_tensor_descriptor", arguments, indent=8))
-
-
-def pointer(tensor: Pointer) -> str:
-    """The parameter for a tensor's address."""
-    return f"{tensor.variable}_ptr"
-
-
-def strides(tensor: Pointer) -> tuple[str, ...]:
-    """The parameters for its strides."""
-    return tuple(f"{tensor.variable}_stride_{axis}" for axis in range(tensor.rank))
 
 
 def uses_program(kernel: TileKernel) -> bool:
     """Whether the body needs the program's number."""
-    return any(t.is_scratch for t in kernel.tensors) or any(
-        "program" in line.text for line in _block(kernel.body)
-    )
-
-
-def helpers(text: str) -> list[str]:
-    """The texts of the functions that the text of kernels calls, in a fixed order."""
-    found = [name for name in TEXTS if f"{name}(" in text or f" {name})" in text]
-    return [f"@triton.jit\n{TEXTS[name]}" for name in found]
+    return any(t.is_scratch for t in kernel.tensors) or "program" in exposed(kernel.body)
 
 
 def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
     """Print the steps. `there` has the descriptors that are known not to be None here."""
-    return [line for step in flat(body) for line in _lines(step.instruction, step.origin, there)]
+    return [line for step in body for line in _lines(step.instruction, step.origin, there)]
 
 
 def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
-    return [Line(f"    {line.text}", line.origin) for line in _block(body, there)]
+    return indented(_block(body, there))
+
+
+def _tiled(step: Step, one: TiledLoop) -> list[Line]:
+    """Print the loop over whole tiles and what is left, or one over all where it is covered."""
+    apart = _block(parts_of(step))
+    if not one.covered:
+        return apart
+    first = _inner((covering(step),), one.covered)
+    head = Line(f"if {_are_there(one.covered)}:", step.origin)
+    return [head, *first, Line("else:", step.origin), *indented(apart)]
 
 
 def _are_there(descriptors: Sequence[str]) -> str:
@@ -227,10 +186,11 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
         case ForLoop(body=body) | If(body=body):
             return [Line(_head(one), origin), *_inner(body, there)]
         case TiledLoop():
-            return _block((Step(one, origin),), there)
-        case WhereDescribed(descriptors=needed, body=body, otherwise=otherwise):
-            first = [Line(f"if {_are_there(needed)}:", origin), *_inner(body, needed)]
-            return [*first, Line("else:", origin), *_inner(otherwise, ())]
+            return _tiled(Step(one, origin), one)
+        case Barrier():
+            return [Line(_line(one), origin, Head.NEXT)]
+        case Given(name=name):
+            return [Line(_line(one), origin, OfInput(name))]
         case Load(block=Block() as block) if block.descriptor in there:
             return [Line(_loaded_block(one, block), origin)]
         case Collapse():
@@ -331,6 +291,21 @@ def _line(
             return _load(one)
         case Store():
             return _store(one)
+        case Accumulate() | Select() | Product():
+            return _taken_in(one)
+        case Reshaped():
+            return _reshaped(one)
+        case Barrier():
+            return "tl.debug_barrier()"
+        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
+            raise Unsupported("copies that go on while a kernel computes are not printed yet")
+        case _:
+            assert_never(one)
+
+
+def _taken_in(one: Accumulate | Select | Product) -> str:
+    """Print how an accumulator takes in a value."""
+    match one:
         case Accumulate(name=name, reduction=reduction, value=value, axes=axes, dtype=element):
             return _accumulate(name, reduction, value_text(value, axes, element), element)
         case Select():
@@ -344,12 +319,6 @@ def _line(
             precision = f', input_precision="{one.precision or "ieee"}"'
             out = f", out_dtype={dtype(one.dtype)}" if one.dtype is not DType.F32 else ""
             return f"{one.name} = tl.dot({left}, {right}, {one.name}{precision}{out})"
-        case Reshaped():
-            return _reshaped(one)
-        case Barrier():
-            return "tl.debug_barrier()"
-        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
-            raise Unsupported("copies that go on while a kernel computes are not printed yet")
         case _:
             assert_never(one)
 
@@ -357,11 +326,12 @@ def _line(
 def _line_start(one: LineStart) -> list[str]:
     """Print by how much a line is shifted, and the address of the aligned place before it."""
     *outer, _ = one.indices
-    first = address_text(one.tensor, tuple(outer), ()).removeprefix(f"{one.tensor}_ptr + ")
-    arguments = f"{first}, {one.tensor}_stride_{len(outer)}, {UNIT}"
+    first = " + ".join(offset_texts(one.tensor, tuple(outer), ()))
+    arguments = f"{first}, {stride(one.tensor, len(outer))}, {UNIT}"
+    shift, line = OF_LINES
     return [
-        f"{one.shift} = dt_shift({arguments})",
-        f"{one.name} = {one.tensor}_ptr + dt_line({arguments})",
+        f"{one.shift} = {shift}({arguments})",
+        f"{one.name} = {address(one.tensor)} + {line}({arguments})",
     ]
 
 
@@ -400,7 +370,7 @@ def _address(
         return address_text(tensor, indices, axes, taken)
     known = laid_out(base.name, base.axes, axes)
     rest = tuple(Affine() if at in base.included else i for at, i in enumerate(indices))
-    return known + address_text(tensor, rest, axes, taken).removeprefix(f"{tensor}_ptr")
+    return " + ".join((known, *offset_texts(tensor, rest, axes, taken)))
 
 
 def _loaded_block(one: Load, block: Block) -> str:
@@ -468,34 +438,26 @@ def _load(one: Load) -> str:
     if mask and one.other is not None:
         rest += f", other={number_text(one.other, one.dtype)}"
     rest += ', eviction_policy="evict_first"' if one.is_streamed else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
-    return f"{one.name} = tl.load({address}{rest}){_kept(one)}"
+    place = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
+    return f"{one.name} = tl.load({place}{rest}){_kept(one)}"
 
 
 def _store(one: Store) -> str:
     mask = tests_text(one.conditions, one.axes)
     rest = f", mask={mask}" if mask else ""
-    address = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
+    place = _address(one.tensor, one.indices, one.axes, one.base, one.taken)
     value = value_text(one.value, one.axes)[0]
     if one.atomic is None:
-        return f"tl.store({address}, {value}{rest})"
+        return f"tl.store({place}, {value}{rest})"
     if one.atomic in OF_BITS and is_float_element(one.dtype):
-        value = f"{OF_BITS[one.atomic]}({value}, {one.tensor}_ptr)"
-    return f'{ATOMIC[one.atomic]}({address}, {value}{rest}, sem="relaxed")'
+        value = f"{OF_BITS[one.atomic]}({value}, {address(one.tensor)})"
+    return f'{ATOMIC[one.atomic]}({place}, {value}{rest}, sem="relaxed")'
 
 
 def _accumulate(name: str, reduction: str, value: Text, element: Element) -> str:
-    match reduction:
-        case "rsum":
-            return f"{name} += {value[0]}"
-        case "rprod":
-            return f"{name} *= {value[0]}"
-        case "rany":
-            return f"{name} |= {value[0]}"
-        case "rall":
-            return f"{name} &= {value[0]}"
-        case _:
-            return f"{name} = {function(JOIN[reduction], element)}({name}, {value[0]})"
+    if reduction in ASSIGNED:
+        return f"{name} {ASSIGNED[reduction]} {value[0]}"
+    return f"{name} = {function(JOIN[reduction], element)}({name}, {value[0]})"
 
 
 def _collapse(one: Collapse) -> list[str]:

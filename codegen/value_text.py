@@ -7,6 +7,7 @@ from typing import assert_never
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.inference import LARGEST
+from dtpoly.frozen import dataclass
 from dtpoly.ir.bound_widths import LARGE, WIDE
 from dtpoly.ir.kinds import Element, Named
 from dtpoly.ir.tile_values import (
@@ -25,12 +26,34 @@ from dtpoly.ir.tile_values import (
 from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
 
 from .building import Unsupported
-from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, function, is_float_element
+from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, TEXTS, function, is_float_element
+from .names import address, stride
 from .widths import is_large
 
 COMPARISON, OR, AND, SUM, PRODUCT, SIGN, ATOM = 1, 2, 4, 6, 7, 8, 9
 
 Text = tuple[str, int]  # and how tightly it binds
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """The text of a number, apart from the sign that it begins with, and how tightly it binds."""
+
+    is_minus: bool
+    rest: str
+    level: int
+
+    @property
+    def text(self) -> str:
+        """With its sign."""
+        return f"-{self.rest}" if self.is_minus else self.rest
+
+    def within(self, least: int) -> "Signed":
+        """The text in brackets, unless it binds as tightly as what is around it."""
+        return self if self.level >= least else Signed(False, f"({self.text})", ATOM)
+
+
+ZERO = Signed(False, "0", ATOM)
 
 
 def dtype(element: Element) -> str:
@@ -40,41 +63,51 @@ def dtype(element: Element) -> str:
 
 def bound_text(value: Bound) -> str:
     """A bound of a loop."""
-    return bound_parts(value)[0]
+    return signed_bound(value).text
 
 
-def bound_parts(value: Bound) -> Text:
-    """A bound, and how tightly its text binds."""
+def signed_bound(value: Bound) -> Signed:
+    """A bound as it is printed."""
     if isinstance(value, Affine):
-        return affine_text(value, ())
+        return signed_affine(value, ())
     if isinstance(value, Chosen):
         test = " and ".join(map(compared_text, value.conditions))
-        return f"tl.where({test}, {bound_text(value.left)}, {bound_text(value.right)})", ATOM
+        text = f"tl.where({test}, {bound_text(value.left)}, {bound_text(value.right)})"
+        return Signed(False, text, ATOM)
     if value.operation == WIDE:
-        return f"tl.cast({bound_text(value.operands[0])}, offset)", ATOM
+        return Signed(False, f"tl.cast({bound_text(value.operands[0])}, offset)", ATOM)
     if value.operation == LARGE:
         (inner,) = value.operands
         if isinstance(inner, Combined) and inner.operation == LARGE:
-            return bound_parts(inner)
+            return signed_bound(inner)
         if isinstance(inner, Affine):
-            return affine_text(inner, (), "tl.int64")
-        return f"tl.cast({bound_text(inner)}, tl.int64)", ATOM
-    parts = [bound_parts(one) for one in value.operands]
-    match value.operation:
+            return signed_affine(inner, (), "tl.int64")
+        return Signed(False, f"tl.cast({bound_text(inner)}, tl.int64)", ATOM)
+    return _combined(value.operation, tuple(map(signed_bound, value.operands)))
+
+
+def _combined(operation: str, parts: tuple[Signed, ...]) -> Signed:
+    """An operation on bounds that are printed already."""
+    first, *others = parts
+    match operation:
         case "min" | "max":
-            text = parts[0][0]
-            for part, _ in parts[1:]:
-                text = f"{value.operation}({text}, {part})"
-            return text, ATOM
-        case "-" if parts[0][0] == "0":
-            return f"-{_within(parts[1], SIGN)}", SUM
-        case "+" if parts[0][0].startswith("-"):
-            return f"{parts[1][0]} - {_within((parts[0][0][1:], PRODUCT), PRODUCT)}", SUM
+            if not others:
+                return Signed(first.is_minus, first.rest, ATOM)
+            text = first.text
+            for part in others:
+                text = f"{operation}({text}, {part.text})"
+            return Signed(False, text, ATOM)
+        case "-" if first == ZERO:
+            return Signed(True, others[0].within(SIGN).text, SUM)
+        case "+" if first.is_minus:
+            second = others[0]
+            return Signed(second.is_minus, f"{second.rest} - {first.rest}", SUM)
         case "+" | "-":
-            return f"{parts[0][0]} {value.operation} {_within(parts[1], SUM + 1)}", SUM
+            right = others[0].within(SUM + 1)
+            return Signed(first.is_minus, f"{first.rest} {operation} {right.text}", SUM)
         case _:
-            left, right = _within(parts[0], PRODUCT), _within(parts[1], PRODUCT + 1)
-            return f"{left} {value.operation} {right}", PRODUCT
+            left, right = first.within(PRODUCT), others[0].within(PRODUCT + 1)
+            return Signed(left.is_minus, f"{left.rest} {operation} {right.text}", PRODUCT)
 
 
 def compared_text(one: Condition) -> str:
@@ -140,9 +173,10 @@ def _call(call: Call, axes: Axes) -> Text:
     elif call.operation == "where" and _are_untyped(operands[1:], element):
         operands = (operands[0], Converted(operands[1], (), element), *operands[2:])
     texts = [value_text(one, axes, element) for one in operands]
-    if not is_float_element(element):
+    is_whole = not is_float_element(element)
+    if is_whole:
         texts = [
-            (f"tl.full((), {text}, {dtype(element)})", ATOM)
+            (_filled(text, element), ATOM)
             if isinstance(one, Number) and _is_inexact(one, element)
             else (text, level)
             for one, (text, level) in zip(operands, texts, strict=True)
@@ -162,15 +196,21 @@ def _call(call: Call, axes: Axes) -> Text:
         name = PLAIN[call.operation]
     else:
         name = function(OWN[call.operation], element)
+    is_ours = name in TEXTS
     exact = [
-        f"tl.full((), {text}, {dtype(element)})"
+        _filled(text, element)
         if isinstance(one, Number)
-        and not text.startswith("tl.full")
-        and (name.startswith("dt_") or _is_inexact(one, element) or _is_widened(name, element))
+        and not (is_whole and _is_inexact(one, element))  # that was done above
+        and (is_ours or _is_inexact(one, element) or _is_widened(name, element))
         else text
         for one, (text, _) in zip(operands, texts, strict=True)
     ]
     return f"{name}({', '.join(exact)})", ATOM
+
+
+def _filled(number: str, element: Element) -> str:
+    """Print a number of a type, whatever it meets."""
+    return f"tl.full((), {number}, {dtype(element)})"
 
 
 def _are_untyped(chosen: tuple[Value, ...], element: Element) -> bool:
@@ -248,32 +288,48 @@ def laid_out(name: str, own: Axes, axes: Axes) -> str:
 def affine_text(
     index: Affine, axes: Axes, wide: str | None = None, taken: Sequence[Variable] = ()
 ) -> Text:
+    """A sum, and how tightly its text binds."""
+    signed = signed_affine(index, axes, wide, taken)
+    return signed.text, signed.level
+
+
+def signed_affine(
+    index: Affine, axes: Axes, wide: str | None = None, taken: Sequence[Variable] = ()
+) -> Signed:
     """A sum, each term in a type if one is given; terms that are subtracted come after others."""
     lanes = {one.name: one.axes for one in taken}
     parts: list[tuple[bool, str]] = []
+    is_product = False
     for name, coefficient in index.terms:
         own = lanes.get(name, (name,) if name in axes else ())
         one = laid_out(name, own, axes)
         if wide is not None:
             one = f"{one}.to({wide})" if own else f"tl.cast({one}, {wide})"
         size = abs(coefficient)
+        is_product |= size != 1
         parts.append((coefficient < 0, f"{size} * {one}" if size != 1 else one))
     if index.constant or not parts:
         parts.append((index.constant < 0, str(abs(index.constant))))
     parts.sort(key=lambda part: part[0])
-    text = ("-" if parts[0][0] else "") + parts[0][1]
-    for is_minus, part in parts[1:]:
-        text += f" {'-' if is_minus else '+'} {part}"
-    single = len(parts) == 1
-    level = ATOM if single and "*" not in text and not text.startswith("-") else PRODUCT
-    return text, level if single else SUM
+    (is_minus, text), *others = parts
+    for is_less, part in others:
+        text += f" {'-' if is_less else '+'} {part}"
+    level = PRODUCT if is_product or is_minus else ATOM
+    return Signed(is_minus, text, SUM if others else level)
 
 
 def address_text(
     tensor: str, indices: tuple[Affine, ...], axes: Axes, taken: Sequence[Variable] = ()
 ) -> str:
     """Print the address of elements: indices times strides."""
-    terms = [f"{tensor}_ptr"]
+    return " + ".join((address(tensor), *offset_texts(tensor, indices, axes, taken)))
+
+
+def offset_texts(
+    tensor: str, indices: tuple[Affine, ...], axes: Axes, taken: Sequence[Variable] = ()
+) -> list[str]:
+    """Print how far elements are from the first one: a term for each index that is not 0."""
+    terms: list[str] = []
     for axis, index in enumerate(indices):
         if index != Affine():
             # What is taken has the type that it was loaded in, which may be narrow.
@@ -281,8 +337,8 @@ def address_text(
             text = _within(affine_text(index, axes, wide, taken), PRODUCT)
             if not index.terms and index.constant > 1:
                 text = f"tl.cast({text}, offset)"  # labels have this type already
-            terms.append(f"{text} * {tensor}_stride_{axis}")
-    return " + ".join(terms)
+            terms.append(f"{text} * {stride(tensor, axis)}")
+    return terms
 
 
 def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:

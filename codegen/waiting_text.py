@@ -2,6 +2,8 @@
 
 from dtpoly.ir.kernel import EARLY, PANEL, TileKernel
 
+from .line import Head, Line, about
+
 # At the head of a kernel that is placed while others run: it reads and writes nothing before.
 WAITING = (
     f"if {EARLY}:",
@@ -19,10 +21,10 @@ WAITING_FIRST = (
 )
 
 
-def waiting_lines(kernel: TileKernel) -> tuple[str, ...]:
+def waiting_lines(kernel: TileKernel) -> list[Line]:
     """Give the first lines of a kernel that may start while others run."""
     if kernel.is_first_of_panel:
-        return WAITING_FIRST
+        return about(Head.WAITS, WAITING_FIRST)
     if kernel.is_last_of_panel:
-        return (*WAITING, LETTING)
-    return WAITING if kernel.is_early else ()
+        return about(Head.WAITS, (*WAITING, LETTING))
+    return about(Head.WAITS, WAITING) if kernel.is_early else []

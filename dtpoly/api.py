@@ -21,6 +21,7 @@ from dtpoly.codegen.names import file_names
 from dtpoly.compile import Checked, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors, in_source_order
 from dtpoly.directive_words import directive_text
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.parse import parse as parse_source
 from dtpoly.frontend.reading import read_file
@@ -38,7 +39,6 @@ from dtpoly.runtime.cache import remembered
 from dtpoly.runtime.functions import functions
 from dtpoly.runtime.mixed import has_products, mixed_product
 from dtpoly.schedule.primitive import Primitive, signatures
-from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.source import Source
 from dtpoly.suggest import did_you_mean
 from dtpoly.tuned.calls import TunedSchedules
@@ -321,7 +321,7 @@ class Scheduled(Judged):
                 return code_of(self.check().verdict.scheduled, heading).text
 
         # What a primitive of one's own does, its name does not say.
-        if self.primitives != PRIMITIVES:
+        if self.primitives != DIRECTIVES:
             return make()
         return remembered(["file", str(self), heading], make)
 

@@ -1,28 +1,28 @@
 """Finds, for each line of the generated kernels, what in the .dt file it comes from."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import assert_never
 
 from dtpoly.algorithm.program import in_order
 from dtpoly.algorithm.show import show_directive
+from dtpoly.codegen.line import About, Head, Line, OfBlocks, OfDirective, OfInput, OfTensor
 from dtpoly.codegen.together import Together, together_lines
-from dtpoly.codegen.triton_text import Line, kernel_lines, making_lines, pointer
-from dtpoly.codegen.waiting_text import LETTING, WAITING, WAITING_FIRST
+from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.ir.kernel import (
-    BEFORE,
-    EARLY,
-    PANEL,
-    SPECIALIZED,
     ForLoop,
     If,
     Lanes,
+    Let,
     Mask,
+    Scalar,
     Step,
+    TiledLoop,
     TileKernel,
-    WhereDescribed,
 )
+from dtpoly.ir.tile_values import Test
 from dtpoly.ir.tiled import flat
 from dtpoly.origins import Origin, find_directive, find_edit, find_option, makers, origin_of
 from dtpoly.poly.model import by_name
@@ -30,8 +30,6 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel, launch_of
 
 START = "_start"  # ends the names of where loops and blocks are
-BARRIER = "tl.debug_barrier()"
-WAITS = {text.strip() for text in (*WAITING, LETTING, *WAITING_FIRST)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +47,8 @@ def code_map(state: State, code: Code) -> tuple[MappedLine, ...]:
     lines = code.text.splitlines()
     found: list[MappedLine] = []
     for kernel, node in zip(code.stages.kernels, state.kernels, strict=True):
-        texts = kernel_lines(kernel)
+        placed = _placed(kernel.body, by_name(state.model))
+        texts = kernel_lines(replace(kernel, body=placed))
         start = _find(lines, [line.text for line in texts])
         origins = list(_origins(state, node, kernel, texts))
         for at, (line, origin) in enumerate(zip(texts, origins, strict=True)):
@@ -79,110 +78,112 @@ def _find(lines: Sequence[str], texts: Sequence[str]) -> int:
 def _origins(
     state: State, node: Kernel, kernel: TileKernel, lines: Sequence[Line]
 ) -> Iterator[Origin]:
-    names = [line.origin for line in lines]
-    masks = dict(_masks(kernel.body))
     known: dict[str, Origin] = {}
-    statements = by_name(state.model)
-    begun: Origin | None = None  # what a call over several lines comes from, at the head
     for at, line in enumerate(lines):
-        name = names[at] or masks.get(_assigned(line.text), "")
-        if line.text.strip() == BARRIER:
-            # It is there for what follows.
-            name = next((after for after in names[at + 1 :] if after), "")
-        elif line.text.lstrip().startswith("if ") or (
-            name and _assigned(line.text).endswith(START)
-        ):
-            # A last, shorter step, and where it begins, are there for the lanes.
-            name = _lanes_below(lines, at, statements) or name
-        if name:
-            if name not in known:
-                known[name] = origin_of(state, node, name)
-            yield known[name]
-        elif begun is not None:
-            yield begun
-            begun = None if line.text.lstrip().startswith(")") else begun
-        else:
-            found = _of_head(state, node, kernel, line.text)
-            begun = found if line.text.endswith("tl.range(") else None
-            yield found
+        name = line.origin
+        if line.about is Head.NEXT:
+            name = next((after.origin for after in lines[at + 1 :] if after.origin), "")
+        if not name:
+            yield _of_head(state, node, kernel, line.about)
+            continue
+        if name not in known:
+            known[name] = origin_of(state, node, name)
+        yield known[name]
 
 
-def _assigned(text: str) -> str:
-    """The variable that a line sets."""
-    return text.strip().partition(" = ")[0]
+def _placed(
+    body: tuple[Step, ...], statements: Collection[str], lanes: Mapping[str, str] | None = None
+) -> tuple[Step, ...]:
+    """The steps with the origins that their lines have on the map.
 
-
-def _masks(
-    body: tuple[Step, ...], lanes: Mapping[str, str] | None = None
-) -> Iterator[tuple[str, str]]:
-    """Where masks that name no origin come from: from that of the lanes which they are about."""
+    A mask that names none comes from the lanes which it is about. A last, shorter step, and where
+    it begins, are there for the lanes below.
+    """
     seen = dict(lanes or {})
-    for step in flat(body):
-        match step.instruction:
-            case Mask(name=name, test=test) if not step.origin:
-                yield from ((name, seen[one]) for one in test.axes[:1] if one in seen)
-            case ForLoop(body=inner) | If(body=inner):
-                yield from _masks(inner, seen)
-            case WhereDescribed(otherwise=inner):  # that has the masks
-                yield from _masks(inner, seen)
+    done: list[Step] = []
+    for at, step in enumerate(body):
+        one, origin = step.instruction, step.origin
+        match one:
             case Lanes(name=axis):
-                seen[axis] = step.origin
+                seen[axis] = origin
+            case Mask(test=Test(axes=axes)) | Let(axes=axes) if not origin:
+                origin = next((seen[axis] for axis in axes[:1] if axis in seen), "")
+            case Scalar(name=name) | Let(name=name) if origin and name.endswith(START):
+                origin = _lanes_in(body[at + 1 :], statements) or origin
+            case ForLoop(body=inner):
+                one = replace(one, body=_placed(inner, statements, seen))
+            case If(body=inner):
+                one = replace(one, body=_placed(inner, statements, seen))
+                origin = _lanes_in(inner, statements) or origin
+            case TiledLoop(main=main, tail=tail, tail_origin=last):
+                last = _lanes_in(tail, statements) or last
+                main, tail = (_placed(part, statements, seen) for part in (main, tail))
+                one = replace(one, main=main, tail=tail, tail_origin=last)
+            case _:
+                pass
+        done.append(Step(one, origin))
+    return tuple(done)
+
+
+def _lanes_in(body: tuple[Step, ...], statements: Collection[str]) -> str:
+    """The origin of the first lanes in some steps."""
+    named = [origin for origin in _origins_in(body) if origin]
+    return next((name for name in named if name not in statements), next(iter(named), ""))
+
+
+def _origins_in(body: tuple[Step, ...]) -> Iterator[str]:
+    for step in flat(body):
+        yield step.origin
+        match step.instruction:
+            case ForLoop(body=inner) | If(body=inner):
+                yield from _origins_in(inner)
             case _:
                 pass
 
 
-def _lanes_below(lines: Sequence[Line], at: int, statements: Collection[str]) -> str:
-    """The origin of the first lanes in the block that a line begins, or stands in."""
-    text = lines[at].text
-    depth = _depth(text) + text.lstrip().startswith("if ")
-    below: list[str] = []
-    for line in lines[at + 1 :]:
-        if _depth(line.text) < depth:
-            break
-        below.append(line.origin)
-    named = [name for name in below if name]
-    return next((name for name in named if name not in statements), next(iter(named), ""))
-
-
-def _depth(text: str) -> int:
-    return len(text) - len(text.lstrip())
-
-
-def _of_head(state: State, node: Kernel, kernel: TileKernel, text: str) -> Origin:
-    """Lines before the body: parameters, the schedule as a comment, where the block is."""
-    word = text.strip()
-    for directive in state.program.directives:
-        if word == f"# {show_directive(directive)}":
-            return Origin(None, directive, directive.span)
-    for tensor in kernel.tensors:
-        if re.match(rf"{re.escape(pointer(tensor))}\b", word):
-            return _declared(state, tensor.name)
-    for name, variable, _ in kernel.scalars:
-        if word.startswith((f"{variable}:", f"{variable} = ")):
+def _of_head(state: State, node: Kernel, kernel: TileKernel, about: About | None) -> Origin:
+    """Lines of no statement: parameters, the schedule as a comment, where the block is."""
+    match about:
+        case OfDirective(text=text):
+            said = (one for one in state.program.directives if show_directive(one) == text)
+            directive = next(said, None)
+            return Origin(None, directive, directive.span) if directive else Origin()
+        case OfTensor(name=name):
             return _declared(state, name)
-    variable = _assigned(word)
-    for axis in kernel.grid:
-        if variable in (axis.name, f"{axis.name}_id", f"{axis.label}_blocks"):
-            is_group = axis.group and variable != f"{axis.label}_blocks"
-            kind = AxisKind.GROUPS if is_group else AxisKind.GRID
-            return find_directive(state, node, (kind,), axis.label)
-        if variable == f"{axis.label}_in_group":
-            return find_directive(state, node, (AxisKind.GROUPS,), axis.label)
-    if kernel.is_beside and word == f"{BEFORE},":
-        return find_edit(state, node, lambda launch: launch.beside)
-    if kernel.is_early and (word.startswith(f"{EARLY}:") or word in WAITS):
-        found = find_edit(state, node, lambda launch: launch.is_early)
-        return found if found.directive is not None else _panels(state, node)
-    if kernel.is_first_of_panel and word == f"{PANEL},":
-        return _panels(state, node)
-    making = {f"{SPECIALIZED}: tl.constexpr,", *map(str.strip, making_lines(kernel))}
-    if kernel.own and word in making:
-        return find_edit(state, node, lambda launch: launch.is_specialized)
-    if word.startswith("for block in "):
-        return find_edit(state, node, lambda launch: launch.each)
-    if variable == "pid" or word.startswith("# Grid"):
-        return find_option(state, node, *makers(state, AxisKind.GROUPS, AxisKind.GRID))
-    return Origin()
+        case OfInput(variable=variable):
+            names = {own: name for name, own, _ in kernel.scalars}
+            return _declared(state, names[variable])
+        case OfBlocks(label=label, in_groups=in_groups):
+            kind = AxisKind.GROUPS if in_groups else AxisKind.GRID
+            return find_directive(state, node, (kind,), label)
+        case Head():
+            return _of_launch(state, node, about)
+        case None:
+            return Origin()
+        case _:
+            assert_never(about)
+
+
+def _of_launch(state: State, node: Kernel, about: Head) -> Origin:
+    """Lines that are there for how the kernel is launched."""
+    match about:
+        case Head.GRID:
+            return find_option(state, node, *makers(state, AxisKind.GROUPS, AxisKind.GRID))
+        case Head.BESIDE:
+            return find_edit(state, node, lambda launch: launch.beside)
+        case Head.WAITS:
+            found = find_edit(state, node, lambda launch: launch.is_early)
+            return found if found.directive is not None else _panels(state, node)
+        case Head.PANELS:
+            return _panels(state, node)
+        case Head.LOADS:
+            return find_edit(state, node, lambda launch: launch.is_specialized)
+        case Head.TURNS:
+            return find_edit(state, node, lambda launch: launch.each)
+        case Head.NEXT:
+            return Origin()
+        case _:
+            assert_never(about)
 
 
 def _panels(state: State, node: Kernel) -> Origin:

@@ -11,6 +11,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.budget import OverBudgetError, stage, within_default
 from dtpoly.budget_messages import over
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.choice_messages import is_a_space
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.limit import limited
@@ -24,7 +25,7 @@ from dtpoly.schedule.check import check_arguments, check_schedule
 from dtpoly.schedule.costs import costs
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.no_sizes import check_possible
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.refusal import refusals
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Source
@@ -42,14 +43,14 @@ class Checked:
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
     verdict: Verdict | None = None
-    primitives: Primitives = PRIMITIVES
+    primitives: Primitives = DIRECTIVES
 
     def __repr__(self) -> str:
         verdict = "" if self.verdict is None else f", {self.verdict!r}"
         return f"<Checked {self.file.source.name}: {len(self.diagnostics)} diagnostics{verdict}>"
 
 
-def check(source: Source, primitives: Primitives = PRIMITIVES) -> Checked:
+def check(source: Source, primitives: Primitives = DIRECTIVES) -> Checked:
     """Read, resolve and check a source, and prove its schedule or refuse it."""
     try:
         with within_default():
@@ -70,7 +71,7 @@ def _checked(source: Source, primitives: Primitives) -> Checked:
 
 
 def understand(
-    file: File, found: Iterable[Diagnostic] = (), primitives: Primitives = PRIMITIVES
+    file: File, found: Iterable[Diagnostic] = (), primitives: Primitives = DIRECTIVES
 ) -> Checked:
     """Resolve and check a file that was read; whether its schedule is legal stays open.
 
@@ -115,7 +116,7 @@ def prove(checked: Checked) -> Checked:
     )
 
 
-def load(source: Source, primitives: Primitives = PRIMITIVES) -> Program:
+def load(source: Source, primitives: Primitives = DIRECTIVES) -> Program:
     """The Program of a source. Raises DtpolyError with everything that is wrong."""
     checked = check(source, primitives)
     if checked.program is None:

@@ -15,10 +15,11 @@ from dtpoly.budget_messages import over
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.module import OPERATIONS, Generated, Layout, generate, module_text
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
+from dtpoly.directives.built_in import COMPILING, DIRECTIVES
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.check import check_schedule
-from dtpoly.schedule.primitives import COMPILING, bind
+from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.rewritten import check_rewritten, rewritten_by
 from dtpoly.schedule.state import State
@@ -111,9 +112,9 @@ def _unsupported(state: State, wanted: tuple[str, ...], test: Test, reason: str)
 def _helps(state: State, wanted: tuple[str, ...], test: Test, directive: Directive) -> bool:
     """Whether there is code without a directive."""
     left = tuple(d for d in state.program.directives if d is not directive)
-    bound, program = bind(left), replace(state.program, directives=left)
+    bound, program = bind(left, DIRECTIVES), replace(state.program, directives=left)
     # Those of users' primitives say nothing here.
-    if bound.found or has_errors(check_schedule(program)):
+    if bound.found or has_errors(check_schedule(program, DIRECTIVES)):
         return False
     try:
         with within(TRIED_SECONDS):

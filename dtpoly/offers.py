@@ -10,12 +10,12 @@ from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, menu
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.state import State
 from dtpoly.vain import vain
 
 
-def offers(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> Iterator[Option]:
+def offers(program: Program, func: str, primitives: Primitives) -> Iterator[Option]:
     """The options of the menu; of some directives only the code says whether they do anything."""
     asked = _that_may_be_vain(primitives)
     for option in menu(program, func, primitives):
@@ -33,7 +33,7 @@ def offers(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> 
 
 
 def vain_added(
-    program: Program, directive: Directive, primitives: Primitives = PRIMITIVES
+    program: Program, directive: Directive, primitives: Primitives
 ) -> Iterator[Diagnostic]:
     """Report that the last directive of a legal program changes nothing, or leaves no code."""
     if directive.name in _that_may_be_vain(primitives):
@@ -50,9 +50,7 @@ def _that_may_be_vain(primitives: Primitives) -> set[str]:
     return {word for one in asked for word in (one.name, *one.aliases)}
 
 
-def vain_of(
-    state: State, directive: str, primitives: Primitives = PRIMITIVES
-) -> Iterator[Diagnostic]:
+def vain_of(state: State, directive: str, primitives: Primitives) -> Iterator[Diagnostic]:
     """Report that a directive of a legal schedule changes nothing. Raises DtpolyError."""
     for one in state.program.directives:
         if show_directive(one) == directive:

@@ -17,10 +17,11 @@ from typing import Any, TypeGuard, cast
 import dtpoly.plugin_messages as messages
 from dtpoly.algorithm.program import Directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frozen import dataclass
 from dtpoly.python_places import raised_at
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.vet import vet
 
 GROUP = "dtpoly.primitives"
@@ -36,7 +37,7 @@ class Loaded:
 
 
 def with_plugins(
-    plugins: Iterable[str | Path | type[Primitive]], primitives: Primitives = PRIMITIVES
+    plugins: Iterable[str | Path | type[Primitive]], primitives: Primitives = DIRECTIVES
 ) -> Primitives:
     """The primitives and those of plugins: files, or classes. Raises DtpolyError."""
     found: list[Diagnostic] = []
@@ -121,7 +122,7 @@ def portable(primitives: Primitives) -> tuple[type[Primitive] | InFile, ...]:
         if cls.__module__.startswith(LOADED)
         else cls
         for cls in primitives
-        if cls not in PRIMITIVES
+        if cls not in DIRECTIVES
     )
 
 
@@ -137,7 +138,7 @@ def from_portable(found: Iterable[type[Primitive] | InFile]) -> Primitives:
             classes.extend(cls for cls in known if cls.__qualname__ == one.name)
         else:
             classes.append(one)
-    return (*PRIMITIVES, *classes)
+    return (*DIRECTIVES, *classes)
 
 
 def _loaded_from(path: str) -> Primitives:
@@ -165,7 +166,7 @@ def _words(primitives: Primitives) -> set[str]:
     return {word for cls in primitives for word in (cls.name, *cls.aliases)}
 
 
-def load_installed(known: Primitives = PRIMITIVES) -> Loaded:
+def load_installed(known: Primitives = DIRECTIVES) -> Loaded:
     """Load the primitives of installed packages; names that are known keep their meaning."""
     metadata: Any = importlib.import_module("importlib.metadata")  # takes 40 ms
     points: list[Any] = list(metadata.entry_points(group=GROUP))

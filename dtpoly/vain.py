@@ -11,13 +11,11 @@ from dtpoly.codegen.module import Generated
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.schedule.foreign import checked
 from dtpoly.schedule.made import Made
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.state import State
 
 
-def vain(
-    state: State, made: Generated, primitives: Primitives = PRIMITIVES
-) -> Iterator[Diagnostic]:
+def vain(state: State, made: Generated, primitives: Primitives) -> Iterator[Diagnostic]:
     """Report the directives of a right schedule without which the code would be the same."""
     for one in bind(state.program.directives, primitives).primitives:
         func = state.program.find_func(one.func)

@@ -15,6 +15,7 @@ import torch
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import check, load
 from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
 from dtpoly.reference.random_inputs import random_inputs
@@ -169,7 +170,7 @@ def _from_file(path: Path) -> Example:
     told = tuple(checked.diagnostics)
     if not told and checked.verdict is not None:  # then the message comes from code generation
         state = checked.verdict.scheduled
-        told = tuple(vain(state, code_of(state).stages))
+        told = tuple(vain(state, code_of(state).stages, DIRECTIVES))
     return Example(path.stem, _codes(path.stem), source.text, "", told)
 
 

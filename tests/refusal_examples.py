@@ -6,6 +6,7 @@ from unittest.mock import patch
 from dtpoly.budget import within
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule import legality
 from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.refusal import refusals
@@ -38,14 +39,14 @@ def forgotten() -> None:
 def racing() -> None:
     program = load(Source("norm.dt", NORM + "norm.tensorize(y:4);\n"))
     state = folded(program, "norm", "y")  # all elements of a row are stored in one cell
-    raise DtpolyError(refusals(program, judge_state(state)))
+    raise DtpolyError(refusals(program, judge_state(state), DIRECTIVES))
 
 
 def incomplete() -> None:
     text = "Func f, g;\nIn A;\nVar x;\n\ng[x] = exp(A[x]);\nf[x] = g[x] + 1;\n\n"
     program = load(Source("map.dt", text + "f.compile();\ng.fuse_at(f, x);\n"))
     state = hollow(program, "g", "x")  # the copies of g lack g[0]
-    raise DtpolyError(refusals(program, judge_state(state)))
+    raise DtpolyError(refusals(program, judge_state(state), DIRECTIVES))
 
 
 def undecided() -> None:

@@ -14,9 +14,9 @@ import pytest
 
 import dtpoly
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.explain import Explanation, explain
-from dtpoly.schedule.primitives import PRIMITIVES
 from tests.cli.process import environment
 from tests.schedule.told import ATTENTION, SUM, TWO
 
@@ -32,7 +32,7 @@ RVar y;
 total[x] = rsum(exp(A[x, y]), y);
 softmax[x, y] = exp(A[x, y]) / reshape(total[x], x, 1);
 """
-DIRECTIVES = (
+SAID = (
     "softmax.block(x:4);",
     "softmax.tensorize(x:0, y:512);",
     "total.fuse_at(softmax, x);",
@@ -50,11 +50,11 @@ def chained() -> dtpoly.Scheduled:
 
 
 def test_three_ways_to_say_a_schedule() -> None:
-    at_once = dtpoly.parse(SOFTMAX + "".join(DIRECTIVES))
-    added = dtpoly.parse(SOFTMAX).schedule("\n".join(DIRECTIVES))
+    at_once = dtpoly.parse(SOFTMAX + "".join(SAID))
+    added = dtpoly.parse(SOFTMAX).schedule("\n".join(SAID))
     assert at_once == added == chained()
     assert hash(at_once) == hash(chained())
-    assert str(chained()).endswith("\n".join(DIRECTIVES) + "\n")
+    assert str(chained()).endswith("\n".join(SAID) + "\n")
     assert dtpoly.parse(str(chained())) == at_once
     assert at_once != dtpoly.parse(SOFTMAX)
     assert at_once != SOFTMAX
@@ -227,7 +227,7 @@ def test_what_there_is() -> None:
     k = dtpoly.parse(SOFTMAX)
     assert {"softmax", "total", "check"} <= set(dir(k))
     assert "fuse_at" not in dir(k)
-    assert {cls.name for cls in PRIMITIVES} <= set(dir(k.softmax))
+    assert {cls.name for cls in DIRECTIVES} <= set(dir(k.softmax))
     assert repr(k) == "<Scheduled <text>: total, softmax; 0 directives>"
     assert (
         repr(k.softmax.block(x=4)) == "<Scheduled <text> at softmax: total, softmax; 1 directive>"

@@ -9,9 +9,10 @@ import pytest
 from dtpoly.algorithm.show import show_directive
 from dtpoly.code_map import MappedLine, code_map
 from dtpoly.compile import check
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.tree import AxisKind
 from dtpoly.source import Source
 from tests.conftest import Golden
@@ -34,7 +35,7 @@ class Ordering(Backwards):
 
 
 def mapped(
-    source: Source, primitives: Primitives = PRIMITIVES
+    source: Source, primitives: Primitives = DIRECTIVES
 ) -> tuple[tuple[MappedLine, ...], str]:
     verdict = check(source, primitives).verdict
     assert verdict is not None
@@ -59,7 +60,7 @@ def test_golden(name: str, golden: Golden) -> None:
 @pytest.mark.parametrize(("cls", "said"), [(Ordering, "f.ordering(x);"), (Backwards, "")])
 def test_a_loop_comes_from_a_directive_of_ones_own(cls: type[Backwards], said: str) -> None:
     text = f"Func f; In A; Var x; f[x] = exp(A[x]); f.{cls.name}(x); f.compile();"
-    lines, _ = mapped(Source("t.dt", text), (*PRIMITIVES, cls))
+    lines, _ = mapped(Source("t.dt", text), (*DIRECTIVES, cls))
     (origin,) = (line.origin for line in lines if line.text.lstrip().startswith("for "))
     assert ("" if origin.directive is None else show_directive(origin.directive)) == said
 

@@ -9,7 +9,7 @@ import pytest
 from dtpoly.algorithm.operations import CALL_NAMES
 from dtpoly.compile import check
 from dtpoly.diagnostics import Severity
-from dtpoly.schedule.primitives import PRIMITIVES
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.source import Source
 
 ROOT = Path(__file__).parent.parent
@@ -39,7 +39,7 @@ def test_there_are_examples() -> None:
 def test_the_language_page_names_every_word() -> None:
     text = (ROOT / "docs" / "language.md").read_text()
     missing = [name for name in CALL_NAMES if not re.search(rf"\b{name}\b", text)]
-    missing += [p.name for p in PRIMITIVES if not re.search(rf"\b{p.name}\b", text)]
+    missing += [p.name for p in DIRECTIVES if not re.search(rf"\b{p.name}\b", text)]
     assert missing == []
 
 

@@ -16,7 +16,7 @@ DOCS = Path(__file__).parent.parent / "docs"
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["primitives", "python"])
+@pytest.mark.parametrize("name", ["kernel-ir", "primitives", "python"])
 def test_the_examples_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = DOCS / f"{name}.md"
     # A dataclass looks its module up.

@@ -9,6 +9,7 @@ from dtpoly.codegen import module
 from dtpoly.codegen.building import Unsupported
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of, launches
 from dtpoly.poly.effort import limited
 from dtpoly.poly.generation import loop_ast
@@ -20,7 +21,7 @@ TEXT = "Func f; In A; Var x; f[x] = A[x]; f.block(x:4); f.tensorize(x:0); f.num_
 
 
 def test_what_isl_cannot_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = judge(load(Source("f.dt", TEXT))).scheduled
+    state = judge(load(Source("f.dt", TEXT)), DIRECTIVES).scheduled
 
     def fails(model: Any, tiles: Any, flat: Any) -> Any:
         if any(one.lanes for one in tiles):
@@ -38,7 +39,7 @@ def test_what_isl_cannot_tell(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_takes_isl_too_long() -> None:
-    state = judge(load(Source("f.dt", TEXT))).scheduled
+    state = judge(load(Source("f.dt", TEXT)), DIRECTIVES).scheduled
     with pytest.raises(Unsupported, match="it takes too long to find its loops"):
         module.generate(state.program, state.model, launches(state), ("f",), operations=100)
     # What is asked afterwards is answered.
@@ -46,7 +47,7 @@ def test_what_takes_isl_too_long() -> None:
 
 
 def test_what_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = judge(load(Source("f.dt", TEXT))).scheduled
+    state = judge(load(Source("f.dt", TEXT)), DIRECTIVES).scheduled
 
     def less(operations: int) -> AbstractContextManager[None]:
         return limited(operations // 100_000)

@@ -9,10 +9,11 @@ import pytest
 
 from dtpoly.compile import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.plugins import with_plugins
 from dtpoly.remarks import remarked
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import Verdict, verify
 from tests.cli.process import environment
@@ -44,7 +45,7 @@ class Edit(LaunchEdit):
 """
 
 
-def emitted(schedule: str, primitives: Primitives = PRIMITIVES) -> str:
+def emitted(schedule: str, primitives: Primitives = DIRECTIVES) -> str:
     checked = check(Source("t.dt", PRODUCT + schedule), primitives)
     assert checked.program is not None, checked.diagnostics
     assert checked.verdict is not None

@@ -9,8 +9,9 @@ import pytest
 
 from dtpoly import plugins
 from dtpoly.compile import check
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.plugins import Loaded, completed, load_file, load_installed, with_plugins
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.source import Source
 from tests.plugin_files import HEAD, SKEW, marked, plugin, refused
 from tests.schedule.told import SUM, read
@@ -20,8 +21,8 @@ __all__ = ["plugin"]
 
 def test_a_file_brings_its_primitives() -> None:
     found = with_plugins([str(SKEW), SKEW])
-    assert found[: len(PRIMITIVES)] == PRIMITIVES
-    assert [cls.name for cls in found[len(PRIMITIVES) :]] == ["interchange", "skew"]
+    assert found[: len(DIRECTIVES)] == DIRECTIVES
+    assert [cls.name for cls in found[len(DIRECTIVES) :]] == ["interchange", "skew"]
     assert check(Source("t.dt", SUM + "total.skew(k, x);"), found).diagnostics == ()
 
 
@@ -203,7 +204,7 @@ def test_packages_are_only_asked_for_what_is_unknown(monkeypatch: pytest.MonkeyP
     check(Source("t.dt", SUM + "total.block(x:4);"))
     assert asked == []
     check(Source("t.dt", SUM + "total.blck(x:4);"))
-    assert asked == [PRIMITIVES]
+    assert asked == [DIRECTIVES]
 
 
 def test_a_file_is_preferred_to_a_package(installed: Callable[[str], None]) -> None:

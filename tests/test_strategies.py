@@ -16,8 +16,8 @@ from dtpoly.algorithm.show import show
 from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of
 from dtpoly.compile import understand
 from dtpoly.diagnostics import has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.parse import parse
-from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.source import Source
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
@@ -79,7 +79,7 @@ def test_kinds_of_reductions() -> None:
 
 def test_every_directive() -> None:
     names = Counter(directive.name for p in PROGRAMS for directive in p.directives)
-    words = {word for primitive in PRIMITIVES for word in (primitive.name, *primitive.aliases)}
+    words = {word for primitive in DIRECTIVES for word in (primitive.name, *primitive.aliases)}
     # These are drawn nowhere yet: they have tests of their own, which run and prove them.
     apart = {"align", "alternate", "beside", "early", "panels", "pitch", "store", "stream", "swap"}
     assert names.keys() == words - apart

@@ -4,6 +4,7 @@ import pytest
 
 from dtpoly.compile import load
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -27,8 +28,8 @@ SUMS = (
 
 
 def told(text: str) -> list[Diagnostic]:
-    judged = judge(load(Source("f.dt", f"{text} f.compile();")))
-    return list(vain(judged.scheduled, code_of(judged.scheduled).stages))
+    judged = judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES)
+    return list(vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES))
 
 
 def said(text: str) -> tuple[str, str]:

@@ -5,15 +5,13 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.compile import understand
 from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.directives.built_in import COMPILING
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.syntax import Alternatives, Constraint, DirectiveCall
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Rounded
-from dtpoly.schedule.primitives import COMPILING, PRIMITIVES, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.source import Source
-
-# What is no question of where and when: which Funcs are asked for, and how exact products are.
-KEPT = {word for one in PRIMITIVES if one.is_of_result for word in (one.name, *one.aliases)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +31,20 @@ class Algorithm:
         return tuple(d for d in self.program.directives if d.name in COMPILING)
 
 
-def algorithm_of(source: Source) -> Algorithm:
+def algorithm_of(source: Source, primitives: Primitives) -> Algorithm:
     """Read a source without its schedule. Raises DtpolyError for what is wrong with the rest."""
     parsed = parse(source)
     open_ones = (Alternatives, Constraint)
     schedule = [s for s in parsed.file.statements if isinstance(s, (DirectiveCall, *open_ones))]
-    kept = [s for s in schedule if isinstance(s, DirectiveCall) and s.name.text in KEPT]
+    of_result = {x for one in primitives if one.is_of_result for x in (one.name, *one.aliases)}
+    kept = [s for s in schedule if isinstance(s, DirectiveCall) and s.name.text in of_result]
     rest = tuple(s for s in parsed.file.statements if s not in schedule or s in kept)
-    checked = understand(replace(parsed.file, statements=rest), parsed.found)
+    checked = understand(replace(parsed.file, statements=rest), parsed.found, primitives)
     if checked.program is None or has_errors(checked.diagnostics):
         raise DtpolyError(checked.diagnostics)
     program = checked.program
-    facts = (fact for one in bind(program.directives).primitives for fact in one.facts())
+    bound = bind(program.directives, primitives).primitives
+    facts = (fact for one in bound for fact in one.facts())
     modes = [fact.mode for fact in facts if isinstance(fact, Rounded)]
     return Algorithm(program, modes[0] if modes else "", len(schedule) - len(kept))
 

@@ -56,11 +56,11 @@ def candidates(call: Call) -> list[Candidate]:
 
 def schedule_of(call: Call, one: Candidate) -> tuple[Directive, ...]:
     """The whole schedule: what is inlined, then kernel after kernel with what is fused into it."""
-    places = {placed.func: directive_of(placed) for placed in one.plan.placed}
+    places = {placed.func: directive_of(placed, call.primitives) for placed in one.plan.placed}
     inlined = [places[p.func] for p in one.plan.placed if p.how is How.INLINE]
     found: list[Directive] = []
     for members, kernel in zip(one.plan.kernels, one.kernels, strict=True):
-        found += [one.directive() for one in said_of(layout_of(kernel))]
+        found += [one.directive() for one in said_of(layout_of(kernel), call.primitives)]
         found += [d for name in members[:-1] if (d := places[name]) is not None]
     return (*(d for d in inlined if d is not None), *found, *call.compiled)
 
@@ -84,7 +84,7 @@ def nests_of(call: Call, plan: Plan) -> tuple[Nest, ...]:
     program = plan.substituted(call.program)
     names = (*call.program.labels, *call.program.inputs, *call.program.funcs)
     taken = frozenset(one.name for one in names)
-    places = {placed.func: directive_of(placed) for placed in plan.placed}
+    places = {placed.func: directive_of(placed, call.primitives) for placed in plan.placed}
     found: list[Nest] = []
     for members in plan.kernels:
         fusions = tuple(d for name in members[:-1] if (d := places[name]) is not None)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Set
 
 from dtpoly.plan.layout import Layout
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 
 
-def said_of(layout: Layout, primitives: Primitives = PRIMITIVES) -> Iterator[Primitive]:
+def said_of(layout: Layout, primitives: Primitives) -> Iterator[Primitive]:
     """Yield what each directive says of a layout, in the order in which people write them."""
     for cls in sorted(primitives, key=lambda cls: cls.written):
         one = cls.of_layout(layout)

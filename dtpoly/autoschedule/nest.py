@@ -17,8 +17,8 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor
 from dtpoly.algorithm.sizes import Sizes, input_shapes
+from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.primitives import COMPILING
 from dtpoly.targets.arguments import BYTES
 
 ALIGNED = 16  # bytes

@@ -20,7 +20,7 @@ from dtpoly.algorithm.substitute import inlined
 from dtpoly.amounts import amount, many
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Fact, Fused, Inlined
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, saying
+from dtpoly.schedule.primitives import Primitives, saying
 
 MOST = 12  # plans that are looked at
 
@@ -72,7 +72,7 @@ class Plan:
         return program
 
 
-def directive_of(placed: Placed, primitives: Primitives = PRIMITIVES) -> Directive | None:
+def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
     """Return the directive that puts a Func there; a kernel of its own needs none."""
     match placed.how:
         case How.KERNEL:

@@ -15,7 +15,7 @@ from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Layout
 from dtpoly.schedule.check import check_schedule
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.resolve import resolve
 
 
@@ -27,6 +27,7 @@ class Call:
     sizes: Sizes
     dtype: DType
     device: Device
+    primitives: Primitives
     precision: str = ""  # of products of 32-bit numbers
     is_warm: bool = False
 
@@ -55,11 +56,12 @@ def priced(call: Call, nest: Nest, layouts: Iterable[Layout]) -> Iterator[Priced
     Whether they are legal is not asked: that takes longer, and few are left that must be.
     """
     for layout in layouts:
-        directives = (*(one.directive() for one in said_of(layout)), *nest.program.directives)
+        said = said_of(layout, call.primitives)
+        directives = (*(one.directive() for one in said), *nest.program.directives)
         program = replace(nest.program, directives=directives)
-        if has_errors(check_schedule(program)):
+        if has_errors(check_schedule(program, call.primitives)):
             continue
-        state = resolve(program, bind(directives).primitives)
+        state = resolve(program, bind(directives, call.primitives).primitives)
         found = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
         if found.fits and _is_full(layout, found.kernels):
             busy = sum(one.seconds - one.launch for one in found.kernels)

@@ -9,6 +9,7 @@ from dtpoly.explore.cost.cost import KernelCost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Decided, Layout
+from dtpoly.schedule.primitives import Primitives
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,9 @@ class Line:
     why: str
 
 
-def lines_of(decided: Decided) -> Iterator[Line]:
+def lines_of(decided: Decided, primitives: Primitives) -> Iterator[Line]:
     """Every directive of a kernel with its reason."""
-    for one in said_of(decided.layout):
+    for one in said_of(decided.layout, primitives):
         yield Line(one.directive(), one.why(decided))
 
 

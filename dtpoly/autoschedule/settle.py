@@ -11,6 +11,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
+from dtpoly.schedule.primitives import Primitives
 
 
 @dataclass(frozen=True)
@@ -27,16 +28,16 @@ def settled(call: Call, candidates: Iterable[Candidate]) -> Iterator[Settled]:
     seen: set[str] = set()
     for one in candidates:
         program = with_directives(call.program, schedule_of(call, one))
-        text = _code(program)
+        text = _code(program, call.primitives)
         if text is not None and text not in seen:
             seen.add(text)
             yield Settled(program, tuple(_lines(call, one)), one.seconds)
 
 
-def _code(program: Program) -> str | None:
+def _code(program: Program, primitives: Primitives) -> str | None:
     """The emitted text without comments, which say by what directives it was made."""
     try:
-        verdict = judge(program)
+        verdict = judge(program, primitives)
         if not verdict.is_legal:
             return None
         lines = code_of(verdict.scheduled).text.splitlines()
@@ -49,11 +50,11 @@ def _lines(call: Call, one: Candidate) -> Iterator[Line]:
     """In the order of the schedule."""
     reasons: dict[Directive, str] = {}
     for placed in one.plan.placed:
-        directive = directive_of(placed)
+        directive = directive_of(placed, call.primitives)
         if directive is not None:
             reasons[directive] = placed.why
     for nest, kernel in zip(nests_of(call, one.plan), one.kernels, strict=True):
         known = decided(nest, layout_of(kernel), kernel.launches[0], call.device)
-        reasons |= {line.directive: line.why for line in lines_of(known)}
+        reasons |= {line.directive: line.why for line in lines_of(known, call.primitives)}
     for directive in schedule_of(call, one):
         yield Line(directive, reasons.get(directive, ""))

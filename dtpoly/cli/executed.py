@@ -17,11 +17,11 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.saving import tell_error
+from dtpoly.compile import Checked
 from dtpoly.generate import code_of
 from dtpoly.render.table import table
 from dtpoly.runtime.execute import Question, Refused, execute
 from dtpoly.runtime.tolerance import Outcome
-from dtpoly.schedule.state import State
 
 VERSION = 1  # of the JSON document
 HEAD = ("Func", "shape", "dtype", "first elements", "of the reference", "largest error", "allowed")
@@ -32,12 +32,14 @@ errors: Any = importlib.import_module("triton.errors")
 
 
 def run(
-    state: State, sizes: dict[str, int], seed: int, dtype: DType, device: str, as_json: bool
+    checked: Checked, sizes: dict[str, int], seed: int, dtype: DType, device: str, as_json: bool
 ) -> int:
     """Run each function and print its distance from the reference; return 1 if one is too far."""
+    assert checked.verdict is not None
+    state = checked.verdict.scheduled
     question = Question(sizes, seed, dtype, device)
     try:
-        found = execute(state, code_of(state), question)
+        found = execute(state, code_of(state), question, checked.primitives)
     except Refused as error:
         tell_error(f"it does not run at these sizes: {error}")
         return 1

@@ -7,9 +7,9 @@ import click
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.compile import Checked, prove
 from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.directives.built_in import COMPILING
 from dtpoly.generate import outputs
 from dtpoly.schedule.check import check_schedule
-from dtpoly.schedule.primitives import COMPILING
 from dtpoly.suggest import near
 
 

@@ -105,7 +105,7 @@ def command(
     if not reference:
         return _run(checked, known, device, DType(dtype or DType.F32), seed, as_json)
     summary: ModuleType = load("dtpoly.cli.summary")
-    summaries = summary.summarise(program, known, seed, wanted(program))
+    summaries = summary.summarise(program, known, seed, wanted(program), checked.primitives)
     if as_json:
         funcs = [summary.as_data(one) for one in summaries]
         document = {"version": VERSION, "seed": seed, "sizes": known, "funcs": funcs}
@@ -146,7 +146,7 @@ def _run(
     executed: ModuleType | None = load_triton("dtpoly.cli.executed")
     if executed is None:
         return 1
-    answer: int = executed.run(checked.verdict.scheduled, sizes, seed, dtype, place, as_json)
+    answer: int = executed.run(checked, sizes, seed, dtype, place, as_json)
     return answer
 
 

@@ -26,6 +26,7 @@ from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import all_sizes
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
@@ -124,7 +125,7 @@ def command(
     """
     source = read_file(file)
     with limited(seconds):
-        algorithm = algorithm_of(source)
+        algorithm = algorithm_of(source, DIRECTIVES)
     if not algorithm.program.funcs:
         tell_error(f"'{source.name}' has no Func, so there is nothing to schedule")
         return 1
@@ -165,7 +166,7 @@ def _call(
             "is better than another",
             param_hint="--size",
         )
-    return Call(program, known, dtype, device, "" if precision == "ieee" else precision)
+    return Call(program, known, dtype, device, DIRECTIVES, "" if precision == "ieee" else precision)
 
 
 def _has_gpu(budget: tuple[int | None, float | None]) -> bool:

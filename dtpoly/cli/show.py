@@ -62,7 +62,11 @@ class Asked:
     def state(self) -> State:
         """Return the scheduled Program."""
         verdict = self.checked.verdict
-        return verdict.scheduled if verdict is not None else scheduled(self.program)
+        return (
+            verdict.scheduled
+            if verdict is not None
+            else scheduled(self.program, self.checked.primitives)
+        )
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -14,6 +14,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.reference.values import DTYPE
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.program_id import program_index
 
 ELEMENTS = 4  # the number of first elements that are shown
@@ -36,14 +37,18 @@ class Summary:
 
 
 def summarise(
-    program: Program, sizes: Mapping[str, int], seed: int, wanted: Sequence[str]
+    program: Program,
+    sizes: Mapping[str, int],
+    seed: int,
+    wanted: Sequence[str],
+    primitives: Primitives,
 ) -> list[Summary]:
     """Compute the wanted Funcs on made-up inputs, and describe their values."""
     inputs = random_inputs(program, sizes, seed)
     summaries: list[Summary] = []
 
     def program_of(func: str, indices: Mapping[str, Tensor]) -> Tensor | int:
-        number: Tensor | int = program_index(program, func, sizes)(indices)
+        number: Tensor | int = program_index(program, func, sizes, primitives)(indices)
         return number
 
     values = run(program, inputs, sizes=sizes, wanted=wanted, program_index=program_of)

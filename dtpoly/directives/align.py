@@ -13,6 +13,7 @@ from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.reads import check_reads
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
 
@@ -36,6 +37,16 @@ class Align(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.align(A);",), "start tiles where the memory of `A` is aligned"),),
+        heading="Loads and stores",
+        paragraph=(
+            "**`f.align(A)`** is for tensors whose rows may begin anywhere in memory. Loops "
+            "along the row start their tiles at aligned addresses. The first unit of 64 "
+            "elements, and the elements after the last unit, have masks; whole tiles have none. "
+            "It has an effect where each program has one row and the tiles are multiples of 64."
+        ),
+    )
 
     order: ClassVar[str] = "each index is in another tile or lane, where that makes no difference"
 

@@ -10,6 +10,7 @@ from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel, loops
 from dtpoly.schedule.values import Name
 
@@ -31,6 +32,19 @@ class Alternate(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", Label(), Count.EACH),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.alternate(y);",), ("run every second loop over y from its end to its beginning")
+            ),
+        ),
+        heading="Loads and stores",
+        paragraph=(
+            "**`f.alternate(y)`** concerns loops over y that follow each other. Every second one "
+            "goes from the end to the beginning, so that it finds in the cache what was loaded "
+            "last. It has an effect on loops whose iterations may run in any order."
+        ),
+    )
     order: ClassVar[str] = "loops whose rounds may come in any order are turned, and no others"
 
     loops: tuple[Name, ...]

@@ -12,6 +12,7 @@ from dtpoly.schedule.facts import NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
 from dtpoly.schedule.values import Name
@@ -41,6 +42,14 @@ class Atomic(Primitive):
     stage: ClassVar[Stage] = Stage.OPTIONS
     turn: ClassVar[Turn | None] = Turn.MEETINGS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("labels", Label(), Count.EACH),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.atomic(k);",),
+                ("add the partial results of a blocked reduction atomically, in one kernel"),
+            ),
+        ),
+    )
 
     labels: tuple[Name, ...]
 

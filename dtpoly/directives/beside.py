@@ -10,6 +10,7 @@ from dtpoly.plan.launch import Launch
 from dtpoly.schedule.arguments import FuncName
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, asking
 from dtpoly.schedule.values import Name
@@ -28,6 +29,18 @@ class Beside(LaunchEdit):
     name: ClassVar[str] = "beside"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("other", FuncName()),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.beside(g);",), "compute `f` and `g` in one launch"),),
+        heading="Launches",
+        paragraph=(
+            "**`f.beside(g)`** computes both Funcs in one launch: programs of `g`, then those of "
+            "`f`. They run in any order, so neither may need what the other one computes. Each "
+            "must have one kernel, which reduces nothing in parts, with the same `num_warps` and "
+            "`num_stages`, without `persistent`, `descriptor` and `early`, and without memory of "
+            "its programs. The functions that are made must need both or neither. One launch "
+            "less takes about two microseconds less."
+        ),
+    )
     order: ClassVar[str] = "neither of the two kernels needs what the other one computes"
 
     other: Name

@@ -20,6 +20,7 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, loops, rewrite
 from dtpoly.schedule.values import Divided, Sized, word_span
@@ -47,6 +48,25 @@ class Block(Primitive):
     written: ClassVar[Written] = Written.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("blocks", OneOf((SizedLabel(), DividedLabel("size"))), Count.EACH),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.block(x:16, y:64);",),
+                (
+                    "one program instance computes a block. Any number is allowed; blocks at the "
+                    "edge have masks"
+                ),
+            ),
+            Row(
+                ("f.block(k:32);",),
+                (
+                    "on a label that `f` reduces: one kernel computes partial results, and a "
+                    "second one their end. `k:kb/32` names the label of the partial results"
+                ),
+            ),
+        ),
+        is_extension=False,
     )
 
     blocks: tuple[Sized | Divided, ...]

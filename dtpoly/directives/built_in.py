@@ -26,9 +26,9 @@ from dtpoly.directives.swap import Swap
 from dtpoly.directives.tensorize import Tensorize
 from dtpoly.directives.unroll import Unroll
 from dtpoly.directives.warp_specialize import WarpSpecialize
-from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.primitives import Primitives, compiling
 
-DIRECTIVES: tuple[type[Primitive], ...] = (
+DIRECTIVES: Primitives = (
     Compile,
     Block,
     Tensorize,
@@ -56,3 +56,6 @@ DIRECTIVES: tuple[type[Primitive], ...] = (
     Panels,
     Swap,
 )
+
+# What the directive is called that asks for a function; the first name is the usual one.
+COMPILING = compiling(DIRECTIVES)

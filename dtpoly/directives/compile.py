@@ -6,6 +6,7 @@ from typing import ClassVar
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Compiled, Fact
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage
+from dtpoly.schedule.reference import Reference, Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,18 @@ class Compile(Primitive):
     stage: ClassVar[Stage] = Stage.COMPILE
     is_of_result: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.compile();",),
+                (
+                    "make the function `f` and every kernel that it needs; also spelled "
+                    "`compile_to_kernel`"
+                ),
+            ),
+        ),
+        is_extension=False,
+    )
     needs_kernel: ClassVar[bool] = False
 
     def facts(self) -> Iterator[Fact]:

@@ -14,6 +14,7 @@ from dtpoly.schedule.facts import Described, Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.reads import check_reads
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Name
 
@@ -35,6 +36,23 @@ class Descriptor(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.descriptor(A);", "f.descriptor(A, f);"),
+                ("load tiles, and store those of `f`, by descriptors"),
+            ),
+        ),
+        heading="Loads and stores",
+        paragraph=(
+            "**`f.descriptor(A, g)`** loads the tiles of an input, or of a Func that another "
+            "kernel computes, by a descriptor (TMA). If `f` itself is named, its tiles are "
+            "stored in this way, too. The tiles must be boxes whose sides are powers of two that "
+            "are numbers in the schedule. If one of the tensors of a call cannot have a "
+            "descriptor, or if the device has no such unit, the same kernel loads and stores "
+            "everything by addresses."
+        ),
+    )
 
     inputs: tuple[Name, ...]
 

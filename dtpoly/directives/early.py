@@ -8,6 +8,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 
@@ -25,6 +26,19 @@ class Early(LaunchEdit):
     name: ClassVar[str] = "early"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(("f.early();",), "place programs on the device before the previous launch ends"),
+        ),
+        heading="Launches",
+        paragraph=(
+            "**`f.early()`** places the programs of the launch on the device while the previous "
+            "launch still runs (programmatic dependent launch, from sm_90 on; on other devices "
+            "the launch is an ordinary one). The programs wait until everything before them is "
+            "finished before they read or write anything. So no result changes, and kernels that "
+            "follow each other take about a microsecond less."
+        ),
+    )
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:

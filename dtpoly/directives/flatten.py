@@ -12,6 +12,7 @@ from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label, twice
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, asking, loops
 from dtpoly.schedule.values import Name
@@ -36,6 +37,17 @@ class Flatten(LaunchEdit):
     written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.flatten(r, s);",),
+                (
+                    "turn loops that stand directly inside each other into one, outermost first, "
+                    "so that loads run ahead from one round of the inner loop into the next"
+                ),
+            ),
+        ),
     )
 
     loops: tuple[Name, ...]

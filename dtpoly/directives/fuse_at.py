@@ -13,6 +13,7 @@ from dtpoly.schedule.fusing import fuse
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import Label, may_be_introduced, unknown_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import statements
 from dtpoly.schedule.values import Name
@@ -39,6 +40,24 @@ class FuseAt(Primitive):
         Parameter("consumer", FuncName(), is_key=True),
         Parameter("label", Label(anywhere=True)),
         Parameter("recompute", Word(("recompute",)), Count.IF_GIVEN),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("g.fuse_at(f, x);",),
+                ("compute `g` inside the loop of `f` over x; **+** `g.fuse_at(f, x, recompute)`"),
+            ),
+        ),
+        heading="Fusion",
+        paragraph=(
+            "After `g.fuse_at(f, x)`, each iteration of the loop over x computes the elements of "
+            "`g` that it reads. If `g` is read at a sum such as `3 * x + 5 * y`, in which no "
+            "label has the smallest possible step, the iteration also computes all elements "
+            "between those that it reads. Then `inline` computes less. If several iterations of "
+            "one program compute the same element, the fusion is refused unless `recompute` is "
+            "written."
+        ),
+        is_extension=False,
     )
     needs_kernel: ClassVar[bool] = False
 

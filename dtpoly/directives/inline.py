@@ -10,6 +10,7 @@ from dtpoly.schedule.facts import Fact, Inlined
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.source import Span
 
@@ -32,6 +33,9 @@ class Inline(Primitive):
     stage: ClassVar[Stage] = Stage.FUSIONS
     turn: ClassVar[Turn | None] = Turn.INLINED
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.inline();",), "put the definition in the place of each read of the Func"),),
+    )
     needs_kernel: ClassVar[bool] = False
 
     def facts(self) -> Iterator[Fact]:

@@ -15,6 +15,7 @@ from dtpoly.schedule.facts import Fact, NewName, Numbered
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, check_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Divided, Name, label_of, show_value, word_span
@@ -45,6 +46,18 @@ class Map(Primitive):
             OneOf((Label(anywhere=True), DividedLabel(anywhere=True))),
             Count.LIST,
         ),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.map(y:yi/8, x, yi);",),
+                (
+                    "the order of program instances, outermost first; without it the first label "
+                    "runs fastest"
+                ),
+            ),
+        ),
+        is_extension=False,
     )
 
     loops: tuple[Name | Divided, ...]

@@ -10,6 +10,7 @@ from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 
@@ -25,6 +26,18 @@ class NumStages(LaunchEdit):
     name: ClassVar[str] = "num_stages"
     elsewhere: ClassVar[tuple[str, ...]] = ("pipeline",)
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.num_stages(4);",),
+                (
+                    "how many iterations of a loop are under way at once, so that loads run ahead; "
+                    "above 1 it is refused where a loop reads from memory what it stores there"
+                ),
+            ),
+        ),
+        is_extension=False,
+    )
 
     stages: int
 

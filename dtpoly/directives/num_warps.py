@@ -10,6 +10,7 @@ from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 WARP = 32  # threads
@@ -27,6 +28,10 @@ class NumWarps(LaunchEdit):
     name: ClassVar[str] = "num_warps"
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("warps", Integer(1, 32, power_of_two=True)),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.num_warps(8);",), "how many warps run a program: a power of two up to 32"),),
+        is_extension=False,
     )
 
     warps: int

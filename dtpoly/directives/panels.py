@@ -15,6 +15,7 @@ from dtpoly.schedule.arguments import Integer, listed
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Sized, word_span
 
@@ -36,6 +37,22 @@ class Panels(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("panel", SizedLabel(Integer(1, MOST))),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.panels(n:2048);",), "compute `f`, and all that it needs, panel by panel"),),
+        heading="Launches",
+        paragraph=(
+            "**`f.panels(n:2048)`** computes `f`, with all that it needs, for this many indices "
+            "of its label n at a time, one panel after another. The first kernel of a panel runs "
+            "beside the last one of the previous panel (programmatic dependent launch, from "
+            "sm_90 on; on other devices after it). If both are `persistent`, one multiprocessor "
+            "in 32 is left to the first kernel. So only the first kernel of the first panel "
+            "takes time of its own. No panel may need what another one computes: each Func has n "
+            "on its left and does not reduce over it, has no other label whose size is always "
+            "that of n, and whatever is read at n is read at n itself. `f` must be compiled, in "
+            "one kernel. It needs another kernel, which no other function needs. No kernel may "
+            "have memory of its programs."
+        ),
     )
     order: ClassVar[str] = "no panel needs what another one computes"
 

@@ -12,6 +12,7 @@ from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.arguments import Integer
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -31,6 +32,18 @@ class Persistent(LaunchEdit):
     name: ClassVar[str] = "persistent"
     written: ClassVar[Written] = Written.PROGRAMS
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("each", Integer(1, 32), Count.MAYBE),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.persistent();", "f.persistent(2);"),
+                (
+                    "launch only this many program instances for each multiprocessor (1 without a "
+                    "number), which compute blocks in turn. It changes nothing, with a warning, "
+                    "where values pass through memory in a program"
+                ),
+            ),
+        ),
+    )
 
     each: int | None = None
 

@@ -8,6 +8,7 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -27,6 +28,15 @@ class Pitch(LaunchEdit):
     name: ClassVar[str] = "pitch"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.pitch();",), "let the rows of `f` begin at aligned addresses"),),
+        heading="Loads and stores",
+        paragraph=(
+            "**`f.pitch()`** lets the rows of `f` begin at multiples of 16 bytes in memory, and "
+            "long rows at multiples of 128, as descriptors need it. A result is then a view of "
+            "wider memory. An `out` tensor that the caller passes is used as it is."
+        ),
+    )
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let the rows of what it writes begin where memory is aligned."""

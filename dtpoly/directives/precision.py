@@ -13,6 +13,7 @@ from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact, Rounded
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import LaunchEdit, Parameter, Written
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 
@@ -31,6 +32,14 @@ class Precision(LaunchEdit):
     is_of_result: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("mode", Word(("tf32", "tf32x3", "ieee"))),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.precision(tf32);",),
+                ("how `rdot` multiplies f32: `tf32`, `tf32x3` or `ieee`, which is the default"),
+            ),
+        ),
     )
 
     mode: str

@@ -10,6 +10,7 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label, twice
 from dtpoly.schedule.nesting import reordered
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Name
@@ -33,6 +34,9 @@ class Reorder(Primitive):
     makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.ORDER})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("loops", Label(), Count.LIST, least=2),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.reorder(y, x);",), "the order of loops, outermost first"),),
     )
 
     loops: tuple[Name, ...]

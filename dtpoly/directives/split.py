@@ -11,6 +11,7 @@ from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel
 from dtpoly.schedule.values import Divided, word_span
@@ -33,6 +34,9 @@ class Split(Primitive):
     is_joined: ClassVar[bool] = True
     makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS})
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("splits", DividedLabel(), Count.EACH),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.split(x:xi/4);",), "split a loop in two"),),
+    )
 
     splits: tuple[Divided, ...]
 

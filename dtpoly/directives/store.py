@@ -12,6 +12,7 @@ from dtpoly.schedule.facts import Described
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 from dtpoly.schedule.values import Sized, word_span
 
@@ -36,6 +37,18 @@ class Store(LaunchEdit):
     parameters: ClassVar[tuple[Parameter, ...]] = (
         # A side of one element would be none of the box.
         Parameter("boxes", SizedLabel(Integer(least=2, power_of_two=True)), Count.EACH),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.store(n:64);",), "store a tile by its descriptor in several boxes"),),
+        heading="Loads and stores",
+        paragraph=(
+            "**`f.store(n:64)`** stores the tile of `f` in boxes of at most this many elements "
+            "along n, one after another. The number is a power of two, and there are at most "
+            "eight boxes. `f.descriptor(A, f)` must ask for the descriptor. Shared memory then "
+            "holds one box and not the whole tile, so `num_stages` may be one more. Stores by "
+            "addresses are not changed. It cannot stand with `warp_specialize`, which cuts the "
+            "block in its own way."
+        ),
     )
 
     boxes: tuple[Sized, ...]

@@ -10,6 +10,7 @@ from dtpoly.schedule.arguments import TensorName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.reads import check_reads
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.values import Name
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -31,6 +32,19 @@ class Stream(LaunchEdit):
     name: ClassVar[str] = "stream"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.stream(A);", "f.stream(A, g);"), "let loads of `A` leave the cache first"),),
+        heading="Loads and stores",
+        paragraph=(
+            "**`f.stream(A, g)`** says that the kernel of `f` does not need again what it loads "
+            "of an input, or of a Func that another kernel computes. This leaves the cache "
+            "first, before the values that the kernel stores for the next one. It is not for "
+            "values that a kernel loads twice. It is a hint that changes no value: all loads by "
+            'addresses have it (`eviction_policy="evict_first"`), and loads by descriptors '
+            "cannot have it. Triton drops it for AMD, and for some loads that run ahead "
+            "(`num_stages`)."
+        ),
+    )
 
     inputs: tuple[Name, ...]
 

@@ -9,6 +9,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -29,6 +30,20 @@ class Swap(LaunchEdit):
     name: ClassVar[str] = "swap"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.swap();",), "swap the sides of the products"),),
+        heading="Products",
+        paragraph=(
+            "**`f.swap()`** swaps the sides of the products in the kernel of `f`: while a tile "
+            "is summed, its columns are rows for the tensor cores, and it is turned back where "
+            "it is stored. The tensor cores of sm_90 multiply 64 rows and up to 256 columns at "
+            "once. So for a block with more rows than columns (`m:256, n:128`) they multiply "
+            "more at once, and operands are read from shared memory less often. The same numbers "
+            "are multiplied and added. If the tile is cut along its rows (`f.store(m:128)`), it "
+            "is turned on the way; if it is cut along n, warps exchange it once more. It cannot "
+            "stand with `warp_specialize`."
+        ),
+    )
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Refuse it where groups of warps have rows of their own."""

@@ -14,6 +14,7 @@ from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
 from dtpoly.schedule.tree import AxisKind, Kernel
@@ -43,6 +44,18 @@ class Tensorize(Primitive):
         Parameter(
             "tiles", SizedLabel(Integer(least=0, power_of_two=True), qualified=True), Count.EACH
         ),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            Row(
+                ("f.tensorize(x:4, y:0);",),
+                (
+                    "the tile of the vector operations: a power of two, not larger than the block; "
+                    "0 is the whole block or dimension"
+                ),
+            ),
+        ),
+        is_extension=False,
     )
 
     tiles: tuple[Sized, ...]

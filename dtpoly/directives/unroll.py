@@ -7,6 +7,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Loop, Node, rewrite
 from dtpoly.schedule.values import Sized
@@ -27,6 +28,9 @@ class Unroll(Primitive):
     makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS})
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("factors", SizedLabel(noun="factor"), Count.EACH),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.unroll(x:4);",), "unroll a loop"),),
     )
 
     factors: tuple[Sized, ...]

@@ -9,6 +9,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import COMPUTING_WARPS, LEAST_ROWS, Launch
 from dtpoly.schedule.facts import Fact, RowsApart
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
+from dtpoly.schedule.reference import Reference, Row
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -29,6 +30,21 @@ class WarpSpecialize(LaunchEdit):
     name: ClassVar[str] = "warp_specialize"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
+    reference: ClassVar[Reference] = Reference(
+        rows=(Row(("f.warp_specialize();",), "let some warps load while others multiply"),),
+        heading="Products",
+        paragraph=(
+            "**`f.warp_specialize()`** lets four more warps load the tiles of a product while "
+            "those of `num_warps(8)` multiply, in two groups that each have half of the rows of "
+            "the block. The kernel must be one loop that multiplies two matrices, `A[m, k]` and "
+            "any other, into a block of at least 128 rows, in at least two stages. Both matrices "
+            "are loaded and the result is stored by descriptors (`f.descriptor(A, B, f)`), and "
+            "nothing else depends on the row. For other kernels the directive changes nothing, "
+            "and a warning says so. The kernel is launched in this way on GPUs of sm_90, if both "
+            "matrices have one type that tensor cores multiply and have descriptors; otherwise "
+            "it is launched as without the directive."
+        ),
+    )
 
     def facts(self) -> Iterator[Fact]:
         """Each of two groups of warps has half of the rows."""

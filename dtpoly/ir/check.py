@@ -6,7 +6,7 @@ that is not proved. `complaints` looks at names, axes, tensors and conditions; i
 values, which the verifier proves of the text.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Generator, Iterator, Mapping, Set
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import INTEGERS
@@ -14,7 +14,8 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.copy_rules import wrong_copies
-from dtpoly.ir.dependences import exposed, names_of_bound, names_of_condition, reads
+from dtpoly.ir.covered import covering
+from dtpoly.ir.dependences import carried, names_of_bound, names_of_condition, reads
 from dtpoly.ir.described_boxes import wrong_boxes
 from dtpoly.ir.kernel import (
     OFFSET,
@@ -41,11 +42,10 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
     TileKernel,
-    WhereDescribed,
 )
 from dtpoly.ir.kinds import Named
-from dtpoly.ir.parts import assigned, assigned_by, inside, nested, values, walk
-from dtpoly.ir.tile_types import TileType, Types, behind, misfits
+from dtpoly.ir.parts import assigned_by, inside, nested, values, walk
+from dtpoly.ir.tile_types import TileType, Types, misfits
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
 from dtpoly.ir.tiled import flat
 
@@ -172,9 +172,16 @@ def _parameters(known: _Kernel) -> Iterator[Complaint]:
 def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Complaint]:
     """Complain of a block; what it sets is seen by its later steps alone."""
     for step in body:
-        for what in _unlike(step.instruction):
-            yield known.complaint(step, what)
-    for step in flat(body):
+        if isinstance(step.instruction, TiledLoop):
+            yield from _whole(known, step, step.instruction, sight)
+        sight = yield from _steps(known, tuple(flat((step,))), sight)
+
+
+def _steps(
+    known: _Kernel, body: tuple[Step, ...], sight: Sight
+) -> Generator[Complaint, None, Sight]:
+    """Complain of steps in which no tiled loop is whole; return what is seen behind them."""
+    for step in body:
         yield from _step(known, step, sight)
         match step.instruction:
             case ForLoop(name=name, body=inner) as loop:
@@ -185,39 +192,31 @@ def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Comp
             case If(body=inner) as branch:
                 differs = sight.differs or _has_lanes(branch, sight)
                 yield from _body(known, inner, replace(sight, differs=differs, is_in_block=True))
-            case WhereDescribed(descriptors=given, body=inner, otherwise=other):
-                there = replace(sight, described=sight.described | {*given})
-                yield from _body(known, inner, there)
-                yield from _body(known, other, sight)
-                # Behind it is seen what both ways set.
-                both = _set_by(inner) & _set_by(other)
-                types = behind(sight.types, (step,))
-                sight = replace(sight, names=sight.names | both, types=types)
             case one:
                 sight = sight.with_step(one)
+    return sight
 
 
-def _unlike(one: Instruction) -> Iterator[str]:
+def _whole(
+    known: _Kernel, step: Step, one: TiledLoop, sight: Sight
+) -> Generator[Complaint, None, None]:
+    """Complain of a tiled loop as a whole, and of what it is where it is covered."""
+    for what in _unlike(one):
+        yield known.complaint(step, what)
+    for name in one.covered:
+        if name not in known.blocks:
+            yield known.complaint(step, f"'{name}' is no descriptor of the kernel")
+    if one.covered:
+        there = replace(sight, described=sight.described | {*one.covered})
+        yield from _steps(known, (covering(step),), there)
+
+
+def _unlike(one: TiledLoop) -> Iterator[str]:
     """The tail of a tiled loop passes on what a round of its main part passes on."""
-    if isinstance(one, TiledLoop):
-        main, tail = (exposed(part) & {*assigned(part)} for part in (one.main, one.tail))
-        for name in sorted(main ^ tail):
-            parts = ("main part", "tail") if name in main else ("tail", "main part")
-            yield f"the {parts[0]} goes on with '{name}', and the {parts[1]} does not"
-
-
-def _set_by(body: tuple[Step, ...]) -> frozenset[str]:
-    """The names that a block sets on every way through it."""
-    found = set[str]()
-    for step in flat(body):
-        match step.instruction:
-            case ForLoop() | If():
-                pass
-            case WhereDescribed(body=inner, otherwise=other):
-                found |= _set_by(inner) & _set_by(other)
-            case one:
-                found.update(assigned_by(one))
-    return frozenset(found)
+    main, tail = carried(one.main), carried(one.tail)
+    for name in sorted(main ^ tail):
+        parts = ("main part", "tail") if name in main else ("tail", "main part")
+        yield f"the {parts[0]} goes on with '{name}', and the {parts[1]} does not"
 
 
 def _step(known: _Kernel, step: Step, sight: Sight) -> Iterator[Complaint]:
@@ -242,7 +241,7 @@ def _names(one: Instruction, sight: Sight) -> Iterator[str]:
             needed = {*names_of_bound(start), *names_of_bound(stop)}
         case If(conditions=conditions):
             needed = {name for condition in conditions for name in names_of_condition(condition)}
-        case WhereDescribed() | Barrier():
+        case Barrier():
             needed = set[str]()
         case Address(indices=indices, included=included, base=base):
             # The other indices are added where the address is used.
@@ -259,7 +258,7 @@ def _names(one: Instruction, sight: Sight) -> Iterator[str]:
 def _flags(one: Instruction, flags: Set[str]) -> Iterator[str]:
     """Complain of a flag that the kernel is not passed, and under which something is left out."""
     asked = {one.unless} if isinstance(one, If) else set[str | None]()
-    if not isinstance(one, ForLoop | If | WhereDescribed):
+    if not isinstance(one, ForLoop | If):
         asked |= {part.unless for part in nested(one) if isinstance(part, Test)}
     for name in sorted(name for name in asked if name is not None and name not in flags):
         yield f"'{name}' is no flag of the kernel"
@@ -267,10 +266,6 @@ def _flags(one: Instruction, flags: Set[str]) -> Iterator[str]:
 
 def _tensors(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
     """A tensor is a parameter, has so many indices, and may be written if it is stored."""
-    if isinstance(one, WhereDescribed):
-        for name in one.descriptors:
-            if name not in known.blocks:
-                yield f"'{name}' is no descriptor of the kernel"
     if not isinstance(one, Load | Store):
         return
     pointer = known.tensors.get(one.tensor)

@@ -15,7 +15,7 @@ from math import lcm
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
-from dtpoly.ir.kernel import Barrier, ForLoop, If, Step, WhereDescribed
+from dtpoly.ir.kernel import Barrier, ForLoop, If, Step
 from dtpoly.ir.parts import inside
 from dtpoly.ir.tiled import flat
 
@@ -117,8 +117,6 @@ def _through(
                 now = _rounds(copying, now, loop, step)
             case If(body=inner):
                 now |= _through(copying, now, inner)
-            case WhereDescribed(body=first, otherwise=second):
-                now = _through(copying, now, first) | _through(copying, now, second)
             case Barrier() | CopyLater() | Commit() | WaitFor() | LoadSlot():
                 now = frozenset(_done(copying, one, step) for one in now)
             case _:

@@ -78,6 +78,11 @@ def exposed(body: tuple[Step, ...]) -> frozenset[str]:
     return frozenset(found)
 
 
+def carried(body: tuple[Step, ...]) -> frozenset[str]:
+    """Find the names that a body goes on with: it needs what was there, and sets them anew."""
+    return exposed(body) & {*assigned(body)}
+
+
 def reads(one: Instruction) -> Iterator[str]:
     """Yield the variables that an instruction reads.
 
@@ -109,12 +114,8 @@ def reads(one: Instruction) -> Iterator[str]:
                 yield base.name
         case Lanes(start=start, shifted=shifted):
             yield from (*start.labels, *(() if shifted is None else (shifted.by,)))
-        case CopyLater(buffer=buffer, slot=slot, indices=indices, conditions=tests):
-            yield from (buffer, *slot.labels, *(n for index in indices for n in index.labels))
-            for test in tests:
-                yield from needed_by_test(test)
-        case LoadSlot(buffer=buffer, slot=slot):
-            yield from (buffer, *slot.labels)
+        case CopyLater() | LoadSlot():
+            yield from _reads_of_copy(one)
         case Mask(test=test):
             yield from needed_by_test(test)
         case Scalar(value=bound):
@@ -127,6 +128,15 @@ def reads(one: Instruction) -> Iterator[str]:
             yield from (source, *(() if index is None else (index,)))
         case _:
             pass
+
+
+def _reads_of_copy(one: CopyLater | LoadSlot) -> Iterator[str]:
+    yield from (one.buffer, *one.slot.labels)
+    if isinstance(one, CopyLater):
+        for index in one.indices:
+            yield from index.labels
+        for test in one.conditions:
+            yield from needed_by_test(test)
 
 
 def names_of_bound(value: Bound) -> Iterator[str]:

@@ -310,7 +310,8 @@ class TiledLoop:
     """A loop over a size from 0 on, in tiles of `step` indices.
 
     The main part is done for each whole tile, and the tail once if something is left behind them.
-    Under the compile-time flag `unless`, nothing is left.
+    Under the compile-time flag `unless`, nothing is left. With all of the descriptors that it is
+    `covered` by, rounds of the main part go to the end of the size, and there is no tail.
     """
 
     name: str
@@ -322,15 +323,8 @@ class TiledLoop:
     unless: str | None = None
     unroll: int = 1
     is_pipelined: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class WhereDescribed:
-    """A body that loads through descriptors, if all of them are there; else the other one."""
-
-    descriptors: tuple[str, ...]
-    body: "tuple[Step, ...]"
-    otherwise: "tuple[Step, ...]"
+    covered: tuple[str, ...] = ()
+    is_specialized: bool = False  # where it is covered, warps of their own load
 
 
 Instruction = (
@@ -353,7 +347,6 @@ Instruction = (
     | ForLoop
     | If
     | TiledLoop
-    | WhereDescribed
     | CopyStep
 )
 

@@ -7,7 +7,8 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 from dtpoly.ir.bounds_text import show_bound, show_condition
-from dtpoly.ir.copies import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.covered import covering
 from dtpoly.ir.kernel import (
     BEFORE,
     FOURS,
@@ -35,7 +36,6 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
     TileKernel,
-    WhereDescribed,
 )
 from dtpoly.ir.kinds import Element, Named
 from dtpoly.ir.tile_values import (
@@ -50,7 +50,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
-from dtpoly.ir.tiled import flat
+from dtpoly.ir.tiled import parts_of
 
 
 def show_kernel(kernel: TileKernel) -> Iterator[str]:
@@ -108,17 +108,19 @@ def show_element(element: Element) -> str:
 
 def show_steps(body: Sequence[Step], pad: str = "") -> Iterator[str]:
     """Instructions, one a line; those of loops indented."""
-    for step in flat(tuple(body)):
+    for step in body:
         origin = f"  # {step.origin}" if step.origin else ""
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner) as one:
                 yield f"{pad}{_head(one)}{origin}"
                 yield from show_steps(inner, f"{pad}  ")
-            case WhereDescribed(descriptors=names, body=inner, otherwise=otherwise):
+            case TiledLoop(covered=()):
+                yield from show_steps(parts_of(step), pad)
+            case TiledLoop(covered=names):
                 yield f"{pad}if {' and '.join(names)}{origin}"
-                yield from show_steps(inner, f"{pad}  ")
+                yield from show_steps((covering(step),), f"{pad}  ")
                 yield f"{pad}else"
-                yield from show_steps(otherwise, f"{pad}  ")
+                yield from show_steps(parts_of(step), f"{pad}  ")
             case one:
                 yield f"{pad}{_line(one)}{origin}"
 
@@ -186,6 +188,18 @@ def _line(one: Instruction) -> str:
             return f"let {_tile(name, kept)} = {reduction} of {_tile(source, axes)}"
         case Barrier():
             return "barrier"
+        case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
+            return _copy_line(one)
+        case ForLoop() | If():
+            return _head(one)
+        case TiledLoop():
+            return _head(ForLoop(one.name, Affine(), one.size, one.step, one.main))
+        case _:
+            assert_never(one)
+
+
+def _copy_line(one: CopyStep) -> str:
+    match one:
         case SharedBuffer(name=name, slots=slots, shape=shape, dtype=element):
             size = " x ".join(map(str, shape))
             return f"shared {name} = {slots} slots, {size} of {show_element(element)} each"
@@ -198,12 +212,6 @@ def _line(one: Instruction) -> str:
             return f"wait until {pending} or fewer groups of copies are under way"
         case LoadSlot(name=name, axes=axes):
             return f"let {_tile(name, axes)} = {_slot(one)}"
-        case ForLoop() | If():
-            return _head(one)
-        case TiledLoop():
-            return _head(ForLoop(one.name, Affine(), one.size, one.step, one.main))
-        case WhereDescribed(descriptors=names):
-            return f"if {' and '.join(names)}"
         case _:
             assert_never(one)
 

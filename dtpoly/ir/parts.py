@@ -31,7 +31,6 @@ from dtpoly.ir.kernel import (
     Step,
     Store,
     TiledLoop,
-    WhereDescribed,
 )
 from dtpoly.ir.tile_values import (
     Axes,
@@ -149,8 +148,6 @@ def inside(body: tuple[Step, ...]) -> Iterator[Instruction]:
         yield step.instruction
         if isinstance(step.instruction, ForLoop | If):
             yield from inside(step.instruction.body)
-        if isinstance(step.instruction, WhereDescribed):
-            yield from inside((*step.instruction.body, *step.instruction.otherwise))
 
 
 def needed(value: Value) -> Iterator[str]:
@@ -220,6 +217,9 @@ def assigned_by(one: Instruction) -> Iterator[str]:
 
 def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset[str]:
     """The tensors that are loaded, or stored to, in a body."""
-    found = {one.tensor for one in inside(body) if isinstance(one, how)}
-    copied = {one.tensor for one in inside(body) if isinstance(one, CopyLater)}
-    return frozenset(found | copied if how is Load else found)
+    kinds = (how, CopyLater) if how is Load else (how,)
+    return frozenset(
+        one.tensor
+        for one in inside(body)
+        if isinstance(one, Load | Store | CopyLater) and isinstance(one, kinds)
+    )

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from dtpoly.ir.kernel import ForLoop, If, Step, TiledLoop, WhereDescribed
+from dtpoly.ir.kernel import ForLoop, If, Step, TiledLoop
 
 
 def rewritten(
@@ -22,9 +22,6 @@ def rewritten(
                 one = replace(one, body=rewritten(inner, change))
             case TiledLoop(main=main, tail=tail):
                 one = replace(one, main=rewritten(main, change), tail=rewritten(tail, change))
-            case WhereDescribed(body=first, otherwise=second):
-                both = rewritten(first, change), rewritten(second, change)
-                one = replace(one, body=both[0], otherwise=both[1])
             case _:
                 pass
         done.extend(change(replace(step, instruction=one)))

@@ -5,7 +5,6 @@ leaves a name as it found it, and so does a branch that may be passed over.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from math import prod
 from typing import assert_never
 
@@ -35,7 +34,6 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
-    WhereDescribed,
 )
 from dtpoly.ir.kinds import Element, Named
 from dtpoly.ir.parts import nested, values, walk
@@ -112,10 +110,6 @@ def behind(types: Types, body: tuple[Step, ...]) -> Types:
     """The types at the end of a body."""
     for step in flat(body):
         match step.instruction:
-            case WhereDescribed(body=first, otherwise=second):
-                one, other = behind(types, first), behind(types, second)
-                names = {name: own for name, own in one.names.items() if name in other.names}
-                types = replace(types, names={**types.names, **names})
             case ForLoop() | If():
                 pass  # it leaves names as it found them, or `left_otherwise` complains
             case single:
@@ -132,9 +126,6 @@ def left_otherwise(types: Types, one: Instruction) -> Iterator[str]:
         case If(body=body):
             before, after = types.names, behind(types, body).names
             ways = "before a branch", "at its end"
-        case WhereDescribed(body=body, otherwise=otherwise):
-            before, after = behind(types, otherwise).names, behind(types, body).names
-            ways = "without descriptors", "with them"
         case _:
             return
     for name in sorted(before.keys() & after.keys()):
@@ -228,7 +219,7 @@ def _collapsed(types: Types, one: Collapse) -> Iterator[tuple[str, TileType]]:
 
 def misfits(types: Types, one: Instruction) -> Iterator[str]:
     """Yield what does not fit in an instruction, without the steps inside of it."""
-    if isinstance(one, ForLoop | If | WhereDescribed):
+    if isinstance(one, ForLoop | If):
         yield from left_otherwise(types, one)
         return
     yield from _in_tests(types, one)
@@ -236,7 +227,10 @@ def misfits(types: Types, one: Instruction) -> Iterator[str]:
         for value in values(one):
             yield from _in_value(types, value)
     match one:
+        case Let(axes=axes):
+            yield from _in_sight(types, axes)
         case Accumulate(name=name, axes=axes, dtype=element, value=value):
+            yield from _in_sight(types, axes)
             yield from _accumulated(types, name, TileType(element, types.shape(axes)))
             yield from _alike(element, (value,), "what is accumulated")
         case Select(name=name, index=index, axes=axes, value=value, at=at):
@@ -253,6 +247,13 @@ def misfits(types: Types, one: Instruction) -> Iterator[str]:
                 yield f"'{source}' is {own}, and is reduced as if it had {len(axes)} axes"
         case _:
             pass
+
+
+def _in_sight(types: Types, axes: Axes) -> Iterator[str]:
+    """What a tile varies along are lanes."""
+    for axis in axes:
+        if axis not in types.lanes:
+            yield f"the tile varies along '{axis}', which is no name of lanes"
 
 
 def _accumulated(types: Types, name: str, wanted: TileType) -> Iterator[str]:
@@ -319,9 +320,8 @@ def _in_indices(types: Types, one: Load | Store) -> Iterator[str]:
         # Lanes of one axis that are counted from another place need not be laid out.
         if own.shape != types.shape(one.axes):
             yield f"'{name}' has lanes, and is an index of a tile that has no such axis"
-    for axis in one.axes:
-        if axis not in types.lanes and not (isinstance(one, Load) and one.block is not None):
-            yield f"the tile varies along '{axis}', which is no name of lanes"
+    if not (isinstance(one, Load) and one.block is not None):
+        yield from _in_sight(types, one.axes)
 
 
 def _in_value(types: Types, value: Value) -> Iterator[str]:
@@ -332,6 +332,11 @@ def _in_value(types: Types, value: Value) -> Iterator[str]:
                 own, used = types.names[name], TileType(element, shape)
                 if not own.fits(used):
                     yield f"'{name}' is {own}, and is used as {used}"
+            case Place(index=index, axes=axes):
+                tiles = (name for name in index.labels if name in types.names)
+                for name in (one for one in tiles if types.names[one].shape):
+                    if name not in axes:
+                        yield f"'{name}' has lanes, and is in an index that has no such axis"
             case Call(operation=operation, operands=operands, dtype=element):
                 yield from _operands(operation, operands, element)
             case Masked(value=inner, dtype=element):

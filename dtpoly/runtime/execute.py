@@ -21,6 +21,7 @@ from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.runtime.load import load_module
 from dtpoly.runtime.tolerance import Outcome, compared, computed, multiplies, share_lost
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.program_id import program_index
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import launch_of
@@ -40,7 +41,9 @@ class Question:
     device: str
 
 
-def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]:
+def execute(
+    state: State, code: Code, question: Question, primitives: Primitives
+) -> tuple[Outcome, ...]:
     """Call each function on made-up inputs, and compare. Raises Refused."""
     program = state.program
     _check_program_ids(state, code)
@@ -52,7 +55,8 @@ def execute(state: State, code: Code, question: Question) -> tuple[Outcome, ...]
     results = {func: called(module, state, code, func, inputs, question) for func in outputs(code)}
 
     def program_of(func: str, indices: Mapping[str, torch.Tensor]) -> torch.Tensor | int:
-        number: torch.Tensor | int = program_index(program, func, question.sizes)(indices)
+        index = program_index(program, func, question.sizes, primitives)
+        number: torch.Tensor | int = index(indices)
         return number
 
     def reference(compute: torch.dtype, is_rough: bool = False) -> dict[str, torch.Tensor]:

@@ -4,7 +4,7 @@ These are the static checks: arguments, names, and each primitive's own rules. `
 only schedules that pass them.
 """
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import replace
 from typing import Any
 
@@ -15,13 +15,13 @@ from dtpoly.schedule.foreign import checked
 from dtpoly.schedule.inlined_size import check_inlined
 from dtpoly.schedule.kernels import View, find_kernels, reached
 from dtpoly.schedule.primitive import Count, Primitive, Stage
-from dtpoly.schedule.primitives import COMPILING, PRIMITIVES, Bound, Primitives, bind
+from dtpoly.schedule.primitives import Bound, Primitives, bind, compiling
 from dtpoly.schedule.settings import check_settings
 from dtpoly.schedule.values import word_span
 from dtpoly.source import Span
 
 
-def check_schedule(program: Program, primitives: Primitives = PRIMITIVES) -> list[Diagnostic]:
+def check_schedule(program: Program, primitives: Primitives) -> list[Diagnostic]:
     """Bind the directives and check each.
 
     All errors are found: a wrong directive spoils no other one.
@@ -32,12 +32,12 @@ def check_schedule(program: Program, primitives: Primitives = PRIMITIVES) -> lis
     found = [*bound.found, *check_settings(bound.primitives)]
     found.extend(check_names(program, facts_of(bound.primitives)))
     found.extend(_check_primitives(view, bound, primitives))
-    found.extend(_check_needed(view, bound))
+    found.extend(_check_needed(view, bound, compiling(primitives)))
     found.extend(check_inlined(view))
     return list(in_source_order(found))
 
 
-def check_arguments(program: Program, primitives: Primitives = PRIMITIVES) -> list[Diagnostic]:
+def check_arguments(program: Program, primitives: Primitives) -> list[Diagnostic]:
     """Find what is wrong with the directives alone, whatever the algorithm is."""
     return list(bind(program.directives, primitives).found)
 
@@ -176,10 +176,10 @@ def _free(fact: NewName, declared: Set[str], introduced: Set[tuple[str, str]]) -
     return f"{fact.of}_{fact.by}"
 
 
-def _check_needed(view: View, bound: Bound) -> Iterator[Diagnostic]:
+def _check_needed(view: View, bound: Bound, asking: Collection[str]) -> Iterator[Diagnostic]:
     """Whether anything is compiled, and every Func with directives needed for it."""
     if not view.compiled:
-        if view.funcs and not any(name in COMPILING for _, name in bound.wrong):
+        if view.funcs and not any(name in asking for _, name in bound.wrong):
             yield _nothing_compiled(view)
         return
     told: set[str] = set()

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.schedule.facts import Blocked
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.state import State
 from dtpoly.schedule.verdict import Note as Repeated
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
 
 
-def costs(verdict: Verdict, primitives: Primitives = PRIMITIVES) -> Iterator[Diagnostic]:
+def costs(verdict: Verdict, primitives: Primitives) -> Iterator[Diagnostic]:
     """Yield what several programs of a legal schedule compute, each for itself.
 
     Each Func is told once. Funcs that are computed again for the same blocks of the same kernel

@@ -25,7 +25,7 @@ from dtpoly.poly.theorem import (
 )
 from dtpoly.schedule.describe import violation
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.recomputed import recomputed
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import Fusion, State
@@ -89,7 +89,7 @@ class Dossier:
         return all(one.is_empty or one.is_allowed for one in self.obligations)
 
 
-def dossiers(verdict: Verdict, primitives: Primitives = PRIMITIVES) -> tuple[Dossier, ...]:
+def dossiers(verdict: Verdict, primitives: Primitives) -> tuple[Dossier, ...]:
     """One for each directive that fuses and each kernel that it concerns, in source order."""
     state = verdict.scheduled
     chosen = bind(state.sized.directives, primitives).primitives

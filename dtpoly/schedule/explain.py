@@ -18,7 +18,7 @@ from dtpoly.schedule.kept import Kept, Ways, concerned, kept, separated, ways
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.parallelism import KernelSummary, summaries
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.recomputed import Recomputed, recomputed
 from dtpoly.schedule.resolve import resolve, resolve_without_each
 from dtpoly.schedule.state import State
@@ -74,7 +74,7 @@ class _Found:
     recomputed: tuple[Recomputed, ...] = ()
 
 
-def explain(program: Program, verdict: Verdict, primitives: Primitives = PRIMITIVES) -> Explanation:
+def explain(program: Program, verdict: Verdict, primitives: Primitives) -> Explanation:
     """Explain a Program whose directives have passed the static checks."""
     chosen = bind(program.directives, primitives).primitives
     found = _found(verdict)
@@ -95,7 +95,7 @@ def explain_added(
     program: Program,
     verdict: Verdict,
     before: Iterable[Primitive],
-    primitives: Primitives = PRIMITIVES,
+    primitives: Primitives,
 ) -> Explained:
     """Explain only the last directive, against the schedule that was there before it."""
     last = bind(program.directives[-1:], primitives).primitives[0]

@@ -24,7 +24,7 @@ from dtpoly.poly.unwritten import never_written
 from dtpoly.schedule.blame import to_blame
 from dtpoly.schedule.describe import violation
 from dtpoly.schedule.primitive import Primitive, Stage
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import asking_for, launch_of, paths
@@ -34,7 +34,7 @@ from dtpoly.schedule.verdict import Note, Verdict, Violation
 VERDICT, EACH, BLAME = 4_000_000, 20_000, 1_000_000
 
 
-def judge(program: Program, primitives: Primitives = PRIMITIVES) -> Verdict:
+def judge(program: Program, primitives: Primitives) -> Verdict:
     """Judge a Program whose directives have passed the static checks.
 
     Nothing is raised for a schedule that is refused; the Program stays as it was. Raises

@@ -20,7 +20,7 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
 from dtpoly.schedule.legality import found
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.settings import settings
 from dtpoly.schedule.state import State
@@ -51,7 +51,7 @@ class Option:
         return not self.reason
 
 
-def menu(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> Iterator[Option]:
+def menu(program: Program, func: str, primitives: Primitives) -> Iterator[Option]:
     """Try what could be said next of a Func: of its own kernel, of fusing it, of fusing into it.
 
     What the Program says already is left out. The Func is one of the Program, which is legal.
@@ -72,7 +72,7 @@ def menu(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> It
             yield option
 
 
-def hosts(program: Program, func: str, primitives: Primitives = PRIMITIVES) -> tuple[str, ...]:
+def hosts(program: Program, func: str, primitives: Primitives) -> tuple[str, ...]:
     """The Funcs in whose kernels a Func is computed, if it has no kernel of its own."""
     view = view_of(program, bind(program.directives, primitives))
     return () if func in view.kernels else view.placement.hosts[func]

@@ -15,6 +15,7 @@ from dtpoly.schedule.arguments import Kind, Word
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
+from dtpoly.schedule.reference import Reference
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel, asking
 from dtpoly.schedule.values import as_argument
@@ -118,6 +119,7 @@ class Primitive:
     makes: ClassVar[frozenset[AxisKind]] = frozenset()  # axes that it makes or orders
     # Whether it does the same to schedules that differ in the sizes of blocks and tiles alone.
     ignores_sizes: ClassVar[bool] = False
+    reference: ClassVar[Reference] = Reference()  # what the reference of the language says of it
     # Says how it keeps the order, where no dependence is concerned.
     order: ClassVar[str] = "it changes no order"
 

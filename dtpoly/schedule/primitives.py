@@ -1,4 +1,4 @@
-"""Has the list of all primitives, and binds directives to them.
+"""Binds directives to primitives.
 
 Binding reads the arguments of a directive by the kinds that its primitive declares, and reports
 what is wrong with them.
@@ -11,7 +11,6 @@ from typing import Any
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Edit, Severity
-from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.arguments import Refusal
 from dtpoly.schedule.facts import Fact
@@ -21,13 +20,6 @@ from dtpoly.source import Span
 from dtpoly.suggest import near
 
 Primitives = tuple[type[Primitive], ...]
-
-PRIMITIVES: Primitives = DIRECTIVES
-
-# What the directive is called that asks for a function; the first name is the usual one.
-COMPILING = tuple(
-    word for cls in DIRECTIVES if cls.stage is Stage.COMPILE for word in (cls.name, *cls.aliases)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +35,7 @@ class Bound:
     wrong: Set[tuple[str, str]] = frozenset()
 
 
-def bind(directives: Iterable[Directive], primitives: Primitives = PRIMITIVES) -> Bound:
+def bind(directives: Iterable[Directive], primitives: Primitives) -> Bound:
     """Give each directive its primitive and its arguments their types."""
     known = {word: cls for cls in primitives for word in (cls.name, *cls.aliases)}
     elsewhere = {word: cls.name for cls in primitives for word in cls.elsewhere}
@@ -65,6 +57,12 @@ def bind(directives: Iterable[Directive], primitives: Primitives = PRIMITIVES) -
         else:
             bound.append(one)
     return Bound(tuple(bound), tuple(found), wrong)
+
+
+def compiling(primitives: Primitives) -> tuple[str, ...]:
+    """What the directive is called that asks for a function; the first name is the usual one."""
+    asking = (cls for cls in primitives if cls.stage is Stage.COMPILE)
+    return tuple(word for cls in asking for word in (cls.name, *cls.aliases))
 
 
 def saying(fact: Fact, primitives: Primitives) -> Iterator[Primitive]:

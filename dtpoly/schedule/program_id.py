@@ -12,7 +12,7 @@ from typing import Any
 from dtpoly.algorithm.program import Program, reduced_labels
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import Blocked, Numbered
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.values import Divided, Name
 
 # An index, or an array of them: only + - * // are done to it.
@@ -52,7 +52,7 @@ class Blocks:
 
 
 def program_index(
-    program: Program, func_name: str, sizes: Mapping[str, int]
+    program: Program, func_name: str, sizes: Mapping[str, int], primitives: Primitives
 ) -> Callable[[Mapping[str, Indices]], Indices]:
     """The function from an element's indices, by label, to the number of its program.
 
@@ -61,7 +61,7 @@ def program_index(
     then the program is that of the partial result, else that of the final kernel.
     """
     func = program.func(func_name)
-    mine = bind(d for d in program.directives if d.func == func_name).primitives
+    mine = bind((d for d in program.directives if d.func == func_name), primitives).primitives
     facts = [fact for one in mine for fact in one.facts()]
     blocked = [fact for fact in facts if isinstance(fact, Blocked)]
     block_of = {fact.label: fact.size for fact in reversed(blocked)}

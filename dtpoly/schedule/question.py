@@ -9,7 +9,7 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.explain import Explained, explain_added
 from dtpoly.schedule.primitive import Count, Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.refusal import refusals
 from dtpoly.schedule.settings import settings
 from dtpoly.schedule.variants import ask, is_good, replaced, with_directive
@@ -43,7 +43,7 @@ class Answer:
         return self.explained is not None
 
 
-def may_add(program: Program, directive: Directive, primitives: Primitives = PRIMITIVES) -> Answer:
+def may_add(program: Program, directive: Directive, primitives: Primitives) -> Answer:
     """Add a directive in the place of those that speak of the same, and judge what comes of it."""
     new = bind((directive,), primitives).primitives
     known = bind(program.directives, primitives).primitives

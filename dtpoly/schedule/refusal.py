@@ -8,7 +8,7 @@ from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.evidence import evidence, title_of
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.variants import as_written, without
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.schedule.ways_out import WaysOut, ways_out
@@ -26,9 +26,7 @@ CODES = {
 MOST = 3
 
 
-def refusals(
-    program: Program, verdict: Verdict, primitives: Primitives = PRIMITIVES
-) -> tuple[Diagnostic, ...]:
+def refusals(program: Program, verdict: Verdict, primitives: Primitives) -> tuple[Diagnostic, ...]:
     """Make an error for each directive that is to blame; none if the verdict is legal.
 
     The first error is that of the verdict. The others are those of the verdicts without the

@@ -14,7 +14,7 @@ from dtpoly.poly.model import by_name
 from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.private import with_private_reductions
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, statements
@@ -160,9 +160,9 @@ def _makers(chosen: Iterable[Primitive]) -> Mapping[AxisKind, tuple[str, ...]]:
     return found
 
 
-def scheduled(program: Program) -> State:
+def scheduled(program: Program, primitives: Primitives) -> State:
     """The state after a Program's own directives, which have passed the static checks."""
-    return resolve(program, bind(program.directives).primitives)
+    return resolve(program, bind(program.directives, primitives).primitives)
 
 
 def _joined(primitives: Iterable[Primitive]) -> tuple[Primitive, ...]:

@@ -19,7 +19,7 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label, SizedLabel
 from dtpoly.schedule.legality import found, judge
 from dtpoly.schedule.primitive import Count, Parameter, Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind, saying
+from dtpoly.schedule.primitives import Primitives, bind, saying
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.values import Divided, Name, Sized
 from dtpoly.schedule.verdict import Verdict
@@ -59,14 +59,14 @@ class Asked:
         return self.verdict is not None and self.verdict.is_legal
 
 
-def ask(program: Program, primitives: Primitives = PRIMITIVES) -> Asked:
+def ask(program: Program, primitives: Primitives) -> Asked:
     """Check a schedule and, if there is no error, judge it."""
     diagnostics = tuple(check_schedule(program, primitives))
     verdict = None if has_errors(diagnostics) else judge(program, primitives)
     return Asked(program, diagnostics, verdict)
 
 
-def is_good(program: Program, primitives: Primitives = PRIMITIVES) -> bool:
+def is_good(program: Program, primitives: Primitives) -> bool:
     """Whether a schedule passes the static checks and is legal for all sizes.
 
     It asks less than `ask`, so it is faster where the answer is no.
@@ -99,7 +99,7 @@ def replaced(program: Program, old: Directive, new: Directive | None) -> Program
 
 
 def without(
-    program: Program, directive: Directive, primitives: Primitives = PRIMITIVES
+    program: Program, directive: Directive, primitives: Primitives
 ) -> tuple[Program, Changes] | None:
     """The Program without a directive, and without what would then be an error.
 
@@ -131,9 +131,7 @@ def _is_in(inner: Span | None, outer: Span | None) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end
 
 
-def as_written(
-    program: Program, primitive: Primitive, primitives: Primitives = PRIMITIVES
-) -> Directive:
+def as_written(program: Program, primitive: Primitive, primitives: Primitives) -> Directive:
     """Find the directive of a Program that stands for a primitive, under whatever name.
 
     Of several that say the same, it is the one at the primitive's own place.
@@ -143,9 +141,7 @@ def as_written(
     return next(here, same[0] if same else primitive.directive())
 
 
-def neighbours(
-    program: Program, primitive: Primitive, primitives: Primitives = PRIMITIVES
-) -> Iterator[Variant]:
+def neighbours(program: Program, primitive: Primitive, primitives: Primitives) -> Iterator[Variant]:
     """Yield what could stand in place of a directive and passes the static checks.
 
     A label may be another one, a list in another order, an item left out, a Func inlined instead of
@@ -165,14 +161,14 @@ def neighbours(
 
 
 def legal_neighbours(
-    program: Program, primitive: Primitive, primitives: Primitives = PRIMITIVES
+    program: Program, primitive: Primitive, primitives: Primitives
 ) -> Iterator[Variant]:
     """The neighbours that are legal."""
     return (v for v in neighbours(program, primitive, primitives) if is_good(v.program, primitives))
 
 
 def moved_together(
-    program: Program, primitive: Primitive, primitives: Primitives = PRIMITIVES
+    program: Program, primitive: Primitive, primitives: Primitives
 ) -> Iterator[tuple[Program, Changes]]:
     """Move all that is fused where a Func is to another loop of that consumer.
 

@@ -13,8 +13,8 @@ from dtpoly.algorithm.sizes import Sizes, input_shapes
 from dtpoly.codegen.axis_words import axis_words, plain_axes
 from dtpoly.codegen.functions import is_float_element
 from dtpoly.codegen.module import Generated
+from dtpoly.codegen.names import pointer, strides
 from dtpoly.codegen.specializing import most_bytes, multiplied
-from dtpoly.codegen.triton_text import pointer, strides
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import (
     BEFORE,

@@ -10,11 +10,11 @@ from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.sizes import Sizes
 from dtpoly.codegen.module import Generated, with_indices
 from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import TileKernel
 from dtpoly.origins import Origin, find_option, origin_of
 from dtpoly.poly.model import Model
-from dtpoly.schedule.primitives import COMPILING
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Span

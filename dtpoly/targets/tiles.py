@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.codegen.triton_text import strides
+from dtpoly.codegen.names import strides
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import (
     Accumulate,

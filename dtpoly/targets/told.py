@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.codegen.fours import rows
-from dtpoly.codegen.triton_text import pointer, strides
+from dtpoly.codegen.names import pointer, strides
 from dtpoly.ir.kernel import FOURS, SPECIALIZED, TileKernel
 from dtpoly.targets.argument import CONSTANT, TYPES, Argument
 

@@ -9,6 +9,7 @@ from dtpoly.autoschedule.choose import nests_of
 from dtpoly.autoschedule.nest import Nest
 from dtpoly.autoschedule.plans import Plan, plans
 from dtpoly.autoschedule.pricing import Call
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.devices.devices import find_device
 from dtpoly.generate import outputs
 from dtpoly.source import Source
@@ -28,11 +29,11 @@ def call_of(
 ) -> Call:
     """A text at sizes."""
     given = Source("text.dt", source) if isinstance(source, str) else source
-    algorithm = algorithm_of(given)
+    algorithm = algorithm_of(given, DIRECTIVES)
     program = bare(algorithm)
     known = filled(program, sizes)
     chosen = find_device(device)
-    return Call(program, known, DType(dtype), chosen, algorithm.precision)
+    return Call(program, known, DType(dtype), chosen, DIRECTIVES, algorithm.precision)
 
 
 def plans_of(call: Call) -> tuple[Plan, ...]:

@@ -15,14 +15,14 @@ from dtpoly.autoschedule.products import products, refined
 from dtpoly.autoschedule.reductions import reductions
 from dtpoly.autoschedule.threads import warps
 from dtpoly.autoschedule.variants import variants
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.plan.layout import Group, Layout, Partial
 from dtpoly.schedule.primitive import LaunchEdit, Written
-from dtpoly.schedule.primitives import PRIMITIVES
 from tests.autoschedule.asked import H200, SUM, call_of, example, nest_of
 
 
 def shown(layout: Layout) -> str:
-    return " ".join(map(str, said_of(layout)))
+    return " ".join(map(str, said_of(layout, DIRECTIVES)))
 
 
 def test_a_layout_as_directives() -> None:
@@ -61,7 +61,7 @@ class Hurry(LaunchEdit):
 
 @pytest.mark.parametrize("is_early", [True, False])
 def test_a_directive_of_ones_own_says_its_part(is_early: bool) -> None:
-    found = map(str, said_of(Layout("f", is_early=is_early), (*PRIMITIVES, Hurry)))
+    found = map(str, said_of(Layout("f", is_early=is_early), (*DIRECTIVES, Hurry)))
     assert (
         list(found) == ["f.hurry();"] * is_early + ["f.num_warps(4);"] + ["f.early();"] * is_early
     )

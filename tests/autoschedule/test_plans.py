@@ -2,6 +2,7 @@
 
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.autoschedule.plans import How, directive_of
+from dtpoly.directives.built_in import DIRECTIVES
 from tests.autoschedule.asked import call_of, example, plans_of
 
 NORM = "In A; Var x; RVar y; s[x] = rsum(A[x, y], y); f[x, y] = A[x, y] / reshape(s[x], x, 1);"
@@ -58,12 +59,12 @@ def test_what_is_asked_for_has_a_kernel() -> None:
     text = f"Func s, f; {NORM} s.compile(); f.compile();"
     (plan,) = plans_of(call_of(text, x=4096, y=64))
     assert plan.kernels == (("s",), ("f",))
-    assert [directive_of(one) for one in plan.placed] == [None, None]
+    assert [directive_of(one, DIRECTIVES) for one in plan.placed] == [None, None]
 
 
 def test_places_are_directives() -> None:
     call = call_of(example("safe_softmax"), x=4096, y=4096)
-    found = [directive_of(one) for plan in plans_of(call) for one in plan.placed]
+    found = [directive_of(one, DIRECTIVES) for plan in plans_of(call) for one in plan.placed]
     assert Directive("e", "inline") in found
     arguments = (Argument("safe_softmax"), Argument("x"))
     assert Directive("total", "fuse_at", arguments) in found

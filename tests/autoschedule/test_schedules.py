@@ -15,6 +15,7 @@ from dtpoly.autoschedule.pricing import Call
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.text import schedule_text, whole_text
 from dtpoly.compile import check
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
 from dtpoly.explore.store.results import TIMED
 from dtpoly.frontend.parse import parse
@@ -55,7 +56,7 @@ def asked(name: str) -> Call:
 def test_as_it_was(name: str, golden: Golden) -> None:
     source, call = example(name), asked(name)
     (best,) = islice(schedules(call), 1)
-    text = whole_text(source, algorithm_of(source), "For these sizes.", best.lines)
+    text = whole_text(source, algorithm_of(source, DIRECTIVES), "For these sizes.", best.lines)
     golden(f"autoschedule/{name}.dt", text)
 
 
@@ -63,7 +64,7 @@ def test_as_it_was(name: str, golden: Golden) -> None:
 def test_products_smaller_than_what_a_matrix_unit_multiplies(m: int, n: int, k: int) -> None:
     source = example("mmsigmoid")
     (best,) = islice(schedules(call_of(source, m=m, n=n, k=k)), 1)
-    text = whole_text(source, algorithm_of(source), "A schedule.", best.lines)
+    text = whole_text(source, algorithm_of(source, DIRECTIVES), "A schedule.", best.lines)
     checked = check(Source("mmsigmoid.dt", text))
     assert checked.verdict is not None
     assert checked.verdict.is_legal
@@ -78,10 +79,10 @@ def test_products_smaller_than_what_a_matrix_unit_multiplies(m: int, n: int, k: 
 def test_what_comes_first_is_no_slower_than_by_hand_and_checks(name: str) -> None:
     call = asked(name)
     (best,) = islice(schedules(call), 1)
-    hand = scheduled(resolve(parse(example(name)).file).program)
+    hand = scheduled(resolve(parse(example(name)).file).program, DIRECTIVES)
     assert best.seconds <= NEAR * cost(hand, call.sizes, call.dtype, call.device).seconds
     source = example(name)
-    text = whole_text(source, algorithm_of(source), "A schedule.", best.lines)
+    text = whole_text(source, algorithm_of(source, DIRECTIVES), "A schedule.", best.lines)
     checked = check(Source(name, text))
     assert checked.diagnostics == ()
     assert checked.verdict is not None
@@ -93,14 +94,14 @@ def test_what_comes_first_is_no_slower_than_by_hand_and_checks(name: str) -> Non
 def test_all_that_would_be_measured_is_legal_and_near(name: str) -> None:
     call = asked(name)
     found = list(islice(schedules(call), 20))
-    hand = scheduled(resolve(parse(example(name)).file).program)
+    hand = scheduled(resolve(parse(example(name)).file).program, DIRECTIVES)
     assert len(found) >= 15
     assert found[0].seconds <= NEAR * cost(hand, call.sizes, call.dtype, call.device).seconds
     texts = {tuple(show_directive(line.directive) for line in one.lines) for one in found}
     assert len(texts) == len(found)
     for one in found:
         assert all(line.why or line.directive.name == "compile" for line in one.lines)
-        assert judge(one.program).is_legal
+        assert judge(one.program, DIRECTIVES).is_legal
 
 
 @pytest.mark.long

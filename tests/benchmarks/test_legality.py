@@ -11,6 +11,7 @@ from benchmarks.__main__ import COMMANDS, PROGRAM, main
 from benchmarks.commands.legality import as_json, table
 from benchmarks.files import RESULTS
 from benchmarks.timing import Result, isl_calls
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.legality import judge
 from tests.pace import is_kept, is_kept_once
 from tests.schedule.told import SUM, read
@@ -66,7 +67,7 @@ def test_calls_of_isl_are_counted_and_let_go() -> None:
     program = read(SUM)
 
     def judged() -> object:
-        return judge(program)
+        return judge(program, DIRECTIVES)
 
     count = isl_calls(judged)
     assert count > 20

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.cli import legal
-from dtpoly.schedule.primitives import PRIMITIVES
+from dtpoly.directives.built_in import DIRECTIVES
 from tests.cli.conftest import Entry
 from tests.conftest import Golden
 from tests.schedule.told import MAP, TWO_PRODUCTS
@@ -107,7 +107,7 @@ def test_every_directive_is_offered_or_said_not_to_be(call: Entry, tmp_path: Pat
     found = {one["directive"]: one for one in json.loads(out)["directives"]}
     words = {directive.partition("(")[0].rpartition(".")[2] for directive in found}
     # Nothing is blocked here, and no other Func is there.
-    assert {one.name for one in PRIMITIVES} - words == {*("compile", "fuse_at", "beside", "map")}
+    assert {one.name for one in DIRECTIVES} - words == {*("compile", "fuse_at", "beside", "map")}
     assert not found["mm.warp_specialize();"]["changes"]
     assert not found["mm.align(A);"]["changes"]
     assert found["mm.num_warps(4);"]["changes"]

@@ -8,6 +8,7 @@ import islpy as isl
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.resolve import scheduled
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
@@ -82,11 +83,11 @@ def test_the_tree_has_one_node_a_line(call: Entry, good: Path) -> None:
     code, out, err = call("show", "--stage", "tree", str(good))
     assert (code, err) == (0, "")
     program = load(Source("given", SOFTMAX))
-    assert out == show_tree(scheduled(program).kernels) + "\n"
+    assert out == show_tree(scheduled(program, DIRECTIVES).kernels) + "\n"
     assert out.startswith("kernel ")
     document = json.loads(call("show", "--stage", "tree", "--json", str(good))[1])
     names = [kernel["name"] for kernel in document["tree"]]
-    assert names == [kernel.name for kernel in scheduled(program).kernels]
+    assert names == [kernel.name for kernel in scheduled(program, DIRECTIVES).kernels]
 
 
 def test_a_program_without_funcs_has_an_empty_tree(call: Entry) -> None:

@@ -9,6 +9,7 @@ from random import Random
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -55,7 +56,7 @@ def random_product(seed: int) -> str:
 def main() -> None:
     """Compile all."""
     for said in SAID:
-        state = judge(load(Source("f.dt", f"{PRODUCT} {said} f.compile();"))).scheduled
+        state = judge(load(Source("f.dt", f"{PRODUCT} {said} f.compile();")), DIRECTIVES).scheduled
         sizes: dict[str, int] = dict.fromkeys(("m", "n", "k"), 1024)
         (binary,) = build(state, code_of(state), Target("cuda", 90), sizes, DType.BF16).binaries
         text = str(binary.stages["ttgir"])

@@ -12,6 +12,7 @@ from random import Random
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType
 from dtpoly.algorithm.show import show
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.runtime.load import load_module
 from dtpoly.schedule.legality import judge
@@ -37,7 +38,7 @@ NEWER_GPU = "'cvt with .e4m3x2/.e5m2x2' requires .target sm_89"
 def wrong(word: str) -> Iterator[str]:
     """Yield what is wrong with the binaries of a listing, or with those of one kernel of a case."""
     if word in FILES:
-        yield from _built(word, judge(program(word)).scheduled, code(word))
+        yield from _built(word, judge(program(word), DIRECTIVES).scheduled, code(word))
         return
     case = random_case(int(word.removesuffix(ALL)))
     state = verdict(case).scheduled

@@ -11,6 +11,7 @@ from random import Random
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.check import check_schedule
 from tests.schedule.told import read
 
@@ -74,7 +75,7 @@ def expert(random: Random) -> tuple[Program, dict[str, int]]:
         draft = random.choice((_product, _product, _reduction, _reduction, _map))(random)
         draft.say(f"num_warps({random.choice((1, 2, 4, 8))})")
         program = read(draft.text)
-        if not has_errors(check_schedule(program)):
+        if not has_errors(check_schedule(program, DIRECTIVES)):
             return program, _sizes(draft)
 
 

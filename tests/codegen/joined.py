@@ -6,6 +6,7 @@ None of the GPUs need be there, in a process in which Triton does not interpret.
 import json
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -23,7 +24,7 @@ PROGRAM = (
 
 def main() -> None:
     """Compile all that is launched."""
-    state = judge(load(Source("f.dt", PROGRAM))).scheduled
+    state = judge(load(Source("f.dt", PROGRAM)), DIRECTIVES).scheduled
     code = code_of(state)
     for size in (64, 63):
         sizes = {label.name: size for label in state.program.labels}

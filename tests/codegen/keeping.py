@@ -17,6 +17,7 @@ from typing import Any
 from unittest import mock
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.runtime.load import load_module
 from dtpoly.schedule.legality import judge
@@ -106,7 +107,7 @@ driver = Driver()
 
 def module_of(source: str) -> ModuleType:
     """Load a generated file again, so that it knows nothing of earlier launches."""
-    return anew(code_of(judge(load(Source("test.dt", source))).scheduled).text)
+    return anew(code_of(judge(load(Source("test.dt", source)), DIRECTIVES).scheduled).text)
 
 
 def anew(text: str) -> ModuleType:

@@ -13,6 +13,7 @@ from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program, Split
 from dtpoly.algorithm.sizes import needing_room
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -58,7 +59,7 @@ def program(name: str) -> Program:
 @cache
 def code(name: str) -> Code:
     """Return the code that is generated for a listing."""
-    return code_of(judge(program(name)).scheduled)
+    return code_of(judge(program(name), DIRECTIVES).scheduled)
 
 
 @cache

@@ -14,6 +14,7 @@ import torch
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -41,7 +42,7 @@ made = set[int]()  # the addresses of all memory that was asked for
 def generated(text: str) -> tuple[Program, ModuleType]:
     """Load a file that takes the CPU for a GPU."""
     program = load(Source("test.dt", text))
-    made = code_of(judge(program).scheduled).text
+    made = code_of(judge(program, DIRECTIVES).scheduled).text
     for one in ("tensor.is_cuda", "tensors[0].is_cuda"):
         assert one in made
         made = made.replace(one, one.replace("cuda", "cpu"))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.ring.memory import RaceError
 from dtpoly.schedule.legality import judge
@@ -50,7 +51,7 @@ class Variant:
     @property
     def code(self) -> Code:
         """Return the generated code."""
-        return code_of(judge(read(self.text)).scheduled)
+        return code_of(judge(read(self.text), DIRECTIVES).scheduled)
 
     @property
     def without_barriers(self) -> str:

@@ -8,6 +8,7 @@ import json
 from random import Random
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -63,7 +64,7 @@ def main() -> None:
     texts |= {f"random {seed}": random_product(seed) for seed in range(RANDOM)}
     for name, text in texts.items():
         targets, every = (TARGETS, SIZES) if name in NAMES else (TARGETS[:1], SIZES[:1])
-        state = judge(load(Source(f"{name}.dt", text))).scheduled
+        state = judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled
         code = code_of(state)
         for target in targets:
             for size in every:

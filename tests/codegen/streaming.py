@@ -7,6 +7,7 @@ code asks for that. None of the GPUs need be there, in a process in which Triton
 import json
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -47,7 +48,7 @@ HINT = "evict_first"
 def main() -> None:
     """Compile all."""
     for name, (text, size) in PROGRAMS.items():
-        state = judge(load(Source("f.dt", text))).scheduled
+        state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
         code = code_of(state)
         sizes = {label.name: size for label in state.program.labels}
         for target in TARGETS:

@@ -9,6 +9,7 @@ import re
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -31,7 +32,7 @@ def main() -> None:
     for target in TARGETS:
         for said in SAID:
             text = LARGE if target == TARGETS[0] else SMALL
-            state = judge(load(Source("f.dt", f"{text} {said} f.compile();"))).scheduled
+            state = judge(load(Source("f.dt", f"{text} {said} f.compile();")), DIRECTIVES).scheduled
             sizes: dict[str, int] = dict.fromkeys(("m", "n", "k"), 1024)
             (binary,) = build(state, code_of(state), target, sizes, DType.BF16).binaries
             ptx = str(binary.stages.get("ptx", ""))

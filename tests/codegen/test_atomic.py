@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.schedule.legality import judge
@@ -27,7 +28,7 @@ def test_every_special_value_meets_every_other_one(given: str, kept: str, operat
     # Of each row the first two are one part.
     rows = [(first, first, second) for first, second in product(SPECIAL, SPECIAL)]
     values = torch.tensor(rows, dtype=TORCH_DTYPE[DType(given)])
-    module = imported(code_of(judge(program).scheduled).text)
+    module = imported(code_of(judge(program, DIRECTIVES).scheduled).text)
     inputs: Inputs = {"A": values}
     sizes = {"x": len(rows), "k": 3}
     assert compared(module, program, ("f",), inputs, sizes).known == len(rows)
@@ -41,4 +42,4 @@ def test_whole_numbers_are_combined_as_they_are() -> None:
     program = read(
         "Func f; In A: i32; RVar k; f[] = rmax(A[k], k); f.compile(); f.block(k:2); f.atomic(k);"
     )
-    assert "dt_nan" not in code_of(judge(program).scheduled).text
+    assert "dt_nan" not in code_of(judge(program, DIRECTIVES).scheduled).text

@@ -5,6 +5,7 @@ import torch
 
 from dtpoly.compile import check, load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -21,7 +22,7 @@ COPIES = (
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", f"{text} f.compile();"))).scheduled)
+    return code_of(judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES).scheduled)
 
 
 @pytest.mark.sampled
@@ -50,7 +51,7 @@ def test_names_that_the_launch_needs() -> None:
         "g_h[x] = after[x] + programs[x]; after.block(x:4); programs.block(x:2);"
         "programs.beside(after); g_h.compile();"
     )
-    code = code_of(judge(load(Source("f.dt", text))).scheduled)
+    code = code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
     one, other = torch.randn(9), torch.randn(9)
     assert imported(code.text).g_h(one, other).equal((one + 1) + other * 2)
 

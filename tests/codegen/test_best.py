@@ -3,6 +3,7 @@
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -20,7 +21,7 @@ INNER = (
 @pytest.mark.parametrize("sizes", [{"k": 5, "l": 3}, {"k": 17, "l": 1}])
 def test_a_single_value_meets_a_tile_of_the_best_ones(best: str, sizes: dict[str, int]) -> None:
     program = load(Source("test.dt", INNER.format(best=best)))
-    made = code_of(judge(program).scheduled)
+    made = code_of(judge(program, DIRECTIVES).scheduled)
     for data in Data:
         inputs = Recipe(layout=Layout.SLICED, data=data).inputs(program, sizes)
         compared(imported(made.text), program, made.stages.outputs, inputs, sizes)

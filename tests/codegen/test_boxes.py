@@ -6,6 +6,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -26,12 +27,14 @@ SIZES = ((20, 36, 40), (16, 32, 16), (5, 4, 8), (17, 52, 24), (33, 100, 36), (1,
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def warned(text: str) -> list[str]:
-    state = judge(load(Source("f.dt", text))).scheduled
-    return [note.text for one in vain(state, code_of(state).stages) for note in one.notes]
+    state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
+    return [
+        note.text for one in vain(state, code_of(state).stages, DIRECTIVES) for note in one.notes
+    ]
 
 
 def stored(text: str) -> list[str]:

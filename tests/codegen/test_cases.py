@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.schedule.primitives import Primitives
 from tests.cli.process import python_path
 from tests.codegen.cases import (
     Outcome,
@@ -178,7 +179,7 @@ def test_all_there_is_occurs() -> None:
         for name, words in features(random_case(seed), "").items():
             found.setdefault(name, set()).update(words)
     known: Primitives = USER
-    assert found["directives"] & {one.name for one in known if one not in PRIMITIVES}
+    assert found["directives"] & {one.name for one in known if one not in DIRECTIVES}
     assert {name: words - found[name] for name, words in OCCURS.items()} == {
         name: set[str]() for name in OCCURS
     }

@@ -9,6 +9,7 @@ import pytest
 
 import dtpoly
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
@@ -60,7 +61,7 @@ DEEP = {
 def test_a_deep_value_is_cut_into_parts(text: str) -> None:
     program = load(Source("test.dt", text))
     with deep_recursion():
-        made = code_of(judge(program).scheduled).text
+        made = code_of(judge(program, DIRECTIVES).scheduled).text
         verdict = verify(program, made).verdict
     check_depth(read_unit(made))
     assert verdict is Verdict.PROVED

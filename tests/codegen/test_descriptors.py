@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -20,7 +21,7 @@ IN_TURN = PRODUCT.replace("f.compile();", "f.persistent(2); f.compile();")
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -62,15 +63,17 @@ def test_an_axis_of_one_lane_is_no_axis_of_the_tile() -> None:
     ],
 )
 def test_what_is_no_box_is_loaded_by_addresses_and_told(text: str) -> None:
-    judged = judge(load(Source("f.dt", text)))
+    judged = judge(load(Source("f.dt", text)), DIRECTIVES)
     assert described(text) == []
-    told = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    told = vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)
     assert [one.code for one in told] == ["DT198"]
 
 
 def test_one_program_takes_no_turns() -> None:
-    judged = judge(load(Source("f.dt", "Func f; In A; Var x; f[x] = A[x]; f.persistent();")))
-    (told,) = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    judged = judge(
+        load(Source("f.dt", "Func f; In A; Var x; f[x] = A[x]; f.persistent();")), DIRECTIVES
+    )
+    (told,) = vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)
     assert (told.code, told.title) == ("DT198", "'persistent' changes nothing here")
 
 
@@ -79,9 +82,9 @@ def test_where_values_pass_through_memory_no_blocks_take_turns() -> None:
         "Func g, f; In A; Var x, y; g[x, y] = exp(A[x, y]); f[x, y] = g[x, y] + 1;"
         "f.block(x:1, y:64); f.tensorize(y:64, g.y:16); g.fuse_at(f, x); f.persistent();"
     )
-    judged = judge(load(Source("f.dt", text)))
+    judged = judge(load(Source("f.dt", text)), DIRECTIVES)
     made = code_of(judged.scheduled)
-    assert [one.title for one in vain(judged.scheduled, made.stages)] == [
+    assert [one.title for one in vain(judged.scheduled, made.stages, DIRECTIVES)] == [
         "'persistent' changes nothing here"
     ]
     assert "dt_turns" not in made.text

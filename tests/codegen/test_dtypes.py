@@ -10,6 +10,7 @@ from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, FLOATS, INTEGERS, DType
 from dtpoly.algorithm.operations import OPERATIONS, REDUCTIONS, Result
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.schedule.check import check_schedule
@@ -45,10 +46,10 @@ def is_ordinary(dtype: DType, way: str) -> bool:
 def run(text: str, inputs: Inputs | None = None, recipe: Recipe | None = None) -> Checked:
     """Run a Program at 5 by 6; what it compares is known."""
     program: Program = read(text)
-    assert not has_errors(check_schedule(program))
+    assert not has_errors(check_schedule(program, DIRECTIVES))
     sizes = {label.name: SIZES[label.name] for label in program.labels}
     given = (recipe or Recipe()).inputs(program, sizes) if inputs is None else inputs
-    made = code_of(judge(program).scheduled)
+    made = code_of(judge(program, DIRECTIVES).scheduled)
     module = imported(made.text)
     outputs = made.stages.outputs
     assert set(outputs) == {func.name for func in program.funcs} or "f" in outputs
@@ -195,7 +196,7 @@ def test_products(dtype: DType) -> None:
     program = read("\n".join((head, *lines)))
     sizes = {"x": 17, "z": 3, "k": 18}
     given = Recipe(dtype=dtype).inputs(program, sizes)
-    made = code_of(judge(program).scheduled)
+    made = code_of(judge(program, DIRECTIVES).scheduled)
     checked = compared(imported(made.text), program, funcs, given, sizes)
     assert checked.known == checked.elements == len(funcs) * 17 * 3
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.verify.proof.verify import Verdict, verify
@@ -41,7 +42,7 @@ f2.split(y:yi/3); f2.tensorize(k:4, x:2); f0.fuse_at(f1, x); f1.fuse_at(f2, y); 
 
 def emitted(text: str) -> str:
     """The file of a Program."""
-    return code_of(judge(read(text)).scheduled).text
+    return code_of(judge(read(text), DIRECTIVES).scheduled).text
 
 
 @pytest.mark.parametrize("name", MULTIPLIED)

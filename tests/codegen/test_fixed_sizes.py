@@ -8,6 +8,7 @@ from dtpoly.algorithm.show import show_directive
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.compile import check, load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.reference.run import run
 from dtpoly.remarks import remarked_soon
@@ -39,7 +40,7 @@ SCHEDULES = (
 
 def made(text: str) -> tuple[Program, str]:
     program = load(Source("test.dt", f"{text} f.compile();"))
-    return program, code_of(judge(program).scheduled).text
+    return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
 @pytest.mark.sampled
@@ -204,7 +205,10 @@ def test_the_autoscheduler_flattens_loops_of_fixed_sizes() -> None:
     source = Source("test.dt", algorithm + chosen)
     assert "DT198" not in {one.code for one in remarked_soon(check(source)).diagnostics}
     program = load(source)
-    assert verify(program, code_of(judge(program).scheduled).text).verdict is Verdict.PROVED
+    assert (
+        verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
+        is Verdict.PROVED
+    )
 
 
 @pytest.mark.parametrize("text", [POOL, AVERAGE])
@@ -213,7 +217,7 @@ def test_pools_are_scheduled(text: str) -> None:
     best = next(iter(schedules(call)))
     chosen = " ".join(show_directive(line.directive) for line in best.lines)
     program = load(Source("test.dt", text + chosen))
-    made_text = code_of(judge(program).scheduled).text
+    made_text = code_of(judge(program, DIRECTIVES).scheduled).text
     assert verify(program, made_text).verdict is Verdict.PROVED
     X = torch.randn(1, 9, 12)
     module = imported(made_text)

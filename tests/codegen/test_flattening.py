@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.ir.kernel import ForLoop
 from dtpoly.ir.parts import inside
 from dtpoly.schedule.legality import judge
@@ -95,8 +96,8 @@ def test_what_is_one_loop() -> None:
 
 @pytest.mark.parametrize("loops", ["s, r", "r, c", "b, r"])
 def test_loops_that_are_not_inside_of_each_other(loops: str) -> None:
-    judged = judge(written(f"{CONV} f.flatten({loops});"))
-    (told,) = vain(judged.scheduled, generated(f"{CONV} f.flatten({loops});").stages)
+    judged = judge(written(f"{CONV} f.flatten({loops});"), DIRECTIVES)
+    (told,) = vain(judged.scheduled, generated(f"{CONV} f.flatten({loops});").stages, DIRECTIVES)
     assert (told.code, told.title) == ("DT198", "'flatten' changes nothing here")
     assert told.span is not None
     assert told.span.text == f"f.flatten({loops})"

@@ -7,6 +7,7 @@ import pytest
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.launched import numbered
@@ -28,7 +29,7 @@ def axis(name: str, label: str, step: int, outer: str = "", extent: int | None =
 
 def laid_out(text: str, change: Callable[[Grid], Grid]) -> State:
     """The schedule of a text with another grid."""
-    state = judge(read(text)).scheduled
+    state = judge(read(text), DIRECTIVES).scheduled
     kernels = (replace(kernel, grid=change(kernel.grid)) for kernel in state.kernels)
     return replace(state, kernels=tuple(kernels))
 

@@ -4,6 +4,7 @@ import pytest
 
 from dtpoly.codegen.limits import Elements, largest_tiles
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import stages_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -29,7 +30,7 @@ MATMUL = "Func f; In A, B; Var x, y; RVar k; f[x, y] = rdot(A[x, k], B[k, y], k)
     ],
 )
 def test_largest_tiles(source: str, expected: set[Elements]) -> None:
-    (kernel,) = stages_of(judge(load(Source("test.dt", source))).scheduled).kernels
+    (kernel,) = stages_of(judge(load(Source("test.dt", source)), DIRECTIVES).scheduled).kernels
     assert set(largest_tiles(kernel)) == expected
 
 

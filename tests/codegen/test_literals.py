@@ -10,6 +10,7 @@ import torch
 from dtpoly.algorithm.dtypes import FLOATS, INTEGERS, DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.codegen.triton_text import kernel_lines
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.ir.kernel import Lanes, Step, TileKernel
 from dtpoly.reference.values import TORCH_DTYPE
@@ -29,7 +30,7 @@ WAYS = ("", "f.tensorize(x:4);")
 def run(text: str, dtype: DType = DType.F32, inputs: Inputs | None = None, **sizes: int) -> str:
     """Run a Program; its text."""
     given = read(text)
-    made = code_of(judge(given).scheduled)
+    made = code_of(judge(given, DIRECTIVES).scheduled)
     theirs = inputs or Recipe(3, dtype).inputs(given, sizes)
     checked = compared(imported(made.text), given, made.stages.outputs, theirs, sizes)
     assert checked.known == checked.elements > 0
@@ -213,7 +214,7 @@ def test_8_and_64_bits_meet_by_way_of_32() -> None:
         assert re.search(r"tl.float32\)[.,)]", text)
     given = read("Func f, g; In A, B; Var x; f[x] = A[x]; g[x] = B[x]; f.compile(); g.compile();")
     recipe = Recipe(1, DType.F64, dtypes={"B": DType.F8E5M2})
-    module = imported(code_of(judge(given).scheduled).text)
+    module = imported(code_of(judge(given, DIRECTIVES).scheduled).text)
     for func in ("f", "g"):
         with pytest.raises(TypeError, match="have no common type: convert an input"):
             getattr(module, func)(**recipe.inputs(given, {"x": 5}))
@@ -234,7 +235,7 @@ def test_tanh_is_right_to_3_units() -> None:
     values = torch.cat([sizes, -sizes, torch.tensor([nan])])
     with catch_warnings():
         simplefilter("ignore")  # numpy's: exp2 of large numbers is infinite, as it must be
-        got = imported(code_of(judge(given).scheduled).text).f(values)
+        got = imported(code_of(judge(given, DIRECTIVES).scheduled).text).f(values)
     exact = torch.tanh(values.double())
     unit = torch.nextafter(exact.float().abs(), torch.tensor(2.0)) - exact.float().abs()
     assert got[-1].isnan()

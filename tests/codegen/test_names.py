@@ -14,6 +14,7 @@ from dtpoly.codegen.names import KERNEL, WRAPPER, file_names, fresh, is_reserved
 from dtpoly.codegen.prelude import SHARED
 from dtpoly.codegen.scopes import Scope, Scopes
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -72,7 +73,7 @@ OWN = {"f": "f", "g": "g", "A": "A", "B": "B", "s": "s", "x": "x", "y": "y", "k"
 
 def made(**names: str) -> ModuleType:
     program = load(Source("test.dt", TEXT.format(**(OWN | names))))
-    return imported(code_of(judge(program).scheduled).text)
+    return imported(code_of(judge(program, DIRECTIVES).scheduled).text)
 
 
 def check(function: Any) -> None:
@@ -136,7 +137,7 @@ def test_what_a_wrapper_is_called_with_is_predictable() -> None:
         "class[x, max] = A[x] * out[x] + device[x] * lambda * alpha; class.compile();"
     ).replace("A[x] * out[x] + device[x] * lambda * alpha", "reshape(A[x] * out[x], x, 1)")
     program = load(Source("test.dt", text))
-    module = imported(code_of(judge(program).scheduled).text)
+    module = imported(code_of(judge(program, DIRECTIVES).scheduled).text)
     names = list(inspect.signature(module.class_).parameters)
     assert names == ["A", "out_", "device", "lambda_", "alpha", "out", "max_"]
 
@@ -195,7 +196,9 @@ def test_no_text_of_a_file_becomes_code() -> None:
     f.block(x:2); f.compile();
     """
     program = load(Source("test.dt", text))
-    tree = ast.parse(code_of(judge(program).scheduled, "x\nimport os\r\x0bimport os").text)
+    tree = ast.parse(
+        code_of(judge(program, DIRECTIVES).scheduled, "x\nimport os\r\x0bimport os").text
+    )
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
     assert [alias.name for one in imports for alias in one.names] == [
         "hashlib",

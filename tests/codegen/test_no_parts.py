@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -39,9 +40,11 @@ def program_of(name: str, schedule: str) -> str:
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_no_parts_and_one(name: str, schedule: str) -> None:
     program = load(Source("test.dt", program_of(name, schedule)))
-    text = code_of(judge(program).scheduled).text
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
     assert verify(program, text).verdict is Verdict.PROVED
-    plain = imported(code_of(judge(load(Source("t.dt", program_of(name, "")))).scheduled).text).f
+    plain = imported(
+        code_of(judge(load(Source("t.dt", program_of(name, ""))), DIRECTIVES).scheduled).text
+    ).f
     function, inputs = imported(text).f, [torch.randn(7)]
     inputs += [torch.randn(5)] if "B[" in ALGORITHMS[name] else []
     for size in (0, 1):

@@ -3,6 +3,7 @@
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -21,7 +22,7 @@ from dtpoly.source import Source
 @pytest.mark.parametrize("operation", ["maximum", "minimum"])
 def test_a_literal_does_not_widen_small_numbers(dtype: str, number: str, operation: str) -> None:
     source = f"Func f; In A: {dtype}; Var x; f[x] = {operation}(A[x], 3) * 100;"
-    text = code_of(judge(load(Source("test.dt", source))).scheduled).text
+    text = code_of(judge(load(Source("test.dt", source)), DIRECTIVES).scheduled).text
     # There the result would be an i32, and a product of two would not wrap.
     assert f"tl.{operation}(" in text
     assert f", {number}) * 100" in text

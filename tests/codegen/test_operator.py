@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -36,7 +37,7 @@ def fresh_compiler() -> Iterator[None]:
 
 
 def text(source: str, header: str = "") -> str:
-    return code_of(judge(load(Source("test.dt", source))).scheduled, header).text
+    return code_of(judge(load(Source("test.dt", source)), DIRECTIVES).scheduled, header).text
 
 
 def module(source: str, header: str = "") -> Any:

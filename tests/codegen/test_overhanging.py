@@ -3,16 +3,15 @@
 import pytest
 import torch
 
-from dtpoly.ir.kernel import WhereDescribed
-from dtpoly.ir.parts import inside
+from dtpoly.ir.covered import covered_loops
 from tests.codegen.running import imported
 from tests.codegen.test_descriptors import IN_TURN, PRODUCT, generated
 
 
 def needed(text: str) -> list[tuple[str, ...]]:
     """The descriptors that each such loop needs."""
-    steps = (one for kernel in generated(text).stages.kernels for one in inside(kernel.body))
-    return [one.descriptors for one in steps if isinstance(one, WhereDescribed)]
+    kernels = generated(text).stages.kernels
+    return [one.covered for kernel in kernels for one in covered_loops(kernel.body)]
 
 
 def test_a_product_of_what_is_described() -> None:

@@ -7,6 +7,7 @@ import torch
 
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -25,7 +26,7 @@ WAIT = "        tl.extra.cuda.gdc_wait()\n"
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", f"{text} f.compile();"))).scheduled)
+    return code_of(judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES).scheduled)
 
 
 @pytest.mark.sampled

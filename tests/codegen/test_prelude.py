@@ -17,6 +17,7 @@ import torch
 from dtpoly.codegen import reference_terms, test_text
 from dtpoly.codegen.prelude import SHARED, shared_by
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -61,7 +62,7 @@ PROGRAMS = (
 def text(source: str, test: bool = False) -> str:
     program = load(Source("test.dt", source))
     sizes = {label.name: 20 for label in program.labels} if test else None
-    return code_of(judge(program).scheduled, "header", sizes).text
+    return code_of(judge(program, DIRECTIVES).scheduled, "header", sizes).text
 
 
 def defined(text: str) -> set[str]:

@@ -9,6 +9,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.module import SHARED_BELOW
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from tests.codegen.inputs import Inputs, Layout, Recipe
@@ -65,7 +66,7 @@ NO_FORMS = {
 def made(text: str) -> tuple[Program, Code]:
     """A Program, and what is generated for it."""
     given = read(text)
-    return given, code_of(judge(given).scheduled)
+    return given, code_of(judge(given, DIRECTIVES).scheduled)
 
 
 def run(text: str, dtype: DType = DType.F32, inputs: Inputs | None = None) -> str:

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from dtpoly.codegen.functions import TEXTS
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from tests.codegen.running import imported
@@ -39,7 +40,7 @@ def test_a_remainder_is_exact(
     name: str, dtype: type[np.floating], least: float, most: float
 ) -> None:
     a, b = numbers(dtype, least, most)
-    module = imported(code_of(judge(read(TEXT.format(name))).scheduled).text)
+    module = imported(code_of(judge(read(TEXT.format(name)), DIRECTIVES).scheduled).text)
     found = module.f(torch.tensor(a), torch.tensor(b)).numpy()
     with np.errstate(all="ignore"):
         rest = np.fmod(a, b)

@@ -9,6 +9,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.sizes import input_shapes, sizes_of
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -25,7 +26,7 @@ SEEDS = 24
 def test_it_is_right_and_never_refuted(seed: int) -> None:
     """Also where one element, maybe beyond a label's end, is infinite or no number."""
     program = load(Source("shifted.dt", random_shifted(seed)))
-    made = code_of(judge(program).scheduled)
+    made = code_of(judge(program, DIRECTIVES).scheduled)
     module, random = imported(made.text), Random(seed)
     for at, special in enumerate((None, None, "inf", "nan")):
         wanted = {label.name: random.choice(SIZES) for label in program.labels}

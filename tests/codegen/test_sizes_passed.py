@@ -10,6 +10,7 @@ import dtpoly
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
@@ -32,7 +33,7 @@ SCHEDULES = (
 
 def made(text: str) -> tuple[Program, str]:
     program = load(Source("test.dt", f"{text} f.compile();"))
-    return program, code_of(judge(program).scheduled).text
+    return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -133,7 +134,7 @@ def test_a_schedule_in_python_is_called_with_sizes() -> None:
 def test_a_test_of_a_file_passes_its_sizes() -> None:
     program = load(Source("test.dt", f"{POOL} f.compile();"))
     sizes = {"b": 1, "h": 5, "w": 9, "r": 3, "s": 2}
-    text = code_of(judge(program).scheduled, "", sizes).text
+    text = code_of(judge(program, DIRECTIVES).scheduled, "", sizes).text
     assert "f(X, h=h, r=r, w=w, s=s)" in text
     module = imported(text)
     module.test()

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -26,7 +27,7 @@ PRODUCT = (
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def test_the_loop_over_the_product_is_said_to_be_so() -> None:
@@ -70,8 +71,8 @@ def test_what_is_another_loop_is_as_it_was_and_told(old: str, new: str) -> None:
         generated(text.replace(old, new)) for text in (PRODUCT, PRODUCT.replace(said, ""))
     )
     assert _without_names(one.text.replace(f"    # {said}\n", "")) == _without_names(other.text)
-    state = judge(load(Source("f.dt", PRODUCT.replace(old, new)))).scheduled
-    told = {(one.code, one.title) for one in vain(state, one.stages)}
+    state = judge(load(Source("f.dt", PRODUCT.replace(old, new))), DIRECTIVES).scheduled
+    told = {(one.code, one.title) for one in vain(state, one.stages, DIRECTIVES)}
     assert ("DT198", "'warp_specialize' changes nothing here") in told
 
 

@@ -10,6 +10,7 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -84,7 +85,7 @@ SIZES = ((4, 4, 31), (5, 9, 16), (17, 33, 15), (3, 7, 44), (8, 24, 47), (1, 15, 
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", f"{text} f.compile();"))).scheduled)
+    return code_of(judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES).scheduled)
 
 
 def check(text: str, dtype: DType = DType.F32) -> None:

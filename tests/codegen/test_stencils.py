@@ -8,6 +8,7 @@ from dtpoly.algorithm.sizes import input_shapes, sizes_of
 from dtpoly.compile import check as checked
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -33,7 +34,7 @@ def check(text: str, seed: int) -> Verdict | None:
     """Run it at some sizes, and verify it; None where the schedule is refused."""
     try:
         program = load(Source("stencil.dt", text))
-        made = code_of(judge(program).scheduled)
+        made = code_of(judge(program, DIRECTIVES).scheduled)
     except DtpolyError:
         return None
     module, random = imported(made.text), Random(seed)
@@ -55,7 +56,7 @@ def test_lanes_that_nobody_needs_read_nothing_outside(read: str) -> None:
         Source("t.dt", f"{BEYOND} f[x] = {read}; f.block(x:4); f.tensorize(x:0); {FUSED}")
     )
     with pytest.raises(DtpolyError, match="DT300"):
-        code_of(judge(program).scheduled)
+        code_of(judge(program, DIRECTIVES).scheduled)
 
 
 def test_lanes_that_nobody_needs_end_where_an_input_does() -> None:
@@ -63,7 +64,7 @@ def test_lanes_that_nobody_needs_end_where_an_input_does() -> None:
     text = """Func f, g; In A; Var x, u; g[u] = A[u] * 2; f[x] = g[2 * x]; g.fuse_at(f, x);
         f.block(x:128); f.tensorize(x:8, u:16); f.compile();"""
     program = load(Source("t.dt", text))
-    made = code_of(judge(program).scheduled)
+    made = code_of(judge(program, DIRECTIVES).scheduled)
     for u in (1, 15, 16, 17, 33, 257):
         sizes = {"x": (u + 1) // 2, "u": u}
         inputs = Recipe(u).inputs(program, sizes)
@@ -81,7 +82,10 @@ def test_where_lanes_are_that_go_beyond_a_label() -> None:
             g.fuse_at(f, x, recompute); f.compile();""",
         )
     )
-    assert verify(program, code_of(judge(program).scheduled).text).verdict is Verdict.PROVED
+    assert (
+        verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
+        is Verdict.PROVED
+    )
 
 
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
@@ -99,5 +103,5 @@ def test_most_are_done() -> None:
     """Not too many are refused: that would be no test."""
     sources = (Source("stencil.dt", random_stencil(seed)) for seed in range(SEEDS))
     programs = [one.program for one in map(checked, sources)]
-    done = [program is not None and judge(program).is_legal for program in programs]
+    done = [program is not None and judge(program, DIRECTIVES).is_legal for program in programs]
     assert sum(done) > 2 / 3 * SEEDS

@@ -3,6 +3,7 @@
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -11,7 +12,7 @@ from tests.codegen.running import imported
 
 def generated(text: str) -> Code:
     """What is generated for a text."""
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def test_what_is_read_with_padding_is_in_memory() -> None:

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -16,7 +17,7 @@ COPY = "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.tensorize(x:4, y:8);"
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
@@ -26,8 +27,10 @@ def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def warned(text: str) -> list[str]:
-    state = judge(load(Source("f.dt", text))).scheduled
-    return [note.text for one in vain(state, code_of(state).stages) for note in one.notes]
+    state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
+    return [
+        note.text for one in vain(state, code_of(state).stages, DIRECTIVES) for note in one.notes
+    ]
 
 
 def test_a_result() -> None:

@@ -10,6 +10,7 @@ import torch
 from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.code_map import code_map
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.ir.kernel_text import show_kernel
 from dtpoly.schedule.legality import judge
@@ -29,7 +30,7 @@ SAID = re.compile(r"\w+\.stream\(.*?\);")
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def loads(text: str) -> Counter[tuple[str, str]]:
@@ -91,7 +92,7 @@ def test_it_is_shown() -> None:
 
 
 def test_its_directive_stands_over_the_kernel() -> None:
-    state = judge(load(Source("f.dt", ROW))).scheduled
+    state = judge(load(Source("f.dt", ROW)), DIRECTIVES).scheduled
     lines = code_map(state, code_of(state))
     (said,) = (one for one in lines if one.text.strip() == "# f.stream(A);")
     assert said.origin.directive is not None
@@ -102,8 +103,8 @@ def test_its_directive_stands_over_the_kernel() -> None:
 
 def test_what_is_never_loaded() -> None:
     text = "Func f; In A, B; Var x; f[x] = pad(A, 0)[-1] + B[x];"
-    state = judge(load(Source("f.dt", f"{text} f.stream(A, B);"))).scheduled
-    (told,) = vain(state, code_of(state).stages)
+    state = judge(load(Source("f.dt", f"{text} f.stream(A, B);")), DIRECTIVES).scheduled
+    (told,) = vain(state, code_of(state).stages, DIRECTIVES)
     assert (told.code, told.title) == ("DT198", "'stream' changes nothing here")
     assert told.span is not None
     assert told.span.text == "A"

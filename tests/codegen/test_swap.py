@@ -6,6 +6,7 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -76,7 +77,7 @@ SIZES = ((40, 24, 20), (32, 16, 16), (5, 4, 8), (33, 17, 31), (64, 48, 1), (1, 2
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def check(text: str, recipe: Recipe, out: Layout = Layout.PLAIN) -> None:
@@ -89,7 +90,7 @@ def check(text: str, recipe: Recipe, out: Layout = Layout.PLAIN) -> None:
         if "B[m, n]" in text:
             given |= {"m": k}
         sizes = {label.name: given[label.name] for label in program.labels}
-        made = made or imported(code_of(judge(program).scheduled).text)
+        made = made or imported(code_of(judge(program, DIRECTIVES).scheduled).text)
         compared(made, program, ("f",), recipe.inputs(program, sizes), sizes, layout=out)
 
 
@@ -144,7 +145,7 @@ def test_bytes() -> None:
 @pytest.mark.parametrize("name", FORMS)
 def test_it_is_proved(name: str) -> None:
     program = load(Source("f.dt", f"{FORMS[name]} f.swap(); f.compile();"))
-    text = code_of(judge(program).scheduled).text
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
     assert verify(program, text, seconds=60).verdict is Verdict.PROVED
 
 
@@ -158,19 +159,19 @@ def test_it_is_proved(name: str) -> None:
 )
 def test_a_tile_that_is_not_turned_back_is_not_proved(right: str, wrong: str) -> None:
     program = load(Source("f.dt", f"{PRODUCT} f.swap(); f.compile();"))
-    text = code_of(judge(program).scheduled).text
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
     assert right in text
     assert verify(program, text.replace(right, wrong), seconds=60).verdict is not Verdict.PROVED
 
 
 def test_where_nothing_is_multiplied_it_changes_nothing() -> None:
     text = "Func f; In A; Var x; f[x] = A[x]; f.block(x:16); f.swap(); f.compile();"
-    state = judge(load(Source("f.dt", text))).scheduled
-    (found,) = vain(state, code_of(state).stages)
+    state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
+    (found,) = vain(state, code_of(state).stages, DIRECTIVES)
     assert (found.code, found.title) == ("DT198", "'swap' changes nothing here")
     assert [note.text for note in found.notes] == ["no kernel of it multiplies two matrices"]
-    state = judge(load(Source("f.dt", f"{PRODUCT} f.swap(); f.compile();"))).scheduled
-    assert not [*vain(state, code_of(state).stages)]
+    state = judge(load(Source("f.dt", f"{PRODUCT} f.swap(); f.compile();")), DIRECTIVES).scheduled
+    assert not [*vain(state, code_of(state).stages, DIRECTIVES)]
 
 
 def test_tensor_cores_multiply_more_at_once() -> None:

@@ -14,6 +14,7 @@ import torch
 
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -29,7 +30,7 @@ MATMUL = (
 def text(source: str) -> str:
     program = load(Source("test.dt", source))
     sizes = {label.name: SIZES.get(label.name, 5) for label in program.labels}
-    return code_of(judge(program).scheduled, "", sizes).text
+    return code_of(judge(program, DIRECTIVES).scheduled, "", sizes).text
 
 
 def module(source: str) -> Any:
@@ -157,5 +158,5 @@ def test_names_do_not_clash() -> None:
     )
     program = load(Source("test.dt", source))
     sizes = dict.fromkeys((label.name for label in program.labels), 4)
-    made: Any = imported(code_of(judge(program).scheduled, "", sizes).text)
+    made: Any = imported(code_of(judge(program, DIRECTIVES).scheduled, "", sizes).text)
     made.test_2(dt=3, device_=5)

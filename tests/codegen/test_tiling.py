@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -46,7 +47,7 @@ f2.compile(); f0.fuse_at(f1, x); f1.fuse_at(f2, w); f2.block(w:2);
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_side_of_a_product_is_loaded_where_any_lane_of_the_other_wants_it(name: str) -> None:
     program = load(Source("f.dt", TEXTS[name]))
-    made = code_of(judge(program).scheduled)
+    made = code_of(judge(program, DIRECTIVES).scheduled)
     assert "tl.dot" in made.text
     assert verify(program, made.text).verdict is Verdict.PROVED
     recipe = Recipe(layout=Layout.SLICED, data=Data.SOME_NAN)
@@ -61,7 +62,7 @@ def test_a_side_of_a_product_is_loaded_where_any_lane_of_the_other_wants_it(name
 def test_what_is_subtracted_from_may_need_more_bits_than_what_is_left() -> None:
     """`3 * w_start + 3 - 2 * x_start` is an index; `3 * w_start` may not be."""
     program = load(Source("f.dt", SLOPE))
-    made = code_of(judge(program).scheduled)
+    made = code_of(judge(program, DIRECTIVES).scheduled)
     assert "3 * tl.cast(w_start_2, tl.int64) + 3 - 2 * tl.cast(x_start, tl.int64)" in made.text
     assert verify(program, made.text).verdict is Verdict.PROVED
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -38,7 +39,10 @@ def text_of(value: str, schedule: str) -> str:
 @pytest.mark.parametrize("value", VALUES)
 def test_is_proved(value: str, schedule: str) -> None:
     program = load(Source("test.dt", text_of(value, schedule)))
-    assert verify(program, code_of(judge(program).scheduled).text).verdict is Verdict.PROVED
+    assert (
+        verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
+        is Verdict.PROVED
+    )
 
 
 @pytest.mark.parametrize("lanes", [16, 1024, 1 << 20])
@@ -46,12 +50,15 @@ def test_is_proved(value: str, schedule: str) -> None:
 def test_lanes_past_a_fixed_size_fit(size: int, lanes: int) -> None:
     text = f"Func f; RVar k: {size}; f[] = rsum(4398046511103 * k, k); f.compile();"
     program = load(Source("test.dt", f"{text} f.tensorize(k:{lanes});"))
-    assert verify(program, code_of(judge(program).scheduled).text).verdict is Verdict.PROVED
+    assert (
+        verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
+        is Verdict.PROVED
+    )
 
 
 def test_calls_above_the_limit_are_refused() -> None:
     text = "Func f; RVar k; f[] = rmax(4398046511104 * k, k); f.compile();"
-    module = imported(code_of(judge(load(Source("test.dt", text))).scheduled).text)
+    module = imported(code_of(judge(load(Source("test.dt", text)), DIRECTIVES).scheduled).text)
     assert module.f(k=3, device="cpu").item() == 2 * 4398046511104
     with pytest.raises(ValueError, match="'k' is 1048576, but must be from 0 to 1048575"):
         module.f(k=1 << 20, device="cpu")
@@ -59,7 +66,7 @@ def test_calls_above_the_limit_are_refused() -> None:
 
 def test_tensors_above_the_limit_are_refused() -> None:
     text = "Func f; In X: i8; Var i; f[i] = X[i] + 4398046511104 * i; f.compile();"
-    module = imported(code_of(judge(load(Source("test.dt", text))).scheduled).text)
+    module = imported(code_of(judge(load(Source("test.dt", text)), DIRECTIVES).scheduled).text)
     assert module.f(torch.tensor([5, 6], dtype=torch.int8)).tolist() == [5, 4398046511110]
     with pytest.raises(ValueError, match="'i' is 1048576, but must be from 0 to 1048575"):
         module.f(torch.zeros(1 << 20, dtype=torch.int8))

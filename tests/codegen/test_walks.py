@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -34,7 +35,7 @@ TILED = f"{ONE} f.block(x:1); f.tensorize(x:0, y:64);"
 
 
 def generated(text: str) -> Code:
-    return code_of(judge(load(Source("f.dt", text))).scheduled)
+    return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 
 def lined(text: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -136,9 +137,9 @@ def test_without_either_nothing_changes() -> None:
     ],
 )
 def test_where_no_line_begins_anywhere_that_is_told(text: str) -> None:
-    judged = judge(load(Source("f.dt", text)))
+    judged = judge(load(Source("f.dt", text)), DIRECTIVES)
     assert lined(text) == [((), ())]
-    told = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    told = vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)
     assert [one.title for one in told] == ["'align' changes nothing here"]
 
 
@@ -151,11 +152,11 @@ def test_where_no_line_begins_anywhere_that_is_told(text: str) -> None:
     ],
 )
 def test_one_loop_takes_no_turns(text: str) -> None:
-    judged = judge(load(Source("f.dt", text)))
-    told = vain(judged.scheduled, code_of(judged.scheduled).stages)
+    judged = judge(load(Source("f.dt", text)), DIRECTIVES)
+    told = vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)
     assert [one.title for one in told] == ["'alternate' changes nothing here"]
 
 
 def test_what_works_is_not_told() -> None:
-    judged = judge(load(Source("f.dt", BOTH)))
-    assert list(vain(judged.scheduled, code_of(judged.scheduled).stages)) == []
+    judged = judge(load(Source("f.dt", BOTH)), DIRECTIVES)
+    assert list(vain(judged.scheduled, code_of(judged.scheduled).stages, DIRECTIVES)) == []

@@ -8,6 +8,7 @@ import json
 import re
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -32,7 +33,7 @@ def waits(code: str) -> bool:
 def main() -> None:
     """Compile all kernels."""
     for name, text in PROGRAMS.items():
-        state = judge(load(Source("f.dt", text))).scheduled
+        state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
         code = code_of(state)
         for target in TARGETS:
             sizes = {label.name: 64 for label in state.program.labels}

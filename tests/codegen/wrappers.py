@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -26,7 +27,7 @@ def zeros(*shape: int) -> torch.Tensor:
 
 
 def text(source: str) -> str:
-    return code_of(judge(load(Source("test.dt", source))).scheduled).text
+    return code_of(judge(load(Source("test.dt", source)), DIRECTIVES).scheduled).text
 
 
 def module(source: str) -> ModuleType:

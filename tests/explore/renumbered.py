@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from dtpoly.algorithm.program import Argument, Directive, Program, Split
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.classes import class_of, is_aligned
 from dtpoly.explore.legality.verdicts import UNDECIDED, Answer, Rule, verdict_of, with_and_without
-from dtpoly.schedule.primitives import PRIMITIVES, bind
+from dtpoly.schedule.primitives import bind
 from tests.oracle.cases import case, ordinary_case
 
 NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32)
@@ -65,16 +66,16 @@ def pairs(random: Random, program: Program, tries: int = TRIES) -> Iterator[Pair
     program = _staged(random, program)
     for _ in range(tries):
         other = renumbered(random, program)
-        bound = bind(other.directives)
-        if bound.found or any(type(one) not in PRIMITIVES for one in bound.primitives):
+        bound = bind(other.directives, DIRECTIVES)
+        if bound.found or any(type(one) not in DIRECTIVES for one in bound.primitives):
             continue
         mine = class_of(bound.primitives, aligned=True)
         before = found.get(mine.key)
         if before is None:
-            found[mine.key] = other, with_and_without(other, PRIMITIVES)
+            found[mine.key] = other, with_and_without(other, DIRECTIVES)
         elif before[0] != other:
             shared = before[1][mine.runs_ahead]
-            yield Pair(before[0], other, shared, verdict_of(other))
+            yield Pair(before[0], other, shared, verdict_of(other, DIRECTIVES))
 
 
 def _staged(random: Random, program: Program) -> Program:

@@ -16,6 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from dtpoly.algorithm.show import show
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.verdicts import Asked, decided
 from dtpoly.explore.prune.emit import emitted
 from dtpoly.explore.prune.shapes import Shapes
@@ -67,7 +68,7 @@ def legality() -> int:
     of = counted(read_space(str(SPACES / "attention.dts")))
     points = [point_at(of, number) for number in sample(of, POINTS, 0)]
     done = again = 0
-    for one in decided(Asked(of.space), points, again=AGAIN, workers=CORES):
+    for one in decided(Asked(of.space, DIRECTIVES), points, again=AGAIN, workers=CORES):
         again += one.is_again
         done += 0 if one.is_again else len(one.places)
     assert (done, again) == (POINTS, AGAIN)
@@ -109,7 +110,7 @@ def legal_of(name: str, drawn: int) -> tuple[str, Counted, list[int]]:
     points = [point_at(of, number) for number in numbers]
     legal = sorted(
         place
-        for one in decided(Asked(of.space), points, again=0, workers=CORES)
+        for one in decided(Asked(of.space, DIRECTIVES), points, again=0, workers=CORES)
         if one.answer.is_legal
         for place in one.places
     )

@@ -10,6 +10,7 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.accesses.accesses import launched
 from dtpoly.explore.accesses.footprints import footprint
 from dtpoly.explore.accesses.ranges import instances
@@ -50,7 +51,7 @@ def test_every_example_has_a_cost(path: Path) -> None:
 @pytest.mark.parametrize("seed", range(24))
 def test_random_legal_schedules(seed: int) -> None:
     case = random_case(seed)
-    bound = bind(case.program.directives)
+    bound = bind(case.program.directives, DIRECTIVES)
     if bound.found:
         pytest.skip("a directive of a user")
     state = resolve(case.program, bound.primitives)

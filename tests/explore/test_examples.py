@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.verdicts import answer_of
 from dtpoly.explore.space.count import counted, point_at, sample
 from dtpoly.explore.space.file import read_space
@@ -21,5 +22,5 @@ def test_of_an_example(path: Path) -> None:
     of = counted(read_space(str(path)))
     assert 500 < of.count < 50_000
     drawn = (point_at(of, number) for number in sample(of, 12, 0))
-    answers = [answer_of(program_of(of.space, point)) for point in drawn]
+    answers = [answer_of(program_of(of.space, point), DIRECTIVES) for point in drawn]
     assert sum(answer.is_legal for answer in answers) >= 3

@@ -13,6 +13,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality import verdicts
 from dtpoly.explore.legality.classes import Class, class_of, is_aligned
 from dtpoly.explore.legality.shared import Disagreement
@@ -30,7 +31,7 @@ from dtpoly.explore.space.space import Point, Space, program_of
 from dtpoly.generate import code_of
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.primitive import LaunchEdit
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.resolve import Begin
 from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Source
@@ -70,7 +71,7 @@ def answers(of: Space, again: int = 0, workers: int = 1) -> list[Answer]:
     """The answer for each point, in order."""
     chosen = list(points(counted(of)))
     found: dict[int, Answer] = {}
-    for one in decided(Asked(of), chosen, again, workers=workers):
+    for one in decided(Asked(of, DIRECTIVES), chosen, again, workers=workers):
         if not one.is_again:
             assert found.keys().isdisjoint(one.places)
             found |= dict.fromkeys(one.places, one.answer)
@@ -89,7 +90,7 @@ def answers(of: Space, again: int = 0, workers: int = 1) -> list[Answer]:
 )
 def test_shared_verdicts_are_those_of_each_point(directives: str) -> None:
     of = space(CHAIN + directives)
-    expected = [answer_of(program_of(of, point)) for point in points(counted(of))]
+    expected = [answer_of(program_of(of, point), DIRECTIVES) for point in points(counted(of))]
     assert answers(of, again=1000) == expected
 
 
@@ -122,7 +123,7 @@ f.tensorize(u:2);
 def test_loads_that_must_not_run_ahead(text: str) -> None:
     """Whether they do is a part of each class, also of those that share no numbers."""
     of = space(text)
-    expected = [answer_of(program_of(of, point)) for point in points(counted(of))]
+    expected = [answer_of(program_of(of, point), DIRECTIVES) for point in points(counted(of))]
     assert {one.rule for one in expected} == {Rule.NONE, Rule.LEGALITY}
     assert answers(of, again=1000) == expected
 
@@ -131,7 +132,7 @@ def test_answers_are_what_check_says() -> None:
     of = space(CHAIN + "f.block(x:{1, 4});\nf.tensorize(x:{0, 8, 3});\ng.fuse_at(f, {x, y});\n")
     rules: Counter[Rule] = Counter()
     for point in points(counted(of)):
-        answer = answer_of(program_of(of, point))
+        answer = answer_of(program_of(of, point), DIRECTIVES)
         rules[answer.rule] += 1
         checked = check(Source("point.dt", _text(of, point)))
         assert (checked.program is not None) == answer.is_legal
@@ -167,12 +168,12 @@ def test_several_processes_answer_the_same() -> None:
     chosen = [point_at(counted(of), number) for number in sample(counted(of), 60, 1)]
     tally: Counter[Answer] = Counter()
     again = 0
-    for one in decided(Asked(of), chosen, again=40, workers=2):
+    for one in decided(Asked(of, DIRECTIVES), chosen, again=40, workers=2):
         again += one.is_again
         if not one.is_again:
             tally[one.answer] += len(one.places)
     assert again > 10
-    assert tally == Counter(answer_of(program_of(of, point)) for point in chosen)
+    assert tally == Counter(answer_of(program_of(of, point), DIRECTIVES) for point in chosen)
 
 
 def always(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> None:
@@ -223,7 +224,7 @@ def test_classes(one: str, two: str, is_same: bool) -> None:
     keys: list[Class] = []
     for directives in (one, two):
         program = program_of(*_only(CHAIN + directives))
-        keys.append(class_of(bind(program.directives).primitives, aligned=True))
+        keys.append(class_of(bind(program.directives, DIRECTIVES).primitives, aligned=True))
     assert (keys[0] == keys[1]) is is_same
 
 
@@ -250,7 +251,7 @@ def test_a_directive_of_ones_own_shares_verdicts_if_it_says_so(cls: type[Patient
     keys: list[Class] = []
     for size in (4, 32):
         bound = bind(
-            program_of(*_only(CHAIN + f"f.block(x:{size});")).directives, (*PRIMITIVES, cls)
+            program_of(*_only(CHAIN + f"f.block(x:{size});")).directives, (*DIRECTIVES, cls)
         )
         keys.append(class_of((*bound.primitives, cls("f")), aligned=True))
     assert (keys[0] == keys[1]) is cls.ignores_sizes
@@ -317,11 +318,11 @@ def test_ten_thousand_points_of_attention() -> None:
     chosen = [point_at(of, number) for number in sample(of, 10_000, 0)]
     tally: Counter[Rule] = Counter()
     again = 0
-    for one in decided(Asked(of.space), chosen, again=500):
+    for one in decided(Asked(of.space, DIRECTIVES), chosen, again=500):
         again += one.is_again
         if not one.is_again:
             tally[one.answer.rule] += len(one.places)
     assert (sum(tally.values()), again) == (10_000, 500)
     assert tally[Rule.NONE] > 1000
     assert tally[Rule.LEGALITY] > 1000
-    assert verdict_of(program_of(of.space, chosen[0])).rule in tally
+    assert verdict_of(program_of(of.space, chosen[0]), DIRECTIVES).rule in tally

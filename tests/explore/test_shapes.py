@@ -8,6 +8,7 @@ import pytest
 from dtpoly import __version__
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.header import header
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.prune import shapes as module
 from dtpoly.explore.prune.emit import emitted
 from dtpoly.explore.prune.shapes import Shapes
@@ -88,7 +89,7 @@ def apart(text: str) -> str:
     """Each question asked of isl, also where it was asked before."""
     made = named(parse(Source("f.dt", text)).file).program
     assert made is not None
-    state = resolve(made, bind(made.directives).primitives)
+    state = resolve(made, bind(made.directives, DIRECTIVES).primitives)
     return code_of(state, header(__version__, "f.dt")).text
 
 
@@ -131,8 +132,8 @@ def test_the_last_ones_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("options", OPTIONS)
 def test_what_one_schedule_began_another_finishes(options: str) -> None:
     first, other = program(4, OPTIONS[1]), program(4, options)
-    chosen = bind(other.directives).primitives
-    done = finished(begun(first, bind(first.directives).primitives), other, chosen)
+    chosen = bind(other.directives, DIRECTIVES).primitives
+    done = finished(begun(first, bind(first.directives, DIRECTIVES).primitives), other, chosen)
     alone = resolve(other, chosen)
     assert (done.program, done.sized, done.kernels) == (other, other, alone.kernels)
     assert done.fusions == alone.fusions
@@ -155,6 +156,6 @@ h.inline(); f.block(i:16); f.tensorize(i:0); {options} f.compile();"""
     assert [func.name for func in kept.state.program.funcs] == ["f"]
     parsed = named(parse(Source("f.dt", text.format(options=""))).file).program
     assert parsed is not None
-    state = resolve(parsed, bind(parsed.directives).primitives)
+    state = resolve(parsed, bind(parsed.directives, DIRECTIVES).primitives)
     assert [func.name for func in state.program.funcs] == ["f"]
     assert state.sized == parsed

@@ -20,6 +20,7 @@ from dtpoly.algorithm.show import show
 from dtpoly.algorithm.sizes import input_shapes, sizes_of
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -151,7 +152,7 @@ def loading(folder: Path) -> Iterator[Case]:
     """Yield random products in which some warps load for others."""
     for seed in range(PRODUCTS_MADE):
         name, text = f"product_{seed}", random_product(seed)
-        made = code_of(judge(load(Source(f"{name}.dt", text))).scheduled)
+        made = code_of(judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled)
         for at, (m, n, k) in enumerate(((8, 136, 72), (264, 200, 136), (1000, 520, 264))):
             sizes = {"m": m, "n": n, "k": k}
             given = _written(folder, name, made), text, made.stages.outputs, sizes, Recipe(at)
@@ -167,7 +168,7 @@ def nested(folder: Path) -> Iterator[Case]:
         name = f"nested_{number}"
         warps = f"f.num_warps({(1, 4)[number % 2]});"
         text = nested_program(value, f"{schedule} {warps} ", "")
-        made = code_of(judge(load(Source(f"{name}.dt", text))).scheduled)
+        made = code_of(judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled)
         # Products of many numbers leave the range of floats.
         few = 3 if "rprod" in value else 1
         for at, dtype in enumerate((DType.F32, DType.F16, DType.BF16)):
@@ -249,7 +250,8 @@ def chains(folder: Path) -> Iterator[Chain]:
         given = load(Source(f"{name}.dt", text))
         others = tuple(one for one in given.directives if one.name not in WORDS)
         early, late = (
-            code_of(judge(one).scheduled).text for one in (given, replace(given, directives=others))
+            code_of(judge(one, DIRECTIVES).scheduled).text
+            for one in (given, replace(given, directives=others))
         )
         assert WAIT in early
         assert WAIT not in late

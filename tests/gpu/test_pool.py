@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from tests.codegen.inputs import Data, Layout, Recipe
@@ -19,7 +20,7 @@ SIZES = {"x": 3, "y": 5}
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A plan of seven cases, four of which are bad."""
-    text = code_of(judge(program_of(MAP)).scheduled).text
+    text = code_of(judge(program_of(MAP), DIRECTIVES).scheduled).text
     files = {
         "right": text,
         "wrong": text.replace("tl.exp(", "tl.log("),

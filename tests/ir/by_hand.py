@@ -12,8 +12,10 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.codegen.called import helpers
+from dtpoly.codegen.names import pointer, strides
 from dtpoly.codegen.prelude import IMPORTS, SHARED, shared_by
-from dtpoly.codegen.triton_text import helpers, kernel_lines, pointer, strides
+from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.frozen import dataclass
 from dtpoly.ir.check import complaints
 from dtpoly.ir.kernel import OFFSET, GridAxis, Instruction, Pointer, Step, TileKernel
@@ -102,7 +104,7 @@ class HandKernel:
     def text(self) -> str:
         """A file with the kernel and what it calls."""
         own = "".join(f"{line.text}\n" for line in kernel_lines(self.kernel))
-        body = (*helpers(own), own)
+        body = (*helpers([self.kernel]), own)
         return "\n\n".join((IMPORTS, *body, *shared_by(LAUNCH, SHARED)))
 
     @property

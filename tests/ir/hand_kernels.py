@@ -18,6 +18,7 @@ from dtpoly.ir.kernel import (
     Mask,
     Pointer,
     Product,
+    Step,
     Store,
 )
 from dtpoly.ir.tile_values import Converted, Masked, Number, Place, Variable
@@ -39,17 +40,13 @@ def loaded(name: str, tensor: str, labels: tuple[str, ...], axes: tuple[str, ...
     return Load(name, tensor, tuple(map(at, labels)), tests, axes, 0, F32)
 
 
-def attention() -> HandKernel:
-    """Attention in one pass over the keys.
-
-    Each round may find a larger score than all before it. What was summed so far is then too large
-    by exp(next_top - top), so it is multiplied by exp(top - next_top).
-    """
+def of_keys() -> tuple[Step, ...]:
+    """A round of attention: 32 keys and values."""
     f, top, total, out = F32, f32("top", "m"), f32("total", "m"), f32("acc", "m", "n")
     next_top, correction = f32("next_top", "m"), f32("correction", "m")
     shown, weights = f32("shown", "m", "l"), f32("weights", "m", "l")
     scaled = call("mul", f32("scores", "m", "l"), f32("scale"))
-    round_of = steps(
+    return steps(
         *lanes("l", 32, "l_start"),
         loaded("K_tile", "K", ("l", "k"), ("k", "l")),
         loaded("V_tile", "V", ("l", "n"), ("l", "n")),
@@ -74,6 +71,15 @@ def attention() -> HandKernel:
         Product("acc", weights, ("m", "l"), f32("V_tile", "l", "n"), ("l", "n"), f, None),
         Let("top", next_top, ("m",)),
     )
+
+
+def attention() -> HandKernel:
+    """Attention in one pass over the keys.
+
+    Each round may find a larger score than all before it. What was summed so far is then too large
+    by exp(next_top - top), so it is multiplied by exp(top - next_top).
+    """
+    f, out, total = F32, f32("acc", "m", "n"), f32("total", "m")
     body = steps(
         Given("scale", f),
         *lanes("m", 16, "m_start"),
@@ -83,7 +89,7 @@ def attention() -> HandKernel:
         Fill("top", (16,), -inf, f),
         Fill("total", (16,), 0, f),
         Fill("acc", (16, WIDTH), 0, f),
-        ForLoop("l_start", Affine(), at("l_size"), 32, round_of),
+        ForLoop("l_start", Affine(), at("l_size"), 32, of_keys()),
         Store(
             "out",
             (at("m"), at("n")),

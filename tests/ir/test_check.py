@@ -18,7 +18,6 @@ from dtpoly.ir.kernel import (
     Address,
     Collapse,
     Fill,
-    ForLoop,
     GridAxis,
     Instruction,
     Lanes,
@@ -29,6 +28,7 @@ from dtpoly.ir.kernel import (
     Scalar,
     Step,
     Store,
+    TiledLoop,
     TileKernel,
 )
 from dtpoly.ir.parts import inside
@@ -156,7 +156,7 @@ def _with_lane_bound(kernel: TileKernel) -> TileKernel | None:
     lanes = next((one.name for one in inside(kernel.body) if isinstance(one, Lanes)), None)
     if lanes is None:
         return None
-    loops = first(ForLoop, with_(stop=Affine(((lanes, 1),))))(kernel)
+    loops = first(TiledLoop, with_(size=Affine(((lanes, 1),))))(kernel)
     # The lanes must be set before the loop, or that is what is told.
     return loops
 
@@ -175,9 +175,9 @@ FAULTS: dict[str, tuple[Callable[[TileKernel], TileKernel | None], str]] = {
     "no index": (first(Store, with_(indices=())), "indices here"),
     "an unknown index": (first(Store, with_(indices=(STRANGE,), base=None)), "'strange'"),
     "lanes from nowhere": (first(Lanes, with_(start=STRANGE)), "'strange' is not set"),
-    "a bound from nowhere": (first(ForLoop, with_(stop=STRANGE)), "'strange' is not set"),
+    "a bound from nowhere": (first(TiledLoop, with_(size=STRANGE)), "'strange' is not set"),
     "a scalar from nowhere": (first(Scalar, with_(value=STRANGE)), "'strange' is not set"),
-    "a loop that stands still": (first(ForLoop, with_(step=0)), "does not go forwards"),
+    "a loop that stands still": (first(TiledLoop, with_(step=0)), "does not go forwards"),
     "a tile without lanes": (first(Fill, with_(shape=(0,))), "a tile without lanes"),
     "axes that are not there": (first(Collapse, with_(kept=("strange",))), "are kept of"),
     "sides that do not meet": (first(Product, with_(left_axes=("a", "b"))), "do not meet"),

@@ -7,6 +7,8 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.ir.covered import covered_loops, covering
+from dtpoly.ir.dependences import carried, exposed
 from dtpoly.ir.kernel import (
     Accumulate,
     Collapse,
@@ -24,7 +26,7 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
 )
-from dtpoly.ir.parts import inside
+from dtpoly.ir.parts import accessed, inside
 from dtpoly.ir.tiled import flat, parts_of, tiled, with_parts
 from dtpoly.poly.loops import Combined, Compared
 from tests.ir.by_hand import HandKernel, at, blocks_of, f32, kernel_of, run, steps, told, within
@@ -122,18 +124,12 @@ def test_other_steps_are_no_tiled_loop(loop: dict[str, object], rest: dict[str, 
 @pytest.mark.parametrize("text", [PRODUCT, UNEVEN])
 def test_lowering_makes_them_and_passes_keep_them(text: str) -> None:
     for kernel in kernels(text):
-        every = (*kernel.body, *(step for one in kernel.body for step in _below(one)))
-        loops = [one.instruction for one in every if isinstance(one.instruction, TiledLoop)]
-        whole = [one for one in inside(kernel.body) if isinstance(one, ForLoop)]
-        assert whole
-        # A loop to the end of a size, where descriptors load, has no tail.
-        assert len(loops) == len(whole) - ("descriptor" in text)
+        steps_of = [one.instruction for one in kernel.body]
+        loops = [one for one in steps_of if isinstance(one, TiledLoop)]
+        assert len(loops) == sum(isinstance(one, ForLoop) for one in inside(kernel.body)) > 0
         for loop in loops:
+            assert bool(loop.covered) == ("descriptor" in text)
             assert any(isinstance(one, Product | Accumulate) for one in inside(loop.tail))
-
-
-def _below(step: Step) -> tuple[Step, ...]:
-    return getattr(step.instruction, "otherwise", ())
 
 
 @pytest.mark.parametrize(
@@ -143,8 +139,23 @@ def _below(step: Step) -> tuple[Step, ...]:
         (replace(LOOP, main=()), "the tail goes on with 'acc', and the main part does not"),
         (replace(LOOP, size=at("strange")), "'strange' is not set on every way to here"),
         (replace(LOOP, size=at("x_start"), step=0), "a loop that does not go forwards"),
+        (replace(LOOP, covered=("X_blocks",)), "'X_blocks' is no descriptor of the kernel"),
         (replace(LOOP, tail=TAIL[1:]), "'y_start' is not set on every way to here"),
     ],
 )
 def test_a_wrong_one_is_refused(loop: TiledLoop, message: str) -> None:
     assert any(one.endswith(message) for one in told(row_sum(loop).kernel))
+
+
+def test_a_covered_loop_goes_to_the_end_of_its_size() -> None:
+    step = Step(replace(LOOP, covered=("X_blocks",), is_specialized=True), "the loop")
+    loop = covering(step).instruction
+    assert isinstance(loop, ForLoop)
+    assert (loop.start, loop.stop, loop.is_specialized) == (Affine(), at("y_size"), True)
+    # No value is made of lanes, and a descriptor is told where a tile starts.
+    assert not any(isinstance(one.instruction, Lanes) for one in loop.body)
+    assert len(loop.body) == len(LOOP.main) - 1
+    assert [*covered_loops((Step(If((), (step,)), ""), *steps(LOOP)))] == [step.instruction]
+    assert exposed((step,)) == {"acc", "x_start", "y_size"}
+    assert carried((step,)) == {"acc"}
+    assert accessed((step,), Load) == {"X"}

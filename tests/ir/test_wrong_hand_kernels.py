@@ -27,7 +27,7 @@ from dtpoly.ir.kernel import (
     TileKernel,
 )
 from dtpoly.ir.rewriting import rewritten
-from dtpoly.ir.tile_values import Converted, Variable
+from dtpoly.ir.tile_values import Converted, Place, Variable
 from dtpoly.poly.loops import Compared
 from tests.ir.by_hand import at, call, f32, steps, told
 from tests.ir.hand_kernels import KERNELS
@@ -94,7 +94,7 @@ def through(
     return changed
 
 
-F16 = DType.F16
+F16, F32 = DType.F16, DType.F32
 NARROW = Converted(f32("weights", "m", "l"), ("m", "l"), F16)
 TOO_LONG = f32("V_tile", "k", "n")
 WRONG: dict[str, tuple[str, Change, str]] = {
@@ -220,6 +220,16 @@ WRONG: dict[str, tuple[str, Change, str]] = {
         "embedding",
         other(Store, "out", taken=(Variable("place", ("x",), DType.I32),)),
         "'place' is 8 of i64, and is used as 8 of i32",
+    ),
+    "a tile along what are no lanes": (
+        "attention",
+        other(Let, "correction", axes=("rows",), value=Variable("next_top", ("rows",), F32)),
+        "the tile varies along 'rows', which is no name of lanes",
+    ),
+    "an index that varies along more": (
+        "rms_norm",
+        other(Let, "scale", value=Converted(Place(at("x"), ()), (), F32)),
+        "'x' has lanes, and is in an index that has no such axis",
     ),
     "a barrier that not all lanes come to": (
         "embedding",

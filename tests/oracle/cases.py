@@ -12,6 +12,7 @@ from random import Random
 
 from dtpoly.algorithm.program import Program, reduced_labels
 from dtpoly.diagnostics import has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.check import check_schedule
 from tests.oracle.algorithms import Algorithm
 from tests.oracle.run import Illegal, Verdict, judge_schedule
@@ -61,7 +62,7 @@ def ordinary_case(seed: int) -> Case:
         random = Random(f"ordinary {seed} {attempt}")
         algorithm = Algorithm(random, is_plain=True)
         program = sensible(random, algorithm.program())
-        if not has_errors(check_schedule(program)):
+        if not has_errors(check_schedule(program, DIRECTIVES)):
             sizes = algorithm.sizes()
             return Case(program, {label.name: sizes[label.name] for label in program.labels})
     raise AssertionError(seed)

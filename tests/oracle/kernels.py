@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from dtpoly.algorithm.program import Directive, Program, in_order, producers
 from dtpoly.directives.atomic import Atomic
 from dtpoly.directives.block import Block
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.compile import Compile
 from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.directives.inline import Inline
@@ -77,7 +78,7 @@ def plan(program: Program) -> Plan:
     inlined: set[str] = set()
     wanted: set[str] = set()
     fusions: list[Fusion] = []
-    for primitive in bind(program.directives).primitives:
+    for primitive in bind(program.directives, DIRECTIVES).primitives:
         mine = settings[primitive.func]
         match primitive:
             case Compile():

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.copies import Needed, Region, Repetition, region, repetition
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.legality import judge
@@ -16,7 +17,7 @@ X = frozenset({"f.x"})
 
 def told(text: str) -> tuple[Region, dict[str, Repetition]]:
     """Of the value of the first fused Func."""
-    state = judge(read(text)).scheduled
+    state = judge(read(text), DIRECTIVES).scheduled
     value = by_name(state.model)[state.fusions[0].copies[-1]]
     path = next(path for path in paths(state.kernels) if path.statement == value.name)
     again = {name: repetition(value, (name,)) for name in value.copies}
@@ -70,7 +71,7 @@ def test_one_value_for_all() -> None:
     ],
 )
 def test_axes_of_one_label_together(text: str, axes: tuple[str, ...], how: str) -> None:
-    state = judge(read(text)).scheduled
+    state = judge(read(text), DIRECTIVES).scheduled
     value = by_name(state.model)[state.fusions[0].copies[-1]]
     assert set(value.copies) >= set(axes)
     assert repetition(value, axes) == how

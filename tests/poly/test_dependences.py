@@ -3,6 +3,7 @@
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.dependences import DependenceKind, dependences
 from dtpoly.poly.flow import flow_analysis
 from dtpoly.poly.lift import lift
@@ -29,14 +30,14 @@ def assert_same(model: Model) -> None:
 def test_of_the_thesis(listing: str) -> None:
     path = DATA / f"{listing}.dt"
     loaded = load(Source(path.name, path.read_text()))
-    assert_same(resolve(loaded, bind(loaded.directives).primitives).model)
+    assert_same(resolve(loaded, bind(loaded.directives, DIRECTIVES).primitives).model)
 
 
 @pytest.mark.parametrize("seed", range(25))
 def test_of_random_programs(seed: int) -> None:
     made = program(seeded(seed), Limits(funcs=3))
     assert_same(lift(made))
-    assert_same(resolve(made, bind(made.directives).primitives).model)
+    assert_same(resolve(made, bind(made.directives, DIRECTIVES).primitives).model)
 
 
 def test_in_words() -> None:

@@ -7,6 +7,7 @@ from functools import reduce
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.generation import loop_ast
 from dtpoly.poly.lazy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile
@@ -74,7 +75,7 @@ def test_loops_go_from_tile_to_tile(block: int, tile: int, sizes: str) -> None:
             f"f.tensorize(r:{tile}, g:0); f.compile();",
         )
     )
-    state = judge(program).scheduled
+    state = judge(program, DIRECTIVES).scheduled
     tiles = [tiles_of(by_name(state.model)[w.statement], w) for w in paths(state.kernels)]
     nodes = loop_ast(state.model, tiles)
     assert all(one.step % tile == 0 for one in loops(nodes) if one.axis == "f.r")

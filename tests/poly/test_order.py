@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.model import by_name
 from dtpoly.poly.order import ViolationKind, broken
@@ -26,7 +27,7 @@ def scan(state: State) -> Dependence:
 
 def kinds(directives: str) -> list[ViolationKind]:
     program = read(SUM + directives)
-    state = resolve(program, bind(program.directives).primitives)
+    state = resolve(program, bind(program.directives, DIRECTIVES).primitives)
     ways = {path.statement: path for path in paths(state.kernels)}
     return [one.kind for one in broken(state.model, ways, (scan(state),))]
 
@@ -47,7 +48,7 @@ def test_a_strided_loop_is_too_late() -> None:
 
 def test_programs_cross() -> None:
     program = read(SUM + "total.block(x:4);")
-    state = resolve(program, bind(program.directives).primitives)
+    state = resolve(program, bind(program.directives, DIRECTIVES).primitives)
     one = scan(state)
     update = by_name(state.model)["total.k.update"]
     across = isl.Map.lex_lt(update.domain.get_space())
@@ -70,7 +71,7 @@ def test_the_first_pair_may_be_far() -> None:
 
 def test_a_kernel_that_runs_later_is_too_late() -> None:
     program = read(TWO)
-    state = resolve(program, bind(program.directives).primitives)
+    state = resolve(program, bind(program.directives, DIRECTIVES).primitives)
     ways = {path.statement: path for path in paths(state.kernels[::-1])}
     found = broken(state.model, ways, dependences(state.model))
     assert [(one.dependence.source, one.kind) for one in found] == [("g", ViolationKind.LATE)]
@@ -78,7 +79,7 @@ def test_a_kernel_that_runs_later_is_too_late() -> None:
 
 def test_all_dependences_of_two_statements_count() -> None:
     program = read(SUM + "total.tensorize(k:4);")
-    state = resolve(program, bind(program.directives).primitives)
+    state = resolve(program, bind(program.directives, DIRECTIVES).primitives)
     ways = {path.statement: path for path in paths(state.kernels)}
     racing = scan(state)
     none = replace(racing, kind=DependenceKind.ANTI, relation=racing.relation - racing.relation)
@@ -87,7 +88,7 @@ def test_all_dependences_of_two_statements_count() -> None:
 
 def test_reduction_pairs_may_come_in_any_order_in_one_program() -> None:
     program = read(SUM + "total.split(k:ki/4); total.reorder(ki, k); total.tensorize(ki:2);")
-    state = resolve(program, bind(program.directives).primitives)
+    state = resolve(program, bind(program.directives, DIRECTIVES).primitives)
     ways = {path.statement: path for path in paths(state.kernels)}
     steps = replace(scan(state), kind=DependenceKind.REDUCTION)
     assert not list(broken(state.model, ways, (steps,)))

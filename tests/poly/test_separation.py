@@ -1,5 +1,6 @@
 """How far apart the ends of a dependence are, against counting at small sizes."""
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.separation import Distance
 from dtpoly.schedule.kept import separated
@@ -9,7 +10,7 @@ from tests.schedule.told import SUM, TWO, TWO_PRODUCTS, read
 
 def along(text: str, kind: DependenceKind, target: str) -> dict[str, str]:
     """The distances of the one dependence of a kind on a statement."""
-    state = judge(read(text)).scheduled
+    state = judge(read(text), DIRECTIVES).scheduled
     found = [
         one
         for one in separated(state)
@@ -39,19 +40,19 @@ def test_a_copy_is_in_the_same_iteration_as_its_reader() -> None:
 
 
 def test_kernels_are_apart() -> None:
-    state = judge(read(TWO)).scheduled
+    state = judge(read(TWO), DIRECTIVES).scheduled
     (one,) = separated(state)
     assert (one.is_one_kernel, one.distances, one.carriers) == (False, (), ())
 
 
 def test_programs_that_share_a_result() -> None:
-    state = judge(read(SUM + "total.block(k:32); total.atomic(k);")).scheduled
+    state = judge(read(SUM + "total.block(k:32); total.atomic(k);"), DIRECTIVES).scheduled
     apart = [one for one in separated(state) if not one.is_one_program]
     assert [str(one.dependence.kind) for one in apart] == ["reduction"]
 
 
 def test_loops_that_carry() -> None:
-    state = judge(read(TWO_PRODUCTS)).scheduled
+    state = judge(read(TWO_PRODUCTS), DIRECTIVES).scheduled
     carried = {(one.dependence.kind, axis) for one in separated(state) for axis in one.carriers}
     assert carried == {
         (DependenceKind.REDUCTION, "mm.k"),

@@ -6,6 +6,7 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.unwritten import never_written
 from dtpoly.schedule.legality import judge_state
@@ -40,7 +41,7 @@ def readers(state: State) -> list[tuple[str, str]]:
     ],
 )
 def test_what_a_schedule_reads_is_computed(text: str) -> None:
-    assert readers(scheduled(program(text))) == []
+    assert readers(scheduled(program(text), DIRECTIVES)) == []
 
 
 def test_a_copy_that_lacks_an_element() -> None:
@@ -55,7 +56,7 @@ def test_a_copy_that_lacks_an_element() -> None:
 def test_what_lies_beyond_the_end_is_not_missing() -> None:
     """The padding is read there."""
     text = SHIFTED.replace("g[x + 1]", "pad(g, 0)[x - 1]")
-    assert readers(scheduled(program(text))) == []
+    assert readers(scheduled(program(text), DIRECTIVES)) == []
     state = hollow(program(text), "g", "u")
     (violation,) = judge_state(state).violations
     assert dict(violation.witness.sizes) == {"x": 1, "u": 1}
@@ -63,7 +64,7 @@ def test_what_lies_beyond_the_end_is_not_missing() -> None:
 
 
 def test_a_partial_result_that_is_missing() -> None:
-    state = scheduled(program(SUM + "total.block(k:4);"))
+    state = scheduled(program(SUM + "total.block(k:4);"), DIRECTIVES)
     statements = tuple(
         replace(one, domain=one.domain.subtract(one.domain.lexmin()))
         if one.name.endswith(".partial")

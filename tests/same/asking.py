@@ -13,9 +13,10 @@ from dtpoly.algorithm.program import Directive
 from dtpoly.budget import OverBudgetError, within
 from dtpoly.compile import Checked, check
 from dtpoly.diagnostics import Diagnostic, in_source_order
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code
+from dtpoly.ir.check import complaints
 from dtpoly.remarks import remarked
-from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.source import Source, Span
 from dtpoly.verify.proof.report import Layer, Report, Verdict
 from dtpoly.verify.proof.verify import verify
@@ -31,7 +32,7 @@ TOO_LONG = "takes too long"
 NO_CODE, IN_VAIN = "DT300", "DT198"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
 # The name of each directive, by all its names.
-NAMES = {word: cls.name for cls in PRIMITIVES for word in (cls.name, *cls.aliases)}
+NAMES = {word: cls.name for cls in DIRECTIVES for word in (cls.name, *cls.aliases)}
 
 
 def outcome_of(text: str, asks_proof: bool) -> Outcome:
@@ -59,6 +60,9 @@ def _outcome_of(text: str, asks_proof: bool) -> Outcome:
     messages = tuple(message_of(one) for one in said)
     if made.code is None:
         return Outcome(Kind.REFUSED, messages)
+    wrong = [one for kernel in made.code.stages.kernels for one in complaints(kernel)]
+    if wrong:
+        return Outcome(Kind.BROKEN, messages, why=f"no valid kernel: {wrong[0]}")
     verdicts, reasons = _proved(checked, made.code) if asks_proof else ((), ())
     return Outcome(
         Kind.EMITTED,

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from dtpoly.ir.check import Complaint
+from dtpoly.ir.kernel import TileKernel
+from tests.same import asking
 from tests.same.asking import outcome_of
 from tests.same.candidates import SOURCES, candidate
 from tests.same.choosing import OF_EACH, REFUSALS, TEXTS, all_directives, first_code
@@ -116,6 +119,15 @@ def test_pieces_are_the_file() -> None:
 def test_the_same_text_is_the_same() -> None:
     assert changes(entry(), outcome_of(SUM, asks_proof=True)) == ()
     assert changes(entry(WRONG), outcome_of(WRONG, asks_proof=True)) == ()
+
+
+def test_a_kernel_that_is_not_valid_is_no_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
+    def odd(kernel: TileKernel) -> list[Complaint]:
+        return [Complaint(kernel.name, None, "odd")]
+
+    monkeypatch.setattr(asking, "complaints", odd)
+    now = outcome_of(SUM, asks_proof=False)
+    assert (now.kind, now.why) == (Kind.BROKEN, "no valid kernel: f: odd")
 
 
 def test_a_changed_kernel_is_shown_by_its_lines() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Program
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.model import Role, Statement, access
 from dtpoly.poly.spaces import affs
 from dtpoly.schedule.resolve import scheduled
@@ -15,7 +16,7 @@ def folded(program: Program, func: str, label: str) -> State:
 
     f[x, y] is stored in f[0, y].
     """
-    state = scheduled(program)
+    state = scheduled(program, DIRECTIVES)
     array = state.model.arrays[func]
     own = [Affine() if dim == label else Affine(((dim, 1),)) for dim in array.dims]
     statements = tuple(
@@ -29,7 +30,7 @@ def folded(program: Program, func: str, label: str) -> State:
 
 def hollow(program: Program, func: str, label: str) -> State:
     """The schedule of a Program in which private copies of a Func begin at 1 along a label."""
-    state = scheduled(program)
+    state = scheduled(program, DIRECTIVES)
 
     def without_first(one: Statement) -> Statement:
         of = affs(one.domain.get_space())

@@ -4,6 +4,7 @@ from itertools import product
 
 import islpy as isl
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.axes import Path, several
 from dtpoly.poly.coordinates import int_coordinates
 from dtpoly.poly.model import Statement, by_name
@@ -19,7 +20,7 @@ Point = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 def scheduled(text: str) -> State:
     program = read(text)
-    return resolve(program, bind(program.directives).primitives)
+    return resolve(program, bind(program.directives, DIRECTIVES).primitives)
 
 
 def path_of(state: State, name: str) -> Path:

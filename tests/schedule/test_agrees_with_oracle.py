@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from tests.conftest import GOLDEN, Golden, Published
@@ -106,7 +107,7 @@ def test_the_table_of_ordinary_programs(published: Published) -> None:
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_of_the_thesis_all_is_legal(listing: str) -> None:
     path: Path = DATA / f"{listing}.dt"
-    assert judge(load(Source(path.name, path.read_text()))).is_legal
+    assert judge(load(Source(path.name, path.read_text())), DIRECTIVES).is_legal
 
 
 def verdicts(found: Counter[str]) -> str:

@@ -8,6 +8,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.codegen.module import Generated, generate
 from dtpoly.compile import load
 from dtpoly.diagnostics import has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.num_stages import NumStages
 from dtpoly.generate import launches, outputs
 from dtpoly.ir.kernel import ForLoop, If, Step, Store
@@ -62,14 +63,14 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", LEGAL)
 def test_what_runs_ahead_of_nothing(name: str) -> None:
-    verdict = judge(read(LEGAL[name]))
+    verdict = judge(read(LEGAL[name]), DIRECTIVES)
     assert verdict.is_legal, [str(violation) for violation in verdict.violations]
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_would_run_ahead(name: str) -> None:
     chosen = read(REFUSED[name])
-    verdict = judge(chosen)
+    verdict = judge(chosen, DIRECTIVES)
     assert {violation.kind for violation in verdict.violations} == {ViolationKind.AHEAD}
     assert isinstance(verdict.blame, NumStages)
     assert verdict.accomplices == ()
@@ -79,14 +80,16 @@ def test_a_loop_of_one_iteration_is_none() -> None:
     """A loop over 3 indices divides one index: what is around it is an innermost loop."""
     text = "Func f, g; In A; Var x, y; g[x, y] = A[x, y]; f[x] = pad(g, 0)[x + 1, x]; f.compile();"
     chosen = read(text + "g.fuse_at(f, x); f.split(y:yi/3); f.num_stages(2);")
-    assert [violation.kind for violation in judge(chosen).violations] == [ViolationKind.AHEAD]
+    assert [violation.kind for violation in judge(chosen, DIRECTIVES).violations] == [
+        ViolationKind.AHEAD
+    ]
 
 
 def test_attention_runs_ahead() -> None:
     """Its values stay in registers (listing 4.4)."""
     text = (DATA / "listing_4_04_attention.dt").read_text()
     assert "num_stages(8)" in text
-    assert judge(load(Source("attention.dt", text))).is_legal
+    assert judge(load(Source("attention.dt", text)), DIRECTIVES).is_legal
 
 
 @pytest.mark.parametrize("name", STAGES)
@@ -103,7 +106,7 @@ def test_emitted_code_keeps_such_a_loop_in_order(name: str) -> None:
     chosen = program(name)
     left = without_stages(chosen)
     assert len(left.directives) == len(chosen.directives) - 1
-    verdict = judge(left)
+    verdict = judge(left, DIRECTIVES)
     assert verdict.is_legal
     made = emitted(verdict.scheduled)
     assert any(not loop.is_pipelined for one in made.kernels for loop in innermost(one.body))

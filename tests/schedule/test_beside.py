@@ -8,6 +8,7 @@ import pytest
 
 from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.compile import check
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.primitives import bind
@@ -95,7 +96,7 @@ def pairs(case: Case) -> Iterator[tuple[Program, str, str]]:
         for other in alone:
             directive = Directive(func, "beside", (Argument(other),))
             program = replace(case.program, directives=(*case.program.directives, directive))
-            if func != other and not check_schedule(program):
+            if func != other and not check_schedule(program, DIRECTIVES):
                 yield program, func, other
 
 
@@ -123,7 +124,7 @@ def test_the_oracle_says_the_same() -> None:
         if len(build(case.program, case.sizes).hosts) < 2 or isinstance(case.judged(), Illegal):
             continue
         for program, func, other in pairs(case):
-            state = resolve(program, bind(program.directives).primitives)
+            state = resolve(program, bind(program.directives, DIRECTIVES).primitives)
             is_legal = judge_state(state).is_legal
             is_right = isinstance(executed(case, func, other), Legal)
             if min(case.sizes.values()) > 1:  # else what is refused for all sizes may be right

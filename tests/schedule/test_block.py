@@ -3,6 +3,7 @@
 import pytest
 
 from dtpoly.diagnostics import apply_edits
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.tree_text import show_tree
 from tests.schedule.told import MAP, SUM, TWO_PRODUCTS, only, read, told
@@ -64,7 +65,7 @@ def test_wrong_forms(argument: str) -> None:
 def test_blocks_of_reduced_labels_are_a_set() -> None:
     text = "Func f; In A; Var x; RVar k, l; f[x] = rsum(A[x, k, l], k, l); f.compile();"
     first, second = (
-        show_tree(judge(read(text + directives)).scheduled.kernels)
+        show_tree(judge(read(text + directives), DIRECTIVES).scheduled.kernels)
         for directives in ("f.block(k:2, l:4);", "f.block(l:4); f.block(k:2);")
     )
     assert first == second

@@ -11,6 +11,7 @@ import pytest
 from dtpoly.algorithm.expressions import Affine, Apply, Read
 from dtpoly.algorithm.program import Argument, Directive, Func, Label, Program, Split, Tensor
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.check import check_schedule
 from tests.generation.algorithms import Limits
 from tests.generation.choice import Choose, pick, seeded
@@ -26,14 +27,14 @@ EXAMPLES = [path for path in sorted(FOLDER.glob("DT1[89]*.dt")) if path.stem[:5]
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_gives_its_diagnostic_and_no_other(path: Path) -> None:
     text = path.read_text()
-    assert [d.code for d in check_schedule(read(text))] == [path.stem[:5]]
+    assert [d.code for d in check_schedule(read(text), DIRECTIVES)] == [path.stem[:5]]
 
 
 def test_there_is_an_example_of_each_code() -> None:
     folder = Path(__file__).parent.parent / "data" / "diagnostics"
     for code in CODES:
         text = (folder / f"{code}.dt").read_text()
-        assert [d.code for d in check_schedule(read(text))] == [code]
+        assert [d.code for d in check_schedule(read(text), DIRECTIVES)] == [code]
 
 
 def test_a_wrong_directive_spoils_no_other() -> None:
@@ -77,7 +78,7 @@ def test_no_cascade_along_a_chain_of_fusions() -> None:
 def test_directives_on_what_is_no_func_are_left_to_the_frontend() -> None:
     built = read(MAP)
     more = (*built.directives, Directive("g", "block", (Argument("x", 0),)))
-    assert check_schedule(replace(built, directives=more)) == []
+    assert check_schedule(replace(built, directives=more), DIRECTIVES) == []
 
 
 def test_a_fused_func_without_a_kernel() -> None:
@@ -118,7 +119,9 @@ def test_a_function_is_not_missed_where_another_one_needs_the_same() -> None:
     text = "Func f, g, q; In A; Var x; g[x] = A[x]; f[x] = g[x] * 2.0; q[x] = f[x] + g[x];"
     assert only(f"{text} f.panels(x:3); q.compile();").hint == "remove it"
     text = "Func f, g; In A; Var x; g[x] = A[x]; f[x] = g[x] * 2.0;"
-    assert "add f.compile()" in [one.hint for one in check_schedule(read(f"{text} f.panels(x:3);"))]
+    assert "add f.compile()" in [
+        one.hint for one in check_schedule(read(f"{text} f.panels(x:3);"), DIRECTIVES)
+    ]
 
 
 def test_a_fused_func_that_keeps_its_kernel() -> None:
@@ -164,7 +167,7 @@ def test_any_schedule_gets_an_answer() -> None:
         choose = seeded(seed)
         scheduled = program(choose, Limits(funcs=5))
         scheduled = replace(scheduled, directives=tuple(wrong_directives(choose, scheduled)))
-        found = check_schedule(scheduled)
+        found = check_schedule(scheduled, DIRECTIVES)
         assert all(isinstance(diagnostic, Diagnostic) for diagnostic in found)
         seen |= {diagnostic.code for diagnostic in found}
     assert len(seen) >= 12
@@ -191,7 +194,7 @@ def test_500_funcs_and_1000_directives() -> None:
     compiled = [Directive(f"f{at}", "compile") for at in range(500)]
     for directives in ([*blocks, *compiled], [*fusions, *compiled], [*blocks, *fusions]):
         built = long_chain(500, *directives)
-        check = partial(check_schedule, built)
+        check = partial(check_schedule, built, DIRECTIVES)
         assert is_kept_once(1, partial(seconds_of, check))  # it takes a tenth of that
 
 

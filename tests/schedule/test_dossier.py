@@ -11,6 +11,7 @@ import islpy as isl
 import pytest
 
 from dtpoly.compile import check
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file
 from dtpoly.pictures.dossier import dossier_data, dossier_lines, script
 from dtpoly.poly.order import ViolationKind
@@ -40,7 +41,7 @@ def of_file(path: Path) -> tuple[Dossier, ...]:
 
 
 def of_text(text: str) -> tuple[Dossier, ...]:
-    return dossiers(judge(read(text)))
+    return dossiers(judge(read(text), DIRECTIVES), DIRECTIVES)
 
 
 def repeated(found: tuple[Dossier, ...]) -> list[list[str]]:
@@ -87,8 +88,8 @@ def test_each_script_of_a_hard_case_comes_to_the_same_end(name: str) -> None:
 
 
 def agrees(name: str) -> None:
-    verdict = judge(read(CASES[name][1]))
-    found = dossiers(verdict)
+    verdict = judge(read(CASES[name][1]), DIRECTIVES)
+    found = dossiers(verdict, DIRECTIVES)
     assert found, name
     assert repeated(found) == [said(one) for one in found]
     wrong = {

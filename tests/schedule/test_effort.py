@@ -6,6 +6,7 @@ import pytest
 from dtpoly.algorithm.show import show
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.effort import answered, limited
 from dtpoly.schedule import legality, ways_out
 from dtpoly.schedule.legality import judge
@@ -47,7 +48,7 @@ def test_a_verdict_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(legality, "VERDICT", 1000)
     monkeypatch.setattr(legality, "EACH", 0)
     with pytest.raises(DtpolyError) as raised:
-        judge(read(GOOD))
+        judge(read(GOOD), DIRECTIVES)
     (told,) = raised.value.diagnostics
     assert (told.code, told.label) == ("DT208", "not decided")
     assert told.span is not None
@@ -56,14 +57,14 @@ def test_a_verdict_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert checked.program is None
     assert [d.code for d in checked.diagnostics if d.code.startswith("DT2")] == ["DT208"]
     monkeypatch.undo()
-    assert judge(read(GOOD)).is_legal
+    assert judge(read(GOOD), DIRECTIVES).is_legal
 
 
 def test_blame_that_takes_too_long_is_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    exact = judge(read(WRONG + "f.tensorize(x:4);"))
+    exact = judge(read(WRONG + "f.tensorize(x:4);"), DIRECTIVES)
     assert (str(exact.blame), exact.accomplices) == ("g.fuse_at(f, y);", ())
     monkeypatch.setattr(legality, "BLAME", 1)
-    rough = judge(read(WRONG + "f.tensorize(x:4);"))
+    rough = judge(read(WRONG + "f.tensorize(x:4);"), DIRECTIVES)
     assert rough.violations == exact.violations
     assert {str(one) for one in (rough.blame, *rough.accomplices)} == {
         "g.fuse_at(f, y);",

@@ -7,13 +7,14 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.aspects import ASKED
 from dtpoly.schedule.explain import Explained, Explanation, explain, meaning
 from dtpoly.schedule.kept import kept, separated
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.parallelism import Why, summaries
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Loop, Options, Sequence
 from dtpoly.source import Source
@@ -22,12 +23,12 @@ from tests.schedule.user_primitives import USER
 from tests.test_thesis import DATA, LISTINGS
 
 
-def explained(text: str, primitives: Primitives = PRIMITIVES) -> Explanation:
+def explained(text: str, primitives: Primitives = DIRECTIVES) -> Explanation:
     program = read(text)
     return explain(program, judge(program, primitives), primitives)
 
 
-def of(directive: str, text: str, primitives: Primitives = PRIMITIVES) -> Explained:
+def of(directive: str, text: str, primitives: Primitives = DIRECTIVES) -> Explained:
     """What is told of the directive that starts so."""
     found = explained(text, primitives).directives
     return next(one for one in found if one.directive.startswith(directive))
@@ -125,7 +126,7 @@ def test_a_shared_launch() -> None:
 
 def test_every_option_is_said_by_a_directive() -> None:
     names = {field.name for field in fields(Options)} - {ASKED}
-    assert names <= {primitive.name for primitive in PRIMITIVES}
+    assert names <= {primitive.name for primitive in DIRECTIVES}
 
 
 def test_partial_results_change_no_launch() -> None:
@@ -198,14 +199,14 @@ def test_a_directive_that_says_nothing_changes_nothing() -> None:
 def test_the_thesis(listing: str) -> None:
     """Every directive but `compile` and a map that is the default changes something."""
     program = thesis(listing)
-    found = explain(program, judge(program))
+    found = explain(program, judge(program, DIRECTIVES), DIRECTIVES)
     for one in found.directives:
         is_idle = ".compile" in one.directive or one.directive == "relu_out.map(y, x);"
         assert bool(one.changes) != is_idle, one.directive
         assert all(each.broken is None for each in one.kept)
         assert not one.recomputed
     assert [kernel.name for kernel in found.kernels] == [
-        kernel.name for kernel in judge(program).scheduled.kernels
+        kernel.name for kernel in judge(program, DIRECTIVES).scheduled.kernels
     ]
 
 
@@ -257,7 +258,7 @@ def test_a_primitive_of_a_user_needs_no_words_of_its_own() -> None:
 
 def merged(text: str) -> State:
     """One kernel with one loop over x: g[x], then f[x]."""
-    state = judge(read(text)).scheduled
+    state = judge(read(text), DIRECTIVES).scheduled
     first, last = state.kernels
     assert isinstance(first.body, Loop)
     assert isinstance(last.body, Loop)
@@ -300,7 +301,7 @@ class Blocked(Primitive):
 
 
 def test_a_directive_that_another_one_needs() -> None:
-    one = of("f.block", TWO + "f.block(x:4); f.blocked();", (*PRIMITIVES, Blocked))
+    one = of("f.block", TWO + "f.block(x:4); f.blocked();", (*DIRECTIVES, Blocked))
     assert one.changes == ()
     assert "no blocks" in one.needed
 

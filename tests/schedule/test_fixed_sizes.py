@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.tree import leaves
 from dtpoly.source import Source
@@ -26,12 +27,12 @@ def test_the_verdict_is_that_of_the_oracle(seed: int) -> None:
     labels = tuple(replace(label, size=sizes[label.name]) for label in found.program.labels)
     fixed = replace(found.program, labels=labels)
     expected = found.judged()
-    assert judge(fixed).is_legal == (not isinstance(expected, Illegal)), expected
+    assert judge(fixed, DIRECTIVES).is_legal == (not isinstance(expected, Illegal)), expected
 
 
 @pytest.mark.parametrize(("tile", "lanes"), [(0, 4), (2, 2), (16, 16)])
 def test_how_many_lanes_a_tile_has(tile: int, lanes: int) -> None:
-    state = judge(load(Source("t.dt", WINDOW.format(tile)))).scheduled
+    state = judge(load(Source("t.dt", WINDOW.format(tile))), DIRECTIVES).scheduled
     found = {
         lane.extent
         for kernel in state.kernels

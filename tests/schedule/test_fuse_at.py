@@ -3,6 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Argument, Directive
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.values import Name
@@ -101,6 +102,6 @@ def test_once_for_each_consumer() -> None:
 
 def test_as_data() -> None:
     directive = Directive("g", "fuse_at", (Argument("f"), Argument("x"), Argument("recompute")))
-    (fusion,) = bind([directive]).primitives
+    (fusion,) = bind([directive], DIRECTIVES).primitives
     assert fusion == FuseAt("g", Name("f"), Name("x"), recompute=True)
     assert str(fusion) == "g.fuse_at(f, x, recompute);"

@@ -6,6 +6,7 @@ import pytest
 
 from dtpoly.algorithm.expressions import Affine, Apply, Expr, Read, Reduce
 from dtpoly.algorithm.program import Argument, Directive, Func, Label, Program, Split, Tensor
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.check import view_of
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitives import bind
@@ -43,7 +44,7 @@ def directive(text: str) -> Directive:
 
 def view(funcs: Mapping[str, tuple[str, ...]], *directives: str) -> View:
     built = program(funcs, directives)
-    bound = bind(built.directives)
+    bound = bind(built.directives, DIRECTIVES)
     assert not bound.found
     return view_of(built, bound)
 
@@ -131,7 +132,8 @@ def test_a_reduction_is_not_inlined() -> None:
     labels = (Label("x"), Label("k", True))
     directives = (Directive("total", "inline"), Directive("f", "compile"))
     seen = view_of(
-        built := Program(labels, (Tensor("A"),), (total, f), directives), bind(built.directives)
+        built := Program(labels, (Tensor("A"),), (total, f), directives),
+        bind(built.directives, DIRECTIVES),
     )
     assert set(seen.kernels) == {"total", "f"}
     assert seen.kernels["total"].labels == {"x": "total", "k": "total"}
@@ -142,7 +144,7 @@ def test_a_reduction_is_not_inlined() -> None:
 def test_labels_of_a_kernel_are_those_of_its_funcs_and_splits() -> None:
     built = program(CHAIN, ["h.fuse_at g x", "g.fuse_at f x", "f.compile"])
     split = Directive("f", "split", (Argument("x", Split("xi", 4)),))
-    seen = view_of(built, bind((*built.directives, split)))
+    seen = view_of(built, bind((*built.directives, split), DIRECTIVES))
     assert seen.kernels["f"].labels == {"x": "f", "xi": "f"}
     assert seen.loops("h") == ("x", "xi")
 
@@ -162,4 +164,4 @@ def test_extents(
 ) -> None:
     built = program(CHAIN, ["f.compile"])
     more = [Directive("f", name, (argument,)) for name, argument in directives]
-    assert view_of(built, bind(more)).extent("f", label) == extent
+    assert view_of(built, bind(more, DIRECTIVES)).extent("f", label) == extent

@@ -6,6 +6,7 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.tree_text import show_tree
@@ -53,14 +54,14 @@ def thesis(listing: str) -> Program:
 
 def verdict(text: str) -> Verdict:
     program = read(text)
-    judged = judge(program)
+    judged = judge(program, DIRECTIVES)
     assert program == read(text)
     return judged
 
 
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_the_thesis_is_legal(listing: str) -> None:
-    judged = judge(thesis(listing))
+    judged = judge(thesis(listing), DIRECTIVES)
     assert judged.is_legal, [str(v) for v in judged.violations]
     assert judged.notes == ()
 
@@ -272,6 +273,6 @@ def test_blame_of_two_among_many() -> None:
     lines.extend(f"f{at}.fuse_at(f{at + 1}, y);" for at in range(20))
     lines.append("s.fuse_at(f20, x); f20.block(x:16); f20.tensorize(x:0, y:64);")
     program = read("\n".join(lines))
-    judged = judge(program)
+    judged = judge(program, DIRECTIVES)
     assert judged.blame is not None
     assert str(judged.blame) == "f19.fuse_at(f20, y);"

@@ -4,10 +4,11 @@ import pytest
 
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.parse import parse
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, hosts, menu
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives
+from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.variants import ask
 from dtpoly.source import Source
@@ -31,7 +32,7 @@ CASES = {
 }
 
 
-def tried(text: str, func: str, primitives: Primitives = PRIMITIVES) -> dict[str, Option]:
+def tried(text: str, func: str, primitives: Primitives = DIRECTIVES) -> dict[str, Option]:
     return {one.directive: one for one in menu(read(text), func, primitives)}
 
 
@@ -41,24 +42,24 @@ def test_the_answers_are_true(name: str) -> None:
     text, func = CASES[name]
     before = tree(read(text))
     for directive, one in tried(text, func).items():
-        asked = ask(read(text + directive))
+        asked = ask(read(text + directive), DIRECTIVES)
         assert asked.is_good == one.is_legal, directive
         if asked.verdict is not None and one.is_legal:
             now = show_tree(asked.verdict.scheduled.kernels)
             options = [k.options for k in asked.verdict.scheduled.kernels]
-            old = [k.options for k in judge(read(text)).scheduled.kernels]
+            old = [k.options for k in judge(read(text), DIRECTIVES).scheduled.kernels]
             assert one.changes == ((now, options) != (before, old)), directive
         if asked.verdict is not None and not one.is_legal:
             assert one.reason == asked.verdict.violations[0].kind
 
 
 def tree(program: Program) -> str:
-    return show_tree(judge(program).scheduled.kernels)
+    return show_tree(judge(program, DIRECTIVES).scheduled.kernels)
 
 
 def test_each_is_one_directive_and_none_is_listed_twice() -> None:
     for text, func in CASES.values():
-        listed = [one.directive for one in menu(read(text), func)]
+        listed = [one.directive for one in menu(read(text), func, DIRECTIVES)]
         assert len(listed) == len(set(listed))
         assert all(len(parse(Source("one", one)).file.statements) == 1 for one in listed)
 
@@ -164,8 +165,8 @@ def test_new_names_are_free() -> None:
 
 def test_a_fused_func_has_no_kernel_to_speak_of() -> None:
     assert list(tried(FUSED, "mm")) == ["mm.inline();"]
-    assert hosts(read(FUSED), "mm") == ("_2mm",)
-    assert hosts(read(FUSED), "_2mm") == ()
+    assert hosts(read(FUSED), "mm", DIRECTIVES) == ("_2mm",)
+    assert hosts(read(FUSED), "_2mm", DIRECTIVES) == ()
 
 
 def test_primitives_of_a_user_are_tried_as_well() -> None:
@@ -179,11 +180,11 @@ def test_primitives_of_a_user_are_tried_as_well() -> None:
 @pytest.mark.parametrize("func", [func.name for func in in_order(read(ATTENTION))])
 def test_every_func_of_a_large_schedule(func: str) -> None:
     program = load(Source("attention", (DATA / "listing_4_04_attention.dt").read_text()))
-    assert all(one.is_legal or one.reason for one in menu(program, func))
+    assert all(one.is_legal or one.reason for one in menu(program, func, DIRECTIVES))
 
 
 @pytest.mark.alone
 def test_the_menu_of_attention_takes_less_than_a_second() -> None:
     program = load(Source("attention", (DATA / "listing_4_04_attention.dt").read_text()))
-    assert len(list(menu(program, "attention"))) > 20
-    assert is_kept_once(1, lambda: seconds_of(lambda: list(menu(program, "attention"))))
+    assert len(list(menu(program, "attention", DIRECTIVES))) > 20
+    assert is_kept_once(1, lambda: seconds_of(lambda: list(menu(program, "attention", DIRECTIVES))))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.compile import Compile
 from dtpoly.schedule.primitives import bind
 from tests.schedule.told import MAP, TWO, TWO_PRODUCTS, only, read, told
@@ -136,7 +137,7 @@ def test_switches() -> None:
 
 def test_compile_is_one_primitive_under_two_names() -> None:
     directives = read("Func f; In A; Var x; f[x] = A[x]; f.compile_to_kernel();").directives
-    (primitive,) = bind(directives).primitives
+    (primitive,) = bind(directives, DIRECTIVES).primitives
     assert primitive == Compile("f")
     assert told(f"{MAP} f.compile_to_kernel();") == ["DT188 f.compile_to_kernel()"]
 

@@ -9,6 +9,7 @@ import pytest
 from dtpoly.algorithm.program import Argument, Directive, Split
 from dtpoly.diagnostics import Diagnostic, Severity, apply_edits
 from dtpoly.directives.block import Block
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.map import Map
 from dtpoly.directives.tensorize import Tensorize
 from dtpoly.schedule.arguments import Integer
@@ -16,7 +17,7 @@ from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import Label
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage, signatures
-from dtpoly.schedule.primitives import PRIMITIVES, bind
+from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.values import Divided, Name, Sized
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
@@ -25,9 +26,9 @@ from tests.schedule.told import ATTENTION, MAP, TWO, only, read, told
 
 
 def test_every_primitive_is_in_the_tuple_once_and_has_a_rule() -> None:
-    words = [word for cls in PRIMITIVES for word in (cls.name, *cls.aliases)]
+    words = [word for cls in DIRECTIVES for word in (cls.name, *cls.aliases)]
     assert len(set(words)) == len(words)
-    for cls in PRIMITIVES:
+    for cls in DIRECTIVES:
         assert "-->" in (cls.__doc__ or ""), cls.name
         assert cls.__module__ == f"dtpoly.directives.{cls.name}"
 
@@ -38,7 +39,7 @@ def test_arguments_get_types() -> None:
         Directive("f", "tensorize", (Argument("mm.l", 16), Argument("x", 0))),
         Directive("f", "map", (Argument("y", Split("yi", 8)), Argument("x"), Argument("yi"))),
     )
-    assert bind(directives).primitives == (
+    assert bind(directives, DIRECTIVES).primitives == (
         Block("f", (Sized("x", 16), Divided("k", "kb", 4096))),
         Tensorize("f", (Sized("l", 16, "mm"), Sized("x", 0))),
         Map("f", (Divided("y", "yi", 8), Name("x"), Name("yi"))),
@@ -47,8 +48,8 @@ def test_arguments_get_types() -> None:
 
 def test_spans_do_not_count() -> None:
     text = "f.block(x:16); f.map(x); f.tensorize(x:0);"
-    primitives = bind(read(MAP + text).directives).primitives
-    again = bind(read(MAP + "# elsewhere\n" + text).directives).primitives
+    primitives = bind(read(MAP + text).directives, DIRECTIVES).primitives
+    again = bind(read(MAP + "# elsewhere\n" + text).directives, DIRECTIVES).primitives
     assert primitives == again
     assert hash(primitives) == hash(again)
     assert repr(primitives) == repr(again)
@@ -57,8 +58,8 @@ def test_spans_do_not_count() -> None:
 def test_a_generated_schedule_is_accepted_and_prints_as_it_was_written() -> None:
     for seed in range(300):
         generated = program(seeded(seed), Limits(funcs=4))
-        assert {one.code for one in check_schedule(generated)} <= {"DT198"}
-        bound = bind(generated.directives)
+        assert {one.code for one in check_schedule(generated, DIRECTIVES)} <= {"DT198"}
+        bound = bind(generated.directives, DIRECTIVES)
         assert len(bound.primitives) == len(generated.directives)
         for primitive, directive in zip(bound.primitives, generated.directives, strict=True):
             name = directive.name.removesuffix("_to_kernel")
@@ -93,7 +94,7 @@ def test_all_wrong_arguments_of_a_directive_are_told() -> None:
 
 
 def test_signatures() -> None:
-    written = {cls.name: signatures(cls) for cls in PRIMITIVES}
+    written = {cls.name: signatures(cls) for cls in DIRECTIVES}
     assert written["compile"] == ("f.compile()",)
     assert written["block"] == ("f.block(label:size or label:new/size, ...)",)
     assert written["tensorize"] == ("f.tensorize(label:size, ...)",)
@@ -144,16 +145,16 @@ class Skew(Primitive):
     ],
 )
 def test_a_primitive_of_a_user_gets_all_checks(directives: str, expected: list[str]) -> None:
-    found = check_schedule(read(TWO + directives), (*PRIMITIVES, Skew))
+    found = check_schedule(read(TWO + directives), (*DIRECTIVES, Skew))
     assert [f"{d.code} {d.span.text if d.span else ''}" for d in found] == expected
 
 
 def test_a_name_that_was_mended_is_right() -> None:
     text = f"{ATTENTION} sm.fuse_at(atention, m); attention.tensorise(m:16);"
-    found = check_schedule(read(text))
+    found = check_schedule(read(text), DIRECTIVES)
     assert [d.code for d in found] == ["DT184", "DT180"]
     mended = apply_edits(text, [edit for d in found for edit in d.edits])
-    assert check_schedule(read(mended)) == []
+    assert check_schedule(read(mended), DIRECTIVES) == []
 
 
 def test_names_that_are_there_are_listed_as_many() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.program_id import program_index
 from tests.generation.choice import seeded, shuffled
 from tests.schedule.told import read
@@ -14,7 +15,7 @@ OUT = "Func out; In A; Var x, y; out[x, y] = A[x, y]; out.compile();"
 
 def table(directives: str, x: int = 4, y: int = 4) -> list[list[int]]:
     """The program of each element; x runs down and y to the right."""
-    number = program_index(read(OUT + directives), "out", {"x": x, "y": y})
+    number = program_index(read(OUT + directives), "out", {"x": x, "y": y}, DIRECTIVES)
     return [[number({"x": i, "y": j}) for j in range(y)] for i in range(x)]
 
 
@@ -54,7 +55,9 @@ def test_maps_as_in_figure_3_5(loops: str, expected: list[list[int]]) -> None:
 
 
 def test_listing_3_8() -> None:
-    number = program_index(read(OUT + "out.block(x:16, y:64);"), "out", {"x": 64, "y": 256})
+    number = program_index(
+        read(OUT + "out.block(x:16, y:64);"), "out", {"x": 64, "y": 256}, DIRECTIVES
+    )
     for program in range(16):
         y_pid, x_pid = program // 4 % 4, program % 4
         assert number({"x": x_pid * 16 + 15, "y": y_pid * 64}) == program
@@ -62,7 +65,7 @@ def test_listing_3_8() -> None:
 
 def test_listing_3_11() -> None:
     directives = "out.block(x:8, y:16); out.map(x:xi/4, y, xi);"
-    number = program_index(read(OUT + directives), "out", {"x": 64, "y": 48})
+    number = program_index(read(OUT + directives), "out", {"x": 64, "y": 48}, DIRECTIVES)
     x_count, y_count = 8, 3
     for program in range(x_count * y_count):
         x_pid = program // (y_count * 4) % (x_count // 4)
@@ -113,7 +116,10 @@ def test_numbers_count_the_blocks_as_the_loops_pass_them(seed: int) -> None:
     text = "Func f; In A; Var x, y, z; f[x, y, z] = A[x, y, z]; f.compile();"
     loops = maps(seed)
     number = program_index(
-        read(f"{text} f.block({blocks}); f.map({', '.join(loops)});"), "f", sizes
+        read(f"{text} f.block({blocks}); f.map({', '.join(loops)});"),
+        "f",
+        sizes,
+        DIRECTIVES,
     )
     left = {label: range(-(-sizes[label] // block[label])) for label in "xyz"}
     for expected, at in enumerate(passed(loops, left)):
@@ -124,7 +130,7 @@ def test_numbers_count_the_blocks_as_the_loops_pass_them(seed: int) -> None:
 
 def test_arrays_of_indices() -> None:
     directives = "out.block(x:2, y:3); out.map(y:yi/3, x, yi);"
-    number = program_index(read(OUT + directives), "out", {"x": 7, "y": 23})
+    number = program_index(read(OUT + directives), "out", {"x": 7, "y": 23}, DIRECTIVES)
     i, j = np.meshgrid(np.arange(7), np.arange(23), indexing="ij")
     expected = [[number({"x": a, "y": b}) for b in range(23)] for a in range(7)]
     assert np.array_equal(number({"x": i, "y": j}), np.array(expected))
@@ -133,14 +139,14 @@ def test_arrays_of_indices() -> None:
 def test_a_blocked_reduction_has_two_kernels() -> None:
     text = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.compile();"
     blocked = f"{text} f.block(x:2, k:4);"
-    number = program_index(read(blocked), "f", {"x": 6, "k": 8})
+    number = program_index(read(blocked), "f", {"x": 6, "k": 8}, DIRECTIVES)
     assert [number({"x": x}) for x in range(6)] == [0, 0, 1, 1, 2, 2]
     assert [number({"x": x, "k": 4}) for x in range(6)] == [3, 3, 4, 4, 5, 5]
-    mapped = program_index(read(f"{blocked} f.map(x, k);"), "f", {"x": 6, "k": 8})
+    mapped = program_index(read(f"{blocked} f.map(x, k);"), "f", {"x": 6, "k": 8}, DIRECTIVES)
     assert [mapped({"x": x}) for x in range(6)] == [0, 0, 1, 1, 2, 2]
     assert [mapped({"x": x, "k": 4}) for x in range(6)] == [1, 1, 3, 3, 5, 5]
 
 
 def test_without_blocks_there_is_one_program() -> None:
-    number = program_index(read(OUT), "out", {"x": 0, "y": 5})
+    number = program_index(read(OUT), "out", {"x": 0, "y": 5}, DIRECTIVES)
     assert number({"x": 0, "y": 4}) == 0

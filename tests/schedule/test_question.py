@@ -5,6 +5,7 @@ import pytest
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.question import Answer, may_add
 from tests.schedule.told import MAP, SUM, TWO, TWO_PRODUCTS, read
 
@@ -15,7 +16,7 @@ FUSED = TWO_PRODUCTS + (
 
 def asked(text: str, directive: str) -> Answer:
     program = read(text)
-    answer = may_add(program, only(directive, text))
+    answer = may_add(program, only(directive, text), DIRECTIVES)
     assert program == read(text)
     return answer
 

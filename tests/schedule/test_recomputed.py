@@ -3,6 +3,7 @@
 import islpy as isl
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.explain import explain
@@ -35,7 +36,7 @@ AGAIN = {
 @pytest.mark.parametrize("name", AGAIN)
 def test_formulas(name: str) -> None:
     text, formula = AGAIN[name]
-    state = judge(read(text)).scheduled
+    state = judge(read(text), DIRECTIVES).scheduled
     (one,) = recomputed(state)
     assert str(one.count) == formula
     few = {label: 16 for label in state.model.size_of}
@@ -46,7 +47,7 @@ def test_formulas(name: str) -> None:
 
 
 def test_a_count_needs_its_sizes() -> None:
-    (one,) = recomputed(judge(read(AGAIN["programs"][0])).scheduled)
+    (one,) = recomputed(judge(read(AGAIN["programs"][0]), DIRECTIVES).scheduled)
     assert one.count is not None
     assert (one.count.at({"n": 9}), one.count.at({"m": 9})) == (3, None)
 
@@ -126,6 +127,6 @@ def test_many_random_schedules_are_explained(first: int) -> None:
 
 def test_what_is_irregular_has_no_number() -> None:
     text = STENCIL.replace("g[x + 2]", "g[2 * x]") + "g.fuse_at(f, x, recompute);"
-    (one,) = recomputed(judge(read(text)).scheduled)
+    (one,) = recomputed(judge(read(text), DIRECTIVES).scheduled)
     assert one.count is None
     assert one.what == "'g'"

@@ -11,6 +11,7 @@ import pytest
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import Checked, check, load, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, apply_edits
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.frontend.parse import parse
 from dtpoly.poly.order import ViolationKind
@@ -197,7 +198,7 @@ def test_lanes_that_share_storage() -> None:
     verdict = judge_state(folded(chosen, "f", "y"))
     violation = verdict.violations[0]
     assert violation.kind is ViolationKind.RACE
-    (told,) = refusals(chosen, verdict)
+    (told,) = refusals(chosen, verdict, DIRECTIVES)
     assert (told.code, told.edits, told.label) == ("DT202", (), "lanes race")
     assert told.span == chosen.func("f").span
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.model import by_name
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.legality import judge
@@ -18,7 +19,7 @@ def test_of_random_programs(seed: int) -> None:
     for number in range(seed, seed + 10):
         made = program(seeded(number), Limits(funcs=3))
         before = repr(made)
-        judged = judge(made)
+        judged = judge(made, DIRECTIVES)
         assert repr(made) == before
         assert all(v.kind is not ViolationKind.LOST for v in judged.violations)
         placed = [n for k in judged.scheduled.kernels for n in statements(k.body)]

@@ -2,8 +2,9 @@
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.fused_table import FusedTable, fused_tables
-from dtpoly.schedule.primitives import PRIMITIVES, bind
+from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.table import Most, SizesError, Spot, Table, tables
 from tests.schedule.tables import scheduled
@@ -75,7 +76,7 @@ def test_atomic_results_have_one_of_what_is_added() -> None:
 
 def test_a_loop_that_counts_otherwise() -> None:
     program = read("Func f; In A; Var x; f[x] = A[x]; f.backwards(x); f.compile();")
-    chosen = bind(program.directives, (*PRIMITIVES, Backwards)).primitives
+    chosen = bind(program.directives, (*DIRECTIVES, Backwards)).primitives
     (table,) = tables(resolve(program, chosen), {"x": 3})
     assert [spot.iteration for spot in table.spots.values()] == [2, 1, 0]
 

@@ -6,10 +6,11 @@ from typing import ClassVar, Self
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.schedule.facts import Fact, Fused, Inlined
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.variants import (
     as_written,
     ask,
@@ -25,11 +26,11 @@ from tests.schedule.told import ATTENTION, MAP, TWO, TWO_PRODUCTS, read
 from tests.schedule.user_primitives import USER
 
 
-def primitive(program: Program, name: str, primitives: Primitives = PRIMITIVES) -> Primitive:
+def primitive(program: Program, name: str, primitives: Primitives = DIRECTIVES) -> Primitive:
     return next(p for p in bind(program.directives, primitives).primitives if p.name == name)
 
 
-def shown(text: str, name: str, primitives: Primitives = PRIMITIVES) -> list[str]:
+def shown(text: str, name: str, primitives: Primitives = DIRECTIVES) -> list[str]:
     """The neighbours of the directive of that name, without its `;`."""
     program = read(text)
     found = neighbours(program, primitive(program, name, primitives), primitives)
@@ -74,7 +75,7 @@ def test_primitives_of_a_user_have_neighbours_too() -> None:
 
 def test_which_neighbours_are_legal() -> None:
     program = read(TWO_PRODUCTS + "mm.fuse_at(_2mm, n);")
-    found = legal_neighbours(program, primitive(program, "fuse_at"))
+    found = legal_neighbours(program, primitive(program, "fuse_at"), DIRECTIVES)
     assert [str(v.new and show_directive(v.new)) for v in found] == [
         "mm.fuse_at(_2mm, n, recompute);",
         "mm.fuse_at(_2mm, m);",
@@ -88,14 +89,16 @@ def test_ask() -> None:
     program = read(TWO_PRODUCTS)
     fused = read(TWO_PRODUCTS + "mm.fuse_at(_2mm, n);").directives[-1]
     wrong = read(TWO_PRODUCTS + "mm.fuse_at(_2mm, k);").directives[-1]
-    assert ask(program).is_good
-    refused = ask(with_directive(program, fused))
+    assert ask(program, DIRECTIVES).is_good
+    refused = ask(with_directive(program, fused), DIRECTIVES)
     assert refused.verdict is not None
     assert str(refused.verdict.blame) == show_directive(fused)
-    assert not is_good(with_directive(program, fused))
-    assert [d.code for d in ask(with_directive(program, wrong)).diagnostics] == ["DT185"]
-    assert ask(with_directive(program, wrong)).verdict is None
-    assert not is_good(with_directive(program, wrong))
+    assert not is_good(with_directive(program, fused), DIRECTIVES)
+    assert [d.code for d in ask(with_directive(program, wrong), DIRECTIVES).diagnostics] == [
+        "DT185"
+    ]
+    assert ask(with_directive(program, wrong), DIRECTIVES).verdict is None
+    assert not is_good(with_directive(program, wrong), DIRECTIVES)
 
 
 def test_a_directive_said_twice_goes_as_a_whole() -> None:
@@ -110,14 +113,14 @@ def test_a_directive_is_found_under_its_other_name() -> None:
     program = read(TWO_PRODUCTS)
     (directive,) = program.directives
     assert directive.name == "compile_to_kernel"
-    found = as_written(program, primitive(program, "compile"))
+    found = as_written(program, primitive(program, "compile"), DIRECTIVES)
     assert (found, found.span) == (directive, directive.span)
 
 
 def test_what_says_nothing_without_a_directive_goes_with_it() -> None:
     program = read(TWO_PRODUCTS + "mm.fuse_at(_2mm, m); _2mm.tensorize(m:2, k:4, mm.m:2);")
     _, fusion, _ = program.directives
-    left = without(program, fusion)
+    left = without(program, fusion, DIRECTIVES)
     assert left is not None
     assert [show_directive(d) for d in left[0].directives] == [
         "_2mm.compile_to_kernel();",
@@ -131,11 +134,11 @@ def test_fusions_at_one_loop_move_together() -> None:
     program = read(text)
     found = [
         [show_directive(new) for _, new in changes if new]
-        for _, changes in moved_together(program, fusion(program))
+        for _, changes in moved_together(program, fusion(program), DIRECTIVES)
     ]
     assert ["sm.fuse_at(attention, m);", "e.fuse_at(attention, m);"] in found
     alone = read(TWO + "g.fuse_at(f, x);")
-    assert list(moved_together(alone, fusion(alone))) == []
+    assert list(moved_together(alone, fusion(alone), DIRECTIVES)) == []
 
 
 def fusion(program: Program) -> FuseAt:
@@ -159,7 +162,7 @@ class Expand(Primitive):
 
 
 def test_directives_of_ones_own_say_what_may_be_instead() -> None:
-    primitives = (*PRIMITIVES, Expand)
+    primitives = (*DIRECTIVES, Expand)
     assert shown(TWO + "g.expand();", "expand", primitives) == ["g.fuse_at(f, x)", ""]
     inlined = shown(TWO + "g.fuse_at(f, x);", "fuse_at", primitives)[-3:]
     assert inlined == ["g.inline()", "g.expand()", ""]

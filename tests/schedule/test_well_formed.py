@@ -10,6 +10,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Directive
 from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError, has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.primitive import Primitive
@@ -157,6 +158,6 @@ def test_what_is_only_wrong_is_left_to_the_legality_check(name: str) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_what_dtpoly_makes_is_well_formed(seed: int) -> None:
     program = schedules.program(seeded(seed), Limits())
-    assert not has_errors(check_schedule(program))
-    state = resolve(program, bind(program.directives).primitives)
+    assert not has_errors(check_schedule(program, DIRECTIVES))
+    state = resolve(program, bind(program.directives, DIRECTIVES).primitives)
     assert flaw(state, state) is None

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.labels import Label, SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive
-from dtpoly.schedule.primitives import PRIMITIVES
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, Sequence, in_sequence, rewrite, statements
 from dtpoly.schedule.values import Name, Sized
@@ -238,7 +238,7 @@ def _is_over(loop: Loop, name: Name) -> bool:
 
 
 USER = (
-    *PRIMITIVES,
+    *DIRECTIVES,
     *(Interchange, Skew, Backwards, Lean, Distribute, Spread),
     *(UpsideDown, Forget, Flatten, Shorten),
 )

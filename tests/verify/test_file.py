@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.verify.proof.verify import Verdict, verify
@@ -94,7 +95,7 @@ def test_other_letters_in_comments_and_lines_of_windows_change_nothing() -> None
 
 def test_a_file_with_a_test_is_proved() -> None:
     sizes = {"m": 4, "n": 4, "k": 5}
-    text = code_of(judge(MATMUL).scheduled, "", sizes).text
+    text = code_of(judge(MATMUL, DIRECTIVES).scheduled, "", sizes).text
     assert 'if __name__ == "__main__":' in text
     assert verify(MATMUL, text).verdict is Verdict.PROVED
     text = changed(text, 'if __name__ == "__main__":', 'if __name__ != "__main__":')

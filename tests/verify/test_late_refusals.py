@@ -3,6 +3,7 @@
 import pytest
 
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -16,7 +17,7 @@ PROGRAM = load(
         "f.block(x:16, k:32); f.compile();",
     )
 )
-TEXT = code_of(judge(PROGRAM).scheduled).text
+TEXT = code_of(judge(PROGRAM, DIRECTIVES).scheduled).text
 EMPTY = "    if not out.numel():\n        return out\n"
 SECOND = "    programs = (x_size + 15) // 16\n    if programs:\n"
 PARTS = "(x_size, (k_size + 31) // 32), dtype"

@@ -4,6 +4,7 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
@@ -26,7 +27,7 @@ CHECK = f"    {INSIDE}\n        raise"
 
 def made(text: str) -> tuple[Program, str]:
     program = load(Source("test.dt", text))
-    return program, code_of(judge(program).scheduled).text
+    return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
 WRONG = [

@@ -7,6 +7,7 @@ from dtpoly.verify.semantics.operations import BY_NAME
 from dtpoly.verify.triton.methods import METHODS
 from dtpoly.verify.triton.signatures import Signature
 from dtpoly.verify.triton.triton_operations import OPERATIONS
+from dtpoly.verify.triton.unit.words import TL
 from tests.verify.texts import changed, text_of, written
 
 ROWS = written(
@@ -18,6 +19,11 @@ ROWS = written(
 @pytest.mark.parametrize("word", OPERATIONS)
 def test_the_types_of_results_are_rows_of_the_table_of_semantics(word: str) -> None:
     assert set(OPERATIONS[word].types) <= set(BY_NAME)
+
+
+def test_each_operation_may_stand_in_a_text() -> None:
+    """Words that a text may not have at all would be rows that nothing reaches."""
+    assert set(OPERATIONS) <= TL
 
 
 def test_each_method_of_a_tensor_is_an_operation() -> None:

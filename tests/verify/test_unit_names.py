@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.verify.proof.verify import Verdict, verify
@@ -267,7 +268,7 @@ def test_as_it_is_emitted_it_is_proved() -> None:
 def test_other_names_of_programs_are_as_good(text: str, name: str) -> None:
     program = written(text.replace("{}", name))
     sizes = dict.fromkeys((label.name for label in program.labels), 3)
-    made = code_of(judge(program).scheduled, "", sizes).text
+    made = code_of(judge(program, DIRECTIVES).scheduled, "", sizes).text
     assert verify(program, made).verdict is Verdict.PROVED, made
 
 
@@ -313,7 +314,7 @@ def test_names_of_types(text: str) -> None:
     assert sys.version_info >= (3, 12) or "not Python" in report.layers[0].why
 
 
-TESTED = code_of(judge(SCALED).scheduled, "", {"x": 5}).text
+TESTED = code_of(judge(SCALED, DIRECTIVES).scheduled, "", {"x": 5}).text
 MAIN: dict[str, tuple[str, str]] = {
     "another condition": ('__name__ == "__main__"', '__name__ != "__main__"'),
     "another statement": ("    test(**{", "    float = bool\n    test(**{"),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from dtpoly.algorithm.program import Program
 from dtpoly.compile import load
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
@@ -21,7 +22,7 @@ def program_of(path: Path) -> Program:
 
 @cache
 def text_of(program: Program) -> str:
-    return code_of(judge(program).scheduled).text
+    return code_of(judge(program, DIRECTIVES).scheduled).text
 
 
 def written(text: str) -> Program:

@@ -10,13 +10,14 @@ from dataclasses import field
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Severity
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.classes import class_of, is_aligned
 from dtpoly.explore.legality.shared import Disagreement, Known, Look
 from dtpoly.explore.legality.tiles import MOST_ELEMENTS, Tiled, largest_tile, tiled
 from dtpoly.explore.legality.verdicts import TOO_LARGE
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.primitives import Primitives, bind
 
 EVERY = 20  # one in so many points that share a verdict is asked by itself
 
@@ -25,6 +26,7 @@ EVERY = 20  # one in so many points that share a verdict is asked by itself
 class Learned:
     """The verdicts of the classes of one algorithm that are known so far."""
 
+    primitives: Primitives
     is_aligned: bool
     tiled: Tiled
     verdicts: dict[Hashable, Known] = field(default_factory=dict[Hashable, Known])
@@ -69,7 +71,7 @@ class Learned:
 
     def _bound(self, directive: Directive) -> Primitive | None:
         if directive not in self.bound:
-            found = bind((directive,))
+            found = bind((directive,), self.primitives)
             is_wrong = any(one.severity is Severity.ERROR for one in found.found)
             self.bound[directive] = None if is_wrong else found.primitives[0]
         return self.bound[directive]
@@ -81,4 +83,4 @@ def _said(known: Known) -> str:
 
 def learned(program: Program) -> Learned:
     """Begin to learn about an algorithm: no verdict is known yet."""
-    return Learned(is_aligned(program), tiled(program))
+    return Learned(DIRECTIVES, is_aligned(program), tiled(program))

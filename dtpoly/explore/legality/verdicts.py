@@ -40,10 +40,11 @@ from dtpoly.poly.dependences import dependences
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.order import Broken
 from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.foreign import is_foreign
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.legality import EACH, VERDICT, ahead, found
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import PRIMITIVES, Primitives, bind
+from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.refusal import CODES
 from dtpoly.schedule.resolve import Begin, resolve
 from dtpoly.schedule.state import State
@@ -97,10 +98,10 @@ class Asked:
     """The space that verdicts are asked of, and the primitives of its directives."""
 
     space: Space
-    primitives: Primitives = PRIMITIVES
+    primitives: Primitives
 
 
-def answer_of(program: Program, primitives: Primitives = PRIMITIVES) -> Answer:
+def answer_of(program: Program, primitives: Primitives) -> Answer:
     """Judge one point, whatever is known of others."""
     verdict = verdict_of(program, primitives)
     chosen = bind(program.directives, primitives).primitives
@@ -113,9 +114,7 @@ def _limited(verdict: Answer, *, is_too_large: bool) -> Answer:
     return Answer(Rule.LIMIT, TOO_LARGE) if is_limit else verdict
 
 
-def verdict_of(
-    program: Program, primitives: Primitives = PRIMITIVES, begin: Begin = initial
-) -> Answer:
+def verdict_of(program: Program, primitives: Primitives, begin: Begin = initial) -> Answer:
     """Ask the static checks and the order about a point.
 
     Points that differ only in numbers may share this answer.
@@ -303,7 +302,7 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
     """Choose who answers: this process, or several where there is enough to do."""
     count = workers or os.cpu_count() or 1
     # A class of a plugin has no name by which another process would find it.
-    if count < 2 or tasks < ALONE or asked.primitives != PRIMITIVES:
+    if count < 2 or tasks < ALONE or any(map(is_foreign, asked.primitives)):
         begin = _begin_of(asked.space.program)
         yield lambda some: ((task.place, _answer(asked, task, begin)) for task in some)
         return

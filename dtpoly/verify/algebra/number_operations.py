@@ -31,12 +31,17 @@ def carried_out(operation: str, numbers: Sequence[float]) -> float | None:
 
     Raises NoNumberError where the result is no number.
     """
-    for table, count in ((OF_ONE, 1), (OF_ANY_ONE, 1), (OF_TWO, 2), (OF_THREE, 3)):
-        if len(numbers) == count and operation in table:
-            return table[operation](*numbers)
-    if operation.startswith("cast tl.") and kinds.is_whole(operation[5:]) and len(numbers) == 1:
-        return _in_whole(operation[5:], numbers[0])
-    return None
+    match numbers:
+        case [a] if (of_one := OF_ONE.get(operation) or OF_ANY_ONE.get(operation)) is not None:
+            return of_one(a)
+        case [a] if operation.startswith("cast tl.") and kinds.is_whole(operation[5:]):
+            return _in_whole(operation[5:], a)
+        case [a, b] if (of_two := OF_TWO.get(operation)) is not None:
+            return of_two(a, b)
+        case [a, b, c] if operation == "where":
+            return b if a else c
+        case _:
+            return None
 
 
 def _in_whole(kind: str, a: float) -> int:
@@ -77,14 +82,14 @@ def _power(a: float, b: float) -> float:
     return math.pow(a, b)
 
 
-OF_ANY_ONE: Mapping[str, Callable[..., float | None]] = {
+OF_ANY_ONE: Mapping[str, Callable[[float], float]] = {
     "neg": lambda a: -a,
     "abs": abs,
     "not": lambda a: 1 - a,
     "floor": lambda a: float(math.floor(a)),
     "ceil": lambda a: float(math.ceil(a)),
 }
-OF_TWO: Mapping[str, Callable[..., float | None]] = {
+OF_TWO: Mapping[str, Callable[[float, float], float | None]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
@@ -106,4 +111,3 @@ OF_TWO: Mapping[str, Callable[..., float | None]] = {
     "cdiv": lambda a, b: -(-a // b),
     "pow": _power,
 }
-OF_THREE: Mapping[str, Callable[..., float | None]] = {"where": lambda a, b, c: b if a else c}

@@ -28,7 +28,7 @@ class Operands:
     read: Reader
     word: str
     args: list[ast.expr]  # those that are given by place
-    given: Mapping[str, ast.expr]  # those that have names, given by place or by name
+    by_name: Mapping[str, ast.expr]  # those that have names, given by place or by name
     node: ast.Call
 
     @property
@@ -60,7 +60,7 @@ class Operands:
 
     def tile_of(self, name: str) -> Tile | None:
         """Read an argument that has a name as a tile; None if it is not given."""
-        return self.read.tile(self.given[name]) if name in self.given else None
+        return self.read.tile(self.by_name[name]) if name in self.by_name else None
 
     def value(self, at: int) -> Value:
         """Read an argument."""
@@ -68,7 +68,7 @@ class Operands:
 
     def value_of(self, name: str) -> Value | None:
         """Read an argument that has a name; None if it is not given."""
-        return self.read.value(self.given[name]) if name in self.given else None
+        return self.read.value(self.by_name[name]) if name in self.by_name else None
 
     def whole(self, at: int) -> Whole:
         """Read an argument that must be a whole number."""

@@ -49,9 +49,9 @@ STEPS = ("add", "mul")
 def along_axis(given: Operands) -> Tile:
     """Model `tl.sum`, `tl.max` and `tl.min`."""
     word, line = given.word, given.line
-    if "axis" not in given.given:
+    if "axis" not in given.by_name:
         raise given.refused(" of all axes at once")
-    axis = given.read.whole(given.given["axis"]).constant
+    axis = given.read.whole(given.by_name["axis"]).constant
     tile = given.tile(0)
     found = meaning(word, [of_tile(tile)], line)
     brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)

@@ -15,6 +15,14 @@ from dtpoly.verify.algebra.values import Unread
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """What an argument must be as it is written: what that is called, and whether it is one."""
+
+    name: str
+    is_it: Callable[[ast.expr], bool]
+
+
+@dataclass(frozen=True, slots=True)
 class Signature:
     """How a call of an operation may be written. A call with another option is not understood."""
 
@@ -29,11 +37,10 @@ class Signature:
     # Options about the cache, or about the order of other memory, change no value. Each must be one
     # of these words as written, since nothing else looks at it.
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    # What each argument after the first must be as written, and whether it is.
-    written: str = ""
-    is_written: Callable[[ast.expr], bool] = bool
+    # What each argument after the first must be as written; None if it may be anything.
+    written: Written | None = None
 
-    def given(self, args: list[ast.expr], named: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
+    def by_name(self, args: list[ast.expr], named: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
         """Return the arguments by their names, whether they are given by place or by name."""
         return {**dict(zip(self.placed, args, strict=False)), **named}
 
@@ -50,8 +57,8 @@ class Signature:
         for option, words in self.words.items():
             if option in named and not _is_one_of(named[option], words):
                 raise Unread(node.lineno, f"{option}={ast.unparse(named[option])}")
-        if self.written and not all(map(self.is_written, args[1:])):
-            raise Unread(node.lineno, f"{text}: what is no {self.written} as written")
+        if self.written is not None and not all(map(self.written.is_it, args[1:])):
+            raise Unread(node.lineno, f"{text}: what is no {self.written.name} as written")
 
 
 def by_place(*placed: str, named: tuple[str, ...] = ()) -> Signature:
@@ -64,21 +71,25 @@ def of_count(*counts: int) -> Signature:
     return Signature(counts=counts)
 
 
-def is_text(node: ast.expr) -> bool:
+def _is_text(node: ast.expr) -> bool:
     """True for a text of Python as written."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
-def is_number(node: ast.expr) -> bool:
+def _is_number(node: ast.expr) -> bool:
     """True for a constant of the kernel: a written whole number, a name, or a list of these."""
     match node:
         case ast.Constant(value=int()) | ast.Name():
             return True
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
-            return all(map(is_number, parts))
+            return all(map(_is_number, parts))
         case _:
             return False
 
 
 def _is_one_of(node: ast.expr, words: tuple[str, ...]) -> bool:
     return isinstance(node, ast.Constant) and node.value in words
+
+
+TEXT = Written("text", _is_text)
+NUMBER = Written("number", _is_number)

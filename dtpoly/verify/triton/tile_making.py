@@ -19,7 +19,7 @@ MOST = 2**31
 def program(given: Operands) -> Tile:
     """Model `tl.program_id` and `tl.num_programs`."""
     state = given.state
-    axis = given.read.whole(given.given["axis"]).constant
+    axis = given.read.whole(given.by_name["axis"]).constant
     grid = state.launch.grid
     is_count = given.word == "num_programs"
     if state.launch.before or (state.launch.is_part and is_count):
@@ -65,7 +65,7 @@ def cdiv(given: Operands) -> Tile:
 def filled(given: Operands) -> Tile:
     """Model `tl.full` and `tl.zeros`."""
     value = given.tile(1) if given.word == "full" else scalar(number(0))
-    dtype = given.given.get("dtype")
+    dtype = given.by_name.get("dtype")
     if dtype is None:
         raise given.refused(" without a type")
     sides = given.value(0)

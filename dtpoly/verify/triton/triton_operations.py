@@ -19,7 +19,7 @@ from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.reducing import along_axis, by_function
-from dtpoly.verify.triton.signatures import Signature, by_place, is_number, is_text, of_count
+from dtpoly.verify.triton.signatures import NUMBER, TEXT, Signature, by_place, of_count
 from dtpoly.verify.triton.tile_products import dot
 
 
@@ -43,7 +43,7 @@ def perform(read: Reader, word: str, args: list[ast.expr], node: ast.Call) -> Va
     is_counted = signature.counts is None or len(args) in signature.counts
     if operation is None or not is_counted:
         raise Unread(node.lineno, f"a call of 'tl.{word}'")
-    return operation.rule(Operands(read, word, args, signature.given(args, named), node))
+    return operation.rule(Operands(read, word, args, signature.by_name(args, named), node))
 
 
 def _loaded(given: Operands) -> Tile:
@@ -60,7 +60,7 @@ def _stored(given: Operands) -> Nothing:
 
 
 def _described(given: Operands) -> Descriptor:
-    named = {word: one for word, one in given.given.items() if word != DESCRIBED[0]}
+    named = {word: one for word, one in given.by_name.items() if word != DESCRIBED[0]}
     return descriptors.made(given.read, given.args, named, given.node)
 
 
@@ -94,7 +94,7 @@ OF_ATOMICS = {"sem": ("acquire", "release", "acq_rel", "relaxed")}
 TO = ("to", "value", "mask")
 DESCRIBED = ("base", "shape", "strides", "block_shape")
 EXTREME = by_place("x", "y", "propagate_nan", named=("propagate_nan",))
-HINT = Signature(most=2, written="number", is_written=is_number)
+HINT = Signature(most=2, written=NUMBER)
 MATRICES = Signature(("input", "other", "acc"), ("acc", "input_precision", "out_dtype"), 3)
 
 OPERATIONS: Mapping[str, TritonOperation] = {
@@ -124,9 +124,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         by_place(*DESCRIBED, named=DESCRIBED[1:]), _described
     ),
     "debug_barrier": TritonOperation(Signature(most=0), _waited),
-    "static_assert": TritonOperation(
-        Signature(counts=(1, 2), written="text", is_written=is_text), _asserted
-    ),
+    "static_assert": TritonOperation(Signature(counts=(1, 2), written=TEXT), _asserted),
     "assume": TritonOperation(of_count(1), _assumed),
     **dict.fromkeys(("multiple_of", "max_contiguous"), TritonOperation(HINT, tile_shapes.hinted)),
     "cast": TritonOperation(of_count(2), lane_operations.converted, ("cast",)),

@@ -13,6 +13,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.codegen.header import header, with_verdict
 from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source as DtSource
@@ -86,7 +87,7 @@ def emitted(name: str) -> Subject:
 
 
 def _of(name: str, program: Program, path: Path) -> Subject:
-    code = code_of(judge(program).scheduled, header(__version__, path.name), None)
+    code = code_of(judge(program, DIRECTIVES).scheduled, header(__version__, path.name), None)
     return Subject(name, program, with_verdict(code.text, (PROVED,)), code.stages.outputs)
 
 
