@@ -103,7 +103,7 @@ def _unsupported(state: State, wanted: tuple[str, ...], test: Test, reason: str)
         Severity.ERROR,
         f"no code can be generated for this schedule of '{func.name}'",
         func.span if culprit is None else culprit.span,
-        "without it there would be" if culprit is not None else "the schedule is legal",
+        "without it, there would be code" if culprit is not None else "the schedule is legal",
         (Note(reason),),
         "take another schedule" if culprit is None else "leave it out, or take other numbers there",
     )

@@ -65,7 +65,9 @@ def fails(what: str, error: BaseException, span: Span | None) -> Diagnostic:
         f"loading {what} fails: {said_by(error)}",
         span,
         "raised here" if span else "",
-        hint=f"install '{missing}' in this environment" if missing else "mend it; it is run as is",
+        hint=f"install '{missing}' in this environment"
+        if missing
+        else "mend it: dtpoly runs it as it is",
     )
 
 

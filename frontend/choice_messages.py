@@ -125,7 +125,7 @@ def ambiguous_mention(name: Name, path: str, funcs: Sequence[str]) -> Diagnostic
         f"several Funcs have '{path}'",
         name.span,
         "of which Func?",
-        (Note(f"it is said of {', '.join(funcs[:8])}"),),
+        (Note(f"these Funcs have it: {', '.join(funcs[:8])}"),),
         f"write {funcs[0]}.{path}",
     )
 

@@ -109,7 +109,7 @@ def cycle(funcs: Sequence[str], reads: Sequence[Span | None]) -> Diagnostic:
     return Diagnostic(
         "DT125",
         _ERROR,
-        f"'{funcs[0]}' is defined by itself" if len(funcs) == 1 else f"a cycle: {path}",
+        f"'{funcs[0]}' reads itself" if len(funcs) == 1 else f"a cycle: {path}",
         reads[0],
         f"reads '{following[0]}'",
         notes,

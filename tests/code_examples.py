@@ -39,21 +39,21 @@ HOPPER = parse_target("cuda:90")
 
 
 def generated(text: str) -> tuple[State, Code]:
-    """The code of a legal schedule."""
+    """Return the code of a legal schedule."""
     verdict = check(Source("kernels.dt", text)).verdict
     assert verdict is not None
     return verdict.scheduled, code_of(verdict.scheduled)
 
 
 def subject(text: str, dtype: DType = DType.F32, **sizes: int) -> Subject:
-    """Its one kernel."""
+    """Return its only kernel."""
     state, code = generated(text)
     (one,) = subjects(state, code.stages, sizes, dtype)
     return one
 
 
 def said(one: Subject, spilled: int = 0, shared: int = 0, ptx: str = "") -> None:
-    """Raise what is said of a kernel that needs so many bytes."""
+    """Raise the message for a kernel that needs this many bytes."""
     binary = Binary(one.kernel.name, HOPPER, {"ptx": ptx}, 4, 4, 32, spilled, shared)
     raise DtpolyError(advice(one, binary))
 
@@ -100,7 +100,7 @@ def triton_refuses() -> None:
 
 
 def changed(old: str, new: str) -> tuple[State, Source]:
-    """The kernels of copies of 16 elements, with a mistake."""
+    """Return the kernels of copies of 16 elements, with a mistake."""
     state, code = generated(COPY + "copy.tensorize(y:16);\n")
     assert old in code.text
     return state, Source("kernels.py", code.text.replace(old, new, 1))

@@ -1,4 +1,4 @@
-"""Shares among all tests: golden files, tables in the documentation, a process that compiles."""
+"""Gives all tests golden files, tables in the documentation, and a process that compiles."""
 
 import os
 import signal
@@ -12,16 +12,17 @@ from hypothesis import settings
 from tests import rotating, sampling
 from tests.cli.server import Server
 
-# Before anything imports triton: what these processes run of it runs in its interpreter.
+# This comes before anything imports triton: these processes run Triton's interpreter.
 os.environ.setdefault("TRITON_INTERPRET", "1")
-# What they keep, they keep apart from what the user has.
+# The caches of the tests are apart from those of the user.
 os.environ.setdefault("DTPOLY_CACHE_DIR", str(Path(gettempdir()) / f"dtpoly-tests-{os.getuid()}"))
 
-# What a shell starts in the background ignores interruptions, and so would all that tests start.
+# A process that a shell starts in the background ignores interruptions, and all its children would,
+# too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# So many examples has each property; where tests that take minutes run, they are more.
+# Each property has this many examples; where tests that take minutes run, there are more.
 settings.register_profile("ordinary", max_examples=40, deadline=None)
 settings.register_profile("long", max_examples=400, deadline=None)
 

@@ -46,7 +46,7 @@ SHIFTED = TOTAL.replace("total", "shifted").replace("A[x, k]", "A[x, k] - B[7]")
 
 @dataclass(frozen=True)
 class Example:
-    """An input, the codes that it is about, and what was said of it."""
+    """An input, the codes that it shows, and the messages."""
 
     name: str
     codes: tuple[str, ...]
@@ -56,7 +56,7 @@ class Example:
 
     @property
     def code(self) -> str:
-        """The code under which it is documented."""
+        """Return the code under which it is documented."""
         return self.codes[0]
 
 
@@ -149,7 +149,7 @@ RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """All examples by code; the one that is named by the code alone comes first."""
+    """Return all examples by code; the one that is named by the code alone comes first."""
     found = [_from_file(path) for path in sorted(FOLDER.glob("*.dt"))]
     for name, call in CALLS.items():
         found.append(Example(name, _codes(name), "", _body(call), _told(call, name)))
@@ -168,7 +168,7 @@ def _from_file(path: Path) -> Example:
     source = Source(path.name, path.read_bytes().decode())
     checked = check(source)
     told = tuple(checked.diagnostics)
-    if not told and checked.verdict is not None:  # then it is where code is made
+    if not told and checked.verdict is not None:  # then the message comes from code generation
         state = checked.verdict.scheduled
         told = tuple(vain(state, code_of(state).stages, DIRECTIVES))
     return Example(path.stem, _codes(path.stem), source.text, "", told)

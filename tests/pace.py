@@ -14,7 +14,7 @@ from statistics import median
 import islpy as isl
 import pyparsing as pp
 
-QUIET = 0.027  # seconds of the processor for `work`, where the limits are from
+QUIET = 0.027  # seconds of the processor for `work`, on the machine of the limits
 RUNS = 7
 TEXT = "exp(a) + 2 * b / sqrt(a * a + 1) - f(x, (y + 3) * z)"
 MAP = "[n] -> { S[i, j] -> T[i, j, k] : 0 <= i, j < n and 0 <= k < 16 and (i + j) mod 4 = 0 }"
@@ -23,29 +23,35 @@ TURNED = "{ S[i, j] -> S[j, i] }"
 
 
 def is_kept(limit: float, seconds: float) -> bool:
-    """Whether so many seconds of the processor are under a limit, or would be where it is from."""
+    """True if this many seconds of the processor are under a limit.
+
+    On a slow machine it is also true if they would be under it where the limit was set.
+    """
     return seconds < limit or seconds < limit * slowness()
 
 
 def is_kept_once(limit: float, run: Callable[[], float], runs: int = 5) -> bool:
-    """The same of a run's seconds; several are tried, as a machine may be slow for one of them."""
+    """True if one of several runs is under a limit.
+
+    A machine may be slow during one of them.
+    """
     return any(is_kept(limit, run()) for _ in range(runs))
 
 
 def slowness() -> float:
-    """How many times as long as a quiet machine this one takes just now; 1 if it is faster."""
+    """Return how many times as long as a quiet machine this one takes now, but at least 1."""
     return max(1.0, median(seconds_of(work) for _ in range(RUNS)) / QUIET)
 
 
 def seconds_of(run: Callable[[], object]) -> float:
-    """The processor time of it in this process."""
+    """Return the processor time of `work` in this process."""
     start = time.process_time()
     run()
     return time.process_time() - start
 
 
 def work() -> None:
-    """Objects of Python and sets of isl in the proportion in which a check takes them."""
+    """Make objects of Python and sets of isl in the proportion of a check."""
     for _ in range(12):
         # pyparsing leaves the type of **kwargs open.
         _grammar().parse_string(TEXT, parse_all=True)  # pyright: ignore[reportUnknownMemberType]

@@ -1,4 +1,4 @@
-"""Plugins as files: one that is there, the head of one that a test writes, and its mistake."""
+"""Has plugins as files: a correct one, the head of one that a test writes, and its mistake."""
 
 import textwrap
 from collections.abc import Callable
@@ -30,7 +30,7 @@ class Turn(Primitive):
 
 @pytest.fixture
 def plugin(tmp_path: Path) -> Callable[[str], str]:
-    """Write a plugin, and answer with its path."""
+    """Write a plugin, and return its path."""
 
     def write(text: str) -> str:
         path = tmp_path / "plugin.py"
@@ -41,7 +41,7 @@ def plugin(tmp_path: Path) -> Callable[[str], str]:
 
 
 def refused(path: str) -> Diagnostic:
-    """The one thing that is wrong with a plugin."""
+    """Return the one thing that is wrong with a plugin."""
     with pytest.raises(DtpolyError) as error:
         with_plugins([path])
     (found,) = error.value.diagnostics

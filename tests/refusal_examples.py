@@ -1,4 +1,4 @@
-"""Refusals that no schedule of the language's own directives shows, as calls."""
+"""Makes, by calls, the refusals that no schedule of the language's own directives shows."""
 
 from collections.abc import Callable
 from unittest.mock import patch
@@ -51,13 +51,13 @@ def incomplete() -> None:
 
 def undecided() -> None:
     text = "Func f, g;\nIn A;\nVar x;\n\ng[x] = exp(A[x]);\nf[x] = g[x] + 1;\n\n"
-    # So that an easy schedule shows it; as it is, isl takes a few seconds to give up.
+    # This lets an easy schedule show it; otherwise isl takes a few seconds until it gives up.
     with patch.object(legality, "VERDICT", 100), patch.object(legality, "EACH", 0):
         load(Source("map.dt", text + "f.compile();\ng.fuse_at(f, x);\n"))
 
 
 def late() -> None:
-    # A budget that is over as soon as it begins; as it is, a call has 20 seconds.
+    # This budget is over as soon as it begins; otherwise a call has 20 seconds.
     with within(1e-9):
         load(Source("norm.dt", NORM))
 

@@ -21,7 +21,7 @@ SECONDS = 60.0  # With two workers these are two minutes of tests.
 
 
 def rotated(items: Iterable[tuple[Hashable, T]], seed: int) -> list[T]:
-    """Items with their groups in; one of each group, then a second one of each, and so on."""
+    """Mix items with their groups: one of each group, then a second one of each, and so on."""
     groups: dict[Hashable, list[T]] = {}
     for group, item in items:
         groups.setdefault(group, []).append(item)
@@ -30,13 +30,13 @@ def rotated(items: Iterable[tuple[Hashable, T]], seed: int) -> list[T]:
     for row in rows:
         random.shuffle(row)
     random.shuffle(rows)
-    # Items are wrapped, since one of them may be None itself.
+    # Items are wrapped, because one of them may be None itself.
     columns = zip_longest(*([(item,) for item in row] for row in rows))
     return [one[0] for column in columns for one in column if one is not None]
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """The options of a run that rotates."""
+    """Add the options of a run that rotates."""
     parser.addoption("--rotating", type=int, metavar="SEED", help="order long tests by a seed")
     said = f"begin no test after so many seconds; {SECONDS:g} if not said"
     parser.addoption("--rotating-seconds", type=float, default=SECONDS, help=said)
@@ -51,11 +51,11 @@ class Rotation:
         self.end = float("inf")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put the tests into the order of the seed; all workers come to the same one."""
+        """Put the tests into the order of the seed; all workers compute the same order."""
         items[:] = rotated(((item.nodeid.partition("[")[0], item) for item in items), self.seed)
 
     def pytest_runtest_setup(self) -> None:
-        """The time begins with the first test, for collecting them is not what is bounded."""
+        """Start the clock with the first test, because the time to collect tests does not count."""
         now = time.monotonic()
         self.end = min(self.end, now + self.seconds)
         if now > self.end:
@@ -63,8 +63,8 @@ class Rotation:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self) -> Generator[None]:
-        """End a test that would make the whole run long."""
-        if not hasattr(signal, "SIGALRM"):  # there is no such thing on Windows
+        """End a test that would make the whole run too long."""
+        if not hasattr(signal, "SIGALRM"):  # Windows does not have this signal.
             return (yield)
 
         def ended(_number: int, _frame: object) -> None:

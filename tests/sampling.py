@@ -17,14 +17,14 @@ SHARE = 0.25
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """The option of a run that leaves cases out."""
+    """Add the option of a run that leaves cases out."""
     parser.addoption(
         "--sampled", type=int, metavar="SEED", help="run a part of the cases of sampled tests"
     )
 
 
 def sampled(names: Iterable[str], seed: int) -> set[str]:
-    """The names of cases that are run; a name is that of a test, and its case in brackets."""
+    """Return the names of cases that are run: the name of a test, with its case in brackets."""
     cases: dict[str, list[str]] = {}
     for name in names:
         cases.setdefault(name.partition("[")[0], []).append(name)

@@ -27,7 +27,7 @@ total.compile();
 
 
 def space(text: str = TOTAL) -> Space:
-    """The space of a text."""
+    """Return the space of a text."""
     return load_space(Source("total.dt", text), Path())
 
 

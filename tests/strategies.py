@@ -30,7 +30,7 @@ def _below(n: int) -> st.SearchStrategy[int]:
 
 
 def drawn(draw: st.DrawFn) -> Choose:
-    """Choices that hypothesis makes."""
+    """Return choices that hypothesis makes."""
     return lambda n: draw(_below(n))
 
 
@@ -38,25 +38,25 @@ def drawn(draw: st.DrawFn) -> Choose:
 def expressions(
     draw: st.DrawFn, scope: Scope, layout: tuple[str, ...], depth: int = 3, is_bool: bool = False
 ) -> Expr:
-    """Expressions over the labels of a layout, that name what is in a scope."""
+    """Return expressions over the labels of a layout, with the names of a scope."""
     return (condition if is_bool else numeric)(drawn(draw), scope, layout, depth)
 
 
 @st.composite
 def algorithms(draw: st.DrawFn, limits: Limits = LIMITS) -> Program:
-    """Programs without directives."""
+    """Return Programs without directives."""
     return algorithm(drawn(draw), limits)
 
 
 @st.composite
 def schedules(draw: st.DrawFn, program: Program) -> tuple[Directive, ...]:
-    """Directives for a Program."""
+    """Return directives for a Program."""
     return schedule(drawn(draw), program)
 
 
 @st.composite
 def programs(draw: st.DrawFn, limits: Limits = LIMITS) -> Program:
-    """Programs with a schedule."""
+    """Return Programs with a schedule."""
     return program(drawn(draw), limits)
 
 

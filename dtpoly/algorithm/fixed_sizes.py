@@ -75,7 +75,8 @@ def _no_extent(program: Program) -> Iterator[Diagnostic]:
                 yield _none(tensor, axis, mine[0].span, why)
                 return
             if most is None or max(ends) < most:
-                most, why = max(ends), f"'{label}' is {fixed[label]}, which it shows by itself"
+                most = max(ends)
+                why = f"'{label}' is {fixed[label]}, so the axis has at most {most} elements"
             if least > most:
                 yield _none(tensor, axis, mine[0].span, f"an index reaches {least - 1}, but {why}")
                 return

@@ -19,7 +19,7 @@ def must_be_passed(label: str, instead: Sequence[str] = ()) -> Diagnostic:
         Severity.ERROR,
         f"the size of '{label}' must be passed",
         None,
-        notes=(Note(f"no tensor input is read at an index of '{label}' alone: none shows it"),),
+        notes=(Note(f"no tensor shows it: no input is read at an index of '{label}' alone"),),
         hint=f"pass {label}=..." + (f"; or pass {others}, and it follows" if others else ""),
     )
 

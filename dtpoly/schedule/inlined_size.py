@@ -22,7 +22,7 @@ def check_inlined(view: View) -> Iterator[Diagnostic]:
                 f"'{name}' is too large with all that is inlined into it",
                 view.inlined[there[-1]].span,
                 f"with it '{name}' has {parts:,} parts; the limit is {MOST_PARTS:,}",
-                (Note("what is read twice is there twice, with all that it reads"),),
-                "leave out some of the directives: what is not inlined is computed once",
+                (Note("a Func that is read twice is inlined twice"),),
+                "leave out some of the directives: a Func that is not inlined is computed once",
             )
             return

@@ -73,7 +73,7 @@ def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:
         "it takes too long to decide whether this schedule is legal",
         first.span,
         "not decided",
-        (Remark("what loops need of a Func is hard to describe where it is read at many indices"),),
+        (Remark("if a Func is read at many indices, what a loop needs of it is hard to describe"),),
         "fuse fewer Funcs, or leave out tiles that do not divide each other",
     )
 

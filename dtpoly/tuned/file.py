@@ -141,7 +141,7 @@ def _no_tuned_file(span: Span | None) -> Diagnostic:
         Severity.ERROR,
         "this is no file of tuned schedules",
         span,
-        "" if span is None else "here is something else, or something that is open",
+        "" if span is None else "this is something else, or leaves a choice open",
         hint="it has one list of alternatives, each a schedule in which nothing is open",
     )
 

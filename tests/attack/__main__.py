@@ -34,12 +34,12 @@ from tests.attack.summary import (
 
 FOLDER = ROOT / "build" / "attack"
 SECONDS = 60.0
-# How often a line says how far a campaign is, in seconds.
+# The seconds between two lines that say how far a campaign is.
 EVERY = 10.0
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.attack", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("campaign", nargs="*", help="all of them, if none is named")
@@ -54,7 +54,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def chosen(names: Sequence[str], has_gpu: bool) -> tuple[list[Campaign], list[str]]:
-    """The campaigns to run, and why others are not run. Raises SystemExit."""
+    """Return the campaigns to run, and why others are not run. Raises SystemExit."""
     known = {one.name: one for one in CAMPAIGNS}
     for name in names:
         if name not in known:
@@ -67,14 +67,14 @@ def chosen(names: Sequence[str], has_gpu: bool) -> tuple[list[Campaign], list[st
 
 
 def is_gpu_here() -> bool:
-    """Whether an NVIDIA GPU is there to run kernels on."""
+    """True if there is an NVIDIA GPU to run kernels on."""
     return Path("/dev/nvidiactl").exists() and importlib.util.find_spec("torch") is not None
 
 
 def told(
     console: Console, campaign: Campaign, findings: Path
 ) -> tuple[Callable[[Entry], None], Callable[[], None]]:
-    """Two functions: one for each attempt, and one for now and then."""
+    """Return two functions: one to call for each attempt, and one to call from time to time."""
     state = {"attempts": 0, "findings": 0}
     last = [time.monotonic()]
 
@@ -127,7 +127,7 @@ def main(words: Sequence[str] | None = None) -> int:
     records = {one.name: record_at(asked.record / f"{one.name}.jsonl") for one in campaigns}
     is_broken = False
     end = time.monotonic() + (asked.seconds or SECONDS)
-    with suppress(KeyboardInterrupt):  # What has been attempted is in the records, and is told.
+    with suppress(KeyboardInterrupt):  # the attempts so far are in the records, and are reported
         for at, one in enumerate(campaigns):
             share = max(end - time.monotonic(), 0.0) / (len(campaigns) - at)
             by_count = asked.attempts is not None and asked.seconds is None

@@ -58,12 +58,12 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "tanh": np.tanh,
     "sigmoid": _sigmoid,
 }
-# By how many digits in the last place of the type a function may be off, in units of 2^-24 or
-# 2^-53 of the result.
+# The most by which a function may be off, in its last digits: units of 2^-24 or 2^-53 of the
+# result.
 LOOSE = {"sqrt_rn": 0.0, "sqrt": 0.0}
 LOOSE_ELSE = 16.0
 # sin and cos are off by a part of 1, not of the result.
-# Of large whole numbers, what needs no more than their residues.
+# These operations on large whole numbers need only the residues.
 RESIDUES = ("add", "sub", "mul", "neg", "round")
 OF_ONE = ("sin", "cos")
 LEAST_NORMAL = 2.0**-126
@@ -139,7 +139,10 @@ def _applied(word: str, operands: Sequence[Number], looseness: float) -> Number:
 
 
 def _flushed(number: Number, looseness: float) -> Number:
-    """An argument of a function: a GPU may take 0 for one below the least normal number of f32."""
+    """Return an argument of a function.
+
+    A GPU may take 0 for one below the least normal number of f32.
+    """
     if not looseness or number.data.dtype != np.float32:
         return number
     size = np.abs(number.data.astype(np.float64))
@@ -148,7 +151,7 @@ def _flushed(number: Number, looseness: float) -> Number:
 
 
 def _both_float(a: Number, b: Number) -> tuple[Number, Number] | None:
-    """Both operands as floats, if one of them is one; None if both are whole."""
+    """Return both operands as floats if one of them is one, or None if both are whole."""
     if not a.is_float and not b.is_float:
         return None
     if a.is_written and b.is_written:
@@ -158,7 +161,7 @@ def _both_float(a: Number, b: Number) -> tuple[Number, Number] | None:
 
 
 def arithmetic(word: str, a: Number, b: Number) -> Number:
-    """A sum, a difference or a product."""
+    """Compute a sum, a difference or a product."""
     operation: Any = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[word]
     is_written = a.is_written and b.is_written
     floats = _both_float(a, b)
@@ -194,12 +197,12 @@ def _is_exact(data: Array, of: Any) -> bool:
 
 
 def _size(number: Number) -> Number:
-    """The absolute value of a float."""
+    """Return the absolute value of a float."""
     return Number(np.abs(number.data), number.slack)
 
 
 def _in_floats(numbers: Sequence[Number], again: Callable[..., Number], made: Number) -> Number:
-    """The result, with what it is in floats if that is something else of one of the numbers."""
+    """Return the result, also in floats if one of the numbers has another value in floats."""
     if all(one.floats is None for one in numbers):
         return made
     of = float_type(*numbers)
@@ -211,20 +214,20 @@ def _wide(number: Number) -> Array:
 
 
 def _grown(data: Array, error: Array) -> Array | None:
-    """The slack of a result: that of the operands, and one rounding more where they have any."""
+    """Return the slack of a result: the operands' slack and, if they have any, one rounding."""
     error = np.where(np.isnan(error), np.inf, error)
     small = EPSILON[data.dtype] * 2
     # Below the least normal number steps do not become smaller.
     more = np.abs(data.astype(np.float64)) * small + LEAST_STEP_OF[data.dtype]
     more = np.where(error > 0, more, 0.0)
     total = error + np.where(np.isnan(more), np.inf, more)
-    # What is off may be an infinity or a nan elsewhere.
+    # A number with slack may be an infinity or a nan elsewhere.
     total = np.where((error > 0) & ~np.isfinite(data), np.inf, total)
     return slack_of(total)
 
 
 def _any(*numbers: Number) -> Array | None:
-    """Of exact results: nothing is said where nothing is said of an operand."""
+    """Return the slack of exact results: unknown where an operand is unknown."""
     total = slack_of(*(one.slack for one in numbers))
     return None if total is None else np.where(total > 0, np.inf, 0.0)
 
@@ -244,7 +247,7 @@ def _divided(a: Number, b: Number, looseness: float) -> Number:
         error = np.where((first.error > 0) | (second.error > 0), error, 0.0)
     if looseness and data.dtype == np.float32:
         more = np.abs(data.astype(np.float64)) * EPSILON[data.dtype] * looseness
-        # A GPU divides by what is large, or tiny, in its own way.
+        # A GPU divides by large and tiny numbers in its own way.
         size = np.abs(second.data.astype(np.float64))
         is_far = (size > 2.0**125) | (size < 2.0**-120) | (np.abs(data) < 2.0**-120)
         more = np.where(is_far & np.isfinite(size) & (size > 0), np.inf, more)
@@ -252,7 +255,7 @@ def _divided(a: Number, b: Number, looseness: float) -> Number:
         error = more if error is None else error + more
     is_written = a.is_written and b.is_written
     grown = None if error is None else _grown(data, error)
-    # The sign of 0 is not proved, so that an infinity may have either sign.
+    # The sign of 0 is not proved, so an infinity may have either sign.
     is_open = (second.data == 0) & np.isinf(data)
     if np.any(is_open):
         grown = slack_of(grown, np.where(is_open, np.inf, 0.0))
@@ -260,7 +263,7 @@ def _divided(a: Number, b: Number, looseness: float) -> Number:
 
 
 def _quotient(word: str, a: Number, b: Number) -> Number:
-    """Towards 0, and what that leaves, which has the sign of the dividend."""
+    """Return a quotient rounded towards 0, and the remainder with the sign of the dividend."""
     if a.is_float or b.is_float or a.floats is not None or b.floats is not None:
         if word == "floordiv":
             raise CannotSayError("'//' of floats")
@@ -300,12 +303,12 @@ def _compared(word: str, a: Number, b: Number) -> Number:
 
 
 def chosen(condition: Number, yes: Number, no: Number) -> Number:
-    """One number where a truth holds, else the other."""
+    """Return one number where a condition is true, else the other."""
     yes, no = certain(yes), certain(no)
     if yes.is_truth and no is UNKNOWN:
         no = Number(np.asarray(False), UNKNOWN.slack)
     truth = condition.data if condition.is_truth else condition.data != 0
-    # One of two whole numbers as written is a truth as a number: that has a type.
+    # A boolean that is chosen from two whole literals is a number, which has a type.
     is_written = yes.is_written and no.is_written and (yes.is_float or no.is_float)
     if yes.is_truth and no.is_truth:
         first, second = yes, no
@@ -323,7 +326,7 @@ def chosen(condition: Number, yes: Number, no: Number) -> Number:
 
 
 def extreme(is_largest: bool, a: Number, b: Number, *, nan_wins: bool) -> Number:
-    """The smaller or the larger of two; whether a nan wins or loses is said."""
+    """Return the smaller or the larger number; an argument says if a nan wins or loses."""
     is_written = a.is_written and b.is_written
     floats = _both_float(a, b)
     if floats is None:
@@ -362,15 +365,15 @@ def _rounded_to_whole(word: str, a: Number) -> Number:
 def _function(
     function: Callable[[Array], Array], a: Number, loose: float, *, is_of_one: bool = False
 ) -> Number:
-    """A function of floats, computed in 64 bits and rounded once."""
+    """Return a function of floats, computed in 64 bits and rounded once."""
     wide = a.data.astype(np.float64)
     exact = function(wide)
     data = exact.astype(a.data.dtype)
     size = np.abs(exact) + (1.0 if is_of_one else 0.0)
-    # Functions of what is large are off by a part of that, too.
+    # Functions of large numbers are off by a part of these, too.
     large = np.where(np.isfinite(wide), np.abs(wide), 0.0)
     error = size * EPSILON[a.data.dtype] * loose * (1.0 + large / 16.0)
-    # Results that are no number with all digits, and such that f32 does not hold.
+    # These results lack some of their digits, or f32 does not hold them.
     tiny = np.abs(exact) < 2.0**-120
     error = np.where(tiny & (loose > 0), error + 2.0**-120, error)
     error = np.where(np.isfinite(data), error, 0.0)
@@ -379,7 +382,7 @@ def _function(
     if a.slack is not None:
         ends = [function(wide + side * a.slack) for side in (-1, 1)]
         moved = np.maximum(np.abs(ends[0] - exact), np.abs(ends[1] - exact))
-        if is_of_one:  # Between the ends it goes up and down, by no more than the argument moves.
+        if is_of_one:  # between the ends it goes up and down, by no more than the argument moves
             moved = np.where(np.isfinite(moved), np.minimum(a.slack, 2.0), moved)
         moved = np.where(a.slack > 0, np.where(np.isnan(moved), np.inf, moved), 0.0)
         error = error + moved
@@ -387,7 +390,7 @@ def _function(
 
 
 def of_type(kind: str, data: Array) -> Number:
-    """Elements of a tensor of a type, as they are kept here."""
+    """Return elements of a tensor of a type, as they are kept here."""
     if kind == "tl.int1":
         return Number(data.astype(np.bool_))
     if kind.startswith(("tl.int", "tl.uint")):

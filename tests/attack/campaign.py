@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 SECONDS = 60.0
 BYTES = 2 * 2**30
-# After so many attempts a worker is replaced, so that what it keeps does not count for the next.
+# A worker is replaced after this many attempts, so that what it keeps does not count for the next.
 ATTEMPTS_PER_WORKER = 200
 
 
@@ -22,12 +22,12 @@ class Campaign:
     module: str
     seconds: float = SECONDS
     bytes: int = BYTES
-    # Whether kernels run in Triton's interpreter: that is decided before Triton is imported.
+    # True if kernels run in Triton's interpreter, which is decided before Triton is imported.
     is_interpreted: bool = True
-    # It is skipped where there is no GPU.
+    # The campaign is skipped where there is no GPU.
     needs_gpu: bool = False
-    # Workers that take much memory when they start are started one after the other.
+    # Workers that need much memory when they start are started one after the other.
     is_started_slowly: bool = False
     attempts_per_worker: int = ATTEMPTS_PER_WORKER
-    # A campaign that tests the runner itself is run only where it is named.
+    # A campaign that tests the runner itself is run only if it is named.
     is_hidden: bool = False

@@ -1,4 +1,4 @@
-"""Every campaign. To add one, write its module and a line here, and a line in docs/attack.md."""
+"""Lists every campaign. To add one, write its module, a line here, and a line in docs/attack.md."""
 
 from tests.attack.campaign import Campaign
 
@@ -10,7 +10,7 @@ CAMPAIGNS = (
         seconds=180.0,
         # Each mutant is run in a process of its own, which counts here though it shares memory.
         bytes=8 * 2**30,
-        # What a worker keeps of a subject costs a second or two to make.
+        # The things that a worker keeps of a subject take a second or two to make.
         attempts_per_worker=4000,
     ),
     Campaign(
@@ -85,7 +85,7 @@ CAMPAIGNS = (
         "large",
         "Programs that grow: each is compiled, or a limit is named, in time and in memory.",
         "tests.attack.large",
-        # A command runs in a process of its own; its time on the processor is what counts.
+        # A command runs in a process of its own, whose processor time counts.
         seconds=700.0,
         bytes=8 * 2**30,
     ),

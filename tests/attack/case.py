@@ -1,4 +1,4 @@
-"""One case: a kernel as a file says it, the tensors that it is given, and the calls to make."""
+"""Defines a case: a kernel with its file's lines, the tensors that it gets, and calls to make."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ TORCH = {
 
 @dataclass(frozen=True)
 class Given:
-    """A tensor that a kernel is given: its type, its labels, how it lies in memory."""
+    """A tensor that a kernel gets: its type, its labels, and how it lies in memory."""
 
     name: str
     dtype: str
     labels: tuple[str, ...]
     is_output: bool
-    # How many elements are between two lines more than there must be; 0: it is contiguous.
+    # The number of elements between two lines beyond those that must be there; 0: it is contiguous.
     gap: int = 0
-    # What an output has before the launch: `nothing` (a nan, or a number to be seen), `zero`, or
-    # `values`.
+    # The values of an output before the launch: `nothing` (a nan, or a number that is easy to see),
+    # `zero`, or `values`.
     before: str = "nothing"
 
 
 @dataclass(frozen=True)
 class Call:
-    """Sizes of labels, the seed of the values, and which values inputs have (see inputs)."""
+    """Sizes of labels, the seed of the values, and the kind of the inputs' values (see inputs)."""
 
     sizes: Mapping[str, int]
     seed: int
@@ -58,13 +58,14 @@ class Case:
     tensors: tuple[Given, ...]
     scalars: Mapping[str, float]
     calls: tuple[Call, ...]
-    # Words that say what is in it, for counting.
+    # Words that say what the case contains, for counting.
     features: tuple[str, ...] = ()
-    # The type of floats that whole numbers are brought to: all floats of a kernel with f64 are f64.
+    # The type of floats that whole numbers are brought to: in a kernel with f64, all floats are
+    # f64.
     wide: str = "f32"
 
     def shown(self) -> str:
-        """The case as text that a person can read, and that makes it again."""
+        """Return the case as text that a person can read, and that makes the case again."""
         data = asdict(self)
         rest = {key: value for key, value in data.items() if key not in ("text", "algorithm")}
         parts = ("# algorithm", self.algorithm, "# kernel", self.text, "# calls", json.dumps(rest))
@@ -72,7 +73,7 @@ class Case:
 
 
 def case_of(data: Mapping[str, Any]) -> Case:
-    """A case from what `dataclasses.asdict` makes of it, as JSON keeps that."""
+    """Read a case from the result of `dataclasses.asdict`, as JSON keeps it."""
     tensors = tuple(_given(one) for one in data["tensors"])
     calls = tuple(Call(**one) for one in data["calls"])
     return Case(

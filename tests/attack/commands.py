@@ -1,4 +1,7 @@
-"""Hostile files and words for every command: each ends with a message, and does nothing else."""
+"""Gives hostile files and words to every command.
+
+Each command must end with a message, and do nothing else.
+"""
 
 import contextlib
 import io
@@ -21,17 +24,18 @@ from tests.attack.outcome import Outcome, Verdict
 from tests.cli.process import environment
 
 CODES = (0, 1, 2)
-# Commands that change files which are there; those write new ones only.
+# These commands change existing files; the others write new ones only.
 CHANGING = ("fmt", "ship")
-# One in so many is run as users run it, in a process of its own; that takes ten times as long.
+# One command in this many is run as users run it, in a process of its own, which takes ten times as
+# long.
 APART = 40
-SECONDS = 60.0  # which that process may take
+SECONDS = 60.0  # that process may take this long
 LINES = 60  # of what a command prints, in a finding
 
 
 @dataclass(frozen=True)
 class Ended:
-    """What a command came to."""
+    """The outcome of a command."""
 
     code: int
     said: str
@@ -67,7 +71,7 @@ def attempt(seed: int) -> Outcome:
 
 
 def contents(folder: Path) -> dict[str, bytes | None]:
-    """What is in each file; None for what is no file."""
+    """Return the contents of each file, and None for what is no file."""
     return {
         one.name: one.read_bytes() if one.is_file() and not one.is_symlink() else None
         for one in folder.iterdir()
@@ -135,7 +139,7 @@ def misdeed(
     before: Mapping[str, bytes | None],
     environment: Mapping[str, str],
 ) -> str | None:
-    """What a command did that it may not do, in a line."""
+    """Return, in one line, what a command did that it may not do."""
     if ended.code not in CODES:
         lines = [line for line in ended.said.splitlines() if "rror" in line]
         return f"exit code {ended.code}: {next(iter(lines), '')[:150]}"
@@ -156,7 +160,7 @@ def misdeed(
     if left:
         return f"it leaves {left[0]} behind"
     if ended.code != 0:
-        # The proof that was asked for is written though not all is proved.
+        # The proof that was asked for is written, though not all is proved.
         named = words if "--certificate" in words else ()
         new = [name for name in after if name not in before and name not in named]
         if new and words[0] not in CHANGING:
@@ -171,7 +175,7 @@ def misdeed(
 def told(
     words: tuple[str, ...], ended: Ended, folder: Folder, before: Mapping[str, bytes | None]
 ) -> str:
-    """All that somebody needs who looks at it."""
+    """Return all that a person needs who looks at it."""
     lines = ended.said.splitlines()[:LINES]
     said = [f"$ dtpoly {shlex.join(words)}", *lines, f"exit code {ended.code}"]
     good = base()
@@ -180,5 +184,5 @@ def told(
         data = before.get(name)
         if data is not None and data != good.get(name):
             said.append(f"===== {name}: {data[:4000]!r}")
-    # A name of a file may hold what no text can: bytes that are not UTF-8.
+    # The name of a file may have bytes that are not UTF-8, which no text can hold.
     return "\n".join(said).encode(errors="backslashreplace").decode()

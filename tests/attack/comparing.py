@@ -25,7 +25,7 @@ def faults_met(
     faults: tuple[Fault, ...],
     looseness: float,
 ) -> list[str]:
-    """Of which faults of Triton the differences come; none, if they do not come of these alone."""
+    """Return the faults of Triton that explain all differences, or none if they do not."""
     before = tensors_of(case, call)
     try:
         execution = executed(case, proof, call, before, looseness, faults=faults)

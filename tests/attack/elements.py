@@ -41,7 +41,7 @@ def numbers_of(kind: str, tensor: torch.Tensor) -> Array:
 
 
 def wrong_at(wanted: Array, slack: Array, real: Array) -> Array:
-    """Where a number is not what it should be, and not as near as it may be."""
+    """True where a number is neither the expected one nor as near as it may be."""
     with np.errstate(all="ignore"):
         is_right: Array = (wanted == real) | np.isinf(slack)
         if wanted.dtype.kind == "f":
@@ -53,7 +53,7 @@ def wrong_at(wanted: Array, slack: Array, real: Array) -> Array:
 def difference(
     one: Given, wanted: Array, slack: Array, tensors: Mapping[str, torch.Tensor]
 ) -> str | None:
-    """The first place where a tensor is something else, in words; None if there is none."""
+    """Describe the first element of a tensor that is wrong, or return None if there is none."""
     real = numbers_of(KINDS[one.dtype], tensors[one.name])
     wrong = wrong_at(wanted, slack, real)
     for at in np.argwhere(wrong)[:1]:

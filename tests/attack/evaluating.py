@@ -44,7 +44,7 @@ from tests.attack.totals import total
 
 
 def number(term: Term, frame: Frame) -> Number | tuple[Number, Number]:
-    """A term as a number at each point; a value and its place, of a pair."""
+    """Return a term as a number at each point, or a value and its place for a pair."""
     found = frame.done.get(term)
     if found is None:
         made = _number(term, frame)
@@ -57,7 +57,7 @@ def number(term: Term, frame: Frame) -> Number | tuple[Number, Number]:
 
 
 def plain(term: Term, frame: Frame) -> Number:
-    """A term that is no pair."""
+    """Return the number of a term that is no pair."""
     found = number(term, frame)
     if isinstance(found, tuple):
         raise CannotSayError("a pair where a number must be")
@@ -123,7 +123,7 @@ def _summand(body: Term, frame: Frame) -> Number:
 def _reduced(
     operation: str, values: Number, where: Array, axes: int, outer: int, inside: Frame
 ) -> Number:
-    """All axes but the outer ones put together, as one."""
+    """Put all axes but the outer ones together, as one."""
     shape = np.broadcast_shapes(
         values.data.shape,
         where.shape,
@@ -136,7 +136,7 @@ def _reduced(
 
     def laid(data: Array) -> Array:
         found = np.broadcast_to(data, shape).reshape(flat)
-        # Of no points at all there is one that is not inside.
+        # Where there are no points at all, there is one that is not inside.
         return found if count else np.zeros((1, *flat[1:]), data.dtype)
 
     wide = values.is_wide if operation == "add" else None
@@ -160,7 +160,7 @@ def _reduced(
 def _reduced_floats(
     operation: str, values: Number, where: Array, axes: int, outer: int, inside: Frame
 ) -> Number | None:
-    """What a reduction of whole numbers is in floats; None if that is the same number."""
+    """Return a reduction of whole numbers in floats, or None if that is the same number."""
     floats = values.floats
     if floats is None:
         if operation != "add":
@@ -176,7 +176,7 @@ def _reduced_floats(
 
 
 def _fused(made: Number, operands: Sequence[Term], numbers: Sequence[Number]) -> Number:
-    """A sum whose operand is a product that may not have been rounded."""
+    """Return a sum whose operand is a product that may not have been rounded."""
     if made.floats is not None:
         inner = [as_float(value, made.floats.data.dtype.type) for value in numbers]
         made = replace(made, floats=_fused(made.floats, operands, inner))
@@ -185,7 +185,7 @@ def _fused(made: Number, operands: Sequence[Term], numbers: Sequence[Number]) ->
     more: Any = None
     for term, value in zip(operands, numbers, strict=True):
         if isinstance(term, Apply) and term.operation == "mul":
-            # One rounding of the product, and the sum may be rounded to the other side.
+            # One rounding is that of the product, and the sum may be rounded to the other side.
             total = np.where(np.isfinite(made.data), np.abs(made.data.astype(np.float64)), 0.0)
             sizes = np.abs(value.data.astype(np.float64)) + total
             error = sizes * EPSILON[made.data.dtype] * 2

@@ -36,29 +36,29 @@ MOST_EVENTS = 20_000
 
 
 class OutsideError(Exception):
-    """An access of what is no element of a tensor."""
+    """An access of something that is no element of a tensor."""
 
 
 class RaceError(Exception):
-    """Two lanes write other values to one element: Triton does not say which one stays."""
+    """Two lanes write different values to one element, and Triton does not say which one stays."""
 
 
 @dataclass
 class Tensor:
-    """The elements of a tensor: of each its number, and by how much it may be off."""
+    """The elements of a tensor: the number of each, and by how much it may be off."""
 
     kind: str
     data: Array
     slack: Array
 
     def copy(self) -> Tensor:
-        """One of its own."""
+        """Return a copy."""
         return Tensor(self.kind, self.data.copy(), self.slack.copy())
 
 
 @dataclass
 class Log:
-    """What a load gave in one program: an array over its loops, then over its lanes, reversed."""
+    """The result of a load in one program: an array over its loops, then its lanes, reversed."""
 
     lows: tuple[int, ...]
     data: Array
@@ -83,15 +83,15 @@ class Execution:
     memory: dict[str, Tensor]
     looseness: float = 0.0
     is_fused: bool = False
-    # The floats that whole numbers become beside what has no type.
+    # Whole numbers become floats of this type if they meet a value without a type.
     lone: Any = np.float32
     faults: Faulty = field(default_factory=Faulty)
-    # Of the program that runs: what each load gave.
+    # For the program that runs, the result of each load.
     logs: dict[int, Log] = field(default_factory=dict[int, Log])
     events: int = 0
 
     def frame(self, more: Mapping[str, int]) -> Frame:
-        """A frame where names are single numbers."""
+        """Return a frame where names are single numbers."""
         known = {**self.names, **more}
         names = {one: np.asarray(value, np.int64) for one, value in known.items()}
         return Frame(
@@ -116,7 +116,7 @@ class Execution:
                 self.carry_out(ran, event, program)
 
     def in_order(self, ran: Ran, program: Mapping[str, int]) -> list[Event]:
-        """The accesses of a program as they happen."""
+        """Yield the accesses of a program in the order in which they happen."""
         found: list[Event] = []
         for access in ran.accesses:
             domain = both(*(ran.ranges[one] for one in access.loops))
@@ -137,7 +137,7 @@ class Execution:
         program: Mapping[str, int],
         there: Sequence[Mapping[str, int]],
     ) -> Log:
-        """A log of nothing."""
+        """Return an empty log."""
         lows = tuple(min((one[loop] for one in there), default=0) for loop in access.loops)
         highs = tuple(max((one[loop] for one in there), default=-1) for loop in access.loops)
         lanes = self.in_lanes(ran, access, program, there[0] if there else None)
@@ -153,14 +153,14 @@ class Execution:
         program: Mapping[str, int],
         loops: Mapping[str, int] | None,
     ) -> tuple[int, ...]:
-        """How many lanes an access has along each axis, the last one first."""
+        """Return how many lanes an access has along each axis, the last one first."""
         if loops is None:
             return (0,) * len(access.lanes)
         frame = self.lanes(ran, access, {**program, **loops})
         return tuple(frame.names[one].size for one in reversed(access.lanes))
 
     def lanes(self, ran: Ran, access: Access, known: Mapping[str, int]) -> Frame:
-        """A frame with all lanes of an access."""
+        """Return a frame with all lanes of an access."""
         frame = self.frame(known)
         for one in access.lanes:
             frame = ranged((one,), ran.ranges[one], frame)
@@ -204,7 +204,7 @@ class Execution:
     def inside(
         self, access: Access, tensor: Tensor, indices: Sequence[Array], where: Array
     ) -> tuple[Array, ...]:
-        """The indices, with 0 in the place of those that are masked out. Raises OutsideError."""
+        """Return the indices, with 0 in place of masked ones. Raises OutsideError."""
         found: list[Array] = []
         for index, extent in zip(indices, tensor.data.shape, strict=True):
             is_there = (index >= 0) & (index < extent)
@@ -217,7 +217,7 @@ class Execution:
         return tuple(found)
 
     def loaded(self, element: Element, frame: Frame) -> Number:
-        """What a load of this program gave, at lanes and iterations that may be many."""
+        """Return the results of a load of this program, at one or several lanes and iterations."""
         log = self.logs.get(element.load)
         if log is None:
             raise CannotSayError(f"load {element.load} of another launch")
@@ -241,7 +241,7 @@ class Execution:
 
 
 def points(names: Sequence[str], domain: Truth, frame: Frame) -> Iterator[dict[str, int]]:
-    """The points of a domain, one after the other."""
+    """Yield the points of a domain, one after the other."""
     if not names:
         yield {}
         return
@@ -294,7 +294,7 @@ def change(
     value: Number,
     looseness: float = 0.0,
 ) -> None:
-    """Change memory atomically, one lane after the other; with some looseness as a GPU does."""
+    """Change memory atomically, one lane after the other; with some looseness, as a GPU does."""
     kept = as_kept(tensor.kind, value)
     index = [one.reshape(-1) for one in at]
     data, slack = kept.data.reshape(-1), kept.error.reshape(-1)

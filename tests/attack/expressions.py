@@ -1,4 +1,4 @@
-"""Random expressions of Triton over tiles, well typed by construction."""
+"""Makes random expressions of Triton over tiles, well typed by construction."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ TL = {
     "bool": "tl.int1",
 }
 WHOLES = ("i8", "u8", "i16", "i32", "i64")
-# Numbers that every float type holds.
+# Every float type holds these numbers.
 FLOATS_WRITTEN = ("0.5", "2.0", "-1.0", "0.25", "3.0", "-2.5", "1.0", "0.0", "8.0")
 WHOLES_WRITTEN = ("1", "2", "3", "-1", "7", "0", "5", "-4", "100")
 OF_FLOAT = ("exp", "exp2", "sqrt", "sin", "cos", "sigmoid", "floor", "ceil", "abs", "rsqrt", "log")
 
 
 def class_of(dtype: str) -> str:
-    """Whether values of a type are floats, whole numbers or truths."""
+    """Return whether values of a type are floats, whole numbers or booleans."""
     if dtype == "bool":
         return TRUTH
     return WHOLE if dtype in WHOLES else FLOAT
@@ -44,7 +44,7 @@ class Value:
     code: str
     axes: Axes
     of: str
-    # It is a number that is known where the kernel is compiled.
+    # It is a number that is known when the kernel is compiled.
     is_constant: bool = False
     # It is made of indices and sizes: the reader knows it as a whole number, not as data.
     is_index: bool = False
@@ -52,31 +52,31 @@ class Value:
 
 @dataclass
 class Scope:
-    """The names that a kernel has so far, and what is drawn next."""
+    """The names that a kernel has so far, and the source of random choices."""
 
     random: random.Random
     values: list[Value] = field(default_factory=list[Value])
-    # Functions of the file: their names and how many numbers they take.
+    # Functions of the file: their names, and how many numbers they take.
     functions: Sequence[tuple[str, int]] = ()
-    # What floats are computed in where a function asks for it.
+    # The type in which floats are computed where a function asks for one.
     wide: str = "f32"
     features: set[str] = field(default_factory=set[str])
 
     def pick(self, of: Sequence[str]) -> str:
-        """One of several words."""
+        """Return one of several words."""
         return self.random.choice(of)
 
     def chance(self, part: float) -> bool:
-        """True in so large a part of all cases."""
+        """True in this share of all cases."""
         return self.random.random() < part
 
     def note(self, feature: str) -> None:
-        """Remember what is in the kernel."""
+        """Remember what the kernel contains."""
         self.features.add(feature)
 
 
 def lifted(scope: Scope, value: Value, axes: Axes) -> str | None:
-    """A value with new axes so that it meets tiles of these axes; None if it cannot."""
+    """Return a value with new axes so that it meets tiles of these axes, or None if it cannot."""
     own = [one for one in value.axes if one is not None]
     if len(value.axes) == 0:
         return value.code
@@ -95,7 +95,7 @@ def lifted(scope: Scope, value: Value, axes: Axes) -> str | None:
 
 
 def leaf(scope: Scope, axes: Axes, of: str) -> str:
-    """A value that is there already, or a number as written."""
+    """Return a value that exists already, or a literal."""
     found: list[str] = []
     for value in scope.values:
         if value.of == of:
@@ -115,7 +115,7 @@ def leaf(scope: Scope, axes: Axes, of: str) -> str:
 
 
 def tile_leaf(scope: Scope, axes: Axes, classes: Sequence[str] = (FLOAT, WHOLE)) -> str:
-    """A value of data, or else an index: never a number as written."""
+    """Return a value of data, or else an index, but never a literal."""
     data = [one for one in scope.values if one.of in classes and not one.is_constant]
     data = [one for one in data if one.axes or not axes]
     scope.random.shuffle(data)
@@ -123,21 +123,21 @@ def tile_leaf(scope: Scope, axes: Axes, classes: Sequence[str] = (FLOAT, WHOLE))
     for value in data:
         code = lifted(scope, value, axes)
         if code is not None:
-            # Beside f64, a whole number and a float as written would be f32.
+            # Beside f64, a whole number and a float literal would be f32.
             is_other = scope.wide == "f64" and value.of == WHOLE and FLOAT in classes
             return f"({code}).to(tl.float64)" if is_other else code
     raise LookupError(f"no value over {axes}")
 
 
 def cast(scope: Scope, code: str, dtype: str) -> str:
-    """A tile brought to a type."""
+    """Return a tile, brought to a type."""
     if scope.chance(0.2):
         return f"tl.cast({code}, {TL[dtype]})"
     return f"({code}).to({TL[dtype]})"
 
 
 def expression(scope: Scope, axes: Axes, of: str, depth: int) -> str:
-    """A random expression; as a tile it broadcasts to the axes."""
+    """Return a random expression; a tile broadcasts to the axes."""
     if depth <= 0:
         return leaf(scope, axes, of)
     match of:
@@ -153,14 +153,14 @@ NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 
 def covered(scope: Scope, code: str) -> set[str]:
-    """The axes of all tiles in an expression."""
+    """Return the axes of all tiles in an expression."""
     words = set(NAME.findall(code))
     tiles = (one for one in scope.values if one.code in words)
     return {axis for one in tiles for axis in one.axes if axis is not None}
 
 
 def tile(scope: Scope, axes: Axes, of: str, depth: int) -> str:
-    """An expression that has all the axes."""
+    """Return an expression that has all the axes."""
     code = expression(scope, axes, of, depth)
     missing = {one for one in axes if one is not None} - covered(scope, code)
     for axis in sorted(missing):
@@ -241,7 +241,7 @@ def _has(scope: Scope, axes: Axes, of: str) -> bool:
 
 
 def _data(scope: Scope, axes: Axes) -> str:
-    """Whole numbers that are data; an index is one if there is nothing else."""
+    """Return whole numbers that are data, or an index if there is nothing else."""
     data = [one for one in scope.values if one.of == WHOLE and not one.is_index and one.axes]
     codes = [code for one in data if (code := lifted(scope, one, axes)) is not None]
     if codes:

@@ -18,13 +18,13 @@ from tests.attack.numbers import Number
 
 @dataclass(frozen=True)
 class Fault:
-    """Of which operations, where it makes a difference, what comes out, and in which versions."""
+    """A fault: its operations, where it matters, the result, and the versions that have it."""
 
     name: str
     operations: tuple[str, ...]
     # The first version that computes what the verifier reads.
     mended: tuple[int, int]
-    # Whether compiled kernels have it too; else the interpreter alone.
+    # True if compiled kernels have it, too; else only the interpreter has it.
     is_compiled: bool
     differs: Callable[[Sequence[Number]], bool]
     instead: Callable[[str, Sequence[Number]], Number]
@@ -73,7 +73,7 @@ FAULTS = (NAN, SIGN)
 
 
 def faults_of(version: str, *, is_compiled: bool) -> tuple[Fault, ...]:
-    """The faults of a version of Triton, in its interpreter or where kernels are compiled."""
+    """Return the faults of a version of Triton, in its interpreter or in compiled kernels."""
     found = re.match(r"(\d+)\.(\d+)", version)
     assert found is not None, version
     known = int(found[1]), int(found[2])
@@ -90,7 +90,7 @@ class Faulty:
     met: set[Fault] = field(default_factory=set[Fault])
 
     def computed(self, operation: str, operands: Sequence[Number], looseness: float) -> Number:
-        """One operation, with the faults."""
+        """Compute one operation, with the faults."""
         for one in FAULTS:
             if operation in one.operations and one.differs(operands):
                 self.met.add(one)

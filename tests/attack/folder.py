@@ -18,24 +18,24 @@ import numpy as np
 from tests.attack.case import Case, case_of
 from tests.attack.numbers import Array
 
-# The variable that says to workers which folder it is.
+# This variable tells workers which folder to use.
 FOLDER = "ATTACK_FOLDER"
 END = ".case"
 
 
 def path_of(folder: Path, number: int) -> Path:
-    """The file of a case."""
+    """Return the file of a case."""
     return folder / f"{number:08}{END}"
 
 
 def numbers_in(folder: Path) -> list[int]:
-    """The numbers of all cases of a folder."""
+    """Return the numbers of all cases of a folder."""
     return sorted(int(one.name.removesuffix(END)) for one in folder.glob(f"[0-9]*{END}"))
 
 
 def save(path: Path, case: Case, arrays: Mapping[str, Array]) -> None:
-    """Write a case; the file is there with all that it has, or not at all."""
-    # Most arrays of slack have nothing but zeros: then there is no need to write them.
+    """Write a case; its file is written completely or not at all."""
+    # Most arrays of slack have only zeros, and then they are not written.
     there = {name: np.ascontiguousarray(one) for name, one in arrays.items() if np.any(one)}
     empty = {name: one for name, one in arrays.items() if name not in there}
     head = {
@@ -50,7 +50,7 @@ def save(path: Path, case: Case, arrays: Mapping[str, Array]) -> None:
 
 
 def loaded(path: Path) -> tuple[Case, dict[str, Array]]:
-    """A case as it was saved."""
+    """Read a case that was saved."""
     line, _, data = lzma.decompress(path.read_bytes()).partition(b"\n")
     head = json.loads(line)
     found: dict[str, Array] = {}

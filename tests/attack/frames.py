@@ -18,7 +18,7 @@ from dtpoly.verify.algebra.whole import All, Either, Extreme, Floor, Not, Sign, 
 from tests.attack.faults import Faulty
 from tests.attack.numbers import Array, CannotSayError, Number
 
-# More points than this are not looked at.
+# If there are more points than this, they are not tried.
 MOST_POINTS = 2_000_000
 
 Loaded = Callable[[Element, "Frame"], Number]
@@ -26,26 +26,26 @@ Loaded = Callable[[Element, "Frame"], Number]
 
 @dataclass
 class Frame:
-    """What names are, and what terms were found to be there."""
+    """The values of names, and the values of terms that were computed with them."""
 
     names: Mapping[str, Array]
-    # How many axes the arrays have at most.
+    # The largest number of axes of the arrays.
     axes: int
     scalars: Mapping[str, Number]
-    # What a load gave.
+    # The results of loads.
     loaded: Loaded
-    # By how much quotients and functions may be off, in units of the last place: on GPUs they are.
+    # Quotients and functions may be off by this many units of the last place, as on GPUs.
     looseness: float = 0.0
-    # Whether a product and a sum may be one operation, which rounds once.
+    # True if a product and a sum may be one operation, which rounds once.
     is_fused: bool = False
-    # The floats that whole numbers become beside what has no type.
+    # Whole numbers become floats of this type if they meet a value without a type.
     lone: Any = np.float32
-    # What the version of Triton that runs is known to do otherwise.
+    # The known faults of the version of Triton that runs.
     faults: Faulty = field(default_factory=Faulty)
     done: dict[Term, Number] = field(default_factory=dict[Term, Number])
 
     def with_names(self, more: Mapping[str, Array], axes: int) -> Frame:
-        """The frame inside, where more names are known."""
+        """Return the frame inside, where more names are known."""
         return Frame(
             {**self.names, **more},
             axes,
@@ -59,7 +59,7 @@ class Frame:
 
 
 def whole(of: Whole, frame: Frame) -> Array:
-    """A number over names. Raises CannotSayError for a name that is not known."""
+    """Return a number over names. Raises CannotSayError for a name that is not known."""
     result: Array = np.zeros((), np.int64)
     for monomial, coefficient in of.terms:
         product: Array = np.asarray(coefficient, np.int64)
@@ -87,7 +87,7 @@ def _atom(atom: str | Floor | Extreme | Either, frame: Frame) -> Array:
 
 
 def truth(of: Truth, frame: Frame) -> Array:
-    """Where a formula holds."""
+    """True where a formula holds."""
     match of:
         case Sign(operand=operand, exactly=exactly):
             value = whole(operand, frame)
@@ -109,7 +109,7 @@ def truth(of: Truth, frame: Frame) -> Array:
 
 
 def free_names(of: Whole | Truth) -> frozenset[str]:
-    """Every name in it."""
+    """Return every name in it."""
     match of:
         case Whole(terms=terms):
             return _joined(_names_in(atom) for monomial, _ in terms for atom in monomial)
@@ -173,7 +173,7 @@ def points_in(frame: Frame) -> int:
 def _bounds(
     one: str, facts: Sequence[Truth], others: frozenset[str], frame: Frame
 ) -> tuple[int, int] | None:
-    """The least and the largest number that a name can be, if that is known by now."""
+    """Return the least and the largest number that a name can be, if that is known already."""
     lows: list[int] = []
     highs: list[int] = []
     for fact in facts:
@@ -201,6 +201,6 @@ def _bounds(
 
 
 def _ends(factor: int, value: Array) -> tuple[int, int]:
-    """Where `factor * name + value` is 0: the least and the largest number next to that."""
+    """Return the two whole numbers around the point where `factor * name + value` is 0."""
     by, of = (factor, value) if factor > 0 else (-factor, -value)
     return int(np.min(-(of // by))), int(np.max(-of // by))

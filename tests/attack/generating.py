@@ -1,4 +1,4 @@
-"""Random whole kernels, well typed by construction, from the grammar that the verifier reads."""
+"""Makes random whole kernels, well typed by construction, from the verifier's grammar."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ VALUES = ("small", "wide", "edges", "far", "positive")
 
 
 def case_of_seed(seed: int, more: tuple[str, ...] = ()) -> Case:
-    """The case that a seed makes; of more types, where these are computed as on a GPU."""
+    """Return the case of a seed; it has more types if they are computed as on a GPU."""
     generator = random.Random(f"kernels {seed}")
     while True:
         try:
             return _case(generator, more)
         except LookupError:
-            continue  # Something was asked for that the names of the kernel do not give.
+            continue  # the names of the kernel do not give something that was asked for
 
 
 def _case(generator: random.Random, more: tuple[str, ...]) -> Case:
@@ -38,7 +38,7 @@ def _case(generator: random.Random, more: tuple[str, ...]) -> Case:
     grid = _programs(kernel)
     types: tuple[str, ...] = DOUBLE if is_double else (*NARROW, *more)
     if not is_double and generator.random() < 0.4:
-        # Types differ most in what they make of themselves.
+        # Types differ most in what their own operations give.
         types = (generator.choice(("f16", "f16", "i8", "i16", "u8", "i32", "bool", *more)),)
     functions = _functions(kernel)
     for _ in range(generator.randint(1, 3)):
@@ -57,7 +57,7 @@ def _case(generator: random.Random, more: tuple[str, ...]) -> Case:
 
 
 def _begin(kernel: Kernel) -> None:
-    """Names of sizes, blocks and truths that the caller gives."""
+    """Choose names of sizes, blocks and booleans that the caller passes."""
     scope = kernel.scope
     for one in (*kernel.labels, *((kernel.reduced,) if kernel.reduced else ())):
         kernel.parameters.append((f"n{one}", f"len({one})"))
@@ -77,7 +77,7 @@ def _begin(kernel: Kernel) -> None:
 
 
 def _programs(kernel: Kernel) -> str:
-    """Program ids and what they mean; the grid."""
+    """Write program ids and their meaning, and the grid."""
     scope, labels = kernel.scope, kernel.labels
     counts = {one: f"cdiv(len({one}), {kernel.blocks[one]})" for one in labels}
     starts: dict[str, str] = {}
@@ -109,7 +109,8 @@ def _programs(kernel: Kernel) -> str:
         kernel.write(
             f"m{one} = " + (f"o{one} < n{one}" if scope.chance(0.7) else f"n{one} > o{one}")
         )
-        # An index that is made of a size has a type that depends on that: few read it as a number.
+        # The type of an index that is made of a size depends on the size, and few operations read
+        # such an index as a number.
         if starts[one] == f"p{one}" or scope.chance(0.2):
             scope.values.append(Value(f"o{one}", (one,), WHOLE, is_index=True))
     if scope.chance(0.1):
@@ -119,7 +120,7 @@ def _programs(kernel: Kernel) -> str:
 
 
 def _functions(kernel: Kernel) -> list[str]:
-    """Functions of the file, each of one expression."""
+    """Write functions of the file, each of one expression."""
     scope, found = kernel.scope, list[str]()
     for _ in range(kernel.random.choice((0, 0, 1, 2))):
         name = f"helper{len(found)}"
@@ -135,7 +136,7 @@ def _functions(kernel: Kernel) -> list[str]:
 
 
 def _finished(kernel: Kernel, grid: str, functions: list[str]) -> Case:
-    """The file, the algorithm and the calls."""
+    """Write the file, the algorithm and the calls."""
     generator, scope = kernel.random, kernel.scope
     names = [name for name, _ in kernel.parameters]
     signature = ", ".join([*names, *(f"{name}: tl.constexpr" for name, _ in kernel.constants)])

@@ -1,4 +1,4 @@
-"""Files made worse: bytes, numbers, brackets, words and control characters, changed by a seed."""
+"""Makes files worse: changes bytes, numbers, brackets, words and control characters, by a seed."""
 
 import re
 from random import Random
@@ -27,7 +27,7 @@ def _encoded(text: str) -> bytes:
 def worse(
     data: bytes, random: Random, others: tuple[bytes, ...], payloads: tuple[str, ...]
 ) -> bytes:
-    """The file with one to six changes."""
+    """Return the file with one to six changes."""
     if random.random() < 0.03:
         return random.randbytes(random.choice((0, 1, 7, 100, 4000)))
     for _ in range(random.choice((1, 1, 1, 2, 3, 6))):
@@ -83,7 +83,7 @@ def _changed(
 
 
 def _instead(data: bytes, of: re.Pattern[bytes], new: bytes, random: Random) -> bytes:
-    """One of the places that look so, replaced."""
+    """Replace one of the places that match a pattern."""
     found = [*of.finditer(data)]
     if not found:
         return data + new

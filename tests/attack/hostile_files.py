@@ -1,4 +1,4 @@
-"""A folder of files that mean no good, and of paths that are no files, made by a seed."""
+"""Makes, from a seed, a folder of hostile files, and of paths that are no files."""
 
 import os
 import subprocess
@@ -39,7 +39,7 @@ algorithm "softmax.dt";
   softmax.block(x:1), softmax.tensorize(x:0, y:0), total.fuse_at(softmax, x), softmax.compile()
 };
 """
-# How a file may name another one that it should not get at.
+# A file may use these ways to name another one that it should not reach.
 NAMES_SECRET = ("../secret.txt", "./../secret.txt", "linked.dt", "..//secret.txt", "/dev/stdin")
 ODD_NAMES = (
     *('a"b', "a'b", "a\nb", "a\n__import__('os').mkdir('canary')\n#", "\x1b[2J", "-o"),
@@ -66,7 +66,7 @@ def _dtpoly(folder: Path, *words: str) -> None:
 
 @cache
 def base() -> dict[str, bytes]:
-    """Good files of every kind; made once in each worker."""
+    """Return good files of every kind, which are made once in each worker."""
     folder = Path(mkdtemp(prefix="dtpoly-hostile-"))
     for name, path in TEXTS.items():
         (folder / name).write_bytes(path.read_bytes())
@@ -82,7 +82,7 @@ def base() -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of one attempt, and what is outside of it and must stay as it is."""
+    """The folder of one attempt, and the files outside of it that must stay as they are."""
 
     path: Path
     canary: Path
@@ -90,7 +90,7 @@ class Folder:
 
     @property
     def payloads(self) -> tuple[str, ...]:
-        """Texts that leave a trace where somebody runs them."""
+        """Return texts that leave a trace if something runs them."""
         touch = f"open({str(self.canary)!r}, 'w')"
         return (
             touch,
@@ -105,7 +105,7 @@ class Folder:
 
 
 def folder_of(where: Path, random: Random) -> Folder:
-    """Good files, each with a chance to be bad."""
+    """Write good files, each of which may be made bad."""
     inside = where / "inside"
     inside.mkdir()
     made = Folder(inside, where / "canary", where / "secret.txt")
@@ -120,7 +120,7 @@ def folder_of(where: Path, random: Random) -> Folder:
 
 
 def odd_path(folder: Folder, kind: str, random: Random) -> str:
-    """The name of something that is no file, or not the one that its name says."""
+    """Return the name of something that is no file, or not the file that its name says."""
     inside = folder.path
     end = {"py": ".py", "proof": ".json", "store": ".sqlite", "tuned": ".dts"}.get(kind, f".{kind}")
     match random.randrange(13):
@@ -173,7 +173,7 @@ def odd_path(folder: Folder, kind: str, random: Random) -> str:
 
 
 def _pipe(path: Path, random: Random) -> str:
-    """A named pipe, into which somebody writes as soon as it is opened."""
+    """Make a named pipe, into which a thread writes as soon as it is opened."""
     data = random.choice([*base().values()])[:60_000]
     if path.exists():
         return path.name
@@ -191,7 +191,7 @@ def _pipe(path: Path, random: Random) -> str:
 
 
 def close_pipes(folder: Path) -> None:
-    """Let go of threads that wait for a reader."""
+    """Release threads that wait for a reader."""
     for path in folder.glob("pipe*"):
         if path.is_fifo():
             os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))

@@ -1,4 +1,4 @@
-"""Command lines that mean no good, made by a seed."""
+"""Makes hostile command lines, from a seed."""
 
 from collections.abc import Callable
 from random import Random
@@ -26,7 +26,7 @@ DIRECTIVES = (
 )
 FUNCS = ("softmax", "total", "attention", "mm", "nobody", "", "A", "x", "\x00", "softmax\n")
 STAGES = ("ast", "program", "deps", "tree", "map", "isl-ast", "triton", "schedule", "x")
-# How often, and the words; what stands in braces is filled in.
+# How often, and the words; names in braces are filled in.
 TEMPLATES: tuple[tuple[int, str], ...] = (
     (14, "check {dt}"),
     (4, "check {dt} {dts} {tuned}"),
@@ -71,14 +71,14 @@ TEMPLATES: tuple[tuple[int, str], ...] = (
     (1, "show --stage {func} {dt}"),
     (1, "check --plugin {dt} {dt}"),
 )
-# The commands that these name.
+# The commands that these words name.
 NAMED = {line.split()[0] for _, line in TEMPLATES} - {"{func}"}
 _WEIGHTS = [weight for weight, _ in TEMPLATES]
 _LINES = [line for _, line in TEMPLATES]
 
 
 def command_line(folder: Folder, random: Random) -> Words:
-    """The words of a command."""
+    """Return the words of a command."""
     (line,) = random.choices(_LINES, _WEIGHTS)
     words = [_filled(word, folder, random) for word in line.split()]
     if random.random() < 0.03:

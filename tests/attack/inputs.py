@@ -1,4 +1,4 @@
-"""Values of tensors from a seed, and how they lie in memory: also with gaps between lines."""
+"""Makes values of tensors from a seed, and their layouts in memory, with gaps between lines."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.attack.case import TORCH, Call, Case, Given
 FLOATS = ("f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64")
 EIGHTS = (TORCH["f8e4m3"], TORCH["f8e5m2"])
 WIDTHS = {"i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}
-# Floats at which types differ: sums that f16 does not hold, what a rounding moves, what is no
-# number.
+# Types differ at these floats: sums that f16 does not hold, numbers that a rounding moves,
+# infinities and nan.
 EDGES = (0.0, 1.0, -1.0, 0.5, -0.25, 3.0, 2047.0, 2049.0, -2051.0, 0.1, 1 / 3, -7.7, 300.0, 1e-3)
 FAR = (float("inf"), float("-inf"), float("nan"), 65504.0, 6e4, -6e4, 3e38, 1e-7, 6e-8, 1e-40)
 
@@ -58,7 +58,7 @@ def _whole(generator: random.Random, dtype: str, values: str) -> int:
 
 
 def tensor_of(one: Given, call: Call) -> torch.Tensor:
-    """The tensor as it is before the launch."""
+    """Return the tensor as it is before the launch."""
     shape = [call.sizes[label] for label in one.labels]
     dtype = TORCH[one.dtype]
     laid = torch.zeros([*shape[:-1], shape[-1] + one.gap] if shape else [], dtype=dtype)
@@ -69,7 +69,7 @@ def tensor_of(one: Given, call: Call) -> torch.Tensor:
 
 def _before(one: Given, call: Call, shape: list[int], dtype: torch.dtype) -> torch.Tensor:
     if one.is_output and one.before == "nothing":
-        # What is not written is seen.
+        # This makes it visible if an element is not written.
         fill = float("nan") if one.dtype in FLOATS else int(one.dtype == "bool") or 77
         return torch.full(shape, fill, dtype=torch.float64).to(dtype)
     if one.is_output and one.before == "zero":
@@ -79,7 +79,7 @@ def _before(one: Given, call: Call, shape: list[int], dtype: torch.dtype) -> tor
     for size in shape:
         count *= size
     if one.is_output:
-        # Sums of them are exact in every order.
+        # Sums of these numbers are exact in every order.
         found = [element(generator, one.dtype, "small") for _ in range(count)]
     elif call.values == "lattice":
         found = _lattice(generator, one, count)
@@ -88,14 +88,15 @@ def _before(one: Given, call: Call, shape: list[int], dtype: torch.dtype) -> tor
     wide = torch.float64 if one.dtype in FLOATS else torch.int64
     made = torch.tensor(found, dtype=wide).reshape(shape)
     if dtype in EIGHTS:
-        # What is too large becomes the largest number in one version of torch, a nan in another.
+        # A number that is too large becomes the largest one in one version of torch, and a nan in
+        # another.
         most = torch.finfo(dtype).max
         made = made.clamp(-most, most)
     return made.to(dtype)
 
 
 def _lattice(generator: random.Random, one: Given, count: int) -> list[float]:
-    """Every pair of edge values of a type: A has them one after the other, B each many times."""
+    """Return every pair of edge values: A has them one after the other, B each many times."""
     if one.dtype == "bool":
         edges: list[float] = [0, 1]
     elif one.dtype in WIDTHS:
@@ -106,7 +107,7 @@ def _lattice(generator: random.Random, one: Given, count: int) -> list[float]:
         edges = [0.0, 1.0, -1.0, 0.1, 2049.0, -7.7, 65504.0, 3e38, 1e-7]
         edges += [float("inf"), float("-inf"), float("nan")]
     if one.name[0] in "RDE":
-        # What is added up must stay a number: an infinity in each row shows nothing else.
+        # A sum must stay a number: an infinity in each row would hide everything else.
         tame = [0.0, 1.0, -1.0, 0.1, 2048.0, -7.7, 3.0] if one.dtype in FLOATS else edges
         return [
             generator.choice(tame if generator.random() < 0.97 else edges) for _ in range(count)
@@ -116,10 +117,10 @@ def _lattice(generator: random.Random, one: Given, count: int) -> list[float]:
 
 
 def tensors_of(case: Case, call: Call) -> dict[str, torch.Tensor]:
-    """Every tensor of a case as it is before a call."""
+    """Return every tensor of a case as it is before a call."""
     return {one.name: tensor_of(one, call) for one in case.tensors}
 
 
 def strides_of(tensors: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """The strides of each tensor."""
+    """Return the strides of each tensor."""
     return {name: tuple(tensor.stride()) for name, tensor in tensors.items()}

@@ -1,4 +1,4 @@
-"""Random whole kernels: what the verifier reads of them, against what Triton's interpreter does."""
+"""Compares what the verifier reads of random whole kernels with Triton's interpreter."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from tests.attack.numbers import CannotSayError
 from tests.attack.outcome import Outcome, Verdict
 from tests.attack.reading import broken_rules, executed, read
 
-# What the verifier raises where it does not take a text, or does not get to its end.
+# The verifier raises these if it does not accept a text, or does not finish.
 LATE = (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error, *CONFUSED)
 REFUSALS = (Unread, *LATE)
-# What the interpreter of the Triton that is installed is known to compute otherwise.
+# The known faults in the interpreter of the Triton that is installed.
 HERE = faults_of(triton.__version__, is_compiled=False)
 Launch = Callable[[Case, Call, Mapping[str, torch.Tensor]], None]
 
 
 def attempt(seed: int) -> Outcome:
-    """Make a kernel, and look at it."""
+    """Make a kernel, and compare."""
     return judged(case_of_seed(seed))
 
 
@@ -45,7 +45,7 @@ def judged(
     looseness: float = 0.0,
     faults: tuple[Fault, ...] = HERE,
 ) -> Outcome:
-    """Whether what the verifier reads of a kernel is what it does, but for known faults."""
+    """Return the outcome: a kernel must do what the verifier reads, except for known faults."""
     counted = Counter({"kernels": 1})
     try:
         proof = read(case)
@@ -73,7 +73,7 @@ def _called(
     looseness: float,
     faults: tuple[Fault, ...],
 ) -> Outcome | None:
-    """One call; an outcome if that ends the attempt."""
+    """Compare one call, and return an outcome if it ends the attempt."""
     tensors = tensors_of(case, call)
     try:
         execution = executed(case, proof, call, tensors, looseness)

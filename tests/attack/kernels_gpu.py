@@ -1,4 +1,4 @@
-"""Random whole kernels: what the verifier reads of them, against what a GPU does."""
+"""Compares what the verifier reads of random whole kernels with a GPU."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from tests.attack.kernels import judged
 from tests.attack.launching import launched_on_gpu, triton
 from tests.attack.outcome import Outcome
 
-# Quotients and roots of f32 are off by so many units of 2^-24 on a GPU, unless asked to be exact.
+# On a GPU, quotients and roots of f32 are off by this many units of 2^-24, unless they must be
+# exact.
 LOOSENESS = 8.0
-# Types that the interpreter computes otherwise than a GPU.
+# The interpreter computes with these types otherwise than a GPU.
 MORE = ("bf16", "bf16")
-# What the Triton that is installed is known to compile otherwise.
+# The known faults in compiled kernels of the Triton that is installed.
 COMPILED = faults_of(triton.__version__, is_compiled=True)
 
 
 def attempt(seed: int) -> Outcome:
-    """Make a kernel, and look at it."""
+    """Make a kernel, and compare."""
     return judged(case_of_seed(seed, MORE), launched_on_gpu, LOOSENESS, COMPILED)

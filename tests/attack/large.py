@@ -1,4 +1,4 @@
-"""Large programs through `dtpoly check` and `dtpoly compile`: an answer, or a limit by name."""
+"""Gives large programs to `dtpoly check` and `dtpoly compile`: they must answer or name a limit."""
 
 import random
 import resource
@@ -12,17 +12,17 @@ from tests.scaling import FAMILIES
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 2 * 2**30
-# Of the processor; a command has 20 seconds, and what isl does in C is ended a little later.
+# The processor's time; a command has 20 seconds, and isl's work in C is ended a little later.
 MOST_SECONDS = 60.0
 WALL = 600
 
 
 def attempt(seed: int) -> Outcome:
-    """A family, a size and a command by chance; there are as many small sizes as large ones."""
+    """Choose a family, a size and a command; small sizes are as frequent as large ones."""
     chance = random.Random(seed)
     name = chance.choice(sorted(FAMILIES))
     family, few, most = FAMILIES[name]
-    # As many of each order of magnitude.
+    # Each order of magnitude is chosen equally often.
     size = max(1, round(few * (most / few) ** chance.random()))
     command = chance.choice(["check", "compile"])
     text = family(size)
@@ -49,7 +49,7 @@ def attempt(seed: int) -> Outcome:
     figures = {f"{command} {done.returncode}": 1}
     if took > MOST_SECONDS:
         return Outcome(Verdict.SLOW, what, text, figures)
-    # What the largest child had; a worker's attempts are alike in that.
+    # This is the memory of the largest child; the attempts of a worker are alike in that.
     if after.ru_maxrss * 1024 > MOST_BYTES > before.ru_maxrss * 1024:
         return Outcome(Verdict.LARGE, what, text, figures)
     return judged(done, command, what, text, figures)
@@ -62,7 +62,7 @@ def judged(
     text: str,
     figures: dict[str, int],
 ) -> Outcome:
-    """What a command that ended by itself comes to."""
+    """Return the outcome of a command that ended by itself."""
     told = done.stdout + done.stderr
     if done.returncode == 1 and "error[DT" in told and "Traceback" not in told:
         return Outcome(Verdict.REFUSED, what, figures=figures)

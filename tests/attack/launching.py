@@ -1,4 +1,4 @@
-"""A case launched as its file says: by Triton's interpreter as users have it, or on a GPU."""
+"""Launches a case as its file says: in Triton's interpreter as users have it, or on a GPU."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ START = "# verify:"
 
 @contextmanager
 def module_of(text: str) -> Generator[ModuleType]:
-    """The text as a module; Triton finds its source where it lies in memory."""
+    """Import the text as a module; Triton finds its source in memory."""
     name = f"attacked_{sha256(text.encode()).hexdigest()[:16]}"
     path = f"<{name}>"
-    # Without a time of change it is never taken for outdated.
+    # Without a modification time it never counts as outdated.
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     module = ModuleType(name)
     module.__file__ = path
@@ -38,7 +38,7 @@ def module_of(text: str) -> Generator[ModuleType]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The launches that a file says, as Python writes them."""
+    """Return the launches that a file describes, as Python text."""
     found: list[str] = []
     for line in text.splitlines():
         if line.startswith(START):
@@ -62,12 +62,12 @@ def launched(
             eval(said, known)
 
 
-# What is computed is rounded after each operation, as the types say.
+# Values are rounded after each operation, as the types say.
 ON_GPU = ", num_warps=4, enable_fp_fusion=False"
 
 
 def launched_on_gpu(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> None:
-    """The same on a GPU: the tensors lie there as they lie here, and are brought back."""
+    """Launch on a GPU: tensors have the same layouts there, and are copied back."""
     there: dict[str, torch.Tensor] = {}
     for name, tensor in tensors.items():
         place = torch.empty_strided(

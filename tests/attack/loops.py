@@ -1,4 +1,4 @@
-"""Random loops of a kernel: what is loaded in each iteration, and what the loop carries."""
+"""Makes random loops of a kernel: the loads of each iteration, and the carried values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.attack.writing import INDENT, Kernel, load, some_labels
 
 @dataclass(frozen=True)
 class Accumulator:
-    """What a loop carries: how it begins, and how it goes on."""
+    """A value that a loop carries: its start, and how it changes."""
 
     name: str
     axes: Axes
@@ -61,7 +61,7 @@ def _start(kernel: Kernel, one: Accumulator) -> None:
 
 
 def loop(kernel: Kernel, types: tuple[str, ...], *, is_dot: bool) -> None:
-    """A loop over the reduced label, with what it carries."""
+    """Write a loop over the reduced label, with the values that it carries."""
     scope, outer = kernel.scope, list(kernel.scope.values)
     carried = [_accumulator(kernel, is_dot=is_dot)]
     if scope.chance(0.35):
@@ -127,7 +127,7 @@ def _dot(kernel: Kernel, one: Accumulator, left: Value, right: Value, dtype: str
 
 
 def _go_on(kernel: Kernel, one: Accumulator) -> None:
-    """Put something to what a loop carries."""
+    """Combine something with a value that the loop carries."""
     scope, of = kernel.scope, class_of(one.dtype)
     depth = kernel.random.randint(0, 2)
     if "k" in one.axes:
@@ -139,7 +139,7 @@ def _go_on(kernel: Kernel, one: Accumulator) -> None:
             scope.note(f"tl.{word}")
             code = f"tl.{word}({tile(scope, inner, of, depth)}, axis=1)"
         else:
-            # One number of each iteration, spread over the tile.
+            # This is one number for each iteration, spread over the tile.
             word = scope.pick(("sum", "max"))
             scope.note("a reduction to one number")
             kernel.set("r", f"tl.{word}({tile(scope, ('k',), of, depth)}, axis=0)", (), of)
@@ -170,7 +170,7 @@ def _go_on(kernel: Kernel, one: Accumulator) -> None:
 
 
 def _after(kernel: Kernel, one: Accumulator) -> None:
-    """What a loop has carried is a value as any other."""
+    """After the loop, its carried values are values as any other."""
     of = class_of(one.dtype)
     if one.axes == kernel.labels or len(one.axes) == 1:
         kernel.scope.values.append(Value(one.name, one.axes, of))

@@ -67,13 +67,13 @@ from tests.codegen.floats import (
 
 Tensor = torch.Tensor
 ProgramIndex = Callable[[str, Mapping[str, Tensor]], Tensor | int]
-# Digits that an operand of a product keeps, as a share of it that may be lost.
+# An operand of a product may lose this share of itself, by the digits that it keeps.
 OPERAND_LOSS = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Bounded:
-    """What an expression may be as a function of labels: one axis a label."""
+    """The values that an expression may have, as a function of labels: one axis a label."""
 
     allowed: Allowed
     labels: tuple[str, ...]
@@ -101,7 +101,7 @@ def allowed(
     sizes: Mapping[str, int],
     program_index: ProgramIndex | None = None,
 ) -> dict[str, Allowed]:
-    """What each Func may be."""
+    """Return the values that each Func may have."""
     typed = with_dtypes(program, inputs)
     given = {t.name: torch.as_tensor(inputs[t.name]) for t in typed.tensors}
     device = next((tensor.device for tensor in given.values()), torch.device("cpu"))
@@ -123,7 +123,7 @@ def allowed(
 
 
 def _additions(program: Program, func: Func, sizes: Mapping[str, int]) -> int:
-    """How many programs may add to an element in memory."""
+    """Return how many programs may add to an element in memory."""
     mine = [d for d in program.directives if d.func == func.name]
     if not any(d.name == "atomic" for d in mine):
         return 0
@@ -150,7 +150,7 @@ def _scalar(
 
 
 def _stored(func: Func, scope: Scope) -> Bounded:
-    """A Func's values, over its labels; rounded, as they are if another kernel reads them."""
+    """Return a Func's values over its labels, rounded as they are if another kernel reads them."""
     value = _over(bounded(func.body, scope), func.labels, scope)
     assert value.type.dtype is not None
     dtype = func.dtype or value.type.dtype
@@ -163,7 +163,7 @@ def _stored(func: Func, scope: Scope) -> Bounded:
 
 
 def bounded(expr: Expr, scope: Scope) -> Bounded:
-    """What an expression may be."""
+    """Return the values that an expression may have."""
     match expr:
         case Integer(value=given):
             return _number(torch.tensor(given), DType.I64, scope)
@@ -217,7 +217,7 @@ def _program_id(scope: Scope) -> Bounded:
 
 
 def _over(value: Bounded, labels: Sequence[str], scope: Scope) -> Bounded:
-    """The value over labels, repeated along those it lacks."""
+    """Return the value over these labels, repeated along those that it lacks."""
     changed = each(
         value.allowed, lambda part: spread(Value(part, value.labels), labels, scope.sizes)
     )
@@ -248,7 +248,7 @@ def _read(read: Read, scope: Scope) -> Bounded:
     def picked(part: Tensor) -> Tensor:
         if not places:
             return part
-        # An element to pick must exist, also where all of it is outside.
+        # There must be an element to pick, also where all of the tensor is outside.
         some = part if part.numel() else part.new_zeros([max(n, 1) for n in part.shape])
         nearest = (p.clamp(0, n - 1) for p, n in zip(places, some.shape, strict=True))
         return some[tuple(nearest)]
@@ -309,9 +309,9 @@ def _apply(expr: Apply, scope: Scope) -> Bounded:
 def _met(
     operands: Sequence[Bounded], values: Sequence[Allowed], precision: Precision
 ) -> list[Floats]:
-    """The values as floats of a type: a number is rounded to what it meets, where that is f32.
+    """Return the values as floats of a type; a number is rounded to the type that it meets, if f32.
 
-    So is a literal beside an index, also where numbers alone are computed in f64.
+    This is also done for a literal beside an index, even if numbers alone are computed in f64.
     """
     floats = [as_floats(value, precision) for value in values]
     return [
@@ -330,7 +330,7 @@ def _joined(operands: Sequence[Bounded]) -> Type:
 
 
 def _whole(operation: str, operands: Sequence[Bounded]) -> Exact:
-    """An operation on whole numbers or booleans: torch's own."""
+    """Apply torch's own operation on whole numbers or booleans."""
     values: list[Value] = []
     known = torch.ones((), dtype=torch.bool)
     labels = tuple(dict.fromkeys(label for one in operands for label in one.labels))
@@ -407,7 +407,7 @@ def _reduce(expr: Reduce, scope: Scope) -> Bounded:
 
 
 def _lost(type_: Type, scope: Scope) -> float:
-    """The share of a sum that is lost where programs add to an element of a narrow type."""
+    """Return the share of a sum that is lost if programs add to an element of a narrow type."""
     if not scope.adds:
         return 0.0
     assert type_.dtype is not None

@@ -1,6 +1,6 @@
 """Makes, from a seed, a scheduled Program of any kind, with sizes and a recipe for inputs.
 
-`python -m tests.codegen.cases 0 1000` runs the cases of these seeds and prints what came of them.
+`python -m tests.codegen.cases 0 1000` runs the cases of these seeds and prints their outcomes.
 """
 
 import signal
@@ -48,7 +48,7 @@ NOTHING_CHECKED = Checked()
 
 
 class Kind(StrEnum):
-    """Where a Program comes from."""
+    """The generator that a Program comes from."""
 
     ORDINARY = "ordinary"  # fusions, blocks and tiles as one writes them
     FULL = "full"  # every operation and every directive
@@ -56,7 +56,7 @@ class Kind(StrEnum):
     EXPERT = "expert"  # products in tiles, reductions in parts, blocks in groups
 
 
-# Of strange schedules most are refused, so there are few of them.
+# Most strange schedules are refused, so there are few of them.
 SHARES = {Kind.ORDINARY: 0.42, Kind.FULL: 0.42, Kind.STRANGE: 0.06, Kind.EXPERT: 0.1}
 DTYPES = (
     *(DType.F32,) * 6,
@@ -67,7 +67,7 @@ DTYPES = (
 
 @dataclass(frozen=True, slots=True)
 class RandomCase:
-    """What is run: a Program at some sizes, and how its inputs are made."""
+    """A Program with its sizes, and with the recipe for its inputs."""
 
     seed: int
     kind: Kind
@@ -77,7 +77,7 @@ class RandomCase:
     out: Layout = Layout.PLAIN
 
     def __str__(self) -> str:
-        """All that it takes to repeat it."""
+        """Return all that is needed to repeat the case."""
         sizes = ", ".join(f"{label}={size}" for label, size in self.sizes.items())
         return (
             f"# case {self.seed} ({self.kind}): {sizes}; {self.recipe}, out {self.out}\n"
@@ -86,7 +86,7 @@ class RandomCase:
 
 
 def random_case(seed: int) -> RandomCase:
-    """The case of a seed; whether its schedule is legal is not known yet."""
+    """Return the case of a seed; it is not known yet whether its schedule is legal."""
     random = Random(f"codegen {seed}")
     kind = random.choices(tuple(SHARES), tuple(SHARES.values()))[0]
     program, sizes = _program(kind, random, seed)
@@ -99,9 +99,10 @@ def random_case(seed: int) -> RandomCase:
 
 
 def launched_otherwise(case: RandomCase) -> RandomCase:
-    """A legal case whose kernels begin early, keep rows aligned, or store through descriptors.
+    """Return a legal case with random directives for launches, loads and stores.
 
-    Or what they load is the first to leave the cache, or sides of products are swapped.
+    Its kernels may begin early, keep rows aligned, store through descriptors, load tensors that
+    leave the cache first, or swap the sides of products.
     """
     random = Random(f"otherwise {case.seed}")
     named = {func.name for func in case.program.funcs}  # a kernel that clears has a name of its own
@@ -130,7 +131,7 @@ def launched_otherwise(case: RandomCase) -> RandomCase:
 
 
 def in_one_launch(case: RandomCase) -> RandomCase | None:
-    """A legal case of which one launch computes two kernels; None if no two can be."""
+    """Return a legal case in which one launch computes two kernels, or None."""
     kernels = verdict(case).scheduled.kernels
     named = {func.name for func in case.program.funcs}
     funcs = [kernel.func for kernel in kernels if kernel.name == kernel.func in named]
@@ -150,12 +151,15 @@ def in_one_launch(case: RandomCase) -> RandomCase | None:
 
 
 def _specialized(case: RandomCase) -> set[str]:
-    """The Funcs whose sides cannot be swapped, since groups of warps have rows of their own."""
+    """Return the Funcs whose sides cannot be swapped.
+
+    Their groups of warps have rows of their own.
+    """
     return {one.func for one in case.program.directives if one.name == "warp_specialize"}
 
 
 def swapped(case: RandomCase) -> RandomCase | None:
-    """A legal case whose kernels swap the sides of their products; None if it has no products."""
+    """Return a legal case whose kernels swap the sides of products; None without products."""
     found = verdict(case).scheduled
     if not any("tl.dot" in line for line in code_of(found).text.splitlines()):
         return None
@@ -167,7 +171,7 @@ def swapped(case: RandomCase) -> RandomCase | None:
 
 
 def in_panels(case: RandomCase) -> RandomCase | None:
-    """A legal case of which a Func is computed in panels; None if none can be."""
+    """Return a legal case in which a Func is computed in panels, or None if no Func can be."""
     random = Random(f"panels {case.seed}")
     compiled = {
         d.func for d in case.program.directives if d.name in ("compile", "compile_to_kernel")
@@ -187,9 +191,9 @@ def in_panels(case: RandomCase) -> RandomCase | None:
 
 
 def has_code(state: State, word: str) -> bool:
-    """Whether there is code for it, which may be refused for something of that name.
+    """True if there is code for the schedule; False if it is refused with a note that has `word`.
 
-    Two kernels share a launch only if both want the same one, and none of their own; those of
+    Two kernels share a launch only if both need the same one and none of their own. Kernels of
     panels have no memory for each program.
     """
     try:
@@ -203,7 +207,7 @@ def has_code(state: State, word: str) -> bool:
 
 
 def _boxes(case: RandomCase, func: str, random: Random) -> Iterator[Argument]:
-    """Boxes in which the tile of a Func may be stored, eight of them at most."""
+    """Yield boxes in which the tile of a Func may be stored, at most eight."""
     directives = (one for one in case.program.directives if one.func == func)
     if any(one.name == "warp_specialize" for one in directives):
         return
@@ -239,7 +243,7 @@ def _program(kind: Kind, random: Random, seed: int) -> tuple[Program, dict[str, 
 
 
 def _full(random: Random) -> tuple[Program, dict[str, int]]:
-    """A Program with every operation, and sizes that its tensors can have."""
+    """Return a Program with every operation, and sizes that its tensors can have."""
     while True:
         choose = seeded(random.randrange(2**40))
         limits = Limits(
@@ -262,7 +266,7 @@ def _full(random: Random) -> tuple[Program, dict[str, int]]:
 
 
 def _dtypes(random: Random, program: Program) -> tuple[DType, dict[str, DType]] | None:
-    """The dtype of inputs that declare none, and those of some that have another, if any fit."""
+    """Return the dtype of inputs that declare none, and other dtypes for some of them."""
     free = [tensor.name for tensor in program.tensors if tensor.dtype is None]
     for _ in range(20):
         dtype = random.choice(DTYPES)
@@ -285,14 +289,14 @@ def _promotes(program: Program, dtype: DType, dtypes: Mapping[str, DType]) -> bo
 
 
 class SlowError(BaseException):
-    """A case takes too long; the interpreter does not catch it."""
+    """A case takes too long. The interpreter does not catch this exception."""
 
 
 @contextmanager
 def limited(seconds: int = LIMIT_S) -> Generator[None]:
-    """Raise SlowError inside when so much time of the processor is over.
+    """Raise SlowError inside when this much of the processor's time is over.
 
-    The clock of the wall would say on a busy machine that what is quick is slow.
+    On a busy machine, the time on the wall would call quick cases slow.
     """
 
     def ring(*_: object) -> None:
@@ -308,7 +312,7 @@ def limited(seconds: int = LIMIT_S) -> Generator[None]:
 
 
 class Outcome(StrEnum):
-    """What came of a case."""
+    """The kinds of outcomes of a case."""
 
     RIGHT = "right"
     REFUSED = "refused"  # its schedule is not legal
@@ -320,7 +324,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a case, and why."""
+    """The outcome of a case, and the reason."""
 
     outcome: Outcome
     why: str = ""
@@ -329,7 +333,10 @@ class Result:
 
 
 def verdict(case: RandomCase) -> Verdict:
-    """Whether the schedule is legal; nobody is blamed, which takes most of the time."""
+    """Return whether the schedule is legal.
+
+    It does not find whom to blame, which would take most of the time.
+    """
     return judge_state(resolve(case.program, bind(case.program.directives, USER).primitives))
 
 
@@ -347,7 +354,7 @@ def outcome(case: RandomCase) -> Result:
 
 
 def _told(error: BaseException) -> str:
-    """What went wrong first, and where."""
+    """Return the first error, and where it was raised."""
     while error.__cause__ is not None:
         error = error.__cause__
     last = traceback.extract_tb(error.__traceback__)[-1]

@@ -25,18 +25,18 @@ from tests.codegen.cases import random_case, verdict
 from tests.codegen.listings import FILES, code, program
 
 TARGETS = (Target("cuda", 80), Target("cuda", 90), Target("hip", "gfx942"))
-# What stands for a GPU's own code.
+# The words that stand for a GPU's own code.
 BINARY = {"cuda": "cubin", "hip": "hsaco"}
-# After a seed: all kernels of the case, not one of them.
+# After a seed, this word stands for all kernels of the case instead of one.
 ALL = "+"
-# What Triton has no type for on a GPU.
+# Triton has no type for these on a GPU.
 LACKING = {"cuda:80": "f8e4m3"}
-# What older versions say there of another one, which newer ones convert by hand.
+# Older versions say this there of another type, which newer ones convert themselves.
 NEWER_GPU = "'cvt with .e4m3x2/.e5m2x2' requires .target sm_89"
 
 
 def wrong(word: str) -> Iterator[str]:
-    """What is wrong with the binaries of a listing, or with those of one kernel of a case."""
+    """Yield what is wrong with the binaries of a listing, or with those of one kernel of a case."""
     if word in FILES:
         yield from _built(word, judge(program(word), DIRECTIVES).scheduled, code(word))
         return

@@ -38,18 +38,18 @@ def _spanned(corners: list[Tensor], nan: Tensor, *operands: Floats) -> Floats:
 
 
 def added(one: Floats, two: Floats) -> Floats:
-    """The sums, not rounded."""
+    """Return the sums, not rounded."""
     nan = (one.high.isposinf() & two.low.isneginf()) | (one.low.isneginf() & two.high.isposinf())
     return settled(one.low + two.low, one.high + two.high, nan, one, two)
 
 
 def negated(values: Floats) -> Floats:
-    """The numbers with the other sign."""
+    """Return the numbers with the other sign."""
     return Floats(-values.high, -values.low, values.nan)
 
 
 def multiplied(one: Floats, two: Floats) -> Floats:
-    """The products, not rounded; 0 times something finite is 0."""
+    """Return the products, not rounded; 0 times a finite number is 0."""
     nan = (one.has(0) & _infinite(two)) | (two.has(0) & _infinite(one))
 
     def product(a: Tensor, b: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ def multiplied(one: Floats, two: Floats) -> Floats:
 
 
 def divided(one: Floats, two: Floats, precision: Precision) -> Floats:
-    """The quotients, not rounded; of a divisor that may be 0 anything."""
+    """Return the quotients, not rounded, and all floats if the divisor may be 0."""
     near = precision.tiny
     is_zero = (two.low <= near) & (two.high >= -near)
     nan = (one.has(0) & is_zero) | (_infinite(one) & _infinite(two))
@@ -75,7 +75,7 @@ def divided(one: Floats, two: Floats, precision: Precision) -> Floats:
 def _growing(
     f: Callable[[Tensor], Tensor], values: Floats, least: float = -inf, most: float = inf
 ) -> Floats:
-    """A function that grows, where it is defined: NaN elsewhere."""
+    """Apply a function that grows where it is defined, and gives NaN elsewhere."""
     nan = (values.low < least) | (values.high > most)
     inside = (values.high >= least) & (values.low <= most)
     found = settled(
@@ -88,7 +88,7 @@ def _growing(
 
 
 def _argument(values: Floats) -> Tensor:
-    """How large a finite argument is."""
+    """Return the absolute value of finite arguments."""
     return values.size.clamp(max=2000.0)
 
 
@@ -111,7 +111,7 @@ def _log2(values: Floats, precision: Precision) -> Floats:
 
 
 def _reaching_zero(values: Floats, precision: Precision) -> Floats:
-    """The sets, in which numbers without all digits may be 0."""
+    """Return the sets, in which numbers without all their digits may be 0."""
     small = (values.low > 0) & (values.low < precision.tiny)
     return Floats(torch.where(small, 0, values.low), values.high, values.nan)
 
@@ -163,7 +163,10 @@ def _smaller(one: Floats, two: Floats) -> Floats:
 
 
 def _mod(one: Floats, two: Floats, precision: Precision) -> Floats:
-    """What is left, with the sign of the divisor; near a multiple either end."""
+    """Return the remainders, with the sign of the divisor.
+
+    Near a multiple both ends are possible.
+    """
     quotient = widened(divided(one, two, precision), precision, 8)
     down = quotient.low.floor()
     is_clear = (down == quotient.high.floor()) & down.isfinite() & (down.abs() < 2**50)
@@ -171,7 +174,7 @@ def _mod(one: Floats, two: Floats, precision: Precision) -> Floats:
     rest = added(one, negated(multiplied(times, two)))
     slack = 8 * precision.unit * (one.size + two.size)
     rest = moved(rest, torch.where(is_clear & slack.isfinite(), slack, 0))
-    # An exact quotient may as well be seen as a bit less.
+    # An exact quotient may also be computed as slightly less.
     zero = torch.zeros_like(two.low)
     any_rest = Floats(torch.minimum(two.low, zero), torch.maximum(two.high, zero), two.nan)
     any_rest = moved(any_rest, torch.where(slack.isfinite(), slack, 0))
@@ -186,7 +189,7 @@ def _mod(one: Floats, two: Floats, precision: Precision) -> Floats:
 
 
 def _pow(one: Floats, two: Floats, precision: Precision) -> Floats:
-    """Positive bases, and whole exponents; of other sets anything."""
+    """Return the powers, for positive bases and whole exponents; all floats for other sets."""
     whole = two.is_point & (two.low == two.low.floor()) & two.low.isfinite()
     positive = one.low > precision.tiny
     even = whole & (two.low % 2 == 0)
@@ -197,7 +200,7 @@ def _pow(one: Floats, two: Floats, precision: Precision) -> Floats:
     found = widened(found, precision, 8 + 2 * steep.clamp(max=2e4))
     is_clear = (positive & two.size.isfinite()) | (whole & (two.low >= 0) & one.size.isfinite())
     found = anything_where(~is_clear, found)
-    # 1 to any power is 1, and so is anything to the power 0: NaN, too.
+    # 1 to any power is 1, and anything to the power 0 is 1, even NaN.
     nan = one.nan | two.nan
     return Floats(
         torch.where(nan, found.low.clamp(max=1), found.low),
@@ -252,7 +255,7 @@ THREE: Mapping[str, Callable[[Floats, Floats, Floats, Precision], Floats]] = {
 
 
 def applied(operation: str, operands: Sequence[Floats], precision: Precision) -> Floats:
-    """What an operation of the language may give."""
+    """Return the possible results of an operation of the language."""
     match operands:
         case [one]:
             return ONE[operation](one, precision)

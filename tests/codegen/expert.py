@@ -22,7 +22,7 @@ ATOMIC = ("rsum", "rmax", "rmin")
 
 @dataclass(slots=True)
 class Draft:
-    """A file that is being written, and what is known of its labels."""
+    """A file that is being written, and what is known about its labels."""
 
     random: Random
     host: str
@@ -37,21 +37,21 @@ class Draft:
         self.directives.append(f"{func or self.host}.{words};")
 
     def likely(self, share: float) -> bool:
-        """Whether something is done that is done so often."""
+        """True with the probability `share`."""
         return self.random.random() < share
 
     def block(self, label: str, sizes: Sequence[int]) -> None:
-        """Blocks of a label."""
+        """Add blocks of a label."""
         self.blocks[label] = self.random.choice(sizes)
         self.say(f"block({label}:{self.blocks[label]})")
 
     def tile(self, label: str, sizes: Sequence[int]) -> None:
-        """Lanes along a label; 0 for all of a block."""
+        """Add lanes along a label; 0 stands for the whole block."""
         self.tiles[label] = self.random.choice(sizes)
         self.say(f"tensorize({label}:{self.tiles[label]})")
 
     def map(self) -> None:
-        """The order of blocks, some of them in groups."""
+        """Add the order of blocks, some of them in groups."""
         outer: list[str] = []
         inner: list[str] = []
         for label in self.random.sample(list(self.blocks), len(self.blocks)):
@@ -65,12 +65,12 @@ class Draft:
 
     @property
     def text(self) -> str:
-        """The file."""
+        """Return the text of the file."""
         return "\n".join((self.algorithm, *self.directives, f"{self.host}.compile();"))
 
 
 def expert(random: Random) -> tuple[Program, dict[str, int]]:
-    """A Program that passes the static checks, and sizes for it."""
+    """Return a Program that passes the static checks, and sizes for it."""
     while True:
         draft = random.choice((_product, _product, _reduction, _reduction, _map))(random)
         draft.say(f"num_warps({random.choice((1, 2, 4, 8))})")
@@ -87,13 +87,16 @@ def _sizes(draft: Draft) -> dict[str, int]:
 
 
 def _steps(draft: Draft, sizes: Mapping[str, int]) -> int:
-    """How many tiles there are, roughly."""
+    """Return roughly how many tiles there are."""
     lanes = {label: draft.tiles.get(label, 1) or size for label, size in sizes.items()}
     return prod(-(-size // max(lanes[label], 1)) for label, size in sizes.items())
 
 
 def _product(random: Random) -> Draft:
-    """`f[m, n]` sums over `k`: with something before or after it, or with another product."""
+    """Write `f[m, n]`, which sums over `k`.
+
+    Other Funcs come before or after it, or there is a second product.
+    """
     left, right = random.choice(("m, k", "k, m")), random.choice(("k, n", "n, k"))
     before, after = (
         random.choice(("", "", "exp(0.25 * {})", "maximum(0, {})")),
@@ -137,7 +140,7 @@ def _product(random: Random) -> Draft:
 
 
 def _in_parts(draft: Draft, label: str, sizes: Sequence[int], *, is_atomic: bool) -> None:
-    """Blocks of a label that is reduced: partial results, or atomic ones."""
+    """Add blocks of a label that is reduced, with partial results or atomic ones."""
     if is_atomic:
         draft.block(label, sizes)
         draft.say(f"atomic({label})")
@@ -154,7 +157,7 @@ def _in_parts(draft: Draft, label: str, sizes: Sequence[int], *, is_atomic: bool
 
 
 def _reduction(random: Random) -> Draft:
-    """Each row of a matrix reduced, whole or in parts; perhaps what is made of that."""
+    """Write a reduction of each row, whole or in parts, and perhaps a Func that uses the result."""
     operation = random.choice(("rsum", "rsum", "rmax", "rmin", "rany", "rall", "rprod"))
     truth = " > 0.25" if operation in ("rany", "rall") else ""
     operand = random.choice(("A[x, k]", "A[x, k] * B[k]", "abs(A[x, k])")) + truth
@@ -186,7 +189,7 @@ def _reduction(random: Random) -> Draft:
 
 
 def _map(random: Random) -> Draft:
-    """Element by element, in blocks that are walked in groups."""
+    """Write an elementwise Func, in blocks that are visited in groups."""
     labels = ("x", "y", "z")[: random.choice((2, 2, 3))]
     place = ", ".join(labels)
     lines = [
@@ -203,7 +206,7 @@ def _map(random: Random) -> Draft:
 
 
 def _declared(lines: Sequence[str]) -> str:
-    """The lines, with declarations of what occurs in them only."""
+    """Return the lines, with declarations of the names that occur in them."""
     head, *definitions = lines
     body = "\n".join(definitions)
     return "\n".join((*_kept(head, body), body))

@@ -1,4 +1,4 @@
-"""Lists what occurs in a random case, so that one sees what random cases cover."""
+"""Lists the features of a random case, to show what random cases cover."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -10,7 +10,7 @@ from tests.codegen.cases import RandomCase
 
 Features = dict[str, frozenset[str]]
 
-# What a kernel does that its directives do not say.
+# What kernels do that is not said by directives.
 TEXTS = {
     "atomic": "tl.atomic_",
     "barrier": "tl.debug_barrier",
@@ -24,7 +24,7 @@ TEXTS = {
 
 
 def features(case: RandomCase, text: str) -> Features:
-    """What occurs in a case, by the kind of thing."""
+    """Return the features of a case, by their kinds."""
     program = case.program
     return {
         "directives": frozenset(chain.from_iterable(map(_directive, program.directives)))
@@ -60,7 +60,7 @@ def _directive(one: Directive) -> Iterator[str]:
 
 
 def _seen(program: Program, sizes: Mapping[str, int]) -> frozenset[str]:
-    """What shows only beside the algorithm or the sizes."""
+    """Return the features that can only be seen with the algorithm or the sizes."""
     found: set[str] = set()
     blocks = {
         (one.func, str(argument.target)): argument.value

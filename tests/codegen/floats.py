@@ -18,7 +18,7 @@ Tensor = torch.Tensor
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Floats:
-    """For each element of a tensor, low to high, and perhaps NaN."""
+    """A set of floats for each element of a tensor: all from low to high, and perhaps NaN."""
 
     low: Tensor
     high: Tensor
@@ -26,21 +26,21 @@ class Floats:
 
     @property
     def is_nan(self) -> Tensor:
-        """Where there is nothing but NaN."""
+        """True where the set has only NaN."""
         return self.low > self.high
 
     @property
     def size(self) -> Tensor:
-        """The largest absolute value."""
+        """Return the largest absolute value."""
         return torch.maximum(self.low.abs(), self.high.abs())
 
     def has(self, value: float) -> Tensor:
-        """Where a number is in the set."""
+        """True where a number is in the set."""
         return (self.low <= value) & (value <= self.high)
 
     @property
     def is_point(self) -> Tensor:
-        """Where there is one element."""
+        """True where the set has a single element."""
         return ((self.low == self.high) & ~self.nan) | self.is_nan
 
 
@@ -52,17 +52,17 @@ class Precision:
 
     @property
     def unit(self) -> float:
-        """The largest relative error of a rounding."""
+        """Return the largest relative error of a rounding."""
         return torch.finfo(self.dtype).eps / 2
 
     @property
     def tiny(self) -> float:
-        """The smallest number that has all its digits; smaller ones may become 0."""
+        """Return the smallest number that has all its digits; smaller ones may become 0."""
         return torch.finfo(self.dtype).tiny
 
     @property
     def largest(self) -> float:
-        """The largest finite number."""
+        """Return the largest finite number."""
         return torch.finfo(self.dtype).max
 
 
@@ -70,7 +70,7 @@ SINGLE, DOUBLE = Precision(torch.float32), Precision(torch.float64)
 
 
 def point(tensor: Tensor) -> Floats:
-    """The sets of the elements of a tensor, each alone."""
+    """Return sets with one element each, which are the elements of a tensor."""
     exact = tensor.double()
     nan = exact.isnan()
     low, high = torch.where(nan, inf, exact), torch.where(nan, -inf, exact)
@@ -78,7 +78,10 @@ def point(tensor: Tensor) -> Floats:
 
 
 def settled(low: Tensor, high: Tensor, nan: Tensor, *operands: Floats) -> Floats:
-    """Sets with these ends; anything where an end is unknown, NaN where an operand is that."""
+    """Return sets with these ends.
+
+    They have all floats where an end is unknown, and NaN where an operand is NaN.
+    """
     unknown = low.isnan() | high.isnan()
     low = torch.where(unknown, -inf, low)
     high = torch.where(unknown, inf, high)
@@ -91,7 +94,7 @@ def settled(low: Tensor, high: Tensor, nan: Tensor, *operands: Floats) -> Floats
 
 
 def anything_where(condition: Tensor, values: Floats) -> Floats:
-    """The sets, but everything there is where a condition holds."""
+    """Return the sets, with all floats where a condition holds."""
     is_open = condition & ~values.is_nan
     return Floats(
         torch.where(is_open, -inf, values.low),
@@ -101,7 +104,7 @@ def anything_where(condition: Tensor, values: Floats) -> Floats:
 
 
 def hull(one: Floats, two: Floats) -> Floats:
-    """Everything in one of two sets."""
+    """Return sets with everything that is in one of two sets."""
     return Floats(
         torch.minimum(one.low, two.low), torch.maximum(one.high, two.high), one.nan | two.nan
     )
@@ -137,14 +140,14 @@ def perhaps_rounded(values: Floats, dtype: DType) -> Floats:
 
 
 def rounded(values: Floats, precision: Precision) -> Floats:
-    """What may come of operations that round once, and as they should, in a type."""
+    """Return the possible results of operations that round once, correctly, to a type."""
     if precision is DOUBLE:
         return widened(values, precision, 2)
     return _flushed(perhaps_rounded(values, DType.F32), precision)
 
 
 def widened(values: Floats, precision: Precision, units: float | Tensor) -> Floats:
-    """The sets with so many units of rounding around them."""
+    """Return the sets, made wider by so many units of rounding."""
     share = units * precision.unit
     low = values.low - torch.where(values.low.isinf(), 0, values.low.abs() * share)
     high = values.high + torch.where(values.high.isinf(), 0, values.high.abs() * share)
@@ -160,12 +163,12 @@ def widened(values: Floats, precision: Precision, units: float | Tensor) -> Floa
 
 
 def moved(values: Floats, by: float | Tensor) -> Floats:
-    """The sets with so much more on both sides."""
+    """Return the sets, made wider by so much on both sides."""
     return settled(values.low - by, values.high + by, values.nan, values)
 
 
 def _flushed(values: Floats, precision: Precision) -> Floats:
-    """Very small numbers may lose their digits, or become 0."""
+    """Return the sets in which very small numbers may have lost their digits, or be 0."""
     near = 4 * precision.tiny
     low, high = values.low, values.high
     return Floats(

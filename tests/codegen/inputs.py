@@ -14,7 +14,7 @@ Inputs = dict[str, torch.Tensor | int | float | bool]
 
 
 class Layout(StrEnum):
-    """How the elements of a tensor lie in memory."""
+    """The ways in which the elements of a tensor lie in memory."""
 
     PLAIN = "plain"
     TRANSPOSED = "transposed"  # the first axis is the one without gaps
@@ -23,7 +23,7 @@ class Layout(StrEnum):
 
 
 class Data(StrEnum):
-    """What the elements are."""
+    """The kinds of elements."""
 
     RANDOM = "random"
     ASCENDING = "ascending"
@@ -33,7 +33,7 @@ class Data(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What makes inputs: the same on every machine."""
+    """A recipe for inputs, which gives the same on every machine."""
 
     seed: int = 1
     dtype: DType = DType.F32  # of inputs that declare none
@@ -49,7 +49,7 @@ class Recipe:
     def inputs(
         self, program: Program, sizes: Mapping[str, int], device: torch.device | str = "cpu"
     ) -> Inputs:
-        """The inputs of a Program at some sizes."""
+        """Return the inputs of a Program at some sizes."""
         chosen = {t.name: self.dtype for t in program.tensors} | dict(self.dtypes)
         return {
             name: laid_out(changed(value, self.data), self.layout, device)
@@ -60,7 +60,7 @@ class Recipe:
 
 
 def changed(tensor: torch.Tensor, data: Data) -> torch.Tensor:
-    """Other elements of the same type; unsigned numbers have none below zero."""
+    """Return other elements of the same type; unsigned numbers have none below zero."""
     if data is Data.RANDOM or not tensor.numel():
         return tensor
     if not tensor.dtype.is_floating_point:
@@ -76,7 +76,7 @@ def changed(tensor: torch.Tensor, data: Data) -> torch.Tensor:
 
 
 def with_nans(tensor: torch.Tensor) -> torch.Tensor:
-    """Every fifth element is NaN, with a clear sign bit and a set one in turn."""
+    """Make every fifth element NaN, with a clear and a set sign bit in turn."""
     made = tensor.clone()
     flat = made.view(-1)
     flat[1::10] = torch.nan
@@ -87,7 +87,7 @@ def with_nans(tensor: torch.Tensor) -> torch.Tensor:
 def laid_out(
     tensor: torch.Tensor, layout: Layout, device: torch.device | str = "cpu"
 ) -> torch.Tensor:
-    """The elements in a layout; of an expanded tensor only the first slice is kept."""
+    """Return the elements in a layout; of an expanded tensor only the first slice is kept."""
     match layout:
         case Layout.PLAIN:
             return tensor.to(device)
@@ -107,7 +107,7 @@ def laid_out(
 def sliced(
     shape: tuple[int, ...], dtype: torch.dtype, device: torch.device | str = "cpu"
 ) -> torch.Tensor:
-    """Room for a tensor in something larger, all of which is poisoned."""
+    """Return room for a tensor inside a larger one, all of which is poisoned."""
     whole = poisoned([2 * size + 2 for size in shape], dtype, device)
     for axis, size in enumerate(shape):
         whole = whole.narrow(axis, 1, 2 * size + 1)
@@ -118,7 +118,7 @@ def sliced(
 def poisoned(
     shape: list[int] | tuple[int, ...], dtype: torch.dtype, device: torch.device | str = "cpu"
 ) -> torch.Tensor:
-    """Memory that nobody has written: NaN, or numbers that are easy to see."""
+    """Return memory that nobody has written: NaN, or numbers that are easy to see."""
     size = dtype.itemsize
     count = 1
     for extent in shape:

@@ -31,7 +31,7 @@ numbers = itertools.count(1)
 
 
 class Kept(compiler.CompiledKernel):  # type: ignore[misc]
-    """What a compiler was asked for, as a kernel that keeps how it is run."""
+    """A compiled kernel that keeps the arguments of the compiler, and how it is run."""
 
     def __init__(self, src: Any, options: Any) -> None:
         self.src = src
@@ -51,7 +51,7 @@ class Kept(compiler.CompiledKernel):  # type: ignore[misc]
 
 
 def taking_apart(src: Any) -> Any:
-    """Triton's own launcher, with what it calls in the end kept, too."""
+    """Return Triton's own launcher, such that the function that it calls is kept, too."""
 
     def keep(*given: Any) -> None:
         ran.kept = given
@@ -106,12 +106,12 @@ driver = Driver()
 
 
 def module_of(source: str) -> ModuleType:
-    """A generated file, loaded anew: of what others have launched it knows nothing."""
+    """Load a generated file again, so that it knows nothing of earlier launches."""
     return anew(code_of(judge(load(Source("test.dt", source)), DIRECTIVES).scheduled).text)
 
 
 def anew(text: str) -> ModuleType:
-    """The module of a text, for a GPU of the ninth generation."""
+    """Return the module of a text, for a GPU of the ninth generation."""
     module = load_module(text, "launched")
     del sys.modules[module.__name__]
     module.dt_gpu = lambda device: (9, 132)  # type: ignore[attr-defined]
@@ -119,7 +119,7 @@ def anew(text: str) -> ModuleType:
 
 
 def in_threads(work: Callable[[int], None], count: int) -> None:
-    """The same work in so many threads at once, each with its number."""
+    """Do the same work in so many threads at once, each with its number."""
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(count)]
     for thread in threads:
         thread.start()
@@ -128,7 +128,7 @@ def in_threads(work: Callable[[int], None], count: int) -> None:
 
 
 def checks_of(names: Mapping[str, Any]) -> dict[str, Callable[[], None]]:
-    """The checks of a module, by name."""
+    """Return the checks of a module, by name."""
     return {name: check for name, check in names.items() if name.startswith("check_")}
 
 

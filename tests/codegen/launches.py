@@ -1,7 +1,8 @@
 """Checks, without a GPU, the functions that launch kernels.
 
-`python -m tests.codegen.launches` prints a line of JSON for each check, in a process in which
-Triton does not interpret; its driver and its compiler only keep what they are asked for.
+`python -m tests.codegen.launches` prints a line of JSON for each check. It runs in a process in
+which Triton does not interpret; Triton's driver and compiler are replaced, and only keep their
+arguments.
 """
 
 import importlib
@@ -45,7 +46,7 @@ MOST = 8
 
 @dataclass(frozen=True)
 class Tensor:
-    """As much of a tensor as a launch looks at."""
+    """A tensor with only the parts that a launch looks at."""
 
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -80,7 +81,7 @@ def some_tensor(chance: Random, rows: int, columns: int, dtype: torch.dtype) -> 
 
 
 def some_call(chance: Random) -> Any:
-    """What a launch of the product is given."""
+    """Return the arguments of a launch of the product."""
     m, n, k = (chance.choice(SIZES) for _ in range(3))
     dtype = chance.choice((torch.float32, torch.float16))
     A, B = some_tensor(chance, m, k, dtype), some_tensor(chance, k, n, dtype)
@@ -100,14 +101,17 @@ def given(A: Tensor, B: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
 
 
 def in_blocks(module: ModuleType, call: Any, *which: int) -> Any:
-    """The same call of a kernel that loads these tensors in blocks, which are told no fours."""
+    """Return the same call of a kernel that loads these tensors in blocks.
+
+    Such a kernel is not told which rows are multiples of four.
+    """
     args, constants = call
     blocks = [module.dt_blocks(args[at], (32, 32)) for at in which]
     return (*args, *blocks), {name: one for name, one in constants.items() if name != "fours"}
 
 
 def usual_call(chance: Random) -> Any:
-    """Of tensors that have descriptors, if their rows are aligned."""
+    """Return a call with tensors that have descriptors if their rows are aligned."""
     m, n, k = (chance.choice(SIZES) for _ in range(3))
     A, B, out = (Tensor(shape, (shape[1], 1)) for shape in ((m, k), (k, n), (m, n)))
     return given(A, B, out)
@@ -119,14 +123,14 @@ def same(strides: tuple[int, int] = (64, 1)) -> Any:
 
 
 def launched(launch: Callable[..., None], call: Any, grid: int = 1) -> tuple[Any, ...]:
-    """What is run for a call."""
+    """Return what is run for a call."""
     ran.kept = ()
     launch((grid,), *call[0], **call[1])
     return ran.kept
 
 
 def is_direct(run: tuple[Any, ...]) -> bool:
-    """Whether it was run without Triton's binding: that passes hooks, and tensors."""
+    """True if the call was run without Triton's binding, which passes hooks and tensors."""
     return run[7] is None and run[8] is None
 
 
@@ -134,7 +138,7 @@ AXES = ["m_size k_size", "k_size n_size", "m_size n_size"]
 
 
 def check_a_like_call_runs_what_triton_would_run() -> None:
-    """Of each two calls that are launched alike, Triton would choose the same kernel."""
+    """If two calls are launched alike, Triton would choose the same kernel for both."""
     module, chance = module_of(MATMUL), Random(1)
     choose = module.dt_chooser(module.f_kernel, AXES, ())
     with mock.patch.object(module, "dt_chooser", return_value=choose):
@@ -157,7 +161,7 @@ def check_a_like_call_runs_what_triton_would_run() -> None:
 
 
 def check_what_is_known_of_a_variant_is_true() -> None:
-    """Facts that a variant is compiled with hold of each call that runs it."""
+    """The facts that a variant is compiled with are true for each call that runs it."""
     module, chance = module_of(MATMUL), Random(2)
     for _ in range(CALLS):
         call = some_call(chance)

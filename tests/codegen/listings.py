@@ -1,4 +1,4 @@
-"""Every listing and example: its Program, and the sizes around each of its tiles."""
+"""Gives every listing and example: its Program, and the sizes around each of its tiles."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -27,49 +27,49 @@ FILES = {
     for folder in (DATA / "thesis", DATA / "products", ROOT / "examples")
     for path in sorted(folder.glob("*.dt"))
 }
-# Forms of products; of these not every size is tried.
+# Forms of products, for which not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
-# Examples with tiles for a large GPU; of these few sizes are tried, but in the longer suite.
+# Examples with tiles for a large GPU; few sizes are tried, and only in the longer suite.
 SMALL = ("matmul", "softmax")
 KERNELS = tuple(
     path.stem for path in sorted((ROOT / "examples").glob("*.dt")) if path.stem not in SMALL
 )
 NAMES = tuple(name for name in FILES if name not in (*PRODUCTS, *KERNELS))
-# For tests that are quick for what is small.
+# The kernels are marked as long, because tests are quick only for small listings.
 WITH_KERNELS = (*NAMES, *(pytest.param(name, marks=pytest.mark.long) for name in KERNELS))
 DTYPES = (DType.F32, DType.F16, DType.BF16, DType.F64, DType.F8E4M3, DType.F8E5M2)
-# Sizes of the labels that are not of interest, one after the other.
+# Sizes of the labels that are not tested, one after the other.
 BASES = (3, 5, 2, 7)
-# The interpreter takes a millisecond for each step that one lane takes.
+# The interpreter takes a millisecond for each step of a lane.
 MOST_STEPS = 700
-# What the ordinary suite has time for, of a kernel with large tiles.
+# The number of steps that the ordinary suite has time for, in a kernel with large tiles.
 FEW_STEPS = 100
-# What the longer suite has time for, if each has many elements.
+# The number of steps that the longer suite has time for, if each step has many elements.
 MOST_PROGRAMS = 2000
 PRIMES = (17, 67, 131, 257, 521, 1031, 2053, 4099, 8209, 65537, 131101)
 
 
 @cache
 def program(name: str) -> Program:
-    """The Program of a listing."""
+    """Return the Program of a listing."""
     path = FILES[name]
     return load(Source(path.name, path.read_text()))
 
 
 @cache
 def code(name: str) -> Code:
-    """What is generated for a listing."""
+    """Return the code that is generated for a listing."""
     return code_of(judge(program(name), DIRECTIVES).scheduled)
 
 
 @cache
 def module(name: str) -> ModuleType:
-    """The generated file of a listing."""
+    """Return the generated file of a listing."""
     return imported(code(name).text)
 
 
 def numbers(given: Program) -> dict[str, set[int]]:
-    """The sizes of blocks, tiles and groups that are said of each label; 0 for all of it."""
+    """Return the sizes of blocks, tiles and groups of each label; 0 stands for the whole label."""
     found: dict[str, set[int]] = {label.name: set() for label in given.labels}
     blocks: dict[str, int] = {}
     for directive in given.directives:
@@ -81,7 +81,7 @@ def numbers(given: Program) -> dict[str, set[int]]:
                     if directive.name == "block":
                         blocks[label] = size
                 case Split(factor=factor) if label in found:
-                    # Groups of blocks matter as soon as one is ragged.
+                    # Groups of blocks matter as soon as one of them is ragged.
                     found[label].add(factor * blocks.get(label, 1))
                 case _:
                     pass
@@ -89,26 +89,30 @@ def numbers(given: Program) -> dict[str, set[int]]:
 
 
 def interesting(sizes: set[int]) -> tuple[int, ...]:
-    """None, one, and those around each tile; a prime that no tile divides."""
+    """Return 0, 1, the sizes around each tile, and a prime that no tile divides."""
     near = {size + by for size in sizes if size for by in (-1, 0, 1)}
     prime = 13 if sizes <= {0} else next(p for p in PRIMES if p > max(sizes))
     return tuple(sorted({0, 1, prime} | near))
 
 
 def size_cases(name: str) -> Iterator[dict[str, int]]:
-    """Sizes of all labels: one of them of interest, then all of them just at and beyond a tile."""
+    """Yield sizes of all labels.
+
+    First one label is varied; then all labels are at or just beyond a tile.
+    """
     given = program(name)
     found = numbers(given)
     bases: dict[str, int] = dict(zip(found, BASES * 3, strict=False))
     wanted: list[tuple[dict[str, int], dict[str, int]]] = [
         ({label: size}, bases)
         for label in found
-        if label not in given.fixed  # The file says its size: other ones are refused.
+        # If the file fixes the size of a label, other sizes are refused.
+        if label not in given.fixed
         for size in interesting(found[label])
     ]
     wanted.append(({}, {label: max(sizes | {4}) for label, sizes in found.items()}))
     wanted.append(({}, {label: max(sizes | {2}) + 1 for label, sizes in found.items()}))
-    # A tensor in which a window fits nowhere is refused: there is none for these labels at 0.
+    # A tensor that is too small for a window is refused: for these labels, none has the size 0.
     with_room = {label for labels in needing_room(given).values() for label in labels}
     seen: list[dict[str, int]] = []
     for chosen, others in wanted:
@@ -121,7 +125,7 @@ def size_cases(name: str) -> Iterator[dict[str, int]]:
 
 
 def ragged_case(name: str) -> dict[str, int]:
-    """Sizes just beyond a small tile, or inside of a large one."""
+    """Return sizes just beyond a small tile, or inside of a large one."""
     given = program(name)
     found = numbers(given)
     bases = dict(zip(found, BASES * 3, strict=False))
@@ -136,7 +140,7 @@ def ragged_case(name: str) -> dict[str, int]:
 
 
 def steps(given: Program, sizes: Mapping[str, int]) -> int:
-    """How often an interpreted kernel goes through its innermost loop, roughly."""
+    """Return roughly how often an interpreted kernel runs its innermost loop."""
     tiles = {
         str(argument.target).rpartition(".")[2]: argument.value
         for directive in given.directives
@@ -148,7 +152,7 @@ def steps(given: Program, sizes: Mapping[str, int]) -> int:
 
 
 def programs(given: Program, sizes: Mapping[str, int]) -> int:
-    """How many programs the largest kernel has; each takes a step at least."""
+    """Return how many programs the largest kernel has; each takes a step at least."""
     blocks: dict[str, int] = {}
     for directive in given.directives:
         if directive.name == "block":
@@ -161,7 +165,7 @@ def programs(given: Program, sizes: Mapping[str, int]) -> int:
 
 
 def recipes(count: int) -> Iterator[tuple[Recipe, Layout]]:
-    """How inputs and outputs are made, so that all of it comes up in turn."""
+    """Yield recipes for inputs and layouts of outputs, such that each occurs in turn."""
     for at in range(count):
         recipe = Recipe(
             at + 1,

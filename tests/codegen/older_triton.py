@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-# It is imported here, before tests/conftest.py says so.
+# It is imported here, before tests/conftest.py asks for it.
 os.environ.setdefault("TRITON_INTERPRET", "1")
 interpreter: Any = importlib.import_module("triton.runtime.interpreter")
 language: Any = importlib.import_module("triton.language")
 
 
 def with_bool(known: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What makes a value of the interpreter's from an argument, also from a bool."""
+    """Wrap the function that makes the interpreter's values, so that it also takes a bool."""
 
     def made(argument: Any) -> Any:
         if not isinstance(argument, bool):
@@ -30,6 +30,6 @@ def with_bool(known: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # NumPy 1.25 to 2.3 say so of what these versions do, and later ones refuse it.
+    # NumPy 1.25 to 2.3 warn about what these versions do, and later ones refuse it.
     config.addinivalue_line("filterwarnings", "ignore:Conversion of an array:DeprecationWarning")
     interpreter._implicit_cvt = with_bool(interpreter._implicit_cvt)

@@ -32,7 +32,7 @@ Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json]"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of a seed."""
+    """The outcome of a seed."""
 
     seed: int
     kind: str
@@ -62,7 +62,7 @@ def row(seed: int) -> Row:
 
 
 def rows(seeds: Sequence[int], kept: Path) -> Generator[Row]:
-    """What came of each seed; also of those that were run before, with the same sources."""
+    """Yield the outcome of each seed, also of seeds that were run before with the same sources."""
     done = {one.seed: one for one in _before(kept)}
     if not done:
         kept.write_text(f"{json.dumps(_fingerprint())}\n")
@@ -89,13 +89,13 @@ def _keep(file: TextIO, one: Row) -> None:
 
 
 def _fingerprint() -> str:
-    """What the sources are."""
+    """Return a hash of the sources."""
     paths = sorted(path for part in SOURCES for path in (ROOT / part).rglob("*.py"))
     return sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def told(command: str, found: Sequence[Row]) -> dict[str, Json]:
-    """All there is to say of the cases."""
+    """Return all that can be said about the cases."""
     right = [one for one in found if one.outcome == Outcome.RIGHT]
     refused = [one for one in found if one.outcome == Outcome.REFUSED]
     bad = [one for one in found if one.outcome in BAD]
@@ -132,7 +132,7 @@ def _sorted(words: Iterable[str]) -> Json:
 
 
 def main() -> None:
-    """Run, tell and record."""
+    """Run, print and record."""
     parser = argparse.ArgumentParser(prog="python -m tests.codegen.record")
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)

@@ -22,7 +22,8 @@ from tests.codegen.inputs import Layout, Recipe
 from tests.codegen.keeping import anew, checks_of, do, ran
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-# Of one kernel and of several; with memory between, with descriptors, and early ones.
+# There are files with one kernel and with several, with memory between them, with descriptors, and
+# with launches that begin early.
 NAMES = (
     *("swiglu", "softmax", "cross_entropy", "tvd", "row_sum", "conv2d", "dyt", "layer_norm"),
     *("half_matmul", "ragged_matmul", "tf32_matmul", "mmsigmoid", "two_mm_outer", "attention"),
@@ -39,7 +40,7 @@ made = set[int]()  # the addresses of all memory that was asked for
 
 
 def generated(text: str) -> tuple[Program, ModuleType]:
-    """A file that takes the CPU for a GPU."""
+    """Load a file that takes the CPU for a GPU."""
     program = load(Source("test.dt", text))
     made = code_of(judge(program, DIRECTIVES).scheduled).text
     for one in ("tensor.is_cuda", "tensors[0].is_cuda"):
@@ -51,18 +52,18 @@ def generated(text: str) -> tuple[Program, ModuleType]:
 
 
 def empty(shape: Any, strides: Any, dtype: torch.dtype) -> torch.Tensor:
-    """Memory of the CPU; it is as particular as what makes that of a GPU."""
+    """Return memory of the CPU, which checks its arguments as strictly as that of a GPU."""
     assert [type(shape), type(strides)] == [tuple, tuple]
     return torch.empty_strided(shape, strides, dtype=dtype)
 
 
 def is_current(_: torch.device) -> bool:
-    """What a machine with one GPU says."""
+    """Answer as a machine with one GPU does."""
     return True
 
 
 def noted(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    """What makes tensors, with their addresses noted."""
+    """Wrap a function that makes tensors, so that it notes their addresses."""
 
     def make_one(*args: Any, **named: Any) -> torch.Tensor:
         tensor = make(*args, **named)
@@ -73,14 +74,17 @@ def noted(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
 
 
 def launched(call: Callable[[], torch.Tensor]) -> tuple[Launches, torch.Tensor]:
-    """What a call launches, and gives."""
+    """Return what a call launches, and its result."""
     ran.all.clear()
     out = call()
     return [*ran.all], out
 
 
 def named(launches: Launches, inputs: Sequence[torch.Tensor], out: torch.Tensor) -> list[Any]:
-    """The grids, kernels and arguments of launches; addresses by the numbers of their tensors."""
+    """Return the grids, kernels and arguments of launches.
+
+    The numbers of tensors take the place of their addresses.
+    """
     known = {tensor.data_ptr(): at for at, tensor in enumerate(inputs)}
 
     def told(one: Any) -> Any:
@@ -98,7 +102,7 @@ def named(launches: Launches, inputs: Sequence[torch.Tensor], out: torch.Tensor)
 
 @contextmanager
 def seen(module: ModuleType) -> Generator[list[str]]:
-    """Which calls were like none before."""
+    """Collect the calls that were unlike all earlier ones."""
     found = list[str]()
     keep = module.__dict__["dt_keep"]
 
@@ -111,7 +115,7 @@ def seen(module: ModuleType) -> Generator[list[str]]:
 
 
 def is_same(module: ModuleType, inputs: Sequence[Any], function: str = "f") -> None:
-    """What is launched for inputs is what the whole wrapper launches."""
+    """Check that a call launches what the whole wrapper would launch."""
     f = getattr(module, function)
     got, wanted = launched(lambda: f(*inputs)), launched(lambda: f.__wrapped__(*inputs))
     assert got[0], "nothing was launched"
@@ -121,7 +125,7 @@ def is_same(module: ModuleType, inputs: Sequence[Any], function: str = "f") -> N
 
 
 def pair(rows: int = 8, columns: int = 64, seed: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
-    """Two inputs of the same shape."""
+    """Return two inputs of the same shape."""
     made = Recipe(seed).inputs(ADD_PROGRAM, {"x": rows, "y": columns})
     first, second = made.values()
     assert isinstance(first, torch.Tensor)
@@ -130,7 +134,7 @@ def pair(rows: int = 8, columns: int = 64, seed: int = 1) -> tuple[torch.Tensor,
 
 
 def repeat(names: Mapping[str, Any]) -> int:
-    """Do the checks of a module, with all memory noted that is asked for."""
+    """Do the checks of a module, and note all memory that is asked for."""
     with (
         mock.patch.object(torch, "empty", noted(torch.empty)),
         mock.patch.object(torch, "empty_strided", noted(torch.empty_strided)),

@@ -1,4 +1,4 @@
-"""A scheduled Program in, its generated file run; results held against all that is allowed."""
+"""Runs the generated file of a scheduled Program, and compares results with all that is allowed."""
 
 import linecache
 import sys
@@ -27,13 +27,13 @@ from tests.codegen.exact import Allowed, Exact
 from tests.codegen.inputs import Inputs, Layout, poisoned, sliced
 from tests.codegen.interpreter import interpreted, interpreter
 
-# Sets of floats wider than this share of their size say little.
+# A set of floats that is wider than this share of their size says little.
 TIGHT = 0.05
 
 
-# How kernels are run with their memory watched.
+# The type of functions that watch the memory of running kernels.
 Around = Callable[[Memory], AbstractContextManager[None]]
-# What a generated file says of dtypes that it has no kernels for.
+# The words of a generated file for dtypes for which it has no kernels.
 NO_KERNELS = ("has no atomic form in that", "have no common type: convert")
 
 
@@ -43,7 +43,7 @@ class Wrong(AssertionError):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """How many elements were compared; of how many anything is known, or almost everything."""
+    """The numbers of compared elements, of those with a known bound, and with a tight one."""
 
     elements: int = 0
     known: int = 0
@@ -57,7 +57,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """Of each Func what the reference gives, and all that is allowed."""
+    """For each Func the result of the reference, and all results that are allowed."""
 
     reference: Mapping[str, torch.Tensor]
     allowed: Mapping[str, Allowed]
@@ -69,19 +69,19 @@ def expected(
     sizes: Mapping[str, int],
     program_index: ProgramIndex | None = None,
 ) -> Expected:
-    """What results are held against; it is computed on the CPU."""
+    """Compute, on the CPU, what the results are compared with."""
     here = {n: v.cpu() if isinstance(v, torch.Tensor) else v for n, v in inputs.items()}
     reference = run(program, here, sizes=sizes, program_index=program_index)
     return Expected(reference, allowed(program, here, sizes, program_index))
 
 
 def imported(text: str) -> ModuleType:
-    """A generated file as a module; Triton finds its source where it lies in memory."""
+    """Import a generated file as a module; Triton finds its source in memory."""
     name = f"generated_{sha256(text.encode()).hexdigest()[:16]}"
     if name in sys.modules:
         return sys.modules[name]
     path = f"<{name}>"
-    # Without a time of change it is never taken for outdated.
+    # Without a modification time it never counts as outdated.
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
     module = ModuleType(name)
     module.__file__ = path
@@ -91,7 +91,7 @@ def imported(text: str) -> ModuleType:
 
 
 def forget() -> None:
-    """Drop what is kept of generated files: a thousand of them fill the memory."""
+    """Drop the generated files that are kept, because a thousand of them fill the memory."""
     for name in [name for name in sys.modules if name.startswith("generated_")]:
         del sys.modules[name]
         linecache.cache.pop(f"<{name}>", None)
@@ -107,7 +107,7 @@ def called(
     out: torch.Tensor | None,
     device: str = "cpu",
 ) -> torch.Tensor:
-    """What the wrapper of a Func gives."""
+    """Call the wrapper of a Func, and return its result."""
     used = used_labels(program)
     passed = {r.label: sizes[r.label] for r in size_rules(program) if r.is_passed}
     keywords: dict[str, Any] = {label: n for label, n in passed.items() if label in used}
@@ -119,7 +119,7 @@ def called(
 
 
 def nothing_to_run(error: Exception) -> str | None:
-    """Why there is nothing to compare for these inputs, if that is what an error says."""
+    """Return why there is nothing to compare for these inputs, if the error says so."""
     if isinstance(error, DtpolyError) and all(d.code == "DT156" for d in error.diagnostics):
         return "rargmax of nothing"
     if isinstance(error, TypeError):
@@ -128,7 +128,7 @@ def nothing_to_run(error: Exception) -> str | None:
 
 
 def empty(*shape: Any, dtype: torch.dtype = torch.float32, device: Any = "cpu") -> torch.Tensor:
-    """What `torch.empty` gives where nobody may rely on it."""
+    """Return memory as `torch.empty` gives it, filled with values that nobody may rely on."""
     extents = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
     return poisoned(tuple(extents), dtype, device)
 
@@ -147,10 +147,11 @@ def compared(
     known: Expected | None = None,
     around: Around = interpreted,
 ) -> Checked:
-    """Run the wrappers, and raise Wrong where a result is not what is allowed.
+    """Run the wrappers, and raise Wrong where a result is not allowed.
 
-    Outputs and scratch hold NaN before; what lies around an output is as it was after. With
-    `around=watching.watched` the interpreter computes as users have it, with nothing mended.
+    Outputs and scratch memory hold NaN before the run. After it, the memory around an output must
+    be as it was. With `around=watching.watched` the interpreter computes as users have it, with no
+    fault mended.
     """
     wanted = known or expected(program, inputs, sizes, program_index)
     total = Checked()
@@ -182,7 +183,7 @@ def _call(
     layout: Layout,
     around: Around | None,
 ) -> tuple[torch.Tensor, bool]:
-    """What a wrapper gives, and whether what lies around its output is as it was."""
+    """Return the result of a wrapper, and whether the memory around its output is as it was."""
     tensors = [value for value in inputs.values() if isinstance(value, torch.Tensor)]
     memory, context = _watch(tensors, around) if around is not None else (None, nullcontext())
 
@@ -218,7 +219,7 @@ def _call(
 
 
 def empty_strided(shape: Sequence[int], strides: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-    """The same of rows that are apart, which calls that are like others make."""
+    """Do the same for rows that are apart, as calls that repeat an earlier call do."""
     reach = sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     count = 0 if 0 in shape else reach + 1
     return torch.as_strided(empty(count, dtype=dtype, device="cuda"), shape, strides)
@@ -246,7 +247,7 @@ def _output(
 
 
 def _whole(tensor: torch.Tensor) -> torch.Tensor:
-    """All the memory that a view is a part of."""
+    """Return all the memory of which a view is a part."""
     count = tensor.untyped_storage().nbytes() // tensor.element_size()
     return torch.as_strided(tensor, (count,), (1,), 0)
 
@@ -266,7 +267,7 @@ def within(got: torch.Tensor, exact: torch.Tensor, bound: Allowed, name: str) ->
         raise Wrong(_first(name, ~good, got, exact, bound.low, bound.high))
     width = bound.high - bound.low
     middle = torch.maximum(bound.low.abs(), bound.high.abs())
-    # An element near 0 may be off by a share of what it was made from.
+    # An element near 0 may be off by a share of the numbers that it was computed from.
     tight = bound.is_point | (width.isfinite() & (width <= TIGHT * (middle + 1)))
     known = ~(bound.low.isinf() & bound.high.isinf()) | bound.is_point
     return Checked(got.numel(), int(known.sum()), int(tight.sum()))

@@ -17,7 +17,7 @@ from tests.codegen.listings import FILES
 from tests.codegen.running import compared, imported
 from tests.schedule.told import read
 
-# Thesis, listing 3.14, with tiles in which lanes read what other lanes wrote.
+# This is listing 3.14 of the thesis, with tiles in which lanes read what other lanes wrote.
 TEXT = (
     FILES["listing_3_14_swish_partly_fused"]
     .read_text()
@@ -25,36 +25,37 @@ TEXT = (
 )
 BARRIER = "tl.debug_barrier()"
 WARPS = (1, 2, 4, 8)
-# Two rows, so that the second one takes the place of the first; both ragged in the last tile.
+# There are two rows, so that the second takes the place of the first; both are ragged in the last
+# tile.
 SIZES = {"x": 2, "y": 300}
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """The kernel with a number of warps, for all rows or with a program for each."""
+    """The kernel with a number of warps, and one program for all rows or for each."""
 
     warps: int
     blocks: bool
 
     @property
     def text(self) -> str:
-        """The .dt file."""
+        """Return the .dt file."""
         blocks = "swish_out.block(x:1);\n" if self.blocks else ""
         return f"{TEXT}\nswish_out.num_warps({self.warps});\n{blocks}"
 
     @property
     def name(self) -> str:
-        """A name for files."""
+        """Return a name for files."""
         return f"scratch_{self.warps}_{'blocks' if self.blocks else 'one'}"
 
     @property
     def code(self) -> Code:
-        """What is generated."""
+        """Return the generated code."""
         return code_of(judge(read(self.text), DIRECTIVES).scheduled)
 
     @property
     def without_barriers(self) -> str:
-        """What is generated, without its barriers."""
+        """Return the generated text without its barriers."""
         return self.code.text.replace(BARRIER, "pass")
 
 
@@ -62,7 +63,7 @@ VARIANTS = tuple(Variant(*one) for one in product(WARPS, (False, True)))
 
 
 def race(variant: Variant, generated: str) -> str | None:
-    """The race that is found in a generated file of a variant, if there is one."""
+    """Return the race that is found in a generated file of a variant, or None."""
     program, outputs = read(variant.text), variant.code.stages.outputs
     try:
         compared(imported(generated), program, outputs, Recipe().inputs(program, SIZES), SIZES)
@@ -80,7 +81,7 @@ def _cause(error: BaseException) -> BaseException:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is found in a variant as it is generated, and without its barriers."""
+    """The races that are found in a variant, as it is generated and without its barriers."""
 
     name: str
     barriers: int
@@ -89,7 +90,7 @@ class Told:
 
 
 def all_told() -> Iterator[Told]:
-    """Each variant in turn."""
+    """Yield the results of each variant in turn."""
     for variant in VARIANTS:
         text = variant.code.text
         found = race(variant, text), race(variant, variant.without_barriers)

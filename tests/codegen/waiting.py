@@ -18,20 +18,20 @@ from dtpoly.targets.target import Target
 from tests.gpu.chains import PROGRAMS
 
 TARGETS = (Target("cuda", 90), Target("cuda", 80), Target("hip", "gfx942"))
-# What reads or writes memory, and what waits, as NVIDIA spells them.
+# These instructions read or write memory, or wait, in NVIDIA's spelling.
 TOUCHES = re.compile(r"\b(LDG|STG|LD|ST|LDGSTS|UTMALDG|UTMASTG|ATOMG|RED)\b")
 WAITS = "ACQBULK"
 
 
 def waits(code: str) -> bool:
-    """Whether it does so before it touches memory."""
+    """True if the code waits before it accesses memory."""
     lines = code.splitlines()
     first = next(at for at, line in enumerate(lines) if TOUCHES.search(line))
     return any(WAITS in line for line in lines[:first])
 
 
 def main() -> None:
-    """Compile all."""
+    """Compile all kernels."""
     for name, text in PROGRAMS.items():
         state = judge(load(Source("f.dt", text)), DIRECTIVES).scheduled
         code = code_of(state)

@@ -21,7 +21,7 @@ SCALARS = (
 
 
 def zeros(*shape: int) -> torch.Tensor:
-    """Zeros that torch does not store."""
+    """Return zeros that torch does not store."""
     made: Callable[..., torch.Tensor] = vars(torch)["_efficientzerotensor"]
     return made(shape)
 
@@ -35,7 +35,7 @@ def module(source: str) -> ModuleType:
 
 
 def refused(error: type[Exception], function: Callable[..., Any], *given: Any, **named: Any) -> str:
-    """What a call is refused with."""
+    """Return the message with which a call is refused."""
     with pytest.raises(error) as caught:
         function(*given, **named)
     assert type(caught.value) is error

@@ -19,17 +19,17 @@ Element = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Counted:
-    """The instances of a statement, and what one of its accesses touches."""
+    """The instances of a statement, and the elements that one of its accesses touches."""
 
     instances: int
     tiles: int
     elements: frozenset[Element]
     of_program: Mapping[tuple[int, ...], frozenset[Element]]
-    loaded: int  # elements of each tile, summed
+    loaded: int  # elements of each tile, added up
 
 
 def points(statement: Statement, model: Model, sizes: Mapping[str, int]) -> list[dict[str, int]]:
-    """Every instance at some sizes, by its dims."""
+    """Return every instance at some sizes, by its dims."""
     domain = statement.domain
     for label, param in model.size_of.items():
         position = domain.find_dim_by_name(isl.dim_type.param, param)
@@ -56,7 +56,7 @@ def counted(
     indices: tuple[Affine, ...],
     shape: tuple[int, ...],
 ) -> Counted:
-    """What an access of a statement touches, instance by instance."""
+    """Return what an access of a statement touches, computed instance by instance."""
     lanes = {axis.name for axis in path.lanes}
     grid = [axis.name for axis in several(finest(path.grid))]
     of_program = defaultdict[tuple[int, ...], set[Element]](set)

@@ -1,4 +1,4 @@
-"""A process of the pruner that answers, hangs or dies, as a test asks."""
+"""Runs a process of the pruner that answers, hangs or dies, as a test asks."""
 
 import os
 import signal
@@ -8,7 +8,7 @@ from dtpoly.explore.prune.prune import Call, Candidate, Outcome, Reason
 
 
 def outcome(candidate: Candidate, call: Call) -> Outcome:
-    """By what its text says."""
+    """Do what the text of the candidate says."""
     match candidate.text:
         case "hang":
             time.sleep(1000)

@@ -1,4 +1,4 @@
-"""Spaces to search: a template of a .dt text, and what its names may be."""
+"""Makes spaces to search: a template of a .dt text, and the values of its names."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def _any(_: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class Template:
-    """All combinations of options that a rule allows."""
+    """Return all combinations of options that a rule allows."""
 
     text: str
     given: Mapping[str, tuple[str, ...]]
@@ -69,5 +69,5 @@ class Template:
 
 
 def softmax(**options: tuple[str, ...]) -> Template:
-    """Schedules of softmax; by default 48 of them."""
+    """Return schedules of softmax; by default 48 of them."""
     return Template(SOFTMAX, {**NUMBERS, **options})

@@ -48,7 +48,7 @@ BREAKS = "tl.store(F + (1 << 40) + x, value)"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate: what stands for BODY, how long it may take, and what should come of it."""
+    """A candidate: the text in the place of BODY, its time limit, and the expected outcome."""
 
     name: str
     body: str
@@ -71,7 +71,7 @@ TRIALS = (
 
 
 def answer_of(worker: Process, trial: Trial) -> Message | Gone:
-    """Both steps of a job, as a crew does them."""
+    """Do both steps of a job, as a crew does them."""
     text = TEXT.replace("BODY", trial.body)
     text_hash = sha256(text.encode()).hexdigest()
     first, second = job_of(Candidate(trial.name, {}, text, text_hash, Call("f", "f")), None)
@@ -83,7 +83,7 @@ def answer_of(worker: Process, trial: Trial) -> Message | Gone:
 
 
 def objections(trial: Trial, answer: Message | Gone) -> list[str]:
-    """What is not as it should be."""
+    """Yield what is not as expected."""
     if isinstance(answer, Gone):
         is_right = answer.how is trial.expected
         return [] if is_right else [f"{answer.how} and not {trial.expected}: {answer.reason}"]
@@ -106,7 +106,7 @@ def objections(trial: Trial, answer: Message | Gone) -> list[str]:
 
 
 def tried(folder: Path) -> list[str]:
-    """All trials by one worker; what went wrong, each with the trial's name."""
+    """Do all trials with one worker, and return what went wrong, with the names of the trials."""
     path = folder / "baselines.py"
     path.write_text(BASELINE)
     place = Place("cuda", ASKED, str(path))
@@ -128,7 +128,7 @@ def tried(folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """Say what went wrong."""
+    """Print what went wrong."""
     with tempfile.TemporaryDirectory() as folder:
         found = tried(Path(folder))
     for line in found:

@@ -23,7 +23,7 @@ TRIES = 24
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two schedules of one class, and what becomes of each."""
+    """Two schedules of one class, and the verdict on each."""
 
     one: Program
     two: Program
@@ -32,12 +32,12 @@ class Pair:
 
     @property
     def agrees(self) -> bool:
-        """Whether both have one verdict, if both have any."""
+        """True if both have the same verdict, or one has none."""
         return self.first == self.second or UNDECIDED in (self.first.code, self.second.code)
 
 
 def renumbered(random: Random, program: Program) -> Program:
-    """The same directives with other numbers."""
+    """Return the same directives with other numbers."""
     changed = tuple(
         replace(d, arguments=tuple(_argument(random, d.name, a) for a in d.arguments))
         for d in program.directives
@@ -59,7 +59,7 @@ def _argument(random: Random, name: str, argument: Argument) -> Argument:
 
 
 def pairs(random: Random, program: Program, tries: int = TRIES) -> Iterator[Pair]:
-    """Pairs of schedules of one class, among some with random numbers."""
+    """Yield pairs of schedules of one class, made with random numbers."""
     if not is_aligned(program):
         return
     found: dict[object, tuple[Program, tuple[Answer, Answer]]] = {}
@@ -79,7 +79,10 @@ def pairs(random: Random, program: Program, tries: int = TRIES) -> Iterator[Pair
 
 
 def _staged(random: Random, program: Program) -> Program:
-    """The Program with a directive that lets loads run ahead in its last kernel, or not."""
+    """Return the Program, sometimes with a directive that lets loads run ahead.
+
+    The directive is on the last kernel.
+    """
     name = "num_stages"
     if any(d.name == name for d in program.directives) or random.random() < 0.3:
         return program
@@ -88,7 +91,7 @@ def _staged(random: Random, program: Program) -> Program:
 
 
 def main() -> None:
-    """Look at cases, hard and ordinary ones, and say how many pairs there are of each verdict."""
+    """Try hard and ordinary cases, and print how many pairs there are of each verdict."""
     first, last = int(sys.argv[1]), int(sys.argv[2])
     seen: Counter[tuple[Rule, str]] = Counter()
     for seed in range(first, last):

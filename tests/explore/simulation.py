@@ -1,4 +1,4 @@
-"""Shares a space of softmax, workers on simulated devices, and a store with its texts."""
+"""Gives tests a space of softmax, workers on simulated devices, and a store with its texts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +21,7 @@ from tests.explore.fields import Template, softmax
 
 
 def question_of(space: Template) -> Question:
-    """The question that all tests ask."""
+    """Return the question that all tests ask."""
     program = space.program_of(tuple(0 for _ in space.axes))
     text = show(replace(program, directives=()))
     return Question(Asked("softmax.dt", text, "softmax", {"x": 64}), Facts("simulated", {}))
@@ -32,13 +32,13 @@ def points_of(space: Template) -> list[Point]:
 
 
 def simulated(faults: dict[str, str], folder: Path, pause: float = 0.0) -> Process:
-    """A worker on a device that does wrong what it is told to."""
+    """Return a worker on a device that makes the faults that it is told to make."""
     settings = {"faults": faults, "folder": str(folder), "pause": pause}
     return Process({"kind": "simulated", "settings": settings})
 
 
 def few() -> Template:
-    """18 points, which is enough for most."""
+    """Return a space of 18 points, which is enough for most tests."""
     return softmax(x=("4", "8"), y=("32", "64", "128"))
 
 
@@ -58,7 +58,10 @@ class Simulation:
         return self.folder / "run.sqlite"
 
     def store(self, emits: bool = True) -> Store:
-        """The open file, with texts of all points: what takes time is tested elsewhere."""
+        """Return the open file, with the texts of all points.
+
+        To make them takes time, and is tested elsewhere.
+        """
         store = open_store(self.path)
         if emits:
             text = Text("", Call("softmax", "softmax"))
@@ -75,7 +78,7 @@ class Simulation:
         most: int | None = None,
         slow: float | None = None,
     ) -> Ended:
-        """One run, as the command does it."""
+        """Do one run, as the command does it."""
         store = self.store(emits)
         plan = Plan(question_of(self.space), self.space, most, slow=slow)
         made = chosen(strategy)(Setting(self.space)) if isinstance(strategy, str) else strategy
@@ -91,7 +94,7 @@ class Simulation:
         return found
 
     def measured(self) -> list[str]:
-        """Points that a device has timed, in that order."""
+        """Return the points that a device has timed, in that order."""
         path = self.folder / MEASURED
         lines = path.read_text().splitlines() if path.exists() else []
         return [line.partition(" ")[2] for line in lines]

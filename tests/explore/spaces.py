@@ -31,7 +31,7 @@ Numbers = Mapping[tuple[str, ...], int]
 
 
 def text(seed: int) -> str:
-    """The text of a space: some directives, alternatives within alternatives, constraints."""
+    """Return the text of a space, with directives, nested alternatives and constraints."""
     random = Random(seed)
     paths = ["f.split.x", "f.split.y", "g.num_warps"]
     lines = [f"{_item(random, 2, paths)};" for _ in range(random.randrange(1, 5))]
@@ -89,11 +89,14 @@ def _term(random: Random, depth: int, paths: list[str]) -> str:
 
 
 class Twice(Exception):
-    """A point says one number twice: which of the two a constraint means is left open."""
+    """A point has the same number twice, so it is left open which of the two a constraint means."""
 
 
 def brute_force(space: Space) -> list[Point]:
-    """Every point of a space in order, by trying all that can be written down. Raises Twice."""
+    """Return every point of a space in order, by trying everything that can be written.
+
+    Raises Twice.
+    """
     sizes = [range(len(one.options)) for one in space.parameters]
     found: dict[Point, None] = {}
     for chosen in product(*sizes):
@@ -114,7 +117,7 @@ def _take(
     *,
     is_there: bool,
 ) -> None:
-    """What a point keeps of choices for every parameter, and the numbers that it then has."""
+    """Return the choices of a point for every parameter, and the numbers that it then has."""
     for item in items:
         match item:
             case OpenDirective(func=func, name=name, arguments=arguments):

@@ -31,12 +31,12 @@ SPACES = Path(__file__).parents[2] / "examples" / "spaces"
 POINTS, AGAIN, TEXTS = 10_000, 500, 1_000
 CORES = 2
 EACH = 1_000  # points that are drawn of each space, for texts
-ALONE, OF_IT = "attention.dts", 2_500  # and of one alone: half of its points are legal
+ALONE, OF_IT = "attention.dts", 2_500  # and of one space alone, half of whose points are legal
 
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """How much was done, and seconds of all processors for it."""
+    """How much was done, and the seconds of all processors for it."""
 
     what: str
     count: int
@@ -52,7 +52,7 @@ class Took:
 
 
 def timed(what: str, act: Callable[[], int]) -> Took:
-    """What it takes, processes that it starts and ends included."""
+    """Measure the time of some work, with all processes that it starts and ends."""
     before = _spent()
     count = act()
     return Took(what, count, _spent() - before)
@@ -64,7 +64,7 @@ def _spent() -> float:
 
 
 def legality() -> int:
-    """How many points were decided, of which some twice."""
+    """Return how many points were decided, including those that were decided twice."""
     of = counted(read_space(str(SPACES / "attention.dts")))
     points = [point_at(of, number) for number in sample(of, POINTS, 0)]
     done = again = 0
@@ -88,20 +88,23 @@ def generation(jobs: Sequence[tuple[str, str]]) -> int:
 
 
 def legal() -> list[tuple[str, str]]:
-    """Legal points in turn of each space, as .dt texts; who finds them is timed elsewhere."""
+    """Return legal points of all spaces in turn, as .dt texts.
+
+    The time to find them is not measured.
+    """
     found = [_texts(*legal_of(path.name, EACH)) for path in sorted(SPACES.glob("*.dts"))]
     longest = max(map(len, found))
     return [texts[at] for at in range(longest) for texts in found if at < len(texts)]
 
 
 def alone() -> list[tuple[str, str]]:
-    """Legal points of one space, as .dt texts in the order in which they are emitted."""
+    """Return legal points of one space, as .dt texts in the order in which they are emitted."""
     name, of, numbers = legal_of(ALONE, OF_IT)
     return _texts(name, of, sorted(numbers[:TEXTS]))
 
 
 def legal_of(name: str, drawn: int) -> tuple[str, Counted, list[int]]:
-    """The legal ones of so many points of a space, by number, as they are drawn."""
+    """Return the legal points among a sample of a space, by number, in the order of the sample."""
     of = counted(read_space(str(SPACES / name)))
     numbers = sample(of, min(drawn, of.count), 1)
     points = [point_at(of, number) for number in numbers]
@@ -119,7 +122,7 @@ def _texts(name: str, of: Counted, numbers: Sequence[int]) -> list[tuple[str, st
 
 
 def additions() -> float:
-    """Seconds for ten million additions: how fast the machine is just now."""
+    """Return the seconds for ten million additions, which show how fast the machine is now."""
     before, total = _spent(), 0
     for one in range(10_000_000):
         total += one

@@ -1,4 +1,4 @@
-"""Texts of files that leave something to choose."""
+"""Has texts of files that leave choices open."""
 
 SPACE = """\
 Func softmax, total;

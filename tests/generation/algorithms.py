@@ -23,7 +23,7 @@ SCALAR_DTYPES = (None, None, DType.F32, DType.F64, DType.I32, DType.BOOL)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most of each that a generated program has."""
+    """The most that a generated Program has of each kind."""
 
     labels: int = 5
     tensors: int = 4
@@ -34,7 +34,7 @@ class Limits:
 
 
 def algorithm(choose: Choose, limits: Limits) -> Program:
-    """A Program: inputs, labels, and Funcs that read inputs and each other."""
+    """Return a Program: inputs, labels, and Funcs that read inputs and each other."""
     dimensions = _dimensions(choose, limits)
     inputs = [
         _tensor(choose, name, dimensions, limits)
@@ -104,7 +104,7 @@ def _func(choose: Choose, name: str, scope: Scope, limits: Limits) -> Func:
     layout = shuffled(choose, labels)
     body = pick(choose, BODIES)(choose, scope, layout, limits.depth)
     if type_of(body, scope.types).dtype is not DType.BOOL and one_in(choose, 3):
-        # Another read of the newest tensor, which may be a Func.
+        # This is another read of the newest tensor, which may be a Func.
         newest = replace(scope, tensors=scope.tensors[-1:])
         operand = read(choose, newest, layout, is_bool=False)
         if operand is not None:

@@ -1,4 +1,4 @@
-"""Choices: what hypothesis draws, or a seeded generator, turned into picks from lists."""
+"""Makes choices: turns what hypothesis or a seeded generator draws into picks from lists."""
 
 from collections.abc import Callable, Sequence
 from random import Random
@@ -11,12 +11,12 @@ Choose = Callable[[int], int]
 
 
 def seeded(seed: int) -> Choose:
-    """Choices that depend on a seed alone."""
+    """Return choices that depend on a seed alone."""
     return Random(seed).randrange
 
 
 def pick(choose: Choose, options: Sequence[T]) -> T:
-    """One of the options."""
+    """Return one of the options."""
     return options[choose(len(options))]
 
 
@@ -26,7 +26,7 @@ def one_in(choose: Choose, n: int) -> bool:
 
 
 def some(choose: Choose, items: Sequence[T], least: int = 0) -> tuple[T, ...]:
-    """Some of the items, at least so many, in their order."""
+    """Return some of the items, at least so many, in their order."""
     bits = choose(2 ** len(items))
     chosen = [at for at in range(len(items)) if bits >> at & 1]
     missing = [at for at in range(len(items)) if at not in chosen]
@@ -35,7 +35,7 @@ def some(choose: Choose, items: Sequence[T], least: int = 0) -> tuple[T, ...]:
 
 
 def shuffled(choose: Choose, items: Sequence[T]) -> tuple[T, ...]:
-    """The items, mostly in their order."""
+    """Return the items, mostly in their order."""
     if len(items) < 2 or not one_in(choose, 4):
         return tuple(items)
     left, result = list(items), list[T]()

@@ -44,12 +44,12 @@ NUMERIC_DTYPES = tuple(dtype for dtype in DType if dtype is not DType.BOOL)
 
 
 def numeric(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
-    """An expression whose value is a number."""
+    """Return an expression whose value is a number."""
     return pick(choose, _NUMERIC if depth > 0 else _LEAVES)(choose, scope, layout, depth - 1)
 
 
 def condition(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
-    """An expression whose value is a boolean."""
+    """Return an expression whose value is a boolean."""
     return pick(choose, _CONDITIONS if depth > 0 else _CONDITION_LEAVES)(
         choose, scope, layout, depth - 1
     )
@@ -61,7 +61,7 @@ def _literal(choose: Choose, _scope: Scope, _layout: Layout, _depth: int) -> Exp
 
 
 def _name(choose: Choose, scope: Scope, layout: Layout, _depth: int) -> Expr:
-    """A scalar input, a size, an index, rarely a program id."""
+    """Return a scalar input, a size, an index, or rarely a program id."""
     names = _scalars(scope, is_bool=False)
     names.extend(Index(label) for label in layout)
     names.extend(Size(d.label) for d in scope.dimensions[:3])
@@ -177,12 +177,12 @@ _CONDITIONS: tuple[Generate, ...] = (
     *(_chosen_condition, _cast_to_bool, _any_or_all, _reshaped_condition),
 )
 
-# What a Func may be: often a reduction, which can then be the last operation.
+# The kinds of a Func's body: often a reduction, which can then be the last operation.
 BODIES: tuple[Generate, ...] = (numeric, _applied, _applied, _reduced, _dot, condition)
 
 
 def promoting(scope: Scope, operands: Sequence[Expr]) -> tuple[Expr, ...]:
-    """Operands that have a common type: 8-bit floats are cast unless all are the same."""
+    """Return operands that have a common type: 8-bit floats are cast unless all are the same."""
     types = [type_of(operand, scope.types) for operand in operands]
     strong = {t.dtype for t in types if not t.weak}
     total = types[0]
@@ -198,7 +198,7 @@ def promoting(scope: Scope, operands: Sequence[Expr]) -> tuple[Expr, ...]:
 
 
 def _bound(choose: Choose, scope: Scope, most: int = 3) -> tuple[str, ...]:
-    """Labels to reduce over: mostly one."""
+    """Return labels to reduce over, mostly one."""
     labels = scope.reducible
     if not labels:
         return ()
@@ -210,7 +210,7 @@ def _bound(choose: Choose, scope: Scope, most: int = 3) -> tuple[str, ...]:
 def _inner_layout(
     choose: Choose, scope: Scope, outer: Layout, bound: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """A layout of outer and bound labels: one in which some tensor can be read, if there is one."""
+    """Return a layout of outer and bound labels, if possible one in which a tensor can be read."""
     free = [label for label in outer if label not in bound]
     if scope.tensors:
         tensor = pick(choose, scope.tensors)
@@ -228,7 +228,7 @@ def _inner_layout(
 
 
 def _over(scope: Scope, labels: tuple[str, ...], operand: Expr, operation: str) -> Expr:
-    """The operand, made to depend on every one of the labels."""
+    """Return the operand, changed so that it depends on every one of the labels."""
     shape = shape_of(operand).shape
     for label in labels:
         if shape is None or label not in shape.labels:
@@ -261,7 +261,10 @@ def _reduction(
 
 
 def _reshape(choose: Choose, scope: Scope, layout: Layout, depth: int, generate: Generate) -> Expr:
-    """Part of the layout, with 1s for the rest; rarely a label that the operand lacks."""
+    """Return part of the layout, with 1s for the rest.
+
+    Rarely it has a label that the operand lacks.
+    """
     part = some(choose, layout)
     operand = generate(choose, scope, part, depth)
     shape = shape_of(operand).shape

@@ -1,4 +1,4 @@
-"""Chooses a size for every label of a Program for which there are tensors that fit."""
+"""Chooses a size for every label of a Program, such that there are tensors that fit."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from tests.generation.choice import Choose
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """What is known of one axis: the labels that read it whole, and those that read it shifted."""
+    """The labels that read one axis whole, and those that read it shifted."""
 
     whole: tuple[str, ...]
     shifted: tuple[tuple[str, frozenset[Affine]], ...]
@@ -71,5 +71,5 @@ def _fit(axis: _Read, sizes: dict[str, int], leader: dict[str, str]) -> None:
 
 
 def _reach(indices: frozenset[Affine], size: int) -> int:
-    """How long an axis must be at least."""
+    """Return the smallest length that an axis can have."""
     return max(1 + index.constant + index.terms[0][1] * (size - 1) for index in indices)

@@ -1,4 +1,4 @@
-"""Lays the tokens of a valid text out in another way."""
+"""Writes the tokens of a valid text with other spaces, lines and comments."""
 
 from collections.abc import Callable
 
@@ -12,12 +12,12 @@ COMMENTS = ("#", "# a", "#b", "#!c", "## d", "#\te\t ", "# é '; f[x] = (", "#" 
 
 
 def respaced(choose: Choose, text: str) -> str:
-    """Other spaces between tokens; line ends stay where they are."""
+    """Change the spaces between tokens; line ends stay where they are."""
     return _relaid(text, lambda gap: pick(choose, SPACES) + "\n" * gap.count("\n"))
 
 
 def relaid(choose: Choose, text: str) -> str:
-    """Spaces, line ends and comments anywhere."""
+    """Put spaces, line ends and comments anywhere."""
 
     def gap(_: str) -> str:
         kind = choose(8)
@@ -43,7 +43,7 @@ def _relaid(text: str, gap: Callable[[str], str]) -> str:
 
 
 def _apart(left: str, gap: str, right: str) -> str:
-    """The gap; a space if the two tokens would run into one without it."""
+    """Return the gap, or a space if the two tokens would become one without it."""
     if gap or not left:
         return gap
     tokens = scan(Source("layout.dt", left + right)).tokens

@@ -1,4 +1,4 @@
-"""Makes texts that are almost or not at all of the language."""
+"""Makes texts that are almost, or not at all, texts of the language."""
 
 from collections.abc import Callable, Sequence
 
@@ -24,7 +24,7 @@ CHARACTERS = (
 
 
 def random_bytes(choose: Choose) -> bytes:
-    """Bytes, characters or words in any order."""
+    """Return bytes, characters or words in any order."""
     length = choose(120)
     match choose(4):
         case 0:
@@ -39,7 +39,7 @@ def random_bytes(choose: Choose) -> bytes:
 
 
 def mutated(choose: Choose, text: str) -> str:
-    """The text after one to four changes."""
+    """Return the text after one to four changes."""
     for _ in range(1 + choose(4)):
         text = pick(choose, _CHANGES)(choose, text)
     return text
@@ -54,7 +54,7 @@ def _replaced(text: str, start: int, end: int, new: str) -> str:
 
 
 def _change_token(choose: Choose, text: str) -> str:
-    """Delete, double, replace or follow a token."""
+    """Delete, double or replace a token, or put another one behind it."""
     tokens = _tokens(text)
     if not tokens:
         return pick(choose, WORDS)
@@ -98,7 +98,7 @@ def _change_lines(choose: Choose, text: str) -> str:
 
 
 def _nest(choose: Choose, text: str) -> str:
-    """Brackets or signs around tokens, up to depths that are refused."""
+    """Put brackets or signs around tokens, up to depths that are refused."""
     tokens = _tokens(text)
     if not tokens:
         return text

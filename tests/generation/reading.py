@@ -21,7 +21,7 @@ OFFSETS = (0, 1, -1, 3, -7)
 
 
 def read(choose: Choose, scope: Scope, layout: Sequence[str], *, is_bool: bool) -> Expr | None:
-    """An element of a tensor, or two of one, whose labels are in the layout and in its order."""
+    """Return an element of a tensor, or two of one, with labels of the layout in its order."""
     fitting = [t for t in scope.tensors if (t.dtype is DType.BOOL) is is_bool]
     if not fitting:
         return None
@@ -32,7 +32,7 @@ def read(choose: Choose, scope: Scope, layout: Sequence[str], *, is_bool: bool) 
     ]
     if not inside or one_in(choose, 8):
         return aligned(_padded(choose, pick(choose, fitting), layout), layout)
-    # The newest Funcs come more often, so that Funcs read each other.
+    # The newest Funcs are taken more often, so that Funcs read each other.
     tensor, places = pick(choose, (*inside, *inside[-2:]))
     chosen = [pick(choose, options) for options in places]
     shifted = one_in(choose, 4)
@@ -47,7 +47,7 @@ def read(choose: Choose, scope: Scope, layout: Sequence[str], *, is_bool: bool) 
 
 
 def _places(scope: Scope, axis: Axis, layout: Sequence[str]) -> list[tuple[Affine, ...]]:
-    """Ways to read an axis: one index, two that must both be read, or three to choose from."""
+    """Return ways to read an axis: one index, two to read together, or three to choose from."""
     if axis.pattern is not None:
         if not set(axis.pattern.labels) <= set(layout):
             return []
@@ -75,14 +75,14 @@ def _padded(choose: Choose, tensor: Named, layout: Sequence[str]) -> Read:
 
 
 def _paddings(dtype: DType | None) -> tuple[Expr, ...]:
-    """Values that the type holds, whatever the caller's is."""
+    """Return values that the type holds, whatever the caller's type is."""
     if dtype is DType.BOOL:
         return (FALSE,)
     return PADDINGS if dtype is not None and is_float(dtype) else WHOLE_PADDINGS
 
 
 def aligned(read: Read, layout: Sequence[str]) -> Expr | None:
-    """The read, reshaped if it takes that to line up; None if its labels are in another order."""
+    """Return the read, reshaped if it must be to line up; None if its labels have another order."""
     axes = [axis for axis in read_shape(read).axes if axis]
     if axes == list(layout[len(layout) - len(axes) :]):
         return read

@@ -37,7 +37,7 @@ def program(choose: Choose, limits: Limits) -> Program:
 
 
 def schedule(choose: Choose, program: Program) -> tuple[Directive, ...]:
-    """Directives for a Program, in any order."""
+    """Return directives for a Program, in any order."""
     placed = _place(choose, program)
     directives = list(placed.directives)
     for host in placed.kernels:
@@ -46,7 +46,10 @@ def schedule(choose: Choose, program: Program) -> tuple[Directive, ...]:
 
 
 def _flat(choose: Choose, program: Program, placed: "_Placed") -> Iterator[Directive]:
-    """Loops that stand next to each other, or would without others of these directives."""
+    """Yield directives that flatten loops.
+
+    The loops are neighbours, or would be without others of these directives.
+    """
     for host in placed.kernels:
         labels = _own_labels(program.func(host))
         if len(labels) > 1 and one_in(choose, 3):
@@ -57,7 +60,7 @@ def _flat(choose: Choose, program: Program, placed: "_Placed") -> Iterator[Direc
 
 @dataclass(frozen=True, slots=True)
 class _Placed:
-    """In which kernels each Func is computed, and what said so."""
+    """Return the kernels in which each Func is computed, and the directive that decides this."""
 
     hosts: Mapping[str, tuple[str, ...]]
     inlined: frozenset[str]
@@ -68,7 +71,7 @@ class _Placed:
         return tuple(name for name, hosts in self.hosts.items() if name in hosts)
 
     def members(self, host: str) -> tuple[str, ...]:
-        """The Funcs with loops in a kernel, its own Func first."""
+        """Return the Funcs with loops in a kernel, its own Func first."""
         computed = (name for name, hosts in self.hosts.items() if host in hosts)
         return tuple(name for name in computed if name not in self.inlined)
 
@@ -88,7 +91,7 @@ def _place(choose: Choose, program: Program) -> _Placed:
     directives: list[Directive] = []
     for func in reversed(in_order(program)):
         name = func.name
-        # What reads an inlined reader reads this one.
+        # A Func that reads an inlined reader reads this Func.
         effective: dict[str, None] = {}
         for reader in readers[name]:
             effective.update(dict.fromkeys(readers[reader] if reader in inlined else (reader,)))
@@ -119,14 +122,14 @@ def _place(choose: Choose, program: Program) -> _Placed:
 
 @dataclass(frozen=True, slots=True)
 class _Kernel:
-    """The kernel of a Func and the Funcs computed in it."""
+    """The kernel of a Func, and the Funcs that are computed in it."""
 
     program: Program
     host: str
     members: tuple[str, ...]
 
     def directives(self, choose: Choose) -> Iterator[Directive]:
-        """Its loops and options, each kind at most once."""
+        """Yield its directives for loops and options, each kind at most once."""
         func = self.program.func(self.host)
         own = _own_labels(func)
         labels = tuple(
@@ -144,7 +147,7 @@ class _Kernel:
             if isinstance(block.value, Split):
                 limits[block.value.name] = None
         for split in splits:
-            # A tile of what is left of a split label is only sure to fit as a whole.
+            # A tile of what is left of a split label surely fits only as a whole.
             limits[str(split.target)] = 0
             assert isinstance(split.value, Split)
             limits[split.value.name] = split.value.factor
@@ -165,21 +168,21 @@ class _Kernel:
     def settings(
         self, choose: Choose, name: str, arguments: Sequence[Argument]
     ) -> Iterator[Directive]:
-        """One directive, or one for each argument."""
+        """Yield one directive, or one for each argument."""
         if len(arguments) > 1 and one_in(choose, 4):
             yield from (Directive(self.host, name, (argument,)) for argument in arguments)
         elif arguments:
             yield Directive(self.host, name, tuple(arguments))
 
     def block(self, choose: Choose, label: str) -> Argument:
-        """A block of a label; of a label that is reduced, perhaps with named partial results."""
+        """Return a block of a label; for a reduced label, perhaps with named partial results."""
         size = pick(choose, BLOCKS)
         is_partial = label not in self.program.func(self.host).labels
         named = is_partial and one_in(choose, 2)
         return Argument(label, Split(f"{label}b", size) if named else size)
 
     def tiles(self, choose: Choose, limits: Mapping[str, int | None]) -> Iterator[Argument]:
-        """Tiles that fit their loops; some for the loops of one Func alone."""
+        """Yield tiles that fit their loops; some are for the loops of one Func only."""
         for label in some(choose, tuple(limits), least=1):
             limit = limits[label]
             fitting = [
@@ -191,13 +194,16 @@ class _Kernel:
                 yield Argument(f"{name}.{label}", pick(choose, TILES))
 
     def is_atomic(self, body: Expr) -> bool:
-        """Whether memory can combine partial results; one whose type callers decide may not."""
+        """True if memory can combine partial results.
+
+        If callers decide the type, it is not certain that memory can.
+        """
         dtype = types_of(self.program)[self.host].dtype
         operation = body.operation if isinstance(body, Reduce) else "rsum"
         return dtype in ATOMIC.get(operation, ())
 
     def options(self, choose: Choose, blocks: Sequence[Argument]) -> Iterator[Directive]:
-        """What does not change the loops."""
+        """Yield options, which do not change the loops."""
         body = self.program.func(self.host).body
         last = body.labels if isinstance(body, Dot | Reduce) else ()
         if isinstance(body, Reduce) and body.operation not in COMBINED:
@@ -234,7 +240,7 @@ class _Kernel:
 
 
 def _whole_labels(func: Func) -> set[str]:
-    """Labels that have no partial results: of a reduction that gives an index."""
+    """Return the labels of reductions that give an index: they have no partial results."""
     return {
         label
         for node in walk(func.body)
@@ -255,7 +261,7 @@ def _number(block: Argument) -> int:
 
 
 def _order(choose: Choose, labels: Sequence[str]) -> tuple[Argument, ...]:
-    """Loops over blocks in any order, some in groups."""
+    """Return loops over blocks in any order, some in groups."""
     order: list[Argument] = []
     inner: list[Argument] = []
     for label in shuffled(choose, labels):

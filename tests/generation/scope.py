@@ -59,15 +59,15 @@ class Scope:
 
     @property
     def reducible(self) -> tuple[str, ...]:
-        """The labels that may be reduced over."""
+        """Return the labels that may be reduced over."""
         return tuple(d.label for d in self.dimensions if d.reducible)
 
     @property
     def types(self) -> Mapping[str, Type]:
-        """The type of every tensor and scalar."""
+        """Return the type of every tensor and scalar."""
         types = {tensor.name: Type(tensor.dtype) for tensor in self.tensors}
         return types | {name: Type(dtype, weak=True) for name, dtype in self.scalars}
 
     def dimension(self, label: str) -> Dimension:
-        """The dimension of a label."""
+        """Return the dimension of a label."""
         return next(d for d in self.dimensions if d.label == label)

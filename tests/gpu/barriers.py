@@ -17,7 +17,7 @@ from tests.gpu.plan import GROUPS, LOADING, Case, read
 
 
 def wrong_launches(folder: Path, case: Case, launches: int) -> int:
-    """How many launches of a case give a wrong result."""
+    """Return how many launches of a case give a wrong result."""
     program = case.program
     inputs = case.recipe.inputs(program, case.sizes, "cuda")
     (func,) = case.funcs
@@ -37,7 +37,7 @@ def wrong_launches(folder: Path, case: Case, launches: int) -> int:
 
 
 def main() -> None:
-    """Count, and print a line of JSON a case."""
+    """Count, and print a line of JSON for each case."""
     folder, launches = Path(sys.argv[1]), int(sys.argv[2])
     for number, case in enumerate(read(folder)):
         if case.group in (*GROUPS, LOADING):

@@ -16,25 +16,25 @@ from dtpoly.frozen import dataclass
 from tests.codegen.running import imported
 
 CHAINS = "chains.json"
-EVERY = 100  # launches between two looks
-SIDE = 128  # so that there are few programs, which all may be placed at once
+EVERY = 100  # launches between two comparisons
+SIDE = 128  # so that there are few programs, which can all be placed at once
 HOLD = 60_000_000  # cycles that a GPU waits, so that all these launches are there when it begins
 WAIT = "        tl.extra.cuda.gdc_wait()\n"
-# A kernel that says so at its head and does not wait is overtaken by the next launch.
+# A kernel that signals at its start and does not wait is overtaken by the next launch.
 HASTE = "        tl.extra.cuda.gdc_launch_dependents()\n"
 
 HEAD = "Func f; In A, B; Var m, n; RVar k;"
 CHAOS = "f[m, n] = sin(4 * rdot(A[m, k], B[k, n], k));"
 TWO = "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n] * A[k, n];"
-# The first panel of a call needs what the last one of the call before wrote, though not for what
-# it turns: it has to wait in the end.
+# The first panel of a call needs what the last panel of the call before wrote, but not for the data
+# that it transposes, so it has to wait at its end.
 TURNED = (
     "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
     "f[m, n] = sin(4 * rdot(A[m, k], g[n, k], k));"
 )
-# Directives that let a launch begin before the one before it ends.
+# These directives let a launch begin before the one before it ends.
 WORDS = ("early", "panels")
-# Of each chain what is launched; the same without these is what it is held against.
+# The launches of each chain; they are compared with the same launches without these directives.
 PROGRAMS = {
     "one kernel": f"""{HEAD} {CHAOS}
         f.precision(tf32); f.block(m:16, n:32); f.tensorize(m:0, n:0, k:64); f.num_stages(2);
@@ -71,14 +71,14 @@ class Chain:
 
 
 def wrong(step: Step, right: Step, launches: int, device: str, side: int = SIDE) -> int:
-    """After how many of the looks at both chains they differ."""
+    """Return the number of comparisons of both chains after which they differ."""
     made_by = torch.Generator(device).manual_seed(0)
     mine, other = (torch.empty(2, side, side, device=device) for _ in range(2))
     start = torch.rand(side, side, device=device, generator=made_by)
     factor = torch.randn(side, side, device=device, generator=made_by) / side**0.5
     found = 0
     for _ in range(0, launches, EVERY):
-        # Both begin at the same place again.
+        # Both begin again at the same place.
         mine[0], other[0] = start, start
         for made, states in ((step, mine), (right, other)):
             if device == "cuda":
@@ -91,7 +91,7 @@ def wrong(step: Step, right: Step, launches: int, device: str, side: int = SIDE)
 
 
 def main() -> None:
-    """Count, and print a line of JSON a chain."""
+    """Count, and print a line of JSON for each chain."""
     folder, launches = Path(sys.argv[1]), int(sys.argv[2])
     device = "cuda" if torch.cuda.is_available() else "cpu"
     for one in json.loads((folder / CHAINS).read_text()):

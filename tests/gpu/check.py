@@ -91,10 +91,10 @@ def _keep(found: dict[str, object]) -> None:
 
 
 def cases(folder: Path, workers: int, until: float) -> tuple[object, bool]:
-    """All cases, each held against the reference."""
+    """Run all cases, and compare each with the reference."""
     plan = list(read(folder))
     numbers = [at for at, case in enumerate(plan) if case.group not in (GROUPS[1], LOADING)]
-    # Cases of one file one after the other would be compiled by one worker alone.
+    # If cases of one file came one after the other, one worker alone would compile all of them.
     results = run_all(folder, numbers[::2] + numbers[1::2], workers, until)
     _table(plan, results)
     bad = [one for one in results if one.outcome not in GOOD]
@@ -114,7 +114,7 @@ def _table(plan: Sequence[Case], results: Sequence[Result]) -> None:
 
 
 def _told(command: Sequence[str]) -> Generator[dict[str, Any]]:
-    """The lines of JSON of a process, as they come."""
+    """Yield the lines of JSON of a process, as they come."""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -147,7 +147,10 @@ def barriers(folder: Path, launches: int) -> tuple[object, bool]:
 
 
 def chains(folder: Path, launches: int) -> tuple[object, bool]:
-    """Launches of which each needs the one before: right if they wait, and else some are wrong."""
+    """Run launches of which each needs the one before.
+
+    They are right if they wait; without the wait some are wrong.
+    """
     command = [sys.executable, "-m", "tests.gpu.chains", str(folder), str(launches)]
     found: list[dict[str, Any]] = []
     for one in _told(command):
@@ -157,14 +160,14 @@ def chains(folder: Path, launches: int) -> tuple[object, bool]:
             flush=True,
         )
         found.append(one)
-    # Where only the second of two kernels is early, the first one waits for all before it.
+    # If only the second of two kernels begins early, the first one waits for all before it.
     good = bool(found) and all(not one["wrong"] for one in found)
     is_seen = any(one["wrong without waiting"] for one in found)
     return found, good and is_seen
 
 
 def memcheck(folder: Path) -> tuple[object, bool]:
-    """A few cases of each kind under compute-sanitizer, and one that is wrong on purpose."""
+    """Run a few cases of each kind under compute-sanitizer, and one that is wrong on purpose."""
     tool = shutil.which(SANITIZER[0]) or "/usr/local/cuda/bin/compute-sanitizer"
     if not Path(tool).exists():
         print("there is no compute-sanitizer here")
@@ -174,7 +177,7 @@ def memcheck(folder: Path) -> tuple[object, bool]:
     for at, case in enumerate(plan):
         if case.group == "sizes" and case.recipe.layout != "expanded" and all(case.sizes.values()):
             sizes.setdefault(case.name, []).append(at)
-    # Of each listing the smallest, a middle and the largest sizes, which are ragged.
+    # Of each listing these are the smallest, a middle and the largest sizes, which are ragged.
     some = {at for one in sizes.values() for at in (one[0], one[len(one) // 2], one[-1])}
     randoms = [at for at, case in enumerate(plan) if case.group == "random"][::10]
     others = [at for at, case in enumerate(plan) if case.group in LAUNCHED_OTHERWISE][::4]
@@ -207,7 +210,7 @@ def _is_bad(line: str) -> bool:
 
 
 def _planted(folder: Path, plan: Sequence[Case], command: Sequence[str]) -> list[str]:
-    """What is reported of a sum that reads one element too many at the end of its input."""
+    """Return what is reported of a sum that reads one element too many at the end of its input."""
     case = next(case for case in plan if case.name == "listing_3_19_sum_tensorize")
     text = (folder / case.file).read_text()
     wrong, found = re.subn(r"k < k_size", "k <= k_size", text)

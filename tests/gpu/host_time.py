@@ -30,7 +30,7 @@ Call = Callable[[], object]
 
 
 def module_of(path: Path) -> ModuleType:
-    """A generated file as a module."""
+    """Import a generated file as a module."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -41,7 +41,7 @@ def module_of(path: Path) -> ModuleType:
 
 
 def host_time(call: Call) -> float:
-    """Microseconds for which a call holds the host: the best of some rounds."""
+    """Return the microseconds for which a call holds the host, as the best of some rounds."""
     best = float("inf")
     for _ in range(ROUNDS):
         torch.cuda.synchronize()
@@ -54,7 +54,7 @@ def host_time(call: Call) -> float:
 
 
 def launches(module: ModuleType, name: str, tensors: Sequence[torch.Tensor]) -> tuple[Call, Call]:
-    """The launch of a call: by what the file launches with, and by Triton's own launcher."""
+    """Return the launch of a call, by the file's own launcher and by Triton's."""
     calls: list[Any] = []
     launcher, kernel = getattr(module, f"{name}_launch"), getattr(module, f"{name}_kernel")
 
@@ -72,7 +72,7 @@ def launches(module: ModuleType, name: str, tensors: Sequence[torch.Tensor]) -> 
 
 
 def ways(module: ModuleType, name: str, dtype: torch.dtype) -> dict[str, Call]:
-    """Calls of a function of two inputs, of its peers, and of what it is made of."""
+    """Return calls of a function of two inputs, of its peers, and of its parts."""
     function, eager = getattr(module, name), getattr(torch, name)
     A, B = (torch.randn(128, 128, device="cuda", dtype=dtype) for _ in range(2))
     out, device = torch.empty_like(A), A.device
@@ -103,7 +103,10 @@ def ways(module: ModuleType, name: str, dtype: torch.dtype) -> dict[str, Call]:
 
 
 def timed(folder: Path) -> Iterator[dict[str, Any]]:
-    """Host time of calls and of their parts, in turns so that a change of clock meets all."""
+    """Measure the host's time for calls and their parts.
+
+    They take turns, so that a change of the clock affects all alike.
+    """
     for name, dtype in itertools.product(("add", "matmul"), (torch.float32, torch.float16)):
         calls = ways(module_of(folder / f"{name}.py"), name, dtype)
         found = {way: list[float]() for way in calls}
@@ -118,7 +121,7 @@ def timed(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def some_tensor(chance: random.Random, shape: tuple[int, int], dtype: torch.dtype) -> torch.Tensor:
-    """A tensor of that shape with some strides, at some address."""
+    """Return a tensor of that shape with some strides, at some address."""
     rows, columns = shape
     match chance.randrange(5):
         case 0:
@@ -133,7 +136,7 @@ def some_tensor(chance: random.Random, shape: tuple[int, int], dtype: torch.dtyp
 
 
 def variants(folder: Path) -> Iterator[dict[str, Any]]:
-    """How many variants of each kernel 200 random shapes and strides need."""
+    """Return how many variants of each kernel 200 random shapes and strides need."""
     compiled: list[str] = []
 
     def note(**told: Any) -> None:
@@ -159,7 +162,7 @@ def variants(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def main(folder: Path) -> int:
-    """Measure, count, print."""
+    """Measure, count and print."""
     print(f"torch {torch.__version__}, triton {triton.__version__}, {torch.cuda.get_device_name()}")
     times = list(timed(folder))
     for row in times:

@@ -1,4 +1,4 @@
-"""Keeps the cases to run on a GPU as JSON, so that they can be made where there is none."""
+"""Keeps the cases to run on a GPU as JSON, so that they can be made on a machine without one."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,12 +15,12 @@ from dtpoly.source import Source
 from tests.codegen.inputs import Data, Layout, Recipe
 
 PLAN = "plan.json"
-# What the race detector says of the kernels whose lanes read what other lanes wrote.
+# The race detector's words for the kernels whose lanes read what other lanes wrote.
 RACES = "races.json"
 GROUPS = ("with barriers", "without barriers")
-# Some warps load there what others multiply: launched as often.
+# Here some warps load what others multiply; these are launched as often.
 LOADING = "warps that load"
-# What is said of a result if a call like it was seen to launch the same again.
+# The words for a result if a call like it was seen to launch the same again.
 AGAIN = ", also again"
 
 
@@ -43,7 +43,7 @@ class Case:
 
     @property
     def program(self) -> Program:
-        """The Program. Nothing here needs more than torch and pyparsing."""
+        """Return the Program. Nothing here needs more than torch and pyparsing."""
         parsed = parse(Source(f"{self.name}.dt", self.text))
         resolved = resolve(parsed.file)
         assert not has_errors((*parsed.found, *resolved.found))
@@ -56,7 +56,7 @@ def write(folder: Path, cases: Iterable[Case]) -> None:
 
 
 def read(folder: Path) -> Iterator[Case]:
-    """The cases of a folder."""
+    """Return the cases of a folder."""
     for one in json.loads((folder / PLAN).read_text()):
         yield _case(one)
 

@@ -19,7 +19,7 @@ LIMIT_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a case."""
+    """The outcome of a case."""
 
     case: int
     outcome: str
@@ -33,7 +33,7 @@ def run_all(
     until: float,
     command: Sequence[str] = (),
 ) -> list[Result]:
-    """Run cases by number until a time; `command` is what starts a worker process with it."""
+    """Run cases by number until a time; `command` starts a worker process."""
     waiting: Queue[int] = Queue()
     for number in numbers:
         waiting.put(number)
@@ -87,7 +87,7 @@ class _Worker:
         self.is_alive = self._line(LIMIT_S) == "ready\n"
 
     def run(self, number: int, limit: float) -> Result:
-        """What came of a case; of a process that died or hangs, that it did."""
+        """Return the outcome of a case, also if the process died or hangs."""
         assert self.process.stdin is not None
         self.process.stdin.write(f"{number}\n")
         self.process.stdin.flush()
@@ -101,7 +101,7 @@ class _Worker:
         return Result(told["case"], told["outcome"], told["why"])
 
     def _line(self, limit: float) -> str:
-        """The next line that it says of itself; nothing if none comes in time."""
+        """Return the next line that the process writes, or nothing if none comes in time."""
         assert self.process.stdout is not None
         timer = threading.Timer(limit, self.process.kill)
         timer.start()
@@ -114,12 +114,12 @@ class _Worker:
             timer.cancel()
 
     def last_words(self) -> str:
-        """The end of what it wrote to its error stream; nothing more comes of it."""
+        """Return the end of what it wrote to its error stream; it writes nothing more."""
         self.stop()
         return self.words
 
     def stop(self) -> None:
-        """End it."""
+        """End the process."""
         if self.errors.closed:
             return
         for stream in (self.process.stdin, self.process.stdout):

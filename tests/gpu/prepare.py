@@ -44,14 +44,14 @@ from tests.codegen.specializing import random_product
 from tests.gpu.chains import CHAINS, HASTE, PROGRAMS, WAIT, WORDS, Chain
 from tests.gpu.plan import GROUPS, LOADING, RACES, Case, write
 
-# Some have nothing to run; of at least 300 there is a result to compare.
+# Some cases have nothing to run; at least 300 have a result to compare.
 RANDOM = 330
 OTHERWISE = 110
 TOGETHER = 20
 IN_PANELS = 20
 PRODUCTS_MADE = 24
 SIZES = (8, 128, 136, 64, 264, 32, 104, 200)
-FOURS = (4, 100, 52, 132, 20, 36, 60, 28)  # small, for some listings have tiles of whole sizes
+FOURS = (4, 100, 52, 132, 20, 36, 60, 28)  # small, because some listings have tiles of whole sizes
 
 
 def main() -> None:
@@ -83,9 +83,9 @@ def main() -> None:
 
 
 def listings(folder: Path) -> Iterator[Case]:
-    """Each listing, and what is launched early, at the sizes around each of its tiles."""
+    """Yield each listing, and examples that begin early, at the sizes around each of its tiles."""
     words = {name: {one.name for one in program(name).directives} for name in KERNELS}
-    # Of those that load in blocks, tiles are too large for f64.
+    # For listings that load in blocks, tiles are too large for f64.
     early = [name for name in KERNELS if "early" in words[name] and "descriptor" not in words[name]]
     pairs = [(name, sizes) for name in (*NAMES, *early) for sizes in size_cases(name)]
     for (name, sizes), (recipe, out) in zip(pairs, recipes(len(pairs)), strict=True):
@@ -95,7 +95,7 @@ def listings(folder: Path) -> Iterator[Case]:
 
 
 def every_layout(folder: Path) -> Iterator[Case]:
-    """Each listing with inputs of every dtype in every layout, ragged."""
+    """Yield each listing with inputs of every dtype in every layout, at ragged sizes."""
     for name in (*NAMES, *PRODUCTS):
         sizes = list(size_cases(name))[-1]
         for at, (dtype, layout) in enumerate(product(DTYPES, Layout)):
@@ -106,13 +106,13 @@ def every_layout(folder: Path) -> Iterator[Case]:
 
 
 def in_blocks(folder: Path) -> Iterator[Case]:
-    """Kernels with descriptors, at ragged sizes of which there are descriptors: multiples of 8."""
+    """Yield kernels with descriptors, at ragged sizes that allow descriptors: multiples of 8."""
     for name in (*PRODUCTS, *KERNELS):
         words = {directive.name for directive in program(name).directives}
         labels = program(name).labels
         if "descriptor" not in words or len(labels) > 4:
             continue
-        # Tiles of f32 that are as large as those of examples want too much memory.
+        # Tiles of f32 that are as large as those of the examples need too much memory.
         for at in range(9 if name in PRODUCTS else 2):
             sizes = {one.name: SIZES[(2 * at + 5 * n) % len(SIZES)] for n, one in enumerate(labels)}
             recipe = Recipe(at, (DType.F16, DType.BF16, DType.F32)[at % 3])
@@ -123,12 +123,12 @@ def in_blocks(folder: Path) -> Iterator[Case]:
 
 
 def in_fours(folder: Path) -> Iterator[Case]:
-    """Kernels without descriptors, at sizes that are multiples of 4 and not of 16."""
+    """Yield kernels without descriptors, at sizes that are multiples of 4 and not of 16."""
     for name in (*NAMES, *PRODUCTS, *KERNELS):
         text, labels = code(name).text, program(name).labels
         if "if fours:" not in text or len(labels) > 4:
             continue
-        # Of f32, tiles that are made for the copy engine want too much memory.
+        # With f32, tiles that are made for the copy engine need too much memory.
         is_small = "descriptor" in {directive.name for directive in program(name).directives}
         for at, dtype in enumerate((DType.F16 if is_small else DType.F32, DType.F16, DType.BF16)):
             sizes = {one.name: FOURS[(3 * at + 5 * n) % len(FOURS)] for n, one in enumerate(labels)}
@@ -139,7 +139,7 @@ def in_fours(folder: Path) -> Iterator[Case]:
 
 
 def _fit(program: Program, sizes: dict[str, int]) -> bool:
-    """Whether inputs have such sizes; some labels share one."""
+    """True if inputs can have these sizes; some labels share one size."""
     shapes = input_shapes(program, sizes)
     try:
         sizes_of(program, shapes, sizes)
@@ -149,7 +149,7 @@ def _fit(program: Program, sizes: dict[str, int]) -> bool:
 
 
 def loading(folder: Path) -> Iterator[Case]:
-    """Random products of which some warps load for others."""
+    """Yield random products in which some warps load for others."""
     for seed in range(PRODUCTS_MADE):
         name, text = f"product_{seed}", random_product(seed)
         made = code_of(judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled)
@@ -162,14 +162,14 @@ def loading(folder: Path) -> Iterator[Case]:
 
 
 def nested(folder: Path) -> Iterator[Case]:
-    """Reductions in loops that combine them, which Triton would move if nothing kept it."""
+    """Yield reductions inside of loops, which Triton would move if nothing prevented it."""
     pairs = product(FORMS.values(), SCHEDULES.values())
     for number, (value, schedule) in enumerate(pairs):
         name = f"nested_{number}"
         warps = f"f.num_warps({(1, 4)[number % 2]});"
         text = nested_program(value, f"{schedule} {warps} ", "")
         made = code_of(judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled)
-        # Products of many numbers leave what floats hold.
+        # Products of many numbers leave the range of floats.
         few = 3 if "rprod" in value else 1
         for at, dtype in enumerate((DType.F32, DType.F16, DType.BF16)):
             sizes = {"i": 37, "k": 29 // few**2, "l": (64, 41)[at % 2] // few}
@@ -178,7 +178,7 @@ def nested(folder: Path) -> Iterator[Case]:
 
 
 def random_cases(folder: Path, count: int) -> Iterator[Case]:
-    """So many random cases, all of them legal."""
+    """Yield so many random cases, all of them legal."""
     seed = 0
     while count:
         case = random_case(seed)
@@ -194,7 +194,7 @@ def random_cases(folder: Path, count: int) -> Iterator[Case]:
 
 
 def otherwise_cases(folder: Path, count: int) -> Iterator[Case]:
-    """So many of them that begin early, keep rows aligned, and store through descriptors."""
+    """Yield so many that begin early, keep rows aligned, and store through descriptors."""
     legal = (case for case in map(random_case, range(10 * count)) if verdict(case).is_legal)
     for case in islice(map(launched_otherwise, legal), count):
         made = code_of(verdict(case).scheduled)
@@ -204,7 +204,10 @@ def otherwise_cases(folder: Path, count: int) -> Iterator[Case]:
 
 
 def together_cases(folder: Path, count: int) -> Iterator[Case]:
-    """So many of them of which one launch computes two kernels; few have two that can be."""
+    """Yield so many in which one launch computes two kernels.
+
+    Few cases have two that can share one.
+    """
     legal = (case for case in map(random_case, range(50 * count)) if verdict(case).is_legal)
     for case in islice(filter(None, map(in_one_launch, legal)), count):
         made = code_of(verdict(case).scheduled)
@@ -214,7 +217,7 @@ def together_cases(folder: Path, count: int) -> Iterator[Case]:
 
 
 def panel_cases(folder: Path, count: int) -> Iterator[Case]:
-    """So many of them that are computed in panels; and large products that are, at all sizes."""
+    """Yield so many that are computed in panels, and large products in panels at all sizes."""
     legal = (case for case in map(random_case, range(50 * count)) if verdict(case).is_legal)
     for case in islice(filter(None, map(in_panels, legal)), count):
         made = code_of(verdict(case).scheduled)
@@ -229,11 +232,11 @@ def panel_cases(folder: Path, count: int) -> Iterator[Case]:
 
 
 def scratch(folder: Path) -> Iterator[Case]:
-    """The kernel whose lanes read what other lanes wrote, with and without what makes it right."""
+    """Yield the kernel whose lanes read what other lanes wrote, with and without its barriers."""
     for variant in VARIANTS:
         made = variant.code
         assert BARRIER in made.text
-        # Many programs on one processor come out of step more often than one alone.
+        # Many programs on one processor get out of step more often than one alone.
         sizes = {"x": 4096 if variant.blocks else 16, "y": 1000}
         for group, generated in zip(GROUPS, (made.text, variant.without_barriers), strict=True):
             name = f"{variant.name}_{group.replace(' ', '_')}"
@@ -242,7 +245,7 @@ def scratch(folder: Path) -> Iterator[Case]:
 
 
 def chains(folder: Path) -> Iterator[Chain]:
-    """Launches of which each needs the one before, early ones and others."""
+    """Yield launches of which each needs the one before, early ones and others."""
     for number, (name, text) in enumerate(PROGRAMS.items()):
         given = load(Source(f"{name}.dt", text))
         others = tuple(one for one in given.directives if one.name not in WORDS)
@@ -264,7 +267,7 @@ def chains(folder: Path) -> Iterator[Chain]:
 
 
 def races() -> list[dict[str, object]]:
-    """What the interpreter's race detector finds in each of them: it refutes those without."""
+    """Run the interpreter's race detector on each; it refutes those without barriers."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.codegen.scratch"],
         env={**os.environ, "TRITON_INTERPRET": "1"},

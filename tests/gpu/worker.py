@@ -20,13 +20,13 @@ from tests.codegen.inputs import Layout
 from tests.codegen.running import Wrong, called, compared, expected, imported, nothing_to_run
 from tests.gpu.plan import AGAIN, Case, read
 
-# Without a GPU its interpreter takes the place of Triton: to try this out.
+# Without a GPU, the interpreter takes the place of Triton, to try this out.
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 GPU_ERRORS = ("CUDA error", "CUDA driver error", "Triton Error [CUDA]", "illegal memory access")
 
 
 def main() -> None:
-    """Run what is asked for until nothing more comes."""
+    """Run the cases that are asked for, until nothing more comes."""
     torch.set_num_threads(1)
     folder = Path(sys.argv[1])
     cases = list(read(folder))
@@ -36,12 +36,12 @@ def main() -> None:
         outcome, why = ran(folder, cases[number])
         print(json.dumps({"case": number, "outcome": outcome, "why": why}), flush=True)
         if outcome == "GPU error":
-            # What comes after would fail as well.
+            # Later cases would fail as well.
             raise SystemExit(1)
 
 
 def ran(folder: Path, case: Case) -> tuple[str, str]:
-    """What came of a case."""
+    """Return the outcome of a case."""
     try:
         program = case.program
         inputs = case.recipe.inputs(program, case.sizes, DEVICE)
@@ -55,7 +55,7 @@ def ran(folder: Path, case: Case) -> tuple[str, str]:
             again = done_again(module, case, program, compare)
     except Wrong as error:
         return "wrong", str(error)
-    except Exception as error:  # whatever it is, it is told
+    except Exception as error:  # any error is reported
         if reason := nothing_to_run(error):
             return "nothing to run", reason
         text = "".join(traceback.format_exception(error))
@@ -66,7 +66,10 @@ def ran(folder: Path, case: Case) -> tuple[str, str]:
 
 
 def done_again(module: Any, case: Case, program: Program, compare: Callable[..., object]) -> str:
-    """The same, after other inputs of the same shapes: it is what was launched for these."""
+    """Compare again, after a call with other inputs of the same shapes.
+
+    Returns AGAIN if this call launched what the other one launched.
+    """
     others = replace(case.recipe, seed=case.recipe.seed + 1).inputs(program, case.sizes, DEVICE)
     for func in case.funcs:
         called(module, program, func, others, case.sizes, None, DEVICE)
@@ -79,7 +82,7 @@ def done_again(module: Any, case: Case, program: Program, compare: Callable[...,
 
 
 def _first(error: BaseException) -> str:
-    """What went wrong first."""
+    """Return the first error."""
     while error.__cause__ is not None:
         error = error.__cause__
     return f"{type(error).__name__}: {error}"[:500]

@@ -16,16 +16,17 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.program import Func, Label, Program, Tensor
 
-# Labels stand in this order in every layout. `w` is one shorter than `x`, for stencils.
+# Every layout has its labels in this order. `w` is one shorter than `x`, for stencils.
 POOL: tuple[str, ...] = ("x", "y", "k", "l", "w")
 REDUCTIONS = ("rsum", "rmax", "rmin", "rprod")
 SIZES = (0, 1, 2, 2, 3, 3, 3, 4, 4, 5, 5, 6)
 
 
 class Algorithm:
-    """Makes Funcs, each of which reads earlier ones: any, or in a shape of its own.
+    """Makes Funcs, each of which reads earlier ones.
 
-    Plain ones read at labels alone, and at the next element in a stencil.
+    They read any earlier Funcs, or have a fixed shape, such as a chain. Plain Funcs read at labels
+    only, and at the next element in a stencil.
     """
 
     def __init__(self, random: Random, is_plain: bool = False) -> None:
@@ -35,7 +36,7 @@ class Algorithm:
         self.has_stencil = random.random() < 0.15
         count = random.choice((2, 3, 3, 4))
         self.pool = POOL[:count] if not self.has_stencil else (*POOL[:count], "w")
-        # Labels of one class have one size.
+        # The labels of one class have the same size.
         self.kind = {"x": "x", "y": "y", "k": "k", "l": "l", "w": "w"}
         if random.random() < 0.4:
             self.kind["y"] = "x"
@@ -60,7 +61,7 @@ class Algorithm:
         )
 
     def mixed(self) -> None:
-        """Each reads some of those before; what nobody reads yet first."""
+        """Let each Func read some earlier ones, first those that nothing reads yet."""
         unread: list[Func] = []
         for _ in range(self.random.choice((2, 2, 3, 3, 3, 4))):
             older = [func for func in self.funcs if func not in unread]
@@ -71,13 +72,13 @@ class Algorithm:
             unread = [*(other for other in unread if other not in read), func]
 
     def chain(self) -> None:
-        """Each reads the one before; mostly over the same labels."""
+        """Let each Func read the one before, mostly over the same labels."""
         labels = self.labels()
         for _ in range(self.random.choice((4, 5, 5, 6))):
             self.add(self.funcs[-1:], self.near(labels))
 
     def diamond(self) -> None:
-        """Two or three read one, and one reads these, and perhaps the first as well."""
+        """Let two or three Funcs read one, and another Func read these, perhaps also the one."""
         labels = self.labels()
         top = self.add([], self.near(labels))
         sides = [self.add([top], self.near(labels)) for _ in range(self.random.choice((2, 2, 3)))]
@@ -85,7 +86,7 @@ class Algorithm:
         self.add(both, self.near(labels))
 
     def fan(self) -> None:
-        """One reads several that read nothing of each other."""
+        """Let one Func read several that do not read each other."""
         labels = self.labels()
         producers = [self.add([], self.near(labels)) for _ in range(self.random.choice((2, 3, 3)))]
         self.add(producers, self.near(labels))
@@ -117,7 +118,7 @@ class Algorithm:
         return Func(name, tuple(labels), _product(parts))
 
     def part(self, layout: tuple[str, ...], func: Func | None) -> Expr:
-        """A factor that reads a Func, or an input alone."""
+        """Return a factor that reads a Func, or only an input."""
         random = self.random
         wanted = () if func is None else func.labels
         missing = [
@@ -144,7 +145,7 @@ class Algorithm:
         return Reduce(random.choice(REDUCTIONS), operand, labels)
 
     def over(self, layout: tuple[str, ...], func: Func | None, labels: tuple[str, ...]) -> Expr:
-        """A read that has these labels, with the help of an input if need be."""
+        """Return a read that has these labels, multiplied by an input if necessary."""
         found = self.read(layout, func, labels)
         if all(f"'{label}'" in repr(found) for label in labels):
             return found
@@ -162,7 +163,7 @@ class Algorithm:
         if "w" in layout and "x" in func.labels and "x" not in layout:
             pair = [self.element(layout, func, favoured, shift) for shift in (0, 1)]
             if any(read.padding for read in pair):
-                # One without a padding would say that w is as large as x.
+                # A read without padding would mean that w is as large as x.
                 pair = _through_pad(pair, func)
             return _product([_laid_out(read, layout) for read in pair])
         return _laid_out(self.element(layout, func, favoured, 0), layout)
@@ -199,9 +200,10 @@ class Algorithm:
 
 
 def _through_pad(pair: list[Read], func: Func) -> list[Read]:
-    """The two reads of a stencil through `pad`, of which none has w alone for an x.
+    """Return the two reads of a stencil through `pad`.
 
-    A label alone says how large the axis is, through `pad` as without it, and w is one shorter.
+    No index of them is w alone on an axis of x: a label alone decides how large the axis is, with
+    `pad` and without, and w is one shorter.
     """
     for axis, label in enumerate(func.labels):
         if label != "w" and any(read.indices[axis].plain == "w" for read in pair):
@@ -223,7 +225,7 @@ def _product(parts: list[Expr]) -> Expr:
 
 
 def _laid_out(read: Read, layout: tuple[str, ...]) -> Expr:
-    """A read with its labels where the layout has them; an affine one needs no help."""
+    """Return a read with its labels in the order of the layout; an affine read needs no change."""
     labels = tuple(index.plain for index in read.indices)
     if labels == layout or None in labels or not labels:
         return read

@@ -1,7 +1,7 @@
 """Makes, from a seed, small scheduled Programs and sizes, to compare legality checks.
 
-All pass the checks that come before legality, and their sizes are those of some tensors.
-`python -m tests.oracle.cases 2000` prints how the verdicts are spread.
+All pass the checks that come before legality, and some tensors have their sizes. `python -m
+tests.oracle.cases 2000` prints how often each verdict occurs.
 """
 
 import sys
@@ -24,7 +24,7 @@ from tests.schedule.user_primitives import USER
 class Case:
     """A scheduled Program at some sizes.
 
-    The steps of the `ordered` Funcs' reductions are not to trade places: of ordinary Programs no
+    The steps of the reductions of `ordered` Funcs must keep their order. In ordinary Programs no
     instance depends on another one of the same statement.
     """
 
@@ -33,17 +33,17 @@ class Case:
     ordered: frozenset[str] = frozenset()
 
     def judged(self) -> Verdict:
-        """What the oracle says of it."""
+        """Return the verdict of the oracle."""
         return judge_schedule(self.program, self.sizes, ordered=self.ordered)
 
 
 def case(seed: int) -> Case:
-    """The case of a seed."""
+    """Return the case of a seed."""
     for attempt in range(1000):
         random = Random(f"{seed} {attempt}")
         algorithm = Algorithm(random)
         program = scheduled(random, algorithm.program())
-        # Of those without a fusion few are refused.
+        # Few schedules without a fusion are refused.
         is_dull = all(directive.name != "fuse_at" for directive in program.directives)
         if is_dull and random.random() < 0.7:
             continue
@@ -57,7 +57,7 @@ def case(seed: int) -> Case:
 
 
 def ordinary_case(seed: int) -> Case:
-    """A case without anything strange in it, scheduled as one does who means well."""
+    """Return a case with nothing strange in it, scheduled as a sensible user would."""
     for attempt in range(1000):
         random = Random(f"ordinary {seed} {attempt}")
         algorithm = Algorithm(random, is_plain=True)
@@ -69,12 +69,12 @@ def ordinary_case(seed: int) -> Case:
 
 
 def verdicts(count: int) -> Counter[str]:
-    """How often each verdict comes up among the first cases."""
+    """Return how often each verdict occurs in the first cases."""
     return Counter(kind_of(case(seed).judged()) for seed in range(count))
 
 
 def kind_of(verdict: Verdict) -> str:
-    """`legal`, or the kind of what is wrong."""
+    """Return `legal`, or the kind of the violation."""
     return verdict.kind if isinstance(verdict, Illegal) else "legal"
 
 

@@ -9,10 +9,11 @@ from tests.oracle.lines import Line
 from tests.oracle.statements import Access
 
 Indices = tuple[int, ...]
-# Whose copy of an array it is: None for the only one, else (kernel, program, time so far).
+# The owner of a copy of an array: None if there is one copy only, else (kernel, program, time so
+# far).
 Key = tuple[int, Indices, Times] | None
 Cell = tuple[str, Key, Indices]
-# A read that finds no copy.
+# The key of a read that finds no copy.
 NOWHERE: Key = (-1, (), ())
 
 
@@ -50,7 +51,7 @@ class Reading:
         self.positions = [i.terms[0][0] for i in self.indices] if plain else None
 
     def at(self, indices: Indices) -> Indices | None:
-        """The element; None outside of it."""
+        """Return the element, or None if the read is outside of the Func."""
         for index, size in self.guards:
             if not 0 <= index.value(indices) < size:
                 return None
@@ -60,9 +61,10 @@ class Reading:
 
 
 class Cells:
-    """The cells that a statement's instances touch.
+    """The cells that the instances of a statement touch.
 
-    Reads of a Func that the kernel computes itself are left out: they are known when it is placed.
+    Reads of a Func that the kernel computes itself are left out, because they are only known when
+    that Func is placed.
     """
 
     def __init__(
@@ -79,7 +81,10 @@ class Cells:
     def of(
         self, indices: Indices, key: Key, target_key: Key, keys: Mapping[str, Key] | None = None
     ) -> tuple[list[Cell], Cell]:
-        """What it reads and what it writes; `keys` gives the copies of some results."""
+        """Return the cells that an instance reads, and the one that it writes.
+
+        `keys` gives the copies of some results.
+        """
         reads: list[Cell] = []
         for array, is_global, positions in self.results:
             mine = None if is_global else key if keys is None else keys[array]

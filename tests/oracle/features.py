@@ -1,4 +1,4 @@
-"""Lists what is in the Program and the schedule of a case, for counting."""
+"""Lists the features of the Program and the schedule of a case, to count them."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from dtpoly.algorithm.program import Directive, Program, producers, reduced_labe
 from tests.oracle.cases import Case
 from tests.oracle.kernels import REWRITES
 
-# Directives that are counted by their names.
+# These directives are counted by their names.
 _NAMES = ("block", "tensorize", "map", "split", "reorder", "unroll", "inline", "atomic")
 
 FEATURES = (
@@ -28,7 +28,7 @@ FEATURES = (
 
 
 def features(case: Case) -> tuple[str, ...]:
-    """What a case has, in the order of FEATURES."""
+    """Return the features of a case, in the order of FEATURES."""
     found = set(_found(case))
     return tuple(feature for feature in FEATURES if feature in found)
 

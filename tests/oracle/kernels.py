@@ -1,6 +1,6 @@
 """Computes which kernels a scheduled Program has, and what is fused where.
 
-An account of its own: it reads the directives as data and shares no code with the checks.
+This is a separate account: it reads the directives as data and shares no code with the checks.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from dtpoly.directives.tensorize import Tensorize
 from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.values import Divided
 
-# What users' primitives are called.
+# The names of users' primitives.
 REWRITES = (
     *("interchange", "skew", "backwards", "lean", "distribute", "spread"),
     *("upside_down", "forget", "flatten", "shorten"),
@@ -32,7 +32,7 @@ class Unclear(ValueError):
 
 @dataclass(slots=True)
 class Settings:
-    """What the directives on one Func say about the loops of its kernel."""
+    """The directives on one Func, as they concern the loops of its kernel."""
 
     blocks: dict[str, int] = field(default_factory=dict[str, int])
     partials: dict[str, str] = field(default_factory=dict[str, str])  # names, by label
@@ -45,13 +45,13 @@ class Settings:
     rewrites: tuple[Directive, ...] = ()  # users' primitives, in order
 
     def tile(self, func: str, loop: str) -> int | None:
-        """The tile of a loop of a Func in this kernel; None if it has no lanes."""
+        """Return the tile of a loop of a Func in this kernel, or None if it has no lanes."""
         return self.tiles.get((func, loop), self.tiles.get((None, loop)))
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """`func.fuse_at(consumer, loop)`."""
+    """A directive `func.fuse_at(consumer, loop)`."""
 
     func: str
     consumer: str
@@ -61,7 +61,10 @@ class Fusion:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Kernels in the order in which they run; for each the Funcs fused in, consumers first."""
+    """The kernels in the order in which they run.
+
+    For each kernel it has the Funcs that are fused in, consumers first.
+    """
 
     inlined: frozenset[str]
     compiled: tuple[str, ...]  # in the order of the Program
@@ -70,7 +73,7 @@ class Plan:
 
 
 def plan(program: Program) -> Plan:
-    """What the directives of a Program say. They must pass the checks of `check_schedule`."""
+    """Read the directives of a Program, which must pass the checks of `check_schedule`."""
     settings: dict[str, Settings] = {func.name: Settings() for func in program.funcs}
     inlined: set[str] = set()
     wanted: set[str] = set()
@@ -102,7 +105,7 @@ def plan(program: Program) -> Plan:
     for directive in program.directives:
         if directive.name in REWRITES:
             settings[directive.func].rewrites += (directive,)
-    # In the order of the set, which is another one in each process, kernels would trade places.
+    # In the order of a set, which differs between processes, kernels would trade places.
     compiled = tuple(func.name for func in program.funcs if func.name in wanted)
     needed = in_order(program, compiled or None)
     hosts, fused = _hosts(program, frozenset(inlined), compiled, fusions)
@@ -113,7 +116,7 @@ def plan(program: Program) -> Plan:
 def _hosts(
     program: Program, inlined: frozenset[str], compiled: tuple[str, ...], fusions: list[Fusion]
 ) -> tuple[dict[str, set[str]], dict[str, list[Fusion]]]:
-    """For each Func the kernels in which it is computed; for each kernel what is fused in."""
+    """Return for each Func the kernels that compute it, and for each kernel what is fused in."""
     reads = producers(program)
     needed = {func.name for func in in_order(program, compiled or None)}
     hosts: dict[str, set[str]] = {}
@@ -149,7 +152,7 @@ def _is_read(
     reads: Mapping[str, tuple[str, ...]],
     hosts: Mapping[str, set[str]],
 ) -> bool:
-    """True if a consumer reads a Func, itself or through others of one kernel."""
+    """True if a consumer reads a Func, directly or through others of one kernel."""
     pending, seen = [consumer], {consumer}
     while pending:
         for below in reads[pending.pop()]:

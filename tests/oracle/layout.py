@@ -1,4 +1,4 @@
-"""Lays the statements of a nest out in loops; each instance gets its time and its lanes."""
+"""Puts the statements of a nest into loops, which gives each instance its time and its lanes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Times = tuple[int, ...]
 
 
 class Level(NamedTuple):
-    """One loop over a dimension: where it stands in the time, its step, its tile of lanes."""
+    """One loop over a dimension: its place in the time, its step, and its tile of lanes."""
 
     name: str
     slot: int
@@ -23,13 +23,13 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a statement stands: positions in sequences, and the loops over each dimension."""
+    """The place of a statement: positions in sequences, and the loops over each dimension."""
 
     positions: Path
     levels: tuple[tuple[Level, ...], ...]
 
     def at(self, indices: Sequence[int], starts: Sequence[int]) -> tuple[Times, Times]:
-        """Time and lanes of an instance; loops begin at `starts`."""
+        """Return the time and the lanes of an instance; loops begin at `starts`."""
         time = [0] * (2 * len(self.positions) - 1)
         time[::2] = self.positions
         lanes: list[int] = []
@@ -77,7 +77,7 @@ def lay_out(
 
 
 def _chain(label: str, settings: Settings) -> list[str]:
-    """The loops that splits make of one loop."""
+    """Return the loops that splits make of one loop."""
     chain = [label]
     while chain[-1] in settings.splits:
         chain.append(settings.splits[chain[-1]][0])

@@ -1,4 +1,4 @@
-"""Computes the statements of the kernels of a Func, in the order in which they stand."""
+"""Computes the statements of the kernels of a Func, in the order of the text."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ Role = Literal["zero", "init", "update", "combine", "store", "add", "value"]
 class Line:
     """A statement of one kernel.
 
-    It reads `results`, arrays indexed by some of its dimensions, and Funcs; it writes an element
-    of `target`, or adds to it. What it writes is mixed from what it reads, or the sum of that.
+    It reads `results`, which are arrays indexed by some of its dimensions, and Funcs; it writes an
+    element of `target`, or adds to it. The value that it writes is mixed from what it reads, or is
+    the sum of that.
     """
 
     func: str
@@ -31,7 +32,7 @@ class Line:
 
     @property
     def is_update(self) -> bool:
-        """True if it adds to what is there."""
+        """True if the statement adds to the element."""
         return self.role in ("update", "add")
 
     def __str__(self) -> str:
@@ -52,19 +53,19 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How the reductions of a Func are split: block sizes and names of partial labels."""
+    """How the reductions of a Func are split: block sizes, and names of partial labels."""
 
     blocks: Mapping[str, int]
     names: Mapping[str, str]
 
     def is_split(self, reduction: Reduction) -> bool:
-        """True if a label that it binds is blocked."""
+        """True if a label that the reduction binds is blocked."""
         return any(label in self.blocks for label in reduction.labels)
 
     def dims(self, reduction: Reduction) -> tuple[Dim, ...]:
-        """The dimensions of its partial results, besides those it keeps."""
+        """Return the dimensions of the partial results, except those that the reduction keeps."""
         cut = (label for label in reduction.labels if label in self.blocks)
-        # Without a name the label of the partial results is one that no directive can name.
+        # Without a name, partial results have a label that no directive can name.
         return tuple(Dim(self.names.get(k, f"{k}'"), reduction.number) for k in cut)
 
 
@@ -72,13 +73,13 @@ WHOLE = Parts({}, {})
 
 
 def whole(meaning: Meaning) -> tuple[Line, ...]:
-    """All statements of a Func that is computed as it is defined."""
+    """Return all statements of a Func that is computed as it is defined."""
     lines = [line for r in meaning.reductions for line in _reduction(meaning, r, WHOLE)]
     return (*lines, _value(meaning))
 
 
 def nests(meaning: Meaning, settings: Settings) -> Iterator[Nest]:
-    """The kernels of a Func, in order."""
+    """Yield the kernels of a Func, in order."""
     left = {dim.label for dim in meaning.dims}
     own = tuple(
         (dim, settings.blocks[dim.label]) for dim in meaning.dims if dim.label in settings.blocks
@@ -108,7 +109,7 @@ def _atomic(
     cut: Mapping[str, int],
     settings: Settings,
 ) -> Iterator[Nest]:
-    """One kernel whose programs add to the result, after something has made it the identity."""
+    """Yield a kernel that makes the result the identity, and one whose programs add to it."""
     (reduction,) = meaning.reductions
     inner = [r for r in meaning.every() if r is not reduction]
     if frozenset(cut) != settings.atomic or any(set(r.labels) & set(cut) for r in inner):
@@ -129,7 +130,7 @@ def _reduction(
     yield Line(name, "init", reduction, kept, accumulator, kept, ())
     if parts.is_split(reduction) if split is None else split:
         blocks = parts.dims(reduction)
-        # Labels that are not blocked are done with: a partial result is over all of them.
+        # A partial result is over all labels that are not blocked, so they do not occur any more.
         dims = (*kept, *blocks)
         results: list[tuple[str, tuple[Dim, ...]]] = [(_part(meaning, reduction), dims)]
         yield Line(name, "update", reduction, dims, accumulator, kept, tuple(results))
@@ -178,7 +179,7 @@ def _part(meaning: Meaning, reduction: Reduction) -> str:
 
 
 def loop_order(meaning: Meaning, lines: Sequence[Line], fixed: Sequence[Dim]) -> tuple[str, ...]:
-    """Labels of a Func's loops, before splits: its own, then those of its statements."""
+    """Return the labels of a Func's loops, before splits: its own, then those of its statements."""
     labels = dict.fromkeys(dim.label for dim in meaning.dims)
     labels.update((d.label, None) for line in lines for d in line.dims if d not in fixed)
     return tuple(labels)

@@ -1,19 +1,19 @@
-"""Computes every statement instance of a scheduled Program at sizes, with its place and cells.
+"""Computes every statement instance of a scheduled Program at sizes, with its place and its cells.
 
-Loops, blocks, tiles and what a fused Func is needed for are all found by enumeration. Where the
-specification leaves something open, this is how it is read:
+It finds loops, blocks, tiles, and the elements that are needed of a fused Func, all by enumeration.
+Where the specification leaves something open, it is read like this:
 
-- A label that stands on the left and is also reduced has one place in the order of loops, its
-  first.
-- A loop that `reorder`, `split` or `tensorize` names is meant in every Func of the kernel;
-  `reorder` moves those of the named loops that a Func has. Lanes and steps of a split loop are
-  counted in its own iterations.
-- Each reduction that `block` splits has a first kernel of its own, before the next that needs it;
-  of the Func's blocked labels its grid has those that the result keeps. A fusion into the Func is
-  one into each of these kernels that reads the producer.
-- If no loop is around all reads, the producer is computed nowhere in the kernel, and each of them
-  finds nothing. A block is a loop of the kernel's own Func only.
-- An instance is recomputed if any statement of the producer is, not only its value.
+- A label that is on the left and is also reduced has one place in the order of loops, its first
+  one.
+- If `reorder`, `split` or `tensorize` names a loop, this means the loop of every Func of the
+  kernel; `reorder` moves those of the named loops that a Func has. Lanes and steps of a split loop
+  are counted in its own iterations.
+- Each reduction that `block` splits has a first kernel of its own, before the next one that needs
+  it; its grid has those of the Func's blocked labels that the result keeps. A fusion into the Func
+  is a fusion into each of these kernels that reads the producer.
+- If no loop is around all reads, the producer is computed nowhere in the kernel, and none of the
+  reads finds a value. A block is a loop of the kernel's own Func only.
+- An instance counts as recomputed if any statement of the producer is, not only its value.
 - `recompute` on a Func says nothing about the producers that are fused into it.
 - Tiles of a fused Func start at the smallest index of the label that T needs at all.
 - A label takes the reader's lanes if every read has it at one lane dimension alone, and T holds a
@@ -63,10 +63,11 @@ class Recomputed(NamedTuple):
 
 @dataclass(slots=True)
 class Built:
-    """All instances; elements that must be there in the end; what breaks the rules of fusion.
+    """All instances, and violations of the rules of fusion.
 
-    `lost` are instances that users' primitives have left out. `ways` are those of statements
-    that none of these moved, `hosts` the Funcs whose kernels there are, by number.
+    `stored` are the elements that must exist at the end. `lost` are instances that users'
+    primitives have left out. `ways` are those of statements that no such primitive moved; `hosts`
+    are the Funcs that have kernels, by number.
     """
 
     placed: list[Placed] = field(default_factory=list[Placed])
@@ -78,7 +79,7 @@ class Built:
 
 
 def defining(program: Program, sizes: Sizes) -> list[Placed]:
-    """All instances in the defining order: one kernel, one program, one after another."""
+    """Return all instances in the defining order: one kernel, one program, one after another."""
     placed: list[Placed] = []
     known = meanings(program, plan(program).inlined, sizes)
     for func in in_order(program):
@@ -95,7 +96,7 @@ def defining(program: Program, sizes: Sizes) -> list[Placed]:
 
 
 def build(program: Program, sizes: Sizes) -> Built:
-    """All instances of a scheduled Program, kernel after kernel."""
+    """Return all instances of a scheduled Program, kernel after kernel."""
     known = plan(program)
     meaning = meanings(program, known.inlined, sizes)
     built = Built()
@@ -113,7 +114,7 @@ def build(program: Program, sizes: Sizes) -> Built:
 
 @dataclass(slots=True)
 class _Member:
-    """A Func computed in a kernel: its loops, and the path and time at which its nest begins."""
+    """A Func that a kernel computes: its loops, and the path and time at which its nest begins."""
 
     meaning: Meaning
     lines: Sequence[Line]
@@ -126,7 +127,7 @@ class _Member:
 
 
 class _Node(NamedTuple):
-    """A loop that a Func can be fused at: its path, and the length of the time up to it.
+    """A loop at which a Func can be fused: its path, and the length of the time up to it.
 
     `local` is its path in the nest of its own Func.
     """
@@ -137,7 +138,7 @@ class _Node(NamedTuple):
 
 
 class _Kernel:
-    """Builds one kernel: its own Func first, then what is fused in, consumers first."""
+    """Builds one kernel: first its own Func, then the fused Funcs, consumers first."""
 
     def __init__(
         self,
@@ -176,7 +177,7 @@ class _Kernel:
                 self.built.placed.extend(instances)
 
     def rewrite(self, ways: Mapping[Line, Way]) -> None:
-        """Do what users' primitives say."""
+        """Apply users' primitives."""
         rewritings = rewritten(self.settings.rewrites, self.host, ways, self.sizes)
         last = rewritings[-1].ways
         ranks = ranked(last)
@@ -245,7 +246,7 @@ class _Kernel:
                 append(Placed(self.number, program, time, lane, line, indices, reads, write))
 
     def ranges(self, program: Indices) -> Callable[[Dim], range]:
-        """The indices of each dimension that one program walks."""
+        """Return a function that gives the indices of each dimension that one program walks."""
         fixed: dict[Dim, range] = {}
         for (dim, size), block in zip(self.nest.axes, program, strict=True):
             end = min(size * (block + 1), self.sizes[dim.label])
@@ -258,7 +259,7 @@ class _Kernel:
         return lambda dim: fixed[dim] if dim in fixed else range(self.extent(dim))
 
     def extent(self, dim: Dim) -> int:
-        """How many indices a dimension has; that of partial results counts blocks."""
+        """Return how many indices a dimension has; for partial results, these are blocks."""
         if dim.label in self.sizes:
             return self.sizes[dim.label]
         names = {self.settings.partials.get(k, f"{k}'"): k for k in self.settings.blocks}
@@ -266,9 +267,11 @@ class _Kernel:
         return -(-self.sizes[label] // self.settings.blocks[label])
 
     def needed_reductions(self, member: _Member, ranges: Callable[[Dim], range]) -> set[int]:
-        """Reductions that a program computes: all; those for itself only if it reads them.
+        """Return the reductions that a program computes.
 
-        A part of a reduction, one block of what that binds, is the program's own.
+        Reductions that a program computes only for itself are left out if it does not read them.
+        One part of a reduction, which is one block of the labels that it binds, belongs to the
+        program.
         """
         alive: set[int] = set()
         updates = {
@@ -342,7 +345,7 @@ class _Kernel:
         self.place_copies(fusion, member, slot, needed)
 
     def find_node(self, fusion: Fusion, readers: list[tuple[_Member, Line]]) -> _Node | None:
-        """The innermost loop of the consumer around all reads; else its block; else nothing."""
+        """Return the innermost loop of the consumer around all reads, else its block, else None."""
         consumer = self.members.get(fusion.consumer)
         if consumer is None:
             return None
@@ -362,7 +365,10 @@ class _Kernel:
         node: _Node,
         readings: Sequence[tuple[_Member, Line, list[Reading]]],
     ) -> dict[str, tuple[str, Dim]]:
-        """Labels that take their lanes from a reader's dimension of which T holds one tile."""
+        """Return labels that take their lanes from a reader's dimension.
+
+        T holds one tile of this dimension.
+        """
         taken: dict[str, tuple[str, Dim]] = {}
         for axis, dim in enumerate(meaning.dims):
             if dim.label in self.settings.splits:
@@ -442,7 +448,7 @@ def _number(line: Line) -> int:
 
 
 def _global(lines: Sequence[Line]) -> dict[str, None]:
-    """Results that another kernel has written."""
+    """Return results that another kernel has written."""
     written = {line.target for line in lines}
     return {array: None for line in lines for array, _ in line.results if array not in written}
 
@@ -450,7 +456,7 @@ def _global(lines: Sequence[Line]) -> dict[str, None]:
 def _closure(
     meaning: Meaning, elements: set[Indices], sizes: Sizes
 ) -> dict[tuple[str, int], list[Indices]]:
-    """The instances of each reduction's statements that some elements need."""
+    """Return the instances of each reduction's statements that some elements need."""
     found: dict[tuple[str, int], list[Indices]] = {}
     for reduction in meaning.reductions:
         _close(reduction, meaning.dims, elements, sizes, found)

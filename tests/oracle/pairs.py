@@ -1,6 +1,6 @@
-"""Says how one of two named instances of a schedule breaks an order with the other.
+"""Finds how one of two named instances of a schedule violates an order with the other.
 
-Only places and storage count: who touches which cell, in which program, at what time.
+It looks at places and storage only: who touches which cell, in which program, at which time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -14,7 +14,7 @@ from tests.oracle.nest import Built, Placed, Recomputed, Sizes, build
 from tests.oracle.run import Kind
 from tests.oracle.statements import meanings
 
-# What the product calls a statement, and what the oracle has for it.
+# For the name of a statement in messages, the roles that it has in the oracle.
 ROLES: dict[str, tuple[Role, ...]] = {
     "init": ("init", "zero"),
     "update": ("update", "add"),
@@ -36,20 +36,20 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """How two instances break the rules, and whether they are as far apart as was said."""
+    """The way in which two instances break the rules, and whether their distance is as was said."""
 
     kind: Kind
     is_placed: bool
 
 
 def pairs(program: Program, sizes: Sizes, source: Named, target: Named) -> Iterator[Pair]:
-    """What is wrong with any two instances that answer to the names.
+    """Yield the violations of any two instances that have these names.
 
     The source must come first.
     """
     built = build(program, sizes)
     axes = _axes(program, sizes)
-    # Labels that number partial results are told by the program.
+    # The program gives the labels that number partial results.
     labels = {label.name for label in program.labels}
     if any(_answers(one, source, labels, axes) for one in built.lost):
         yield Pair("is not computed exactly once", is_placed=True)
@@ -66,7 +66,7 @@ def pairs(program: Program, sizes: Sizes, source: Named, target: Named) -> Itera
 
 
 def met(program: Program, sizes: Sizes, source: Named, target: Named) -> bool:
-    """Whether one program computes both, the source before the target, and they share a cell."""
+    """True if one program computes both, the source before the target, and they share a cell."""
     built = build(program, sizes)
     axes, labels = _axes(program, sizes), {label.name for label in program.labels}
     return any(
@@ -81,7 +81,7 @@ def met(program: Program, sizes: Sizes, source: Named, target: Named) -> bool:
 
 
 def _axes(program: Program, sizes: Sizes) -> list[tuple[str, ...]]:
-    """The labels of the grid of each kernel, those that a user's primitive adds last."""
+    """Return the labels of the grid of each kernel; labels of a user's primitive come last."""
     known = plan(program)
     meaning = meanings(program, known.inlined, sizes)
     found: list[tuple[str, ...]] = []
@@ -96,7 +96,7 @@ def _axes(program: Program, sizes: Sizes) -> list[tuple[str, ...]]:
 
 
 def _answers(one: Placed, named: Named, labels: Set[str], axes: Sequence[tuple[str, ...]]) -> bool:
-    """Whether an instance is the one that is named, as far as some labels tell."""
+    """True if the instance is the one that is named, as far as some labels say."""
     if one.line.func != named.func or one.line.role not in ROLES[named.role]:
         return False
     every = {dim.label: index for dim, index in zip(one.line.dims, one.indices, strict=True)}
@@ -127,7 +127,10 @@ def _broken(source: Placed, target: Placed, recomputed: Iterable[Recomputed]) ->
 
 
 def _touch(one: Placed, other: Placed) -> bool:
-    """Whether one of them writes what both touch; a reduction and its result are one."""
+    """True if one of them writes a cell that both touch.
+
+    A reduction and its result count as one.
+    """
     mine, others = _reduction(one.write), _reduction(other.write)
     if mine == others:
         return True
@@ -144,11 +147,11 @@ def _place(one: Placed) -> tuple[int, Indices, Indices, Indices]:
 
 
 def _is_again(one: Placed, other: Placed, recomputed: Iterable[Recomputed]) -> bool:
-    """Whether two copies of an instance are in different iterations of one program."""
+    """True if two copies of an instance are in different iterations of one program."""
     same = (one.kernel, one.program) == (other.kernel, other.program)
     mine = any(
         (again.kernel, again.line, again.indices) == (one.kernel, one.line, one.indices)
-        # Programs as they were before a user's primitive added blocks.
+        # These are the programs before a user's primitive added blocks.
         and again.program == one.program[: len(again.program)]
         for again in recomputed
     )
@@ -156,7 +159,7 @@ def _is_again(one: Placed, other: Placed, recomputed: Iterable[Recomputed]) -> b
 
 
 def _is_apart(built: Built, one: Placed, other: Placed, source: Named, target: Named) -> bool:
-    """Whether the loops of the kernel's own Func are as far apart as the names say."""
+    """True if the loops of the kernel's own Func are as far apart as the names say."""
     if one.line not in built.ways or other.line not in built.ways:
         return True
     way, way_of_other = built.ways[one.line], built.ways[other.line]

@@ -1,7 +1,7 @@
-"""Moves the places of a kernel as users' primitives say in their docstrings.
+"""Moves the places of a kernel as the docstrings of users' primitives say.
 
-An account of its own of `tests/schedule/user_primitives.py`: no tree is looked at, only where
-each instance is. Some of them are wrong on purpose, and then instances get lost.
+This is a separate account of `tests/schedule/user_primitives.py`: it has no tree, but only the
+place of each instance. Some of these primitives are wrong on purpose, and then instances get lost.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
@@ -17,7 +17,7 @@ Ways = Mapping[Line, Way]
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Where an instance is, besides its positions; a lost one is nowhere."""
+    """The place of an instance, without its positions; a lost instance has no place."""
 
     program: tuple[int, ...]
     values: Values
@@ -26,7 +26,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """What one directive does: the new ways, and where an instance of a statement goes."""
+    """The effect of one directive: the new ways, and a function that moves an instance."""
 
     ways: Ways
     move: Callable[[Line, tuple[int, ...], Moved], Moved]
@@ -35,7 +35,7 @@ class Rewriting:
 def rewritten(
     directives: Sequence[Directive], host: str, ways: Ways, extents: Mapping[str, int]
 ) -> list[Rewriting]:
-    """What directives on the Func of a kernel do to it, one after another."""
+    """Return the effects of the directives on the Func of a kernel, one after another."""
     found: list[Rewriting] = []
     for directive in directives:
         found.append(_rewriting(directive, host, ways, extents))
@@ -87,7 +87,7 @@ def _rewriting(
 
 
 def ranked(ways: Ways) -> dict[Line, tuple[int, ...]]:
-    """Each position as a number: what is compared in one loop keeps its order."""
+    """Return each position as a number, such that positions in one loop keep their order."""
     every = sorted({position for way in ways.values() for position in way.positions})
     rank = {position: at for at, position in enumerate(every)}
     return {line: tuple(rank[p] for p in way.positions) for line, way in ways.items()}
@@ -98,13 +98,16 @@ def _on_values(ways: Ways, change: Callable[[Way, Values], Values]) -> Rewriting
 
 
 def _in_order(before: Ways, after: Ways) -> Rewriting:
-    """Positions change, loops stay."""
+    """Change positions, and leave loops as they are."""
     assert all(before[line].loops == after[line].loops for line in before)
     return Rewriting(after, lambda _line, _indices, old: old)
 
 
 def _interchange(label: str, ways: Ways) -> Rewriting:
-    """Inner loops first; a loop with anything but one loop in it stays where it is."""
+    """Exchange loops, inner ones first.
+
+    A loop that contains anything but one loop stays in place.
+    """
     swaps: dict[Line, list[int]] = {line: [] for line in ways}
     now = dict(ways)
     for depth in reversed(range(max((len(way.loops) for way in ways.values()), default=0))):
@@ -132,7 +135,7 @@ def _interchange(label: str, ways: Ways) -> Rewriting:
 
 
 def _shares(one: Way, other: Way, depth: int) -> bool:
-    """Whether the loop at a depth is the same one."""
+    """True if both have the same loop at this depth."""
     return one.positions[: depth + 1] == other.positions[: depth + 1]
 
 
@@ -144,7 +147,7 @@ def _backwards(label: str, way: Way, values: Values) -> Values:
 
 
 def _counted(way: Way, values: Values) -> list[tuple[tuple[str, str], int]]:
-    """Func and label of each loop, and where that is, in indices."""
+    """Return the Func and the label of each loop, with its value in indices."""
     return [
         ((loop.func, loop.label), value * loop.step)
         for loop, value in zip(way.loops, values, strict=True)
@@ -152,7 +155,7 @@ def _counted(way: Way, values: Values) -> list[tuple[tuple[str, str], int]]:
 
 
 def _skew(host: str, outer: str, inner: str, way: Way, values: Values) -> Values:
-    """An inner loop counts from where the loops outside of it are."""
+    """Let an inner loop start at the values of the loops outside of it."""
     counted = _counted(way, values)
     result = list(values)
     for depth, (loop, at) in enumerate(counted):
@@ -162,7 +165,7 @@ def _skew(host: str, outer: str, inner: str, way: Way, values: Values) -> Values
 
 
 def _lean(host: str, outer: str, inner: str, way: Way, values: Values) -> Values:
-    """An outer loop counts back by where the loops inside of it are."""
+    """Let an outer loop count back by the values of the loops inside of it."""
     counted = _counted(way, values)
     result = list(values)
     for depth, (loop, at) in enumerate(counted):
@@ -172,7 +175,7 @@ def _lean(host: str, outer: str, inner: str, way: Way, values: Values) -> Values
 
 
 def _distributed(label: str, way: Way) -> Way:
-    """A child stands where its loop stood, and alone in it; inner loops first."""
+    """Put each child where its loop was, alone in a loop, inner loops first."""
     positions = list(way.positions)
     for depth in reversed(range(len(way.loops))):
         if way.loops[depth].label == label:
@@ -186,7 +189,7 @@ def _turned(way: Way) -> Way:
 
 
 def _last(ways: Ways) -> set[Line]:
-    """The statements in the last child of any sequence."""
+    """Return the statements in the last child of any sequence."""
     found: set[Line] = set()
     for line, way in ways.items():
         for depth, position in enumerate(way.positions):
@@ -207,7 +210,11 @@ def _spread(
     indices: Sequence[int],
     old: Moved,
 ) -> Moved:
-    """What lacks a label on the left is in the first program, if the label has any."""
+    """Move an instance to its program by labels.
+
+    A statement without one of the labels on the left is in the first program, if the label has an
+    index.
+    """
     free = {d.label: i for d, i in zip(line.dims, indices, strict=True) if d.binder == LEFT}
     blocks = (free[label] // size if label in free else 0 for label, size in sizes.items())
     is_lost = any(label not in free for label in empty)

@@ -1,7 +1,7 @@
-"""Executes placed instances on real storage, and judges the schedule by that.
+"""Executes placed instances on real storage, and judges the schedule by the results.
 
 Programs of a kernel are interleaved at random, and so are the lanes of a step. Every access is
-watched, and what is stored in the end is compared with what the defining order computes.
+watched, and the stored values at the end are compared with those of the defining order.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ Kind = Literal[
     "is not computed exactly once",
 ]
 
-# All arithmetic is modulo this prime, so that sums may be taken in any order.
+# All arithmetic is modulo this prime, so that sums may be computed in any order.
 PRIME = 2**61 - 1
 _SALT = 0x5EED
 
@@ -35,7 +35,7 @@ class Legal:
 
 @dataclass(frozen=True, slots=True)
 class Illegal:
-    """What is wrong; the detail names instances and cells."""
+    """A violation; the detail names instances and cells."""
 
     kind: Kind
     detail: str
@@ -51,10 +51,9 @@ def judge_schedule(
     seed: int = 0,
     ordered: Set[str] = frozenset(),
 ) -> Verdict:
-    """The verdict on a scheduled Program at some sizes.
+    """Return the verdict on a scheduled Program at some sizes.
 
-    The reductions of the `ordered` Funcs are taken for operations whose steps may not trade
-    places.
+    The steps of reductions of the `ordered` Funcs must keep their order.
     """
     built = build(program, sizes)
     if built.lost:
@@ -70,7 +69,7 @@ def judge_schedule(
 
 
 def results(placed: Iterable[Placed]) -> dict[Cell, int]:
-    """Storage after executing instances one after another, as they are listed."""
+    """Return the storage after executing instances one after another, as they are listed."""
     storage: dict[Cell, int] = {}
     for one in placed:
         value = _value(one, [storage[cell] for cell in one.reads])
@@ -87,10 +86,11 @@ def judge(
     seed: int = 0,
     ordered: Set[str] = frozenset(),
 ) -> Verdict:
-    """The verdict on instances at any places; `stored` gives what must be stored in the end.
+    """Return the verdict on instances at any places.
 
-    The list's own order means nothing. Kernels run by number, a program's steps by time; instances
-    of one time and program are the lanes of one step.
+    `stored` gives what must be stored at the end. The order of the list means nothing. Kernels run
+    by number, and the steps of a program by time; instances of one time and program are the lanes
+    of one step.
     """
     twice = _in_one_place(placed)
     if twice is not None:
@@ -119,13 +119,13 @@ def judge(
 
 
 def show(cell: Cell) -> str:
-    """A cell as text."""
+    """Return a cell as text."""
     array, key, indices = cell
     return f"{array}{list(indices)}" + ("" if key is None else f" of {key}")
 
 
 def _steps(placed: Iterable[Placed]) -> list[list[list[list[Placed]]]]:
-    """Instances by kernel, program and step, each in order."""
+    """Return instances by kernel, program and step, each in order."""
     found: dict[int, dict[Indices, dict[Indices, list[Placed]]]] = {}
     for one in placed:
         programs = found.setdefault(one.kernel, {})
@@ -137,7 +137,7 @@ def _steps(placed: Iterable[Placed]) -> list[list[list[list[Placed]]]]:
 
 
 def _in_one_place(placed: Iterable[Placed]) -> Placed | None:
-    """An instance of a statement whose place another one has as well."""
+    """Return an instance of a statement that has the same place as another one, or None."""
     taken: set[tuple[Line, int, Indices, Indices, Indices]] = set()
     for one in placed:
         place = (one.line, one.kernel, one.program, one.time, one.lane)
@@ -148,7 +148,7 @@ def _in_one_place(placed: Iterable[Placed]) -> Placed | None:
 
 
 def _turns(placed: Iterable[Placed], ordered: Set[str]) -> dict[int, int]:
-    """How many steps come before each step of an ordered reduction, by the instance's id."""
+    """Return how many steps come before each step of an ordered reduction, by the instance's id."""
     steps: dict[Cell, list[Placed]] = {}
     for one in placed:
         if _is_ordered(one, ordered):
@@ -165,7 +165,10 @@ def _is_ordered(one: Placed, ordered: Set[str]) -> bool:
 
 
 def _race(step: list[Placed], ordered: Set[str]) -> Illegal | None:
-    """Two lanes that touch a cell which one of them writes; two updates may, but ordered ones."""
+    """Find two lanes that touch a cell which one of them writes.
+
+    Two updates may do this, unless they are ordered.
+    """
     written: dict[Cell, Placed] = {}
     for one in step:
         other = written.setdefault(one.write, one)
@@ -185,7 +188,7 @@ def _raced(one: Placed, other: Placed, cell: Cell) -> Illegal:
 
 
 class _Stored:
-    """A cell, and who has touched it. `NOBODY` and `MANY` stand for programs too."""
+    """A cell, and who has touched it. `NOBODY` and `MANY` can take the place of a program."""
 
     __slots__ = ("kernel", "reader", "reads", "updates", "value", "writer", "written")
 
@@ -214,7 +217,7 @@ class _Trouble:
 
 @dataclass(frozen=True, slots=True)
 class _Expected:
-    """How many updates each cell gets; before which of these, in a row, an ordered one comes."""
+    """The number of updates of each cell, and of updates before each ordered one."""
 
     updates: Mapping[Cell, int]
     turns: Mapping[int, int]
@@ -227,9 +230,9 @@ def _execute(
     run: int,
     random: Random,
 ) -> _Trouble | None:
-    """Run all kernels; in run 0 program after program, later in random interleavings.
+    """Run all kernels: in run 0 program after program, later in random interleavings.
 
-    In even runs the lanes of a step all read before one writes, in odd ones each acts alone.
+    In even runs all lanes of a step read before one writes; in odd runs each lane acts alone.
     """
     for programs in kernels:
         for step in _interleaved(programs, run, random):
@@ -319,7 +322,7 @@ def _value(one: Placed, read: list[int]) -> int:
     if not line.mixes:
         return sum(read) % PRIME
     number = -1 if line.reduction is None else line.reduction.number
-    # A sum over the reads, because a fused Func's are listed after the others.
+    # This is a sum over the reads, because the reads of a fused Func are listed after the others.
     total = 0
     for (array, _, at), value in zip(one.reads, read, strict=True):
         total += hash((array, at, value))
@@ -327,7 +330,10 @@ def _value(one: Placed, read: list[int]) -> int:
 
 
 def _explain(trouble: _Trouble, placed: Sequence[Placed]) -> Illegal:
-    """The kind: what is missing may only come later, or only come in another program."""
+    """Return the kind of the violation.
+
+    The missing write may come later, or may come in another program only.
+    """
     one, cell = trouble.one, trouble.cell
     others = [other for other in placed if other is not one and other.write == cell]
     kind = trouble.kind

@@ -10,7 +10,7 @@ from tests.oracle.kernels import Unclear, plan
 
 
 def scheduled(random: Random, program: Program) -> Program:
-    """Any directives, sensible or not, and users' primitives, right or wrong."""
+    """Return the Program with any directives, sensible or not, and any primitives."""
     readers = {
         func.name: [r for r in program.funcs if f"tensor='{func.name}'" in repr(r.body)]
         for func in program.funcs
@@ -25,7 +25,7 @@ def scheduled(random: Random, program: Program) -> Program:
         elif random.random() < 0.95:
             directives.extend(_fusion(random, func, readers[name]))
             if len(readers[name]) > 1 and random.random() < 0.1:
-                # Perhaps into another kernel as well.
+                # The Func may be fused into another kernel as well.
                 directives.extend(_fusion(random, func, readers[name]))
     placed = replace(program, directives=tuple(directives))
     try:
@@ -40,7 +40,7 @@ def scheduled(random: Random, program: Program) -> Program:
 
 
 def sensible(random: Random, program: Program) -> Program:
-    """Directives as one writes them who means well: what the thesis has.
+    """Return the Program with sensible directives, of the kinds that the thesis has.
 
     A Func is fused at the outermost loop of its last reader, if it has that label itself.
     """
@@ -63,7 +63,7 @@ def sensible(random: Random, program: Program) -> Program:
 
 
 def _sensible_loops(random: Random, members: list[Func]) -> Iterator[Directive]:
-    """Blocks of the first labels, lanes along the others, a reduction in parts now and then."""
+    """Yield blocks of the first labels, lanes along others, and seldom a reduction in parts."""
     host = members[0]
     labels = list(dict.fromkeys(v for f in members for v in (*f.labels, *reduced_labels(f))))
     blocks = [Argument(v, random.choice((2, 4))) for v in host.labels if random.random() < 0.5]
@@ -83,12 +83,12 @@ def _sensible_loops(random: Random, members: list[Func]) -> Iterator[Directive]:
 
 
 def _fusion(random: Random, func: Func, readers: list[Func]) -> list[Directive]:
-    # With several readers a fusion into the last one has the best chance to be around all.
+    # With several readers, a fusion into the last one has the best chance to be around all reads.
     consumer = readers[-1] if random.random() < 0.6 else random.choice(readers)
     loops = (*consumer.labels, *reduced_labels(consumer))
     if not loops:
         return []
-    # Outer loops are legal more often.
+    # A fusion at an outer loop is legal more often.
     loop = loops[0] if random.random() < 0.55 else random.choice(loops)
     if random.random() < 0.06:
         loop = f"{loop}i"
@@ -97,7 +97,7 @@ def _fusion(random: Random, func: Func, readers: list[Func]) -> list[Directive]:
 
 
 def _loops(random: Random, members: list[Func]) -> list[Directive]:
-    """Directives on the Func of a kernel, the first of its members."""
+    """Return directives on the Func of a kernel, which is the first of its members."""
     host = members[0]
     directives: list[Directive] = []
     own = list(dict.fromkeys((*host.labels, *reduced_labels(host))))
@@ -149,7 +149,7 @@ def _loops(random: Random, members: list[Func]) -> list[Directive]:
 
 
 def _numbering(random: Random, blocks: list[Argument]) -> Iterator[Argument]:
-    """Blocks in any order, some in groups."""
+    """Yield blocks in any order, some in groups."""
     order = random.sample([str(block.target) for block in blocks], len(blocks))
     groups = [label for label in order if random.random() < 0.4]
     for label in order:
@@ -167,9 +167,9 @@ def _rewrites(
     whole: list[str],
     wrong: list[str],
 ) -> Iterator[Directive]:
-    """Users' primitives; `whole` are labels of the Func's own that nothing has cut.
+    """Yield users' primitives; `whole` are labels of the Func's own that nothing has cut.
 
-    The `wrong` ones leave out what others refer to, unless nothing does.
+    The `wrong` primitives leave out statements that others need, if there are such statements.
     """
     choices = [Directive(host.name, name) for name in ("upside_down", *wrong)]
     for name in ("interchange", "backwards", "distribute"):
@@ -185,6 +185,6 @@ def _rewrites(
         short = Argument(random.choice(whole), random.choice((1, 2, 4)))
         choices.append(Directive(host.name, "shorten", (short,)))
     chosen = random.sample(choices, random.choice((1, 1, 2)))
-    # After one of the wrong ones others find no tree to work on.
+    # After a wrong primitive, others find no tree to work on.
     alone = [one for one in chosen if one.name in ("flatten", "forget", "shorten")]
     yield from alone[:1] or chosen

@@ -1,7 +1,7 @@
-"""Computes the statements of each Func: what each one reads and writes, by label.
+"""Computes the statements of each Func: what each statement reads and writes, by label.
 
-Inlined Funcs are put where they are read. Nothing is computed: the value of a statement instance
-is a number mixed from its indices and from the values that it reads, so only these are kept.
+Inlined Funcs take the place of their reads. No values are computed: the value of an instance is a
+number that is mixed from its indices and from the values that it reads, so only these are kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.program import Func, Program
 
-# Where a label is bound: by the Func's left side, or by a reduction (its number).
+# A label is bound by the left side of the Func, or by a reduction, which is given by its number.
 LEFT = -1
 
 
@@ -33,7 +33,7 @@ class Dim(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A read of a Func; with guards (index, size) it only happens where they are in range."""
+    """A read of a Func; with guards (index, size), it only happens if the indices are in range."""
 
     func: str
     indices: tuple[Affine, ...]
@@ -42,7 +42,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A reduction: the dimensions of its result, those that it binds, what its operand reads."""
+    """A reduction: dimensions of its result, those that it binds, and reads of its operand."""
 
     number: int
     kept: tuple[Dim, ...]
@@ -53,13 +53,13 @@ class Reduction:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The labels that it binds."""
+        """Return the labels that the reduction binds."""
         return tuple(dim.label for dim in self.bound)
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A Func: its dimensions, the reductions in it, what its value reads besides them.
+    """A Func: its dimensions, its reductions, and what its value reads besides them.
 
     If the definition is a reduction and nothing else, `copies` says that the value is its result.
     """
@@ -71,7 +71,7 @@ class Meaning:
     copies: bool
 
     def every(self) -> Iterator[Reduction]:
-        """All reductions: outer before inner ones, left to right."""
+        """Yield all reductions: outer before inner ones, left to right."""
         pending = list(reversed(self.reductions))
         while pending:
             reduction = pending.pop()
@@ -82,7 +82,7 @@ class Meaning:
 def meanings(
     program: Program, inlined: frozenset[str], sizes: Mapping[str, int]
 ) -> dict[str, Meaning]:
-    """The meaning of every Func that is not inlined."""
+    """Return the meaning of every Func that is not inlined."""
     funcs = {func.name: func for func in program.funcs}
     return {
         name: _Reader(funcs, inlined, sizes).meaning(func)
@@ -93,7 +93,7 @@ def meanings(
 
 @dataclass(slots=True)
 class _Found:
-    """What stands in an expression outside of the reductions in it."""
+    """The parts of an expression outside of the reductions in it."""
 
     labels: dict[str, None]
     accesses: list[Access]
@@ -129,7 +129,10 @@ class _Reader:
         guards: tuple[tuple[Affine, int], ...],
         found: _Found,
     ) -> None:
-        """`replaced` gives the indices that stand for the labels of an inlined Func."""
+        """Collect the parts of an expression.
+
+        `replaced` gives the indices that stand for the labels of an inlined Func.
+        """
         match expr:
             case Index(label=label):
                 found.labels.update(dict.fromkeys(put_in(Affine(((label, 1),)), replaced).labels))
@@ -192,7 +195,7 @@ class _Reader:
 
 
 def put_in(index: Affine, replaced: Mapping[str, Affine]) -> Affine:
-    """An index with other indices in the place of labels."""
+    """Return an index with other indices in the place of labels."""
     total = Affine((), index.constant)
     for label, coefficient in index.terms:
         total = total + replaced.get(label, Affine(((label, 1),))).scaled(coefficient)

@@ -1,17 +1,17 @@
-"""Computes the loops around each statement of a layout, and the positions in between."""
+"""Computes the loops around each statement of a layout, and the positions between them."""
 
 from typing import NamedTuple
 
 from tests.oracle.layout import Layout, Path, Times
 
-# Where something stands among its neighbours; compared lexicographically. What is fused in has
-# two numbers: its place before what was there, and its place in itself.
+# A place among neighbours; places are compared lexicographically. A fused Func has two numbers: its
+# place before the statements that were there, and its own place.
 Position = tuple[int, ...]
 Values = tuple[int, ...]  # of the loops around an instance
 
 
 class Turn(NamedTuple):
-    """A loop: its Func, its label, how far one step goes.
+    """A loop: its Func, its label, and the length of a step.
 
     `step` is 0 for a loop that has one step by construction.
     """
@@ -28,7 +28,7 @@ class Way(NamedTuple):
     loops: tuple[Turn, ...] = ()
 
     def values(self, time: Times) -> Values:
-        """The loops' values in a time that has all positions as well."""
+        """Return the values of the loops, from a time that has all positions as well."""
         at, found = 0, list[int]()
         for position in self.positions[:-1]:
             at += len(position)
@@ -38,9 +38,9 @@ class Way(NamedTuple):
 
 
 def way_along(around: Way, func: str, layout: Layout, path: Path) -> Way:
-    """The way that a path in a Func's nest is, from where the nest begins.
+    """Return the way along a path in a Func's nest, from where the nest begins.
 
-    The path goes through a loop after each position but the last one.
+    The path goes through a loop after each position except the last one.
     """
     *before, last = around.positions
     first, *others = path
@@ -50,7 +50,7 @@ def way_along(around: Way, func: str, layout: Layout, path: Path) -> Way:
 
 
 def _turn(func: str, layout: Layout, path: Path) -> Turn:
-    """The loop at the end of a path; each statement in it says the same of it."""
+    """Return the loop at the end of a path; all statements in it agree about it."""
     slot = 2 * len(path) - 1
     place = next(p for p in layout.places.values() if p.positions[: len(path)] == path)
     level = next(level for levels in place.levels for level in levels if level.slot == slot)

@@ -1,4 +1,4 @@
-"""`python -m tests.same`: see command.py, which other processes can import by its name."""
+"""Runs `python -m tests.same`. The code is in command.py, which other processes can import."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""Asks the compiler what it does with a text: of these files, it alone knows the compiler.
+"""Asks the compiler what it does with a text; no other file here knows the compiler.
 
-Work is limited in isl's own operations. The time that is allowed is so long that it ends nothing
-that is not endless, so that the same comes out on every machine.
+Work is limited by isl's own count of operations. The time limit is so long that it ends only
+endless work, so that the result is the same on every machine.
 """
 
 import re
@@ -24,18 +24,19 @@ from tests.same.outcome import Kind, Message, Outcome
 from tests.same.pieces import pieces_of
 
 SECONDS, PROOF_SECONDS = 120.0, 30.0
-# It takes too long to decide whether a schedule is legal; a command's time or memory is over.
+# The first code means that it takes too long to decide whether a schedule is legal, the second that
+# the time or the memory of a command is over.
 UNDECIDED = frozenset({"DT208", "DT210"})
-# What the verifier and the generator say where a limit is reached.
+# The words of the verifier and the generator for a limit that is reached.
 TOO_LONG = "takes too long"
 NO_CODE, IN_VAIN = "DT300", "DT198"
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
-# What each directive is called, by all of its names.
+# The name of each directive, by all its names.
 NAMES = {word: cls.name for cls in DIRECTIVES for word in (cls.name, *cls.aliases)}
 
 
 def outcome_of(text: str, asks_proof: bool) -> Outcome:
-    """What comes of a text; an exception is an outcome, too."""
+    """Return the outcome of a text; if an exception is raised, that is an outcome, too."""
     began = time.process_time()
     try:
         made = _outcome_of(text, asks_proof)
@@ -48,7 +49,7 @@ def _outcome_of(text: str, asks_proof: bool) -> Outcome:
     try:
         with within(SECONDS):
             checked = check(Source("same.dt", text))
-            # A header would say which version wrote the file.
+            # A header would contain the version that wrote the file.
             made = remarked(checked)
     except OverBudgetError as error:
         return Outcome(Kind.UNDECIDED, why=str(error))
@@ -79,7 +80,7 @@ def _is_undecided(one: Diagnostic) -> bool:
 
 
 def message_of(one: Diagnostic) -> Message:
-    """A diagnostic, its facts apart from its words."""
+    """Return a diagnostic with its facts and its words kept apart."""
     notes = [note.text for note in one.notes]
     edits = [f"{_place(edit.span)} becomes {edit.replacement!r}" for edit in one.edits]
     placed = [f"note: {note.text} ({_place(note.span) or '-'})" for note in one.notes]
@@ -89,7 +90,7 @@ def message_of(one: Diagnostic) -> Message:
 
 
 def _place(span: Span | None) -> str:
-    """Line and column, from 1, and how many characters."""
+    """Return line and column, both from 1, and the number of characters."""
     if span is None:
         return ""
     before = span.source.text[: span.start]
@@ -98,7 +99,7 @@ def _place(span: Span | None) -> str:
 
 
 def _at_work(checked: Checked, said: tuple[Diagnostic, ...]) -> Iterator[str]:
-    """The directives of a text that is emitted, without those that are said to change nothing."""
+    """Yield the directives of an emitted text, except those that are reported to change nothing."""
     assert checked.program is not None
     in_vain = [one.span for one in said if one.code == IN_VAIN]
     found = (_name(one) for one in checked.program.directives if not _has_any(one, in_vain))
@@ -110,7 +111,7 @@ def _name(directive: Directive) -> str:
 
 
 def _has_any(directive: Directive, spans: list[Span | None]) -> bool:
-    """Whether a message points into a directive."""
+    """True if a message points into the directive."""
     own = directive.span
     return own is not None and any(
         one is not None and own.start <= one.start < own.end for one in spans
@@ -118,7 +119,7 @@ def _has_any(directive: Directive, spans: list[Span | None]) -> bool:
 
 
 def _proved(checked: Checked, code: Code) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The verdict of each layer, and why it is not proved."""
+    """Return the verdict of each layer, and the reasons why layers are not proved."""
     assert checked.program is not None
     report: Report = verify(checked.program, code.text, PROOF_SECONDS)
     layers = [(one.name, layer) for one in report.functions for layer in one.layers]

@@ -1,7 +1,8 @@
-"""The calls whose launches are kept, for the functions of a program: chosen once, then data.
+"""Chooses the calls whose launches are kept, for the functions of a program.
 
-Of each function: ragged sizes in Triton's interpreter; round ones on a GPU, and traced; ragged ones
-with other layouts and `out`; sizes near the limits of 32 bits; and calls that are refused.
+The calls are chosen once, and are data from then on. Each function gets calls with ragged sizes in
+Triton's interpreter; with round sizes on a GPU, also traced; with ragged sizes, other layouts and
+`out`; with sizes near the limits of 32 bits; and calls that are refused.
 """
 
 import re
@@ -25,7 +26,8 @@ from tests.same.launches import Call, Loaded, TensorGiven, is_refused
 from tests.same.pretended import INTERPRETER
 
 ROUND = (64, 128, 256, 512)
-# Around the sizes from which on 32 bits may not be enough, and where Triton's do not.
+# These are around the sizes from which on 32 bits may not be enough, and around Triton's own
+# limits.
 LARGE = (2**30 - 2**20, 2**31 - 2**20 - 1, 2**31 - 5, 2**31, 2**31 + 64)
 REFUSED, FLOATS = 2, ("float16", "bfloat16", "float32")
 TYPES = {
@@ -46,7 +48,10 @@ Sizes = Mapping[str, int]
 
 
 def calls_of(program: Program, text: str, functions: Sequence[str], name: str) -> Iterator[Call]:
-    """The calls of an emitted text, by the names of its functions; equal names have equal calls."""
+    """Yield calls of each function of an emitted text.
+
+    Programs of the same name get the same calls.
+    """
     random, loaded = Random(f"calls of {name}"), Loaded(text)
     for function in functions:
         ragged = _sizes(program, random, lambda: random.randint(1, 70))
@@ -72,7 +77,10 @@ def calls_of(program: Program, text: str, functions: Sequence[str], name: str) -
 def call_at(
     program: Program, function: str, machine: str, sizes: Sizes, dtypes: Mapping[str, str]
 ) -> Call:
-    """A call with sizes; floats of no declared type have these, or 32 bits."""
+    """Return a call with these sizes.
+
+    An input of floats without a declared type has the type in `dtypes`, or f32.
+    """
     shapes = input_shapes(program, sizes)
     inputs: list[TensorGiven | int | float | bool | str] = []
     for one in program.inputs:
@@ -104,13 +112,16 @@ def _free(program: Program) -> tuple[str, ...]:
 
 
 def _by_name(program: Program) -> Iterator[str]:
-    """The labels whose sizes a call must or may pass."""
+    """Yield the labels whose sizes a call must or may pass."""
     used = used_labels(program)
     yield from (o.label for o in size_rules(program) if o.label in used and o.may_be_passed)
 
 
 def _sizes(program: Program, random: Random, draw: Callable[[], int]) -> dict[str, int]:
-    """A size for each label, with which the inputs agree where a few attempts find some."""
+    """Return a size for each label.
+
+    The inputs agree with the sizes, if a few attempts find such sizes.
+    """
     sizes = dict[str, int]()
     for attempt in range(8):
         groups = _groups(program)
@@ -127,13 +138,16 @@ def _sizes(program: Program, random: Random, draw: Callable[[], int]) -> dict[st
 
 
 def _wide(program: Program, random: Random) -> dict[str, int]:
-    """The same, one of them near a limit of 32 bits."""
+    """Return sizes, one of which is near a limit of 32 bits."""
     drawn = [random.choice(LARGE), *(random.choice(ROUND) for _ in range(9))]
     return _sizes(program, random, lambda: drawn.pop(0) if drawn else 8)
 
 
 def _groups(program: Program) -> dict[str, str]:
-    """For each label one of those that have its size: they are at one axis as they are."""
+    """Return for each label one of the labels that have its size.
+
+    Labels have the same size if they index the same axis, with nothing added.
+    """
     group = {label.name: label.name for label in program.labels}
     first: dict[tuple[str, int], str] = {}
     for read in axis_reads(program):
@@ -150,7 +164,7 @@ def _groups(program: Program) -> dict[str, str]:
 def _otherwise(
     one: TensorGiven | int | float | bool | str, random: Random
 ) -> TensorGiven | int | float | bool | str:
-    """A tensor that lies in memory in another way."""
+    """Return the tensor with another layout in memory."""
     if not isinstance(one, TensorGiven):
         return one
     shape, rank = one.shape, len(one.shape)
@@ -168,7 +182,7 @@ def _otherwise(
 
 
 def _with_out(call: Call, loaded: Loaded) -> Iterator[Call]:
-    """The call, and the same one into memory that its caller has."""
+    """Yield the call, and the same call with an `out` that the caller passes."""
     yield call
     lines = loaded.lines(call)
     if is_refused(lines):
@@ -184,7 +198,7 @@ def _with_out(call: Call, loaded: Loaded) -> Iterator[Call]:
 
 
 def _refused(call: Call, loaded: Loaded) -> Iterator[Call]:
-    """Some calls that are refused, each for another reason, as far as there are some."""
+    """Yield some calls that are refused, each for another reason, if there are several."""
     known = set[str]()
     for one in filter(_is_possible, _wrong(call)):
         lines = loaded.lines(one)
@@ -199,13 +213,13 @@ def _refused(call: Call, loaded: Loaded) -> Iterator[Call]:
 
 
 def _is_possible(call: Call) -> bool:
-    """Whether no tensor has more bytes than torch can count."""
+    """True if no tensor has more bytes than torch can count."""
     tensors = [one for one in call.inputs if isinstance(one, TensorGiven)]
     return all(prod(one.shape) < 2**59 for one in tensors)
 
 
 def _wrong(call: Call) -> Iterator[Call]:
-    """Calls that may be wrong: sizes first."""
+    """Yield calls that may be wrong; those with wrong sizes come first."""
     tensors = [(at, one) for at, one in enumerate(call.inputs) if isinstance(one, TensorGiven)]
     for by in (-1, 1):
         for at, one in tensors:
@@ -234,6 +248,6 @@ def _with_input(call: Call, at: int, one: TensorGiven | str) -> Call:
 
 
 def functions_of(program: Program, names: Sequence[str]) -> tuple[str, ...]:
-    """Which of the names that a file defines are functions for callers."""
+    """Return the names of a file that are functions for callers."""
     wanted = {word for func in program.funcs for word in (func.name, f"{func.name}_")}
     return tuple(one for one in dict.fromkeys(names) if one in wanted)

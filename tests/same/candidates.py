@@ -1,4 +1,7 @@
-"""Chooses texts that may be frozen, from a source and a seed: the same on every machine."""
+"""Makes the texts that may be frozen, from a source and a seed.
+
+The texts are the same on every machine.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -40,10 +43,10 @@ WRONG_FILES = ("tests/data/diagnostics", "tests/data/refused")
 SPACES = "examples/spaces"
 POINTS = 24  # of each space
 LIMITS = Limits(labels=4, tensors=3, scalars=2, funcs=3, rank=3, depth=2)
-# A text that is longer takes room and shows nothing more.
+# A longer text takes room and shows nothing more.
 MOST_CHARACTERS = 4_000
 
-# Directives that random schedules seldom have.
+# Random schedules seldom have these directives.
 SELDOM = (
     *("align", "alternate", "atomic", "beside", "flatten", "panels", "persistent", "store"),
     *("swap", "unroll", "warp_specialize"),
@@ -57,7 +60,7 @@ Candidate = tuple[str, str]  # its name, and the text
 
 
 def files(folders: tuple[str, ...]) -> Iterator[Candidate]:
-    """Each file of some folders."""
+    """Yield each file of some folders."""
     for folder in folders:
         for path in sorted((ROOT / folder).glob("*.dt")):
             yield f"{folder}/{path.stem}", path.read_bytes().decode(errors="replace")
@@ -69,7 +72,7 @@ def _space(path: Path) -> Counted:
 
 
 def points() -> Iterator[Candidate]:
-    """Some points of each space, as ordinary texts."""
+    """Yield some points of each space, as ordinary texts."""
     for path in sorted((ROOT / SPACES).glob("*.dts")):
         of = _space(path)
         for number in sample(of, POINTS):
@@ -77,7 +80,7 @@ def points() -> Iterator[Candidate]:
 
 
 def _is_plain(directives: tuple[Directive, ...]) -> bool:
-    """Whether no user's own primitive is among them."""
+    """True if no directive is a primitive of a user."""
     return all(one.name in NAMES for one in directives)
 
 
@@ -110,7 +113,7 @@ def _expert(seed: int) -> str | None:
 
 
 def _changed(change: Callable[[RandomCase], RandomCase | None], seed: int) -> str | None:
-    """A legal case that expert or ordinary authors write, with more directives."""
+    """Return a legal case, as experts or ordinary authors write it, with more directives."""
     case = random_case(seed)
     if not _is_plain(case.program.directives) or not verdict(case).is_legal:
         return None
@@ -132,20 +135,23 @@ def _swapped(seed: int) -> str | None:
 
 @cache
 def _whole() -> tuple[str, ...]:
-    """Texts to make mistakes in; of known algorithms without the marks for a dtype or a size."""
+    """Return the texts in which mistakes are made.
+
+    The known algorithms come without their marks for a dtype or a size.
+    """
     known = (re.sub(r"[@^]\w+", "", one) for one in KNOWN)
     return (*(text for _, text in files(FILES)), *(f"{one}\nf.compile();\n" for one in known))
 
 
 def _mistaken(seed: int) -> str | None:
-    """A text with one to four changes of its characters, tokens or lines."""
+    """Return a text with one to four changed characters, tokens or lines."""
     random = Random(f"mistaken {seed}")
     text = mutated(seeded(random.randrange(2**40)), random.choice(_whole()))
     return text if _is_text(text) else None
 
 
 def _is_text(text: str) -> bool:
-    """Whether a file can hold it."""
+    """True if a file can hold the text."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -154,7 +160,7 @@ def _is_text(text: str) -> bool:
 
 
 def _misplaced(seed: int) -> str | None:
-    """A case of which one directive has the argument, the Func or the name of another one."""
+    """Return a case in which one directive has the argument, Func or name of another one."""
     random = Random(f"misplaced {seed}")
     program = random.choice((cases.ordinary_case, cases.case))(seed).program
     directives = list(program.directives)
@@ -179,15 +185,16 @@ NUMBER = re.compile(r"(?<=[:/])\d+|(?<=warps\()\d+|(?<=stages\()\d+")
 
 @cache
 def _with(word: str) -> tuple[str, ...]:
-    """The texts that have a directive."""
+    """Return the texts that have the directive."""
     texts = (*(text for _, text in files(FILES)), JOINED, ADDED)
     return tuple(text for text in texts if f".{word}(" in text)
 
 
 def _varied(seed: int) -> str | None:
-    """A text with a rare directive, one to three of its blocks, tiles and options changed.
+    """Return a text with a rare directive, and with one to three changed numbers.
 
-    Each directive comes in turn, for some are in one text alone.
+    The numbers are those of blocks, tiles and options. The seeds take each directive in turn,
+    because some are in one text only.
     """
     random = Random(f"varied {seed}")
     text = random.choice(_with(SELDOM[seed % len(SELDOM)]))
@@ -220,7 +227,7 @@ SOURCES: Mapping[str, Callable[[int], str | None]] = {
 
 
 def candidate(source: str, seed: int) -> Candidate | None:
-    """The text of a source and a seed; None where it has none, or a very long one."""
+    """Return the text of a source and a seed, or None if there is none or it is very long."""
     text = SOURCES[source](seed)
     if text is None or len(text) > MOST_CHARACTERS:
         return None

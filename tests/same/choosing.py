@@ -1,4 +1,4 @@
-"""Which texts are frozen: candidates in order, until there are enough of each kind."""
+"""Chooses the texts that are frozen: candidates in order, until there are enough of each kind."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,20 +11,23 @@ from tests.same.outcome import Entry, Kind, Outcome
 from tests.same.working import worked
 
 TEXTS, REFUSALS, OF_EACH = 1_500, 5_000, 50
-# A few more are taken than asked for: one day a text is not emitted, or not refused, any more.
+# A few more are taken than needed, because some day a text may not be emitted, or not be refused,
+# any more.
 SPARE, MARGIN = 6, 40
 MOST_TEXTS, MOST_REFUSALS = TEXTS + MARGIN, REFUSALS + MARGIN
-# Of the texts, so many are left to those with rare directives.
+# This many places are left for texts with rare directives.
 ROOM = 200
-# What takes longer is left out: the whole is to be quick. Whom a refusal without code (DT300) is
-# blamed on may take a second of each directive, so those that come near it depend on the machine.
+# Texts that take longer are left out, so that the whole comparison is quick. To find whom to blame
+# for a refusal without code (DT300) may take a second for each directive, so it depends on the
+# machine which of these come near the limit.
 MOST_SECONDS, MOST_SECONDS_REFUSED = 1.5, 0.4
-# Of a code, at most so many are first in a file; those of schedules that are judged have no limit.
+# At most this many refusals have the same first code; there is no limit for schedules that were
+# judged.
 OF_A_CODE, JUDGED = 330, "DT20"
-# Of the texts, which share is proved, and how long that may take.
+# One text in this many is proved, and its proof may take this long.
 PROVED, MOST_SECONDS_PROVED = 3, 2.5
-# In each round so many of each source: of those whose texts are emitted, and of those of which some
-# are refused; and of those that have rare directives.
+# In each round every source gives this many texts: sources whose texts are emitted, sources of
+# which some texts are refused, and sources with rare directives.
 EMITTED: Mapping[str, int] = {
     "cases": 30,
     "ordinary": 24,
@@ -50,7 +53,7 @@ Job = TypeVar("Job", Candidate, tuple[str, int])
 
 @dataclass
 class Chosen:
-    """What is taken so far."""
+    """The entries that are chosen so far."""
 
     emitted: list[Entry] = field(default_factory=list[Entry])
     refused: list[Entry] = field(default_factory=list[Entry])
@@ -59,17 +62,17 @@ class Chosen:
     texts: set[str] = field(default_factory=set[str])
 
     def missing(self) -> list[str]:
-        """The directives of which there are not enough."""
+        """Return the directives that too few texts have."""
         return [one for one in all_directives() if self.directives[one] < OF_EACH + SPARE]
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing more is needed."""
+        """True if nothing more is needed."""
         enough = len(self.emitted) >= MOST_TEXTS and len(self.refused) >= MOST_REFUSALS
         return enough and not self.missing()
 
     def consider(self, one: Candidate, outcome: Outcome, is_wanted: bool = False) -> None:
-        """Take a text if it is needed; one that is wanted always."""
+        """Take a text if it is needed; a wanted text is always taken."""
         name, text = one
         if text in self.texts:
             return
@@ -102,18 +105,18 @@ class Chosen:
 
 
 def all_directives() -> tuple[str, ...]:
-    """The directives of the language, by their first names."""
+    """Return the directives of the language, by their first names."""
     return tuple(dict.fromkeys(NAMES.values()))
 
 
 def first_code(outcome: Outcome) -> str:
-    """The code of the first error."""
+    """Return the code of the first error."""
     errors = [one for one in outcome.messages if one.words.startswith("error")]
     return errors[0].code if errors else ""
 
 
 def choose(workers: int, say: Callable[[str], None]) -> list[Entry]:
-    """All entries, without proofs."""
+    """Choose all entries, without proofs."""
     chosen = Chosen()
     for one, outcome in _in_order(_asked, [*files(FILES), *files(WRONG_FILES), *points()], workers):
         chosen.consider(one, outcome, is_wanted=True)
@@ -129,7 +132,7 @@ def choose(workers: int, say: Callable[[str], None]) -> list[Entry]:
 
 
 def _jobs(chosen: Chosen, number: int) -> Iterator[tuple[str, int]]:
-    """The sources and seeds of a round: only those that may have what is missing."""
+    """Yield the sources and seeds of a round, for sources that may give what is missing."""
     wanted = dict(RARE) if chosen.missing() else {}
     if len(chosen.emitted) < MOST_TEXTS - ROOM:
         wanted |= EMITTED
@@ -149,15 +152,16 @@ def _tried(job: tuple[str, int]) -> Made | None:
 
 
 def _in_order(work: Callable[[Job], Made | None], jobs: list[Job], workers: int) -> Iterator[Made]:
-    """What came of jobs, in their order, whichever was done first."""
+    """Yield the results of jobs in the order of the jobs, whichever is done first."""
     found = {job: result for job, result in worked(work, jobs, workers) if result is not None}
     yield from (found[job] for job in jobs if job in found)
 
 
 def proved(entries: Iterable[Entry], workers: int) -> list[Entry]:
-    """The same entries, some of them with verdicts: each so many-th text, and all that are named.
+    """Return the entries, of which some now have verdicts.
 
-    What took too long keeps none.
+    These are all entries of files, and one in PROVED of the others. An entry whose proof takes too
+    long gets none.
     """
     kept = list(entries)
     emitted = [one for one in kept if one.outcome.kind is Kind.EMITTED]

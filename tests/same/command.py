@@ -1,14 +1,14 @@
-"""Is what the compiler does what it was? Compare with the record, or write it anew.
+"""Compares what the compiler does with the record, or writes the record again.
 
     python -m tests.same [--only PATTERN] [--shard I/N] [--quick] [--facts] [--shown N]
     python -m tests.same --freeze [--choose]
     python -m tests.same --freeze-launches
 
-The record has texts of programs and what came of each: the emitted functions, all messages, and for
-some the verdict of each layer. It has the programs themselves, so that examples and generators may
-change without changing what is compared. A second record has calls of the emitted functions, and
-what they launched: of a text that is another one now, these are called again. The exit code is 0
-if all is the same, 1 if not.
+The record has texts of programs and the outcome of each: the emitted functions, all messages, and
+for some the verdict of each layer. It has the programs themselves, so that examples and generators
+may change without changing what is compared. A second record has calls of the emitted functions,
+and what they launched; if the emitted text has changed, its calls are made again. The exit code is
+0 if all is the same, and 1 if not.
 """
 
 import argparse
@@ -38,16 +38,16 @@ from tests.same.record import FROZEN, read_record, write_record
 from tests.same.telling import Compared, is_kept, told
 from tests.same.working import worked
 
-# A quick comparison has one text in so many.
+# A quick comparison takes one text in this many.
 QUICK = 10
 INTERRUPTED = 130
 NO_RECORD = 2
-# If so many processes died, something is wrong that has nothing to do with their texts.
+# If this many processes died, the reason is not in their texts.
 MOST_LOST = 10
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="tasks.py same", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--only", metavar="PATTERN", help="texts of such a name: 'pairs/1*'")
@@ -67,7 +67,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def _shard(word: str) -> tuple[int, int]:
-    """`2/5` as two numbers."""
+    """Read a word such as `2/5` as two numbers."""
     first, slash, last = word.partition("/")
     if not (slash and first.isdigit() and last.isdigit() and 1 <= int(first) <= int(last)):
         raise argparse.ArgumentTypeError(f"'{word}' is not like 2/5")
@@ -75,12 +75,12 @@ def _shard(word: str) -> tuple[int, int]:
 
 
 def is_quick(name: str, seed: int) -> bool:
-    """Whether a text is in the tenth of a seed."""
+    """True if the text is in the tenth that the seed chooses."""
     return int(sha256(f"{seed} {name}".encode()).hexdigest()[:8], 16) % QUICK == 0
 
 
 def selected(entries: list[Entry], asked: argparse.Namespace) -> list[Entry]:
-    """The entries that the command line asks for."""
+    """Return the entries that the command line asks for."""
     found = entries
     if asked.only:
         found = [one for one in found if fnmatchcase(one.name, asked.only)]
@@ -93,14 +93,14 @@ def selected(entries: list[Entry], asked: argparse.Namespace) -> list[Entry]:
 
 
 def now_of(entry: Entry) -> Outcome:
-    """What comes of a text now."""
+    """Return the outcome of a text now."""
     return with_launches(entry, outcome_of(entry.text, entry.asks_proof))
 
 
 def outcomes(
     entries: Sequence[Entry], workers: int, console: Console
 ) -> Iterator[tuple[Entry, Outcome]]:
-    """What comes of each text now, with a bar that says how many are done."""
+    """Yield the outcome of each text now, with a bar that shows how many are done."""
     with Progress(console=console, transient=True) as progress:
         task, lost = progress.add_task("same", total=len(entries)), 0
         for entry, now in worked(now_of, entries, workers):
@@ -112,7 +112,7 @@ def outcomes(
 
 
 def compare(entries: Sequence[Entry], asked: argparse.Namespace, console: Console) -> int:
-    """Compare, and say what differs."""
+    """Compare, and print what differs."""
     compared = Compared()
     is_whole = True
     try:
@@ -133,7 +133,7 @@ def compare(entries: Sequence[Entry], asked: argparse.Namespace, console: Consol
 def freeze(
     entries: list[Entry], chosen: Sequence[Entry], asked: argparse.Namespace, console: Console
 ) -> int:
-    """Keep what comes out now of the chosen entries; the others stay as they are."""
+    """Keep the outcomes of the chosen entries as they are now; the other entries stay."""
     compared, kept = Compared(), {one.name: one for one in entries}
     broken: list[str] = []
     for entry, now in outcomes(chosen, asked.workers, console):
@@ -151,7 +151,7 @@ def freeze(
 
 
 def freeze_launches(entries: Sequence[Entry], workers: int, console: Console) -> int:
-    """Keep what the texts launch that are frozen, by calls that are chosen anew."""
+    """Keep what the frozen texts launch, with calls that are chosen again."""
     kept: dict[str, Launched] = {}
     texts = texts_of(entries)
     for entry, launched in worked(launched_by, texts, workers):
@@ -166,7 +166,7 @@ def freeze_launches(entries: Sequence[Entry], workers: int, console: Console) ->
 
 
 def choose_anew(asked: argparse.Namespace, console: Console) -> int:
-    """Take other texts, and keep what comes of them."""
+    """Choose other texts, and keep their outcomes."""
     chosen = choose(asked.workers, console.print)
     write_record(chosen, asked.record)
     write_record(proved(chosen, asked.workers), asked.record)

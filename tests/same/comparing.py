@@ -1,4 +1,4 @@
-"""Compares what came of a text when it was frozen with what comes of it now."""
+"""Compares the outcome of a text when it was frozen with its outcome now."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ UNDECIDED = "undecided"
 
 
 class Aspect(StrEnum):
-    """What may differ, the worst first."""
+    """The kinds of differences, the worst first."""
 
     BROKEN = "what no user should see"
     ENDING = "emitted or refused"
@@ -26,7 +26,7 @@ class Aspect(StrEnum):
     WORDS = "words of messages"
 
 
-# These are about wording alone.
+# These kinds are about wording only.
 WORDING = frozenset({Aspect.REASONS, Aspect.WORDS})
 PARTS = {
     Part.KERNEL: Aspect.KERNELS,
@@ -37,7 +37,7 @@ PARTS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that is different now, by the lines it had and those that it has."""
+    """A difference, with the lines before and the lines now."""
 
     aspect: Aspect
     name: str
@@ -45,18 +45,18 @@ class Change:
     after: str
 
     def lines(self) -> list[str]:
-        """The change as lines with `-`, `+` and a blank."""
+        """Return the change as lines that begin with `-`, `+` or a blank."""
         before, after = self.before.splitlines(), self.after.splitlines()
         return list(unified_diff(before, after, "frozen", "now", lineterm=""))
 
 
 def is_undecided(entry: Entry, now: Outcome) -> bool:
-    """Whether a limit of work was reached, then or now."""
+    """True if a limit of work was reached, now or when the text was frozen."""
     return Kind.UNDECIDED in (entry.outcome.kind, now.kind)
 
 
 def changes(entry: Entry, now: Outcome) -> tuple[Change, ...]:
-    """All that differs; where a limit of work was reached, nothing is compared."""
+    """Return all differences; if a limit of work was reached, nothing is compared."""
     before = entry.outcome
     if is_undecided(entry, now):
         return ()
@@ -95,7 +95,7 @@ def _lists(aspect: Aspect, before: Sequence[str], now: Sequence[str]) -> Iterato
 
 
 def _pieces(aspect: Aspect, before: list[Piece], now: list[Piece]) -> Iterator[Change]:
-    """Functions by their names; then their order."""
+    """Compare functions by their names, and then their order."""
     if [one.text for one in before] == [one.text for one in now]:
         return
     old, new = _by_name(before), _by_name(now)
@@ -114,7 +114,7 @@ def _by_name(pieces: Iterable[Piece]) -> dict[str, str]:
 
 
 def _verdicts(before: Outcome, now: Outcome) -> Iterator[Change]:
-    """Layers by their names; those that took too long, then or now, are not compared."""
+    """Compare layers by their names, except layers that took too long, now or then."""
     old, new = _by_layer(before.verdicts), _by_layer(now.verdicts)
     layers = [
         layer
@@ -136,5 +136,5 @@ def _verdicts(before: Outcome, now: Outcome) -> Iterator[Change]:
 
 
 def _by_layer(lines: Iterable[str]) -> Mapping[str, str]:
-    """`f value: proved` by `f value`."""
+    """Return a dict that has `proved` for `f value`, if a line is `f value: proved`."""
     return dict(line.split(": ", 1) for line in lines)

@@ -1,7 +1,7 @@
-"""The record of what emitted texts launch: calls of each, and what came of them, in a second file.
+"""Keeps what emitted texts launch: calls of each text, and their results, in a second file.
 
-It is kept beside the record of texts and has the same names. A text that is as it was frozen
-launches what it did, so only others are called again.
+This record lies beside the record of texts and has the same names. A text that has not changed
+launches what it launched before, so only changed texts are called again.
 """
 
 import json
@@ -20,14 +20,14 @@ from tests.same.outcome import Entry, Outcome, Part
 from tests.same.record import FILTERS
 
 FROZEN_LAUNCHES = Path(__file__).with_name("frozen_launches.json.xz")
-# So the record is made in half a minute.
+# With this number the record is made in half a minute.
 CALLED = 4
 Launched = tuple[tuple[Call, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Differs:
-    """A call that launches something else now, or is refused otherwise."""
+    """A call that now launches something else, or is refused in another way."""
 
     call: Call
     before: tuple[str, ...]
@@ -35,7 +35,7 @@ class Differs:
 
 
 def launched_by(entry: Entry) -> Launched:
-    """The calls of a text that is frozen, and what comes of them."""
+    """Return the calls of a frozen text, and their results."""
     text = _text(entry.outcome)
     program = load(Source("same.dt", entry.text))
     names = [piece.name for piece in entry.outcome.pieces_of(Part.WRAPPER)]
@@ -44,7 +44,7 @@ def launched_by(entry: Entry) -> Launched:
 
 
 def differences(launched: Launched, text: str) -> tuple[Differs, ...]:
-    """The calls of a text from which something else comes than what is kept."""
+    """Return the calls of a text whose results differ from those that are kept."""
     now = launches_of(text, [call for call, _ in launched])
     return tuple(
         Differs(call, before, after)
@@ -54,7 +54,7 @@ def differences(launched: Launched, text: str) -> tuple[Differs, ...]:
 
 
 def with_launches(entry: Entry, now: Outcome) -> Outcome:
-    """What came of a text, with its calls from which something else comes than was frozen."""
+    """Return the outcome, with the calls whose results differ from the frozen ones."""
     text = _text(now)
     launched = _frozen().get(entry.name) if text and text != _text(entry.outcome) else None
     if not launched:
@@ -77,7 +77,7 @@ def _frozen() -> dict[str, Launched]:
 
 
 def read_launches(path: Path = FROZEN_LAUNCHES) -> dict[str, Launched]:
-    """All that is kept, by the names of texts."""
+    """Read the record, by the names of texts."""
     data = json.loads(lzma.decompress(path.read_bytes()))
     return {
         name: tuple((call_of(call), tuple(lines)) for call, lines in calls)
@@ -86,7 +86,7 @@ def read_launches(path: Path = FROZEN_LAUNCHES) -> dict[str, Launched]:
 
 
 def write_launches(launched: Mapping[str, Launched], path: Path = FROZEN_LAUNCHES) -> None:
-    """Keep these, and nothing else."""
+    """Write the record, with nothing else in it."""
     data = {
         name: [[call_data(call), list(lines)] for call, lines in calls]
         for name, calls in launched.items()
@@ -97,9 +97,10 @@ def write_launches(launched: Mapping[str, Launched], path: Path = FROZEN_LAUNCHE
 
 
 def texts_of(entries: Iterable[Entry]) -> Sequence[Entry]:
-    """The entries whose texts are called: about one in so many of those that were emitted.
+    """Return the entries whose texts are called, about one in CALLED of those that were emitted.
 
-    The name alone decides, so that the others stay where one is not emitted any more.
+    The choice depends on the name only, so that the other choices stay if a text is not emitted any
+    more.
     """
     return [entry for entry in entries if entry.outcome.pieces and _is_called(entry.name)]
 

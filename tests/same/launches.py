@@ -1,6 +1,6 @@
-"""Calls of the functions of an emitted file, and what each launches, or how it is refused.
+"""Calls the functions of an emitted file, and describes what each call launches or why it fails.
 
-Calls are plain data, which JSON keeps: so what they are is asked of no part of the compiler.
+Calls are plain data, which is kept as JSON, so that no part of the compiler is needed to read them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ Given = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TensorGiven:
-    """A tensor that a call is given."""
+    """A tensor that is passed in a call."""
 
     name: str
     dtype: str
@@ -25,7 +25,7 @@ class TensorGiven:
     offset: int = 0
 
     def on(self, machine: Machine) -> torch.Tensor:
-        """It, on a machine."""
+        """Return the tensor on a machine."""
         dtype = getattr(torch, self.dtype)
         return machine.tensor(
             self.shape, self.strides, dtype, offset=self.offset, name=f"'{self.name}'"
@@ -59,14 +59,14 @@ def _shown(one: TensorGiven | int | float | bool | str) -> str:
 
 
 def launches_of(text: str, calls: Sequence[Call]) -> tuple[tuple[str, ...], ...]:
-    """For each call the lines that say what comes of it, in this order."""
+    """Return for each call, in this order, the lines that describe its result."""
     loaded = Loaded(text)
     return tuple(map(loaded.lines, calls))
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """An emitted file that is loaded once for each kind of machine, when that is first needed."""
+    """An emitted file, which is loaded once for each kind of machine, when this is first needed."""
 
     text: str
     machines: dict[bool, tuple[Machine, Mapping[str, Any]]] = field(
@@ -74,7 +74,7 @@ class Loaded:
     )
 
     def lines(self, call: Call) -> tuple[str, ...]:
-        """What comes of a call."""
+        """Return the lines that describe the result of a call."""
         has_gpus = call.machine != INTERPRETER
         if has_gpus not in self.machines:
             machine = Machine(has_gpus)
@@ -83,7 +83,7 @@ class Loaded:
 
 
 def called(call: Call, machine: Machine, names: Mapping[str, Any]) -> tuple[str, ...]:
-    """What comes of a call of a function among these."""
+    """Call one of these functions, and return the lines that describe the result."""
     machine.current, machine.is_tracing = GPUS.get(call.machine, 0), call.is_traced
     machine.lines, machine.shown = [], {}
     inputs = [one.on(machine) if isinstance(one, TensorGiven) else one for one in call.inputs]
@@ -99,17 +99,17 @@ def called(call: Call, machine: Machine, names: Mapping[str, Any]) -> tuple[str,
 
 
 def is_refused(lines: Sequence[str]) -> bool:
-    """Whether a call came to an exception."""
+    """True if the call raised an exception."""
     return not lines[-1].startswith("returns ")
 
 
 def call_data(call: Call) -> dict[str, Any]:
-    """A call as JSON has it, without what is as usual."""
+    """Return a call as JSON, without the parts that are as usual."""
     return {key: value for key, value in asdict(call).items() if value}
 
 
 def call_of(data: Given) -> Call:
-    """The call that JSON says."""
+    """Read a call from JSON."""
     return Call(
         data["function"],
         data["machine"],

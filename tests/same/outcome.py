@@ -1,4 +1,4 @@
-"""The outcome of the compiler on one text: plain data, which is kept and compared."""
+"""Defines the outcome of the compiler on one text, as plain data that is kept and compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """How it ended."""
+    """The ways in which the compiler ends."""
 
     EMITTED = "emitted"
     REFUSED = "refused"
@@ -19,7 +19,7 @@ class Kind(StrEnum):
 
 
 class Part(StrEnum):
-    """Which part of an emitted file a piece of text belongs to."""
+    """The part of an emitted file to which a piece of text belongs."""
 
     KERNEL = "kernels"
     WRAPPER = "wrappers"
@@ -28,10 +28,10 @@ class Part(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A diagnostic: its facts apart from its words, so that a change of wording is told apart.
+    """A diagnostic, with its facts apart from its words, so that a new wording can be seen.
 
-    The facts are the code, the place as `line:column`, and the numbers of the notes, in which the
-    smallest example of a refusal stands.
+    The facts are the code, the place as `line:column`, and the numbers in the notes, which contain
+    the smallest example of a refusal.
     """
 
     code: str
@@ -41,7 +41,7 @@ class Message:
 
     @property
     def facts(self) -> str:
-        """All but the words, as a line."""
+        """Return everything except the words, as one line."""
         return " ".join((self.code, self.place or "-", *self.numbers))
 
 
@@ -55,17 +55,17 @@ class Piece:
 
     @property
     def digest(self) -> str:
-        """A short name of the text."""
+        """Return a short name of the text."""
         return digest_of(self.text)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a text: what was said of it; the pieces of the file; what is proved of that.
+    """The outcome of a text: the messages, the pieces of the file, and the verdicts.
 
-    `directives` are those that the file has and that change something. `verdicts` has a line for
-    each layer of each function, and is empty if nobody asked for a proof; `reasons` say why what is
-    not proved is not. `why` says what was reached, or which exception was raised.
+    `directives` has the directives of the file that change something. `verdicts` has a line for
+    each layer of each function, and is empty if no proof was asked for; `reasons` say why layers
+    are not proved. `why` says which limit was reached, or which exception was raised.
     """
 
     kind: Kind
@@ -75,20 +75,20 @@ class Outcome:
     verdicts: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     why: str = ""
-    # Of a text that is another one than was frozen: each call from which something else comes, what
-    # came of it, and what comes now. This is not kept: see launch_record.py.
+    # If the text differs from the frozen one, this has each call whose result differs, the frozen
+    # result, and the result now. It is not kept: see launch_record.py.
     launches: tuple[tuple[str, str, str], ...] = field(default=(), compare=False)
-    # How long the processor worked for it: this is never kept.
+    # The processor's time for this text, which is never kept.
     seconds: float = field(default=0.0, compare=False)
 
     def pieces_of(self, part: Part) -> list[Piece]:
-        """What the file has of a part."""
+        """Return the pieces of one part of the file."""
         return [piece for piece in self.pieces if piece.part is part]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One text whose outcome is kept, by a name that says where it comes from."""
+    """A text whose outcome is kept, under a name that says where it comes from."""
 
     name: str
     text: str
@@ -97,12 +97,12 @@ class Entry:
 
 
 def digest_of(text: str) -> str:
-    """The beginning of a hash of the text."""
+    """Return the beginning of a hash of the text."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def as_data(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as JSON has it; of its pieces the digests alone."""
+    """Return the outcome as JSON, with only the digests of its pieces."""
     data: dict[str, Any] = {
         "kind": outcome.kind.value,
         "messages": [[m.code, m.place, list(m.numbers), m.words] for m in outcome.messages],
@@ -116,7 +116,7 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
 
 
 def of_data(data: Mapping[str, Any], texts: Mapping[str, str]) -> Outcome:
-    """The outcome that JSON says, with the texts of pieces by their digests."""
+    """Read an outcome from JSON, with the texts of pieces by their digests."""
     return Outcome(
         Kind(data["kind"]),
         tuple(

@@ -5,12 +5,15 @@ from collections.abc import Iterator
 
 from tests.same.outcome import Part, Piece
 
-# Functions that are the same in all files have names that begin with this.
+# The names of functions that are the same in all files begin with this.
 SHARED = "dt_"
 
 
 def pieces_of(text: str) -> tuple[Piece, ...]:
-    """The statements of a file, each with the comments above it; joined they are the file."""
+    """Return the statements of a file, each with the comments above it.
+
+    Joined together, they are the file.
+    """
     lines = text.splitlines(keepends=True)
     statements = ast.parse(text).body
     ends = [one.end_lineno or one.lineno for one in statements]
@@ -37,7 +40,7 @@ def _piece(statement: ast.stmt, text: str) -> Piece:
 
 
 def _names(statement: ast.stmt) -> Iterator[str]:
-    """What a statement defines."""
+    """Yield the names that a statement defines."""
     match statement:
         case ast.FunctionDef(name=name):
             yield name

@@ -1,7 +1,8 @@
-"""Machines that an emitted file takes for real ones: no kernel runs, and launches are written down.
+"""Makes machines that an emitted file takes for real ones.
 
-Tensors have shapes, strides, types, devices and addresses, and no elements, so they may be of any
-size. A file gets its own `torch` and `triton`, in which a few names are others.
+No kernel runs there; launches are written down. Tensors have shapes, strides, types, devices and
+addresses, and no elements, so they may have any size. A file gets its own `torch` and `triton`, in
+which a few names are replaced.
 """
 
 import builtins
@@ -22,44 +23,44 @@ import_module("triton.runtime.interpreter")  # files use it as an attribute
 descriptors: Any = import_module("triton.tools.tensor_descriptor")
 
 INTERPRETER = "interpreter"
-# By their names the numbers of devices; of each the generation, and how many multiprocessors.
+# The numbers of devices by the machine's name; for each its generation and its multiprocessors.
 GPUS = {"sm_90": 0, "sm_80": 1}
 PROPERTIES = (
     SimpleNamespace(major=9, multi_processor_count=132),
     SimpleNamespace(major=8, multi_processor_count=108),
 )
 FILE = "<launched>"
-# Nothing that is not given has an address as low.
+# The memory of a tensor begins at a multiple of this address.
 FIRST_ADDRESS = 1 << 44
 MOST_LAUNCHES = 50
-# More bytes torch cannot count.
+# torch cannot count more bytes than this.
 MOST_BYTES = 1 << 62
 
 
 def _properties(device: torch.device) -> SimpleNamespace:
-    """What torch says of a GPU."""
+    """Return the properties of a GPU, as torch gives them."""
     return PROPERTIES[device.index]
 
 
 @dataclass
 class Memory:
-    """Some memory, which has a name if a call was given it."""
+    """Some memory, which has a name if a call passed it."""
 
     address: int
     size: int
     name: str = ""
 
     def data_ptr(self) -> int:
-        """Where it begins."""
+        """Return the address at which the memory begins."""
         return self.address
 
     def nbytes(self) -> int:
-        """How large it is."""
+        """Return the size in bytes."""
         return self.size
 
 
 class Pretended(torch.Tensor):
-    """A tensor without elements, of a device that is not there."""
+    """A tensor without elements, on a device that does not exist."""
 
     memory: Memory
     place: torch.device
@@ -79,7 +80,7 @@ class Pretended(torch.Tensor):
     def __torch_function__(
         cls, func: Any, types: Any, args: Sequence[Any] = (), kwargs: Any = None
     ) -> Any:
-        """What is made of a tensor lies in its memory."""
+        """Return what torch makes of the tensor, in the same memory."""
         of: Any = getattr(super(), "__torch_function__")  # noqa: B009
         made = of(func, types, args, kwargs or {})
         if isinstance(made, Pretended) and not hasattr(made, "memory"):
@@ -89,7 +90,7 @@ class Pretended(torch.Tensor):
 
 
 class Mended:
-    """A module of which some names are others."""
+    """A module in which some names are replaced."""
 
     def __init__(self, real: Any, **names: Any) -> None:
         vars(self).update(names, real=real)
@@ -100,7 +101,7 @@ class Mended:
 
 @dataclass
 class Kernel:
-    """What a file has in the place of a kernel: it writes down how it is launched."""
+    """The replacement for a kernel of a file; it writes down how it is launched."""
 
     machine: "Machine"
     fn: Any
@@ -109,7 +110,7 @@ class Kernel:
 
     @property
     def arg_names(self) -> list[str]:
-        """What the kernel calls its parameters."""
+        """Return the names of the kernel's parameters."""
         return [*inspect.signature(self.fn).parameters]
 
     def __getitem__(self, grid: Any) -> Callable[..., None]:
@@ -118,7 +119,10 @@ class Kernel:
 
 @dataclass
 class Operator:
-    """What a file registers with torch; it gives what its function without values gives."""
+    """The replacement for an operator of torch.
+
+    A call of it gives what the function without values gives.
+    """
 
     machine: "Machine"
     schema: str
@@ -129,10 +133,10 @@ class Operator:
         self.like = function
 
     def register_vmap(self, function: Callable[..., Any]) -> None:
-        """Nothing is batched here."""
+        """Do nothing, because nothing is batched here."""
 
     def default(self, *given: Any, **named: Any) -> Any:
-        """A call that torch traces."""
+        """Answer a call that torch traces."""
         assert self.like is not None
         made = self.like(*given, **named)
         known = [f"{name}={self.machine.told(value)}" for name, value in named.items()]
@@ -143,7 +147,7 @@ class Operator:
 
 @dataclass
 class Machine:
-    """A machine with GPUs, or with Triton's interpreter, and what was launched on it so far."""
+    """A machine with GPUs or with Triton's interpreter, and what was launched on it so far."""
 
     has_gpus: bool
     current: int = 0
@@ -153,7 +157,7 @@ class Machine:
     shown: dict[int, str] = field(default_factory=dict[int, str])
 
     def load(self, text: str) -> dict[str, Any]:
-        """What a file defines on this machine."""
+        """Load a file on this machine, and return the names that it defines."""
         linecache.cache[FILE] = len(text), None, text.splitlines(keepends=True), FILE
         names = {"triton": self._triton(), "torch": self._torch()}
 
@@ -175,7 +179,7 @@ class Machine:
         offset: int = 0,
         name: str = "",
     ) -> Pretended:
-        """A tensor in memory of its own."""
+        """Return a tensor in memory of its own."""
         reach = sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
         size = offset + (reach + 1 if all(shape) else 0)
         if size * dtype.itemsize >= MOST_BYTES:
@@ -189,7 +193,7 @@ class Machine:
         return made
 
     def empty(self, shape: Sequence[int], *, dtype: torch.dtype, device: Any = None) -> Pretended:
-        """Memory that a file asks for."""
+        """Return memory that a file asks for."""
         strides, step = list[int](), 1
         for size in reversed(shape):
             strides.append(step)
@@ -211,7 +215,7 @@ class Machine:
             self.lines[-1] += f" not of {' '.join(rest)}"
 
     def told(self, value: Any) -> str:
-        """A value that is passed, so that equal ones are equal lines."""
+        """Return the text for a value that is passed; equal values have equal texts."""
         match value:
             case Pretended():
                 return self._tensor_told(value)

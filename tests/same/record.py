@@ -18,7 +18,7 @@ FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_si
 
 
 def read_record(path: Path = FROZEN) -> list[Entry]:
-    """All that is kept, in its order."""
+    """Read all entries, in their order."""
     data = json.loads(lzma.decompress(path.read_bytes()))
     texts = data["pieces"]
     return [
@@ -28,7 +28,7 @@ def read_record(path: Path = FROZEN) -> list[Entry]:
 
 
 def write_record(entries: Iterable[Entry], path: Path = FROZEN) -> None:
-    """Keep these, and nothing else."""
+    """Write these entries, and nothing else."""
     kept = list(entries)
     texts = {piece.digest: piece.text for one in kept for piece in one.outcome.pieces}
     listed = [

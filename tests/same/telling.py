@@ -1,4 +1,4 @@
-"""Tells a developer what differs: counts, then each distinct change once."""
+"""Tells a developer what differs: first how often, then each distinct change once."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from tests.same.comparing import WORDING, Aspect, Change, changes, is_undecided
 from tests.same.outcome import Entry, Kind, Outcome
 
-# Of one change, how many lines and how many names of texts are shown.
+# This many lines, and this many names of texts, are shown of one change.
 LINES, NAMES = 60, 5
-# One in so many may be newly undecided, and at least a few: what is not compared is not the same.
+# One text in this many may be newly undecided, and at least a few: a text that is not compared must
+# not count as the same.
 SHARE, FEW = 200, 2
 
 
 @dataclass
 class Compared:
-    """What was compared so far."""
+    """The comparisons that were made so far."""
 
     entries: int = 0
     # For each change, the names of the texts that it occurs in.
@@ -23,7 +24,7 @@ class Compared:
     changed: set[str] = field(default_factory=set[str])
 
     def add(self, entry: Entry, now: Outcome, facts_only: bool = False) -> None:
-        """Compare one more."""
+        """Compare one more text."""
         self.entries += 1
         if is_undecided(entry, now):
             self.undecided.append(entry.name)
@@ -34,11 +35,11 @@ class Compared:
 
     @property
     def is_same(self) -> bool:
-        """Whether nothing differs, and almost everything could be compared."""
+        """True if nothing differs and almost everything could be compared."""
         return not self.found and len(self.undecided) <= max(FEW, self.entries // SHARE)
 
     def by_aspect(self) -> Mapping[Aspect, list[tuple[Change, list[str]]]]:
-        """The changes of each aspect, those of many texts first."""
+        """Return the changes of each aspect; those that most texts have come first."""
         found: dict[Aspect, list[tuple[Change, list[str]]]] = {}
         order = sorted(self.found.items(), key=lambda one: (-len(one[1]), sorted(one[1])[0]))
         for aspect in Aspect:
@@ -49,7 +50,7 @@ class Compared:
 
 
 def told(compared: Compared, shown: int) -> Iterator[str]:
-    """The lines of a report; of each aspect so many changes."""
+    """Yield the lines of a report, with this many changes of each aspect."""
     for aspect, found in compared.by_aspect().items():
         names = {name for _, some in found for name in some}
         yield f"{aspect}: {_count(len(names), 'text')}, {_count(len(found), 'distinct change')}"
@@ -89,5 +90,5 @@ def _count(number: int, what: str) -> str:
 
 
 def is_kept(now: Outcome) -> bool:
-    """Whether an outcome may be frozen: what was not decided or broke says nothing lasting."""
+    """True if an outcome may be frozen: an undecided or broken one says nothing that lasts."""
     return now.kind in (Kind.EMITTED, Kind.REFUSED)

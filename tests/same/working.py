@@ -12,18 +12,19 @@ from typing import TypeVar
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-# What a job may take of the processor: it takes seconds at most, and only what hangs comes here.
+# The processor's time that a job may take. Jobs take seconds at most, so only a job that hangs
+# reaches it.
 JOB_S = 300.0
-# What dtpoly remembers takes more and more memory.
+# The caches of dtpoly take more and more memory.
 JOBS_A_PROCESS = 1_000
 
 
 def worked(
     work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, seconds: float = JOB_S
 ) -> Generator[tuple[Job, Result | None]]:
-    """Each job as it is done; nothing came of one whose process ended.
+    """Yield each job with its result when it is done, or with None if its process died.
 
-    Whoever stops asking, as Ctrl-C does, ends the processes.
+    If the caller stops asking, for example because of Ctrl-C, the processes are ended.
     """
     waiting: dict[Future[Result], Job] = {}
     rest = iter(jobs)
@@ -52,7 +53,7 @@ def worked(
 def _alone(
     work: Callable[[Job], Result], jobs: Sequence[Job], seconds: float
 ) -> Generator[tuple[Job, Result | None]]:
-    """Each job in a process of its own, since one of them ends processes."""
+    """Yield each job, done in a process of its own, because one of them kills processes."""
     for job in jobs:
         pool = _pool(1)
         try:
@@ -75,14 +76,15 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _end(pool: ProcessPoolExecutor) -> None:
-    """No job is begun any more; one that goes on ends within seconds, or by its own clock."""
+    """Stop the pool: no job is begun, and running jobs end within seconds or by their own limit."""
     pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _limited(work: Callable[[Job], Result], job: Job, seconds: float) -> Result:
-    """What hangs in a library runs no handler of Python: the system ends the process.
+    """Do a job, and let the system end the process if the job hangs.
 
-    It counts time of the processor, so that a machine that is busy, or that sleeps, ends nothing.
+    A job that hangs in a library runs no handler of Python. The limit counts the processor's time,
+    so that a machine that is busy or sleeps ends nothing.
     """
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -92,6 +94,6 @@ def _limited(work: Callable[[Job], Result], job: Job, seconds: float) -> Result:
 
 
 def _begin() -> None:
-    """A process does not see Ctrl-C: the one that started it ends it."""
+    """Ignore Ctrl-C in this process, because the process that started it ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)

@@ -32,7 +32,7 @@ core: Any = importlib.import_module("triton.language.core")
 
 Entry = tuple[str, tuple[str, ...]]
 WRITTEN = {"bool": "True", "int": "2", "float": "1.5", "long": "-1099511627776", "double": "1e-300"}
-# Names of Triton's types in signatures of kernels.
+# The names of Triton's types in signatures of kernels.
 NAMED = {
     "tl.int1": "i1",
     **{f"tl.int{n}": f"i{n}" for n in (8, 16, 32, 64)},
@@ -69,7 +69,7 @@ def added(a, b):
     return a + b
 
 """
-# Instructions that move values, or make constants.
+# These instructions move values, or make constants.
 SILENT = (
     *("tt.return", "tt.splat", "tt.call", "tt.func", "ub.poison", "tt.reduce.return"),
     *("arith.constant", "tt.make_range", "tt.scan.return", "tt.broadcast", "tt.expand_dims"),
@@ -78,17 +78,17 @@ _LINE = re.compile(r"^\s*(?:%[\w, :%#]+ = )?\"?([a-z_]+\.[a-z_.0-9]+)\"?(.*)$")
 _ELEMENT = re.compile(r"tensor<(?:\d+x)*([^<>]+)>|: (\w+)$")
 
 
-# Which comparison, or which atomic operation, stands behind the name of an instruction.
+# The comparison, or the atomic operation, that belongs to the name of an instruction.
 _KIND = re.compile(r" ([a-z]+), [%a-z]")
 
 
 def name_of(operation: Operation, pattern: Sequence[str]) -> str:
-    """The name of the kernel of an operation with constants at some places."""
+    """Return the name of the kernel of an operation with constants at some places."""
     return f"k_{operation.name.replace(' ', '_')}_{'_'.join(pattern)}"
 
 
 def pattern_of(operation: Operation, operands: Sequence[str]) -> tuple[str, ...]:
-    """What decides about the text: where constants are, and which."""
+    """Return what decides about the text: the places of constants, and which constants they are."""
     return tuple(
         one if one in CONSTANTS else kind.replace(" ", "")
         for kind, one in zip(operation.kinds, operands, strict=True)
@@ -96,7 +96,7 @@ def pattern_of(operation: Operation, operands: Sequence[str]) -> tuple[str, ...]
 
 
 def text_of(operation: Operation, pattern: Sequence[str]) -> str:
-    """A kernel of one operation."""
+    """Return a kernel of one operation."""
     parameters: list[str] = []
     lines: list[str] = []
     places: list[str] = []
@@ -126,12 +126,12 @@ def text_of(operation: Operation, pattern: Sequence[str]) -> str:
 
 
 class Asked:
-    """Triton, asked about entries for one target."""
+    """Triton, which is asked about entries for one target."""
 
     def __init__(self, folder: Path, arch: int = 90) -> None:
         self.target = backends.GPUTarget("cuda", arch, 32)
         self.backend = compiler.make_backend(self.target)
-        # Otherwise whole numbers come with instructions that only look for an overflow.
+        # Otherwise whole numbers come with instructions that only check for overflow.
         self.options = self.backend.parse_options({"sanitize_overflow": False})
         self.generated = self.backend.get_codegen_implementation(self.options)
         patterns = {
@@ -149,7 +149,7 @@ class Asked:
         spec.loader.exec_module(self.module)
 
     def ask(self, operation: Operation, operands: Sequence[str]) -> tuple[str, str]:
-        """The type of the result and the instructions; or that Triton refuses it, and why."""
+        """Return the type of the result and the instructions, or why Triton refuses the entry."""
         pattern = pattern_of(operation, operands)
         function = getattr(self.module, name_of(operation, pattern))
         signature: dict[str, str] = {}
@@ -177,7 +177,7 @@ class Asked:
 
 
 def told(error: Exception) -> str:
-    """Why Triton refused it."""
+    """Return the reason why Triton refused it."""
     cause: BaseException = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
@@ -185,7 +185,7 @@ def told(error: Exception) -> str:
 
 
 def type_of(value: Any) -> str:
-    """The type of a result, in the words of the table."""
+    """Return the type of a result, in the words of the table."""
     if value is None:
         return "none"
     value = getattr(value, "value", value)
@@ -201,7 +201,7 @@ def type_of(value: Any) -> str:
 
 
 def instructions(text: str) -> list[str]:
-    """The instructions behind the barrier, each with the types of its elements."""
+    """Return the instructions behind the barrier, each with the types of its elements."""
     found: list[str] = []
     seen = False
     in_other = False
@@ -227,7 +227,7 @@ Answers = dict[str, tuple[str, str]]
 
 
 def asked_in_child(asked: Asked, operation: Operation, every: Sequence[tuple[str, ...]]) -> Answers:
-    """What Triton says of some entries. Where it aborts, its process ends, and not this one."""
+    """Ask Triton about some entries, in a process of its own, because Triton may abort."""
     found: Answers = {}
     left = list(every)
     while left:
@@ -255,7 +255,7 @@ def asked_in_child(asked: Asked, operation: Operation, every: Sequence[tuple[str
 
 
 def main(path: str, part: int = 0, parts: int = 1, names: Iterable[str] = ()) -> None:
-    """Ask about all entries of all operations or of some, or about one part of so many."""
+    """Ask about all entries of all operations or of some, or about one part of them."""
     warnings.simplefilter("ignore")
     result: dict[str, Answers] = {}
     chosen = [one for one in OPERATIONS if not names or one.name in names]

@@ -23,7 +23,7 @@ from dtpoly.verify.semantics.types import (
 )
 from tests.semantics.in_types import SHAPES, Number, ends, nearest, wrapped
 
-# What is not computed to the last digit, but to some.
+# These operations are not computed to the last digit.
 NEAR = (
     *("exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid", "div", "fdiv"),
     *("fma",),
@@ -39,7 +39,7 @@ SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 
 def cast(value: Number, of: str, to: str) -> Number | None:
-    """A value in another type; nothing where that is open."""
+    """Return a value in another type, or nothing if it is left open."""
     if of == to:
         return value
     if to == TRUTH:
@@ -58,7 +58,7 @@ def cast(value: Number, of: str, to: str) -> Number | None:
 
 @lru_cache(maxsize=1 << 18)
 def brought(value: Number, of: str, to: str) -> Number | None:
-    """An operand in the type of an operation; a constant goes there as it is written."""
+    """Return an operand in the type of an operation; a constant stays as it is written."""
     if not is_constant(of):
         return cast(value, of, to)
     if is_float(to):
@@ -70,7 +70,7 @@ def brought(value: Number, of: str, to: str) -> Number | None:
 
 
 def expected(name: str, operands: tuple[str, ...], given: tuple[Number, ...]) -> Number | None:
-    """The value of the result; of what writes to memory, what is there then."""
+    """Return the value of the result; for operations that write to memory, the value there."""
     row = entry(name, operands)
     values = [
         SAMPLES[of] if is_constant(of) else one for of, one in zip(operands, given, strict=False)
@@ -117,7 +117,7 @@ def _stored(value: Number, of: str, held: str) -> Number | None:
 
 
 def _atomic(name: str, value: Number | None, held: str) -> Number | None:
-    """What is in memory after an atomic operation on 0."""
+    """Return the value in memory after an atomic operation on 0."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     match name:
@@ -130,7 +130,7 @@ def _atomic(name: str, value: Number | None, held: str) -> Number | None:
 
 
 def _rounded_up(values: list[Number], operands: tuple[str, ...], within: str) -> Number | None:
-    """`(x + (y - 1)) // y`, where nothing of it wraps on the way."""
+    """Return `(x + (y - 1)) // y`, if nothing wraps on the way."""
     first, second = int(values[0]), int(values[1])
     narrow = [tensor(one) for one in operands]
     for one in (first + second - 1, second - 1):
@@ -224,7 +224,7 @@ def _of_floats(name: str, values: list[Number], within: str) -> Number | None:
 
 
 def _extreme(name: str, numbers: list[float]) -> Number | None:
-    """A nan loses, unless it is told to win; `clamp` leaves that open."""
+    """A nan loses, unless the operation is told that it wins; `clamp` leaves that open."""
     if any(map(math.isnan, numbers)):
         if name == "clamp":
             return None
@@ -238,7 +238,7 @@ def _extreme(name: str, numbers: list[float]) -> Number | None:
 
 
 def _beyond(name: str, numbers: list[float]) -> Number | None:
-    """Infinities and nan in what Python computes with them too."""
+    """Compute with infinities and nan, where Python does so, too."""
     match name, numbers:
         case "add", [a, b]:
             return a + b
@@ -280,7 +280,7 @@ def _function(name: str, value: float, within: str) -> Number | None:
 
 
 def agrees(name: str, wanted: Number, found: Number, of: str) -> bool:
-    """True if a value is the one that is expected; the sign of 0 does not count."""
+    """True if a value is the expected one; the sign of 0 does not count."""
     if isinstance(wanted, float) and math.isnan(wanted):
         return isinstance(found, float) and math.isnan(found)
     if wanted == found:

@@ -1,4 +1,4 @@
-"""Numbers of Triton's types, in Python's own: rounded, wrapped, and as bytes in memory."""
+"""Computes with numbers of Triton's types in Python: rounded, wrapped, and as bytes in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import lru_cache
 from dtpoly.verify.semantics.types import SIGNED, TRUTH, UNSIGNED, bits, is_float
 
 Number = int | float
-# Of floats: digits, exponent of the least normal number, largest number; bits of the exponent.
+# For floats: digits, exponent of the least normal number, largest number, and bits of the exponent.
 SHAPES: dict[str, tuple[int, int, Fraction, int]] = {
     "tl.float8e4nv": (4, -6, Fraction(448), 4),
     "tl.float8e5": (3, -14, Fraction(57344), 5),
@@ -23,7 +23,10 @@ SHAPES: dict[str, tuple[int, int, Fraction, int]] = {
 
 
 def nearest(value: Number | Fraction, of: str) -> float:
-    """The nearest number of a type, of two the even one; what is too large is infinite."""
+    """Return the nearest number of a type, the even one of two.
+
+    A number that is too large is infinite.
+    """
     if isinstance(value, float) and (not math.isfinite(value) or not value):
         return value
     return _nearest(Fraction(value), of)
@@ -44,7 +47,7 @@ def _nearest(exact: Fraction, of: str) -> float:
 
 
 def wrapped(value: int, of: str) -> int:
-    """A whole number with the last bits of it that a type has."""
+    """Return the whole number that has the last bits of this one, as many as the type has."""
     if of == TRUTH:
         return value & 1
     count = 1 << bits(of)
@@ -53,14 +56,14 @@ def wrapped(value: int, of: str) -> int:
 
 
 def ends(of: str) -> tuple[int, int]:
-    """The least and the largest number of a type of whole numbers."""
+    """Return the least and the largest number of a type of whole numbers."""
     if of in UNSIGNED or of == TRUTH:
         return 0, (1 << bits(of)) - 1
     return -(1 << (bits(of) - 1)), (1 << (bits(of) - 1)) - 1
 
 
 def edges(of: str) -> list[Number]:
-    """Sixteen numbers of a type, its ends among them."""
+    """Return sixteen numbers of a type, with its ends."""
     if of == TRUTH:
         return [0, 1, 1, 0] * 4
     if is_float(of):
@@ -83,7 +86,7 @@ _WHOLE = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 
 def packed(values: Sequence[Number], of: str) -> bytes:
-    """Numbers as bytes, as they are in memory."""
+    """Return numbers as bytes, as they are in memory."""
     if of == TRUTH:
         return bytes(int(one) for one in values)
     if not is_float(of):
@@ -95,7 +98,7 @@ def packed(values: Sequence[Number], of: str) -> bytes:
 
 
 def unpacked(data: bytes, of: str) -> list[Number]:
-    """Bytes as numbers."""
+    """Return bytes as numbers."""
     if of == TRUTH:
         return [int(one != 0) for one in data]
     if not is_float(of):
@@ -112,7 +115,7 @@ def _brain(value: float) -> bytes:
 
 
 def _eight(of: str) -> tuple[dict[int, float], dict[str, int]]:
-    """What each byte means, and the byte of each number."""
+    """Return the number of each byte, and the byte of each number."""
     digits, least, _, width = SHAPES[of]
     meanings: dict[int, float] = {}
     for byte in range(256):

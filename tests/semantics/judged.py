@@ -23,7 +23,7 @@ LEAST_NORMAL = 2.0**-126  # of f32, and of bf16
 
 @dataclass(frozen=True, slots=True)
 class Differs:
-    """An entry that is not as the table says: of which numbers, and what came out; or an error."""
+    """An entry that differs from the table: its numbers, and what came out; or an error."""
 
     asked: Asked
     of: tuple[Number, ...]
@@ -32,7 +32,7 @@ class Differs:
 
 
 def is_flushed(asked: Asked, operands: tuple[Number, ...], found: Number, of: str) -> bool:
-    """True if a value is what comes of numbers that are near 0 taken for 0, as GPUs may do."""
+    """True if the value results from taking numbers near 0 for 0, as GPUs may do."""
     wanted = expected(asked.name, asked.operands, tuple(map(_flushed, operands)))
     return wanted is not None and agrees(asked.name, _flushed(wanted), found, of)
 
@@ -44,7 +44,7 @@ def _flushed(value: Number) -> Number:
 def judged(
     answers: dict[str, list[str]],
 ) -> tuple[list[Differs], dict[str, set[str]], int]:
-    """The entries that differ, those that were looked at by operation, and how many numbers."""
+    """The entries that differ, the compared ones by operation, and how many numbers they had."""
     differ: list[Differs] = []
     looked: dict[str, set[str]] = defaultdict(set)
     count = 0
@@ -91,7 +91,7 @@ def main(folder: Path, *, enters: bool = True) -> None:
     record: Record = json.loads(FILE.read_text())
     checked: dict[str, Checked] = {}
     for name, seen in looked.items():
-        # What does not compile there computes nothing that could be wrong.
+        # An entry that does not compile there cannot compute a wrong number.
         values = [one for one in differ if one.asked.name == name and one.of]
         other = sorted({" ".join(one.asked.operands) for one in values})
         checked[name] = {"digest": digest(name), "other": other, "count": len(seen)}

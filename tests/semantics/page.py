@@ -13,7 +13,7 @@ from dtpoly.verify.semantics.record import is_checked, record
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "semantics.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"
-# Entries that the page shows.
+# The page shows these entries.
 SHOWN = (
     ("div", "tl.float16", "tl.float16"),
     ("mod", "tl.int32", "int"),
@@ -34,7 +34,7 @@ SHOWN = (
 
 
 def figures() -> str:
-    """What is counted, as Markdown."""
+    """Return the figures as Markdown."""
     lines = ["| operation | entries | refused by Triton | not read |", "|---|---|---|---|"]
     totals = [0, 0, 0]
     for one in OPERATIONS:
@@ -61,7 +61,7 @@ def figures() -> str:
 
 
 def with_figures(text: str) -> str:
-    """The page with the figures as they are now."""
+    """Return the page with the present figures."""
     head, _, rest = text.partition(BEGIN)
     return f"{head}{BEGIN}\n{figures()}\n{END}{rest.partition(END)[2]}"
 

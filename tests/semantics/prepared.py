@@ -23,14 +23,14 @@ from tests.semantics.compiled import WRITTEN
 from tests.semantics.in_types import edges, packed
 
 HEAD = "import triton\nimport triton.language as tl\n\n"
-PYTHONS = ("pow",)  # what is done to constants alone
+PYTHONS = ("pow",)  # operations on constants only
 MEMORY = ("store", "atomic_add", "atomic_max", "atomic_min")
 MOST = 24  # entries of a kernel
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """An entry, as a kernel computes it: which of its inputs are the operands."""
+    """An entry as a kernel computes it: which of the kernel's inputs are its operands."""
 
     name: str
     operands: tuple[str, ...]
@@ -38,12 +38,12 @@ class Asked:
 
     @property
     def row(self) -> Row:
-        """The entry."""
+        """Return the entry."""
         return entry(self.name, self.operands)
 
 
 def given(types: Sequence[str]) -> list[list[int | float]]:
-    """The numbers of each input: each with each, where there are two."""
+    """Return the numbers of each input: all pairs, if there are two inputs."""
     first = [one for one in edges(types[0]) for _ in range(16)] if not is_constant(types[0]) else []
     if len(types) == 1:
         return [edges(types[0]) * 16]
@@ -52,7 +52,7 @@ def given(types: Sequence[str]) -> list[list[int | float]]:
 
 
 def asked_of(types: tuple[str, ...]) -> list[Asked]:
-    """The entries that are computed of one or two inputs of these types."""
+    """Return the entries with one or two inputs of these types."""
     if len(types) == 1:
         (of,) = types
         found = [Asked(name, (of,), (0,)) for name in UNARY]
@@ -73,7 +73,7 @@ def asked_of(types: tuple[str, ...]) -> list[Asked]:
 
 
 def is_computed(asked: Asked) -> bool:
-    """True if it gives a tensor, or changes memory, and is no arithmetic of 8 bits."""
+    """True if the entry gives a tensor or changes memory, and is no arithmetic of 8 bits."""
     row = asked.row
     moves = asked.name in ("cast", "where", "load other", *MEMORY)
     if row.is_refused or (row.within in EIGHTS and not moves) or "|" in row.result:
@@ -82,7 +82,7 @@ def is_computed(asked: Asked) -> bool:
 
 
 def line_of(asked: Asked, at: int, types: Sequence[str]) -> str:
-    """How a kernel computes an entry, and where it stores it."""
+    """Return how a kernel computes an entry, and where it stores it."""
     names = [
         WRITTEN[types[place]] if place < 2 and is_constant(types[place]) else f"v{place}"
         for place in asked.places
@@ -102,7 +102,7 @@ def line_of(asked: Asked, at: int, types: Sequence[str]) -> str:
 
 
 def kernel(name: str, types: Sequence[str], every: Sequence[Asked]) -> str:
-    """A kernel of several entries; `only` chooses one of them."""
+    """Return a kernel of several entries; `only` chooses one of them."""
     inputs = [f"p{at}" for at, of in enumerate(types) if not is_constant(of)]
     outs = [f"o{at}" for at in range(len(every))]
     lines = [
@@ -117,7 +117,7 @@ def kernel(name: str, types: Sequence[str], every: Sequence[Asked]) -> str:
 
 
 def groups() -> list[tuple[tuple[str, ...], list[Asked]]]:
-    """Entries by the types of inputs, not too many together."""
+    """Return entries by the types of inputs, not too many together."""
     found: list[tuple[tuple[str, ...], list[Asked]]] = []
     pairs = [one for one in product(TYPES, TYPES) if not set(one) <= set(CONSTANTS)]
     for types in (*((one,) for one in TENSORS), *pairs):
@@ -127,7 +127,7 @@ def groups() -> list[tuple[tuple[str, ...], list[Asked]]]:
 
 
 def out_type(asked: Asked) -> str:
-    """The type of what a kernel stores of an entry."""
+    """Return the type of the value that a kernel stores for an entry."""
     return asked.operands[0] if asked.name in MEMORY else asked.row.result
 
 

@@ -1,7 +1,4 @@
-"""Makes the record that the verifier reads from what a way of checking found.
-
-`python -m tests.semantics.recorded compiled FILE` enters what `tests.semantics.compiled` wrote.
-"""
+"""Makes the record that the verifier reads, from the results of one way of checking."""
 
 from __future__ import annotations
 
@@ -31,13 +28,13 @@ def is_as_compiled(row: Row, result: str, instructions: str) -> bool:
 
 
 def others(name: str, answers: Answers) -> list[str]:
-    """The entries of an operation that are not as the table says, or were not asked about."""
+    """Return the entries of an operation that differ from the table, or were not asked about."""
     missing = [" ".join(one) for one in of_operation(name) if " ".join(one) not in answers]
     return sorted([*wrong(name, answers), *missing])
 
 
 def wrong(name: str, answers: Answers) -> list[str]:
-    """The entries of an operation that are not as the table says."""
+    """Return the entries of an operation that differ from the table."""
     return [
         operands
         for operands, (result, instructions) in answers.items()
@@ -47,7 +44,7 @@ def wrong(name: str, answers: Answers) -> list[str]:
 
 
 def enter(way: str, path: Path) -> None:
-    """Enter what a way of checking found."""
+    """Enter the results of one way of checking."""
     said = json.loads(path.read_text())
     record: Record = json.loads(FILE.read_text()) if FILE.exists() else {}
     checked: dict[str, Checked] = {
@@ -59,7 +56,7 @@ def enter(way: str, path: Path) -> None:
 
 
 def written(record: Record) -> str:
-    """The record as text, with a line for each operation."""
+    """Return the record as text, with a line for each operation."""
     ways = [
         f"{json.dumps(one)}: {{\n"
         + ",\n".join(

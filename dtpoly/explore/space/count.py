@@ -295,6 +295,6 @@ def _tangled(space: Space) -> Diagnostic:
         "the constraints join too many choices to count the points",
         space.constraints[0].span if space.constraints else None,
         "the first of them",
-        (Note("points are counted by what is left of the constraints after each choice"),),
+        (Note("points are counted by the constraints that are left after each choice"),),
         "split the space, or write constraints between fewer numbers",
     )

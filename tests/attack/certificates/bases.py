@@ -1,4 +1,4 @@
-"""Proofs that are good: files with their certificates, each made once in a process."""
+"""Makes good proofs: files with their certificates, each made once in a process."""
 
 import json
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from tests.codegen.listings import FILES
 from tests.verify.handwritten import FOLDER
 from tests.verify.lying import points_everywhere
 
-# Files whose proofs are small enough to be checked a hundred times.
+# These files have proofs that are small enough to be checked a hundred times.
 NAMES = (
     *("softmax", "safe_softmax", "rms_norm", "layer_norm", "swiglu", "geglu", "row_sum"),
     *("column_sum", "big_sum", "tvd", "dyt", "kl_div", "cross_entropy", "wide_softmax"),
@@ -35,7 +35,7 @@ SECONDS = 60.0
 
 @dataclass(frozen=True, eq=False)
 class Base:
-    """A file, what its kernels compute, and a certificate that is good."""
+    """A file, the algorithm of its kernels, and a good certificate."""
 
     subject: Subject
     dt: str
@@ -44,18 +44,18 @@ class Base:
 
     @property
     def program(self) -> Program:
-        """What the algorithm says."""
+        """Return the text of the algorithm."""
         return self.subject.program
 
     def document(self) -> dict[str, Any]:
-        """What the certificate says, to be changed."""
+        """Return the certificate as data that may be changed."""
         found: dict[str, Any] = json.loads(self.certificate)
         return found
 
 
 @cache
 def base(number: int) -> Base:
-    """One of the files."""
+    """Return one of the files."""
     names = [*NAMES, *BY_HAND]
     at = number % len(names)
     name = names[at]
@@ -79,7 +79,7 @@ def lied_about(one: Base, kernel: str, share: float, random: Random) -> str | No
     sets, lies = Table(), dict[int, bool]()
 
     def liar(region: Region) -> bool:
-        # It says the same of a set again.
+        # It gives the same answer about the same set.
         is_lie = lies.setdefault(sets.add(region), random.random() < share)
         return is_lie or is_empty(region)
 
@@ -92,5 +92,5 @@ def lied_about(one: Base, kernel: str, share: float, random: Random) -> str | No
 
 
 def renamed(one: Base, dt: str, kernel: str) -> str:
-    """The certificate, with the hashes of other texts."""
+    """Return the certificate, with the hashes of other texts."""
     return json.dumps(one.document() | heading(dt, kernel))

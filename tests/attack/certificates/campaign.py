@@ -20,15 +20,15 @@ from tests.attack.outcome import Outcome, Verdict
 from tests.cli.process import python_path
 from tests.verify.texts import ROOT
 
-# One in so many is also given to the command, as a file.
+# One forgery in this many is also given to the command, as a file.
 COMMAND = 60
 COMMAND_LINE = ("verify", "a.dt", "--kernel", "a.py", "--check", "a.json")
-# What the strings of hostile certificates would make if anything ran them.
+# The file that strings of hostile certificates would make if anything ran them.
 TRACE = Path("/tmp/attacked")
 
 
 def attempt(seed: int) -> Outcome:
-    """One forgery; a finding if it is accepted, or if code in it runs."""
+    """Try one forgery; it is a finding if it is accepted, or if code in it runs."""
     os.environ["TRITON_INTERPRET"] = "1"
     one, made = forged(seed)
     with warnings.catch_warnings():
@@ -54,7 +54,10 @@ def attempt(seed: int) -> Outcome:
 
 
 def _reason(one: Base, made: Forged) -> str:
-    """Why it is right to accept it; nothing if it is not, as of all that is no certificate."""
+    """Return why it is right to accept the text, or None if it is not.
+
+    It is not for any text that is no certificate.
+    """
     try:
         return _may_be_accepted(one, made)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError, DtpolyError):
@@ -62,7 +65,7 @@ def _reason(one: Base, made: Forged) -> str:
 
 
 def _may_be_accepted(one: Base, made: Forged) -> str:
-    """Why it is right to accept it; nothing if it is not."""
+    """Return why it is right to accept the certificate, or None if it is not."""
     if (made.kernel, made.dt) != (one.kernel, one.dt):
         # The checker makes the proof again: it may only accept what is proved.
         subject = replace(one.subject, program=load(Source("a.dt", made.dt)))
@@ -76,7 +79,7 @@ def _may_be_accepted(one: Base, made: Forged) -> str:
     known = one.document()
     for function in known["functions"]:
         function["witnesses"] = {}
-    # z3 finds each set empty with these witnesses too, and nothing else has changed.
+    # z3 finds each set empty with these witnesses, too, and nothing else has changed.
     return "other witnesses do" if _alike(document, known) else ""
 
 
@@ -85,7 +88,7 @@ def _alike(one: object, other: object) -> bool:
 
 
 def _told_by_command(made: Forged, is_accepted: bool) -> str:
-    """What is wrong with what the command says; nothing if it says the same."""
+    """Return what is wrong with the answer of the command, or nothing if it gives the same one."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         for file, text in (("a.dt", made.dt), ("a.py", made.kernel), ("a.json", made.certificate)):

@@ -1,4 +1,4 @@
-"""A certificate's document in; changes of what it says: of any value, and of each part."""
+"""Changes the document of a certificate: any value, and each part."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -7,7 +7,7 @@ from typing import Any
 
 Document = dict[str, Any]
 Place = tuple[Any, Any]
-# A change of a document; it says in a word what was done.
+# A change of a document; it returns a word that says what was done.
 Change = Callable[[Document, Random], str]
 
 HOSTILE = (
@@ -53,7 +53,7 @@ LAYERS = ("stores", "loads", "bounds", "lanes", "order", "value", "overflow")
 
 
 def places(value: Any) -> Iterator[Place]:
-    """Where a value is: what it is in, and by which key or number."""
+    """The place of a value: what contains it, and under which key or number."""
     for key in _keys(value):
         yield value, key
         if type(value[key]) in (dict, list):
@@ -65,7 +65,7 @@ def _keys(value: Any) -> list[Any]:
 
 
 def _place(document: Document, random: Random) -> Place:
-    """Any place; large lists do not hide small ones."""
+    """Return any place; large lists do not hide small ones."""
     inside: Any = document
     while True:
         key = random.choice(_keys(inside))
@@ -76,14 +76,14 @@ def _place(document: Document, random: Random) -> Place:
 
 
 def other_value(document: Document, random: Random) -> str:
-    """Any value is another."""
+    """Replace any value."""
     inside, key = _place(document, random)
     inside[key] = random.choice(VALUES)
     return f"another value for {key!r}"
 
 
 def other_number(document: Document, random: Random) -> str:
-    """A number in any text, or by itself, is another."""
+    """Replace a number, by itself or in a text."""
     found = [
         (inside, key)
         for inside, key in places(document)
@@ -101,14 +101,14 @@ def other_number(document: Document, random: Random) -> str:
 
 
 def dropped(document: Document, random: Random) -> str:
-    """Any value is left out."""
+    """Leave out any value."""
     inside, key = _place(document, random)
     del inside[key]
     return f"{key!r} dropped"
 
 
 def repeated(document: Document, random: Random) -> str:
-    """An element is there twice, or at another place."""
+    """Repeat an element, or move it to another place."""
     found = [place for place in places(document) if type(place[0]) is list]
     one, _ = random.choice(found)
     at, other = random.randrange(len(one)), random.randrange(len(one))
@@ -120,7 +120,7 @@ def repeated(document: Document, random: Random) -> str:
 
 
 def exchanged(document: Document, random: Random) -> str:
-    """Two values of the same kind stand for each other."""
+    """Exchange two values of the same kind."""
     kind = random.choice((int, str, list, dict))
     found = [(inside, key) for inside, key in places(document) if type(inside[key]) is kind]
     if len(found) < 2:
@@ -131,7 +131,7 @@ def exchanged(document: Document, random: Random) -> str:
 
 
 def key_renamed(document: Document, random: Random) -> str:
-    """A key is another."""
+    """Replace a key."""
     found = [place for place in places(document) if type(place[0]) is dict]
     inside, key = random.choice(found)
     new = random.choice((key.upper(), f"{key} ", f"{key}\u200b", "x", "", f"_{key}", "__class__"))
@@ -149,7 +149,7 @@ def _holds(function: Document) -> list[list[Any]]:
 
 
 def emptied(document: Document, random: Random) -> str:
-    """A set is said to have no points."""
+    """Say that a set has no points."""
     one = random.choice(_holds(_function(document, random)))
     head = one[1].split("{")[0]
     one[1] = head + random.choice(
@@ -159,14 +159,14 @@ def emptied(document: Document, random: Random) -> str:
 
 
 def all_emptied(document: Document, random: Random) -> str:
-    """All sets are said to have no points."""
+    """Say that all sets have no points."""
     for one in _holds(_function(document, random)):
         one[1] = one[1].split("{")[0] + "{ : false }"
     return "all sets emptied"
 
 
 def condition_changed(document: Document, random: Random) -> str:
-    """A condition of a set is left out, doubled or turned round."""
+    """Leave out, double or negate a condition of a set."""
     one = random.choice(_holds(_function(document, random)))
     head, _, body = one[1].partition("{ :")
     parts = body.rstrip(" }").split(" and ")
@@ -185,7 +185,7 @@ def condition_changed(document: Document, random: Random) -> str:
 
 
 def put_together_otherwise(document: Document, random: Random) -> str:
-    """A set is made of others in another way, or of other ones, also of itself."""
+    """Make a set of others in another way, or of other sets, even of itself."""
     function = _function(document, random)
     found = [one for one in function["sets"] if one[0] != "holds"] or function["sets"]
     one = random.choice(found)
@@ -203,7 +203,7 @@ def put_together_otherwise(document: Document, random: Random) -> str:
 
 
 def obligation_changed(document: Document, random: Random) -> str:
-    """An obligation is left out, is about another set or layer, or there is one more."""
+    """Leave out an obligation, change its set or layer, or add one."""
     found = _function(document, random)["obligations"]
     if not found:
         return other_value(document, random)
@@ -228,7 +228,7 @@ def obligation_changed(document: Document, random: Random) -> str:
 
 
 def assumption_changed(document: Document, random: Random) -> str:
-    """The instance of a lemma is one of another lemma, is left out, or there is one more."""
+    """Give the instance of a lemma to another lemma, leave it out, or add one."""
     function = _function(document, random)
     found, names = function["assumptions"], ("mixed radix", "groups", "room", "programs", "known")
     if not found:
@@ -250,7 +250,7 @@ def assumption_changed(document: Document, random: Random) -> str:
 
 
 def verdict_changed(document: Document, random: Random) -> str:
-    """Verdicts, licences or the name of a function say something else."""
+    """Change verdicts, licences or the name of a function."""
     function = _function(document, random)
     words = ("PROVED", "proved ", "true", True, 1, "refuted", "unknown", "", None)
     match random.randrange(5):
@@ -268,7 +268,7 @@ def verdict_changed(document: Document, random: Random) -> str:
 
 
 def heading_changed(document: Document, random: Random) -> str:
-    """The certificate is of another format, version or text."""
+    """Give the certificate another format, version or text."""
     key = random.choice(("format", "version", "dtpoly", "algorithm", "kernel"))
     if key in ("algorithm", "kernel"):
         text = document[key]["sha256"]
@@ -287,7 +287,7 @@ def heading_changed(document: Document, random: Random) -> str:
 
 
 def function_changed(document: Document, random: Random) -> str:
-    """A function is left out, there twice, or there is one more."""
+    """Leave out a function, repeat it, or add one."""
     found = document["functions"]
     match random.randrange(5):
         case 0:

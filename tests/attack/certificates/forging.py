@@ -1,4 +1,4 @@
-"""Forges certificates: from a seed, one that is not good, with the texts that it is given with."""
+"""Forges certificates: makes, from a seed, a bad one, with the texts that it is given with."""
 
 import json
 from collections.abc import Callable
@@ -23,29 +23,29 @@ class Forged:
     kernel: str
 
 
-# What stands for a number that is nested deeply, until the document is written.
+# This stands for a deeply nested number until the document is written.
 DEEP = "deep"
-# How many of the sets that are asked for a lying engine calls empty at least.
+# A lying engine calls at least this many of the sets empty.
 LIES = (1.0, 0.5, 0.2)
 BAD: tuple[Any, ...] = ([], ["x"], [[1]], [[[0, "x"]]], [[[1, [[1]], 0]]], None)
 Forge = Callable[[Base, Random], Forged]
 
 
 def changed_document(one: Base, random: Random) -> Forged:
-    """One or two changes of what is said, with the right texts."""
+    """Make one or two changes of the document, with the right texts."""
     document, done = one.document(), list[str]()
     for _ in range(random.choice((1, 1, 1, 2))):
         try:
             done.append(random.choice(CHANGES)(document, random))
         except (KeyError, TypeError, IndexError, AttributeError, ValueError):
-            # The first change left nothing of what the second one is about.
+            # The first change left nothing for the second one to change.
             continue
     text = json.dumps(document)
     return Forged("changed", " and ".join(done), text, one.dt, one.kernel)
 
 
 def of_characters(one: Base, random: Random) -> Forged:
-    """The text is cut off, or some of its characters are others."""
+    """Cut off the text, or replace some of its characters."""
     text, at = one.certificate, random.randrange(1, len(one.certificate) - 2)
     end = min(at + random.choice((1, 1, 5, 200)), len(text))
     new = random.choice(("", "0", "1", '"', "}", "]", ",", "\\u0000", "\\ud800", "e9", ".0", "-"))
@@ -54,7 +54,7 @@ def of_characters(one: Base, random: Random) -> Forged:
 
 
 def of_json(one: Base, random: Random) -> Forged:
-    """JSON that a careless reader takes: keys twice, numbers that are none, deep nesting."""
+    """Write JSON that a careless reader accepts: keys twice, numbers such as NaN, deep nesting."""
     text, depth = one.certificate, random.choice((100, 900, 5000, 200_000))
     key = random.choice(("functions", "version", "kernel", "sets", "obligations", "empty", "part"))
     deep, number = "[" * depth + "]" * depth, "9" * random.choice((20, 4000, 5000, 500_000))
@@ -84,7 +84,7 @@ def of_json(one: Base, random: Random) -> Forged:
 
 
 def of_witnesses(one: Base, random: Random) -> Forged:
-    """Other witnesses: wrong ones, far too many, too deep, or of other sets."""
+    """Write other witnesses: wrong ones, far too many, too deep, or of other sets."""
     document = one.document()
     witnesses = document["functions"][0]["witnesses"]
     if not witnesses:
@@ -117,7 +117,7 @@ def of_witnesses(one: Base, random: Random) -> Forged:
 
 
 def of_another(one: Base, random: Random) -> Forged:
-    """What is said of another file, with the hashes put right; or the parts of two files mixed."""
+    """Take the certificate of another file with the right hashes, or mix the parts of two files."""
     other = base(random.randrange(10**6))
     document, theirs = one.document(), other.document()
     if random.random() < 0.5:
@@ -130,7 +130,10 @@ def of_another(one: Base, random: Random) -> Forged:
 
 
 def of_other_texts(one: Base, random: Random) -> Forged:
-    """The texts of another file, or texts with a change; with the hashes as they were or right."""
+    """Take the texts of another file, or changed texts.
+
+    The hashes are the old ones or the right ones.
+    """
     other = base(random.randrange(10**6))
     dt, kernel = random.choice(
         (
@@ -150,11 +153,11 @@ def of_other_texts(one: Base, random: Random) -> Forged:
 
 
 def of_a_mutant(one: Base, random: Random) -> Forged:
-    """Of changed kernels: the old certificate, or that of an engine to which all is proved."""
+    """Take changed kernels, with the old certificate or one of an engine that calls all proved."""
     changed = mutant(Source(one.kernel), random)
     lie = None
     for share in () if random.random() < 0.3 else (*LIES, *LIES):
-        # Without a lie it is a good certificate of kernels that are right, or says UNKNOWN.
+        # Without a lie this is a good certificate of kernels that are right, or says UNKNOWN.
         lie = lied_about(one, changed.text, share, random)
         if lie is not None:
             break
@@ -165,7 +168,7 @@ def of_a_mutant(one: Base, random: Random) -> Forged:
 
 
 def unchanged(one: Base, random: Random) -> Forged:
-    """The same in other JSON: keys in another order, other whitespace, characters escaped."""
+    """Write the same in other JSON: other orders of keys, other whitespace, escaped characters."""
     document = one.document()
     keys = random.sample([*document], len(document))
     made = random.choice(
@@ -194,7 +197,7 @@ FORGES: tuple[tuple[Forge, int], ...] = (
 
 
 def forged(seed: int) -> tuple[Base, Forged]:
-    """The forgery of a seed, and what it was made of."""
+    """Return the forgery of a seed, and what it was made of."""
     random = Random(f"forged {seed}")
     one = base(random.randrange(10**6))
     (forge,) = random.choices([each for each, _ in FORGES], [share for _, share in FORGES])

@@ -9,7 +9,10 @@ from tests.attack.outcome import Outcome, Verdict
 
 
 def attempt(seed: int) -> Outcome:
-    """One of the kernels; a finding if its proof was lost, or if it is proved and is not right."""
+    """Try one kernel.
+
+    It is a finding if its proof was lost, or if it is proved and is not right.
+    """
     os.environ["TRITON_INTERPRET"] = "1"
     name = sorted(FILES)[seed % len(FILES)]
     one, found = subject(name), report(name)

@@ -16,7 +16,7 @@ from tests.verify import handwritten
 HERE = Path(__file__).parent
 FOLDERS = (handwritten.FOLDER, HERE / "kernels")
 BEFORE = HERE / "proved.txt"
-# Two files of one name are told apart by their folder.
+# Two files of the same name are told apart by their folder.
 FILES = {
     f"{path.parent.name}/{path.stem}": path
     for folder in FOLDERS
@@ -26,19 +26,19 @@ FILES = {
 
 @cache
 def subject(name: str) -> Subject:
-    """A file and what it computes."""
+    """A file, and the algorithm that it computes."""
     path = FILES[name]
     text = path.with_name(f"{path.stem}.py.txt").read_text()
     return Subject(name, load(read_file(str(path))), text, (), is_handwritten=True)
 
 
 def report(name: str) -> Report:
-    """What the verifier says of it."""
+    """Return the verdict of the verifier."""
     one = subject(name)
     return verify(one.program, one.text, SECONDS)
 
 
 def proved_before() -> tuple[str, frozenset[str]]:
-    """At which commit the list was made, and what was PROVED there."""
+    """Return the commit at which the list was made, and the files that were PROVED there."""
     first, *names = BEFORE.read_text().splitlines()
     return first.removeprefix("# ").strip(), frozenset(names)

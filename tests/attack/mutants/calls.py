@@ -1,4 +1,4 @@
-"""Makes calls to try a subject with: ragged sizes, layouts, types, special data."""
+"""Makes calls to run a subject with: ragged sizes, layouts, types and special values."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ from tests.codegen.inputs import Data, Inputs, Layout, Recipe
 from tests.codegen.running import Expected, expected
 from tests.verify.mutation.execution import sizes_near
 
-# Numbers that are the ends of what their types hold, or none at all.
+# Numbers at the ends of what their types hold, infinities, and NaN.
 SPECIAL = (float("inf"), -float("inf"), float("nan"), 0.0, -0.0, 1e-45, 3e38, 65504.0)
 RECIPES = (
     (Recipe(1), Layout.PLAIN),
@@ -34,7 +34,7 @@ RECIPES = (
     (Recipe(9, DType.F64, Layout.TRANSPOSED), Layout.SLICED),
     (Recipe(10, DType.F8E5M2, Layout.PLAIN), Layout.PLAIN),
 )
-# Every so many calls have special numbers.
+# One call in this many has special numbers.
 SPECIAL_EVERY = 4
 MOST_CALLS, MOST_TRIED = 14, 30
 MOST_ELEMENTS = 200_000
@@ -42,7 +42,7 @@ MOST_ELEMENTS = 200_000
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """Sizes and inputs, and what is right for them."""
+    """Sizes and inputs, and the right results for them."""
 
     sizes: Mapping[str, int]
     inputs: Inputs
@@ -52,14 +52,14 @@ class Call:
 
     @property
     def has_odd_types(self) -> bool:
-        """Whether there are types that the interpreter has faults of its own for."""
+        """True if some types are ones for which the interpreter has faults."""
         odd = (torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2)
         tensors = (value for value in self.inputs.values() if isinstance(value, torch.Tensor))
         return any(one.dtype in odd for one in tensors)
 
 
 def calls(subject: Subject) -> Iterator[Call]:
-    """Calls to try, of a hand-written kernel such as its file is for."""
+    """Return calls to try; for a hand-written kernel these satisfy what its file says."""
     planned = _by_hand(subject) if subject.is_handwritten else _emitted(subject)
     for count, (program, sizes, inputs, layout, told) in enumerate(planned):
         if count >= MOST_TRIED:
@@ -114,7 +114,7 @@ def _by_hand(subject: Subject) -> Iterator[Planned]:
 
 
 def _promised_steps(said: tuple[Said, ...]) -> dict[str, int]:
-    """Of what a size is a multiple in every call, where the file promises that."""
+    """Return numbers that the sizes are multiples of in every call, as the file promises."""
     promised = " ".join(one.text for one in said if one.word == "assume")
     found = re.findall(r"\blen\((\w+)\) % (\d+) == 0", promised)
     return {label: int(step) for label, step in found}
@@ -147,7 +147,7 @@ def _sizes_by_hand(
 def _inputs_by_hand(
     program: Program, sizes: Mapping[str, int], asked: str, seed: int, said: tuple[Said, ...]
 ) -> Inputs:
-    """Numbers far from each other, in rows that may be apart where a file says its strides."""
+    """Return numbers far from each other; rows may be apart if the file names its strides."""
     generator = torch.Generator().manual_seed(seed)
     found: Inputs = {}
     for name, shape in input_shapes(program, sizes).items():
@@ -163,7 +163,7 @@ def _inputs_by_hand(
 
 
 def strided(name: str, tensor: torch.Tensor, asked: str) -> torch.Tensor:
-    """The values with strides that a caller may have where a file asks for them."""
+    """Return the values with strides that a caller may have, if the file asks for strides."""
     if tensor.dim() < 2 or f"{name}.stride(" not in asked:
         return tensor.contiguous()
     wide = torch.full((*tensor.shape[:-1], tensor.shape[-1] + 5), 100.0).to(tensor.dtype)
@@ -172,7 +172,7 @@ def strided(name: str, tensor: torch.Tensor, asked: str) -> torch.Tensor:
 
 
 def special(inputs: Inputs) -> Inputs:
-    """Every seventh element is special: infinite, no number, or at an end of its type."""
+    """Make every seventh element special: infinite, NaN, or at an end of its type."""
     found: Inputs = {}
     for name, value in inputs.items():
         if not isinstance(value, torch.Tensor) or not value.numel() or 0 in value.stride():
@@ -188,7 +188,7 @@ def special(inputs: Inputs) -> Inputs:
             info = torch.iinfo(made.dtype)
             ends = torch.tensor([info.min, info.max, info.min + 1, 0], dtype=made.dtype)
         made = torch.where(flat % 7 == 3, ends[flat // 7 % len(ends)], made.to(ends.dtype))
-        # In the memory that it was in, so that its strides are kept.
+        # The values stay in their memory, so that their strides are kept.
         value.copy_(made)
         found[name] = value
     return found

@@ -1,4 +1,4 @@
-"""Verifies one mutant, runs it where it is proved, and reports a wrong proof."""
+"""Verifies one mutant, runs it if it is proved, and reports a wrong proof."""
 
 import os
 import time
@@ -18,13 +18,13 @@ from tests.attack.mutants.running import Ran, Shown, ran
 from tests.attack.mutants.subjects import Subject, subject
 from tests.attack.outcome import Outcome, Verdict
 
-# Of what is not proved one in so many is run, too.
+# One in this many of the mutants that are not proved is run, too.
 SAMPLE = 20
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A mutant, what the verifier says of it, and what running it shows if it was run."""
+    """A mutant, the verifier's verdict, and what running it showed, if it was run."""
 
     seed: int
     subject: str
@@ -38,12 +38,12 @@ class Judged:
 
     @property
     def is_proved(self) -> bool:
-        """Whether the verifier says that it is right."""
+        """True if the verifier says that the mutant is right."""
         return self.verdict == report.Verdict.PROVED
 
     @property
     def is_finding(self) -> bool:
-        """Proved, and running it shows it to be wrong, or that it does not run."""
+        """True if the mutant is proved, and running it shows that it is wrong or does not run."""
         bad = (Shown.WRONG, Shown.CRASHES, Shown.RAISES)
         return self.is_proved and self.ran is not None and self.ran.shown in bad
 
@@ -53,7 +53,7 @@ class Judged:
 
 
 def judged(seed: int) -> Judged:
-    """The mutant of a seed."""
+    """Make and judge the mutant of a seed."""
     os.environ["TRITON_INTERPRET"] = "1"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -72,7 +72,10 @@ def judged(seed: int) -> Judged:
 
 
 def said(one: Subject, data: bytes) -> tuple[str, str, str]:
-    """What `dtpoly verify --kernel` says of a file with these bytes, why, and the text it read."""
+    """Verify a file with these bytes, as `dtpoly verify --kernel` does.
+
+    Returns the verdict, the reason, and the text that was read.
+    """
     try:
         text = decode("mutant.py", data).text
     except DtpolyError:
@@ -87,7 +90,7 @@ def said(one: Subject, data: bytes) -> tuple[str, str, str]:
 
 
 def attempt(seed: int) -> Outcome:
-    """One mutant; a finding if it is proved and is not right."""
+    """Try one mutant; it is a finding if it is proved and is not right."""
     one = judged(seed)
     return Outcome(
         _verdict(one), str(one), _case(seed, one) if one.is_finding else "", _figures(one)
@@ -108,12 +111,12 @@ def _verdict(one: Judged) -> Verdict:
 
 
 def _figures(one: Judged) -> dict[str, int]:
-    """What is counted: how much was done to which class, and what running showed."""
+    """Return the figures: how many changes of which class, and what running showed."""
     found = {f"class {operator.group}": 1 for operator in one.mutant.operators}
     if one.ran is not None:
         found[f"{one.verdict}, run, {one.ran.shown}"] = 1
     if one.is_proved or one.ran is not None:
-        # Of what is not proved one in so many is run, and stands for the others.
+        # A mutant that is not proved and was run stands for the others, which were not.
         is_right = one.ran is not None and one.ran.shown is Shown.RIGHT
         share = (1 if one.is_proved else SAMPLE) * is_right
         for group in ("", *(f" ({operator.group})" for operator in one.mutant.operators)):
@@ -124,6 +127,6 @@ def _figures(one: Judged) -> dict[str, int]:
 
 
 def _case(seed: int, one: Judged) -> str:
-    """What was done to the text."""
+    """Return what was done to the text."""
     lines = subject(seed).text.split("\n"), one.text.split("\n")
     return "\n".join((one.subject, *unified_diff(*lines, "right", "mutant", lineterm="", n=2)))

@@ -17,7 +17,7 @@ RANGES = ("range", "tl.range", "tl.static_range")
 
 
 def _range(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Another first, last or step, or another way to count."""
+    """Change the first number, the last one or the step, or count in another way."""
     call = called(node, *RANGES)
     if call is None or not call.args:
         return
@@ -70,7 +70,7 @@ def _lanes(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _index(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """An index or a size with a little arithmetic around it."""
+    """Put a little arithmetic around an index or a size."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         one, size = node.id, pick(random, [n for n in source.names if "size" in n or n.isupper()])
         yield from (f"({one} + 1)", f"({one} - 1)", f"({one} + 0)", f"(-{one})", f"({one} * 1)")
@@ -82,7 +82,7 @@ def _index(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _arithmetic(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Another operation, or operands in another order or grouping."""
+    """Take another operation, or put operands in another order or grouping."""
     if isinstance(node, ast.BinOp):
         left, right = source.inside(node.left), source.inside(node.right)
         signs = ("+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>", "**")
@@ -102,7 +102,7 @@ def _arithmetic(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _padded(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """A part of an address that is a size or stride of another."""
+    """Replace a part of an address by a size or a stride of another one."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         for ending in ("_size", "_start", "_blocks", "_ptr", "_0", "_1", "_mask", "_tile"):
             if node.id.endswith(ending):
@@ -126,7 +126,7 @@ def _number(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _number_spelled(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """The same number, spelled otherwise."""
+    """Write the same number in another way."""
     match node:
         case ast.Constant(value=bool() as value):
             yield f"(not {not value})"
@@ -149,7 +149,7 @@ def _number_spelled(source: Source, node: ast.AST, random: Random) -> Iterator[s
 
 
 def _all_of_one_number(source: Source, random: Random) -> str | None:
-    """A number is another everywhere."""
+    """Replace a number by another one everywhere."""
     nodes = [*source.kernel_nodes, *source.wrapper_nodes]
     found = [
         node
@@ -177,7 +177,7 @@ FUNCTIONS = {
 
 
 def _function(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """A function like it, or nothing in its place."""
+    """Replace a function by a similar one, or leave it out."""
     if isinstance(node, ast.Call):
         name, args = source.of(node.func), ", ".join(source.of(one) for one in node.args)
         yield from (f"{one}({args})" for one in FUNCTIONS.get(name, ()))
@@ -190,7 +190,7 @@ def _function(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _shape(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """A value in another shape."""
+    """Give a value another shape."""
     if isinstance(node, ast.Name | ast.Subscript) and isinstance(node.ctx, ast.Load):
         one = source.of(node)
         yield from (f"tl.trans({one})", f"{one}.T", f"tl.ravel({one})", f"{one}[None]")
@@ -207,7 +207,7 @@ def _shape(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _hint(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """What tells Triton of numbers something that may not be so."""
+    """Tell Triton something about numbers that may not be true."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         one = node.id
         yield from (f"tl.multiple_of({one}, 16)", f"tl.max_contiguous({one}, 8)")

@@ -1,4 +1,4 @@
-"""Changes of masks, of what masked lanes hold, and of conditions."""
+"""Changes masks, values of masked lanes, and conditions."""
 
 import ast
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ VALUES = (
 
 
 def _is_mask(node: ast.AST) -> bool:
-    """Whether it is a truth for each lane, by how files of kernels call these."""
+    """True if the expression is a boolean for each lane, as its name in such files shows."""
     match node:
         case ast.Name(id=one, ctx=ast.Load()):
             return "mask" in one or one in ("even", "fours")
@@ -36,7 +36,7 @@ def _is_mask(node: ast.AST) -> bool:
 
 
 def _joined(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Masks put together otherwise."""
+    """Combine masks in another way."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitAnd | ast.BitOr):
         left, right = source.inside(node.left), source.inside(node.right)
         yield from (f"({left} {sign} {right})" for sign in ("&", "|", "^", "*", "+", "==", "and"))
@@ -45,7 +45,7 @@ def _joined(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _turned(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """An axis is added before instead of behind."""
+    """Add an axis in front instead of at the end."""
     match node:
         case ast.Subscript(value=value, slice=ast.Tuple(elts=axes)):
             for _ in range(2):
@@ -65,7 +65,7 @@ def _negated(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _said_otherwise(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """The same truth in other words, or almost."""
+    """Write the same condition in other words, or almost the same."""
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             one = source.inside(operand)
@@ -97,7 +97,7 @@ def _compared(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _other_mask(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Another truth of the same kernel."""
+    """Take another condition of the same kernel."""
     if _is_mask(node):
         others = [source.of(one) for one in source.kernel_nodes if _is_mask(one)]
         yield from random.sample(others, min(3, len(others)))
@@ -105,7 +105,7 @@ def _other_mask(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _argument(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """An argument of an access dropped, passed twice or by place, or one more."""
+    """Drop an argument of an access, pass it twice or by position, or add one."""
     call = called(node, "tl.load", "tl.store", "tl.atomic_add")
     if call is None:
         return
@@ -128,7 +128,7 @@ def _argument(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _other(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Other values in masked lanes."""
+    """Take other values in masked lanes."""
     call = called(node, "tl.load")
     other = keyword(call, "other") if call is not None else None
     if call is not None and other is not None:
@@ -139,7 +139,7 @@ def _other(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _chosen(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """What `where` gives where its condition is false, and other ways to say it."""
+    """Change what `where` gives where its condition is false, or write it in another way."""
     call = called(node, "tl.where")
     if call is not None and len(call.args) == 3:
         mask, yes, no = (source.inside(one) for one in call.args)
@@ -160,7 +160,7 @@ def _where_added(source: Source, node: ast.AST, random: Random) -> Iterator[str]
 
 
 def _all_others(source: Source, random: Random) -> str | None:
-    """One value in the masked lanes of all loads."""
+    """Take one value in the masked lanes of all loads."""
     calls = [one for node in source.kernel_nodes if (one := called(node, "tl.load")) is not None]
     found = [other for one in calls if (other := keyword(one, "other")) is not None]
     new = random.choice(VALUES)
@@ -168,7 +168,7 @@ def _all_others(source: Source, random: Random) -> str | None:
 
 
 def _condition(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """A condition made always or never true."""
+    """Make a condition always or never true."""
     if isinstance(node, ast.Compare | ast.BoolOp):
         yield random.choice(("True", "False", "1", "0", '""', "None", "not True"))
         name = pick(random, source.names)

@@ -1,4 +1,4 @@
-"""Changes of names, of what a module does when it is loaded, and of what is imported."""
+"""Changes names, imports, and what a module does when it is loaded."""
 
 import ast
 import builtins
@@ -10,7 +10,7 @@ from tests.attack.mutants.source import Operator, Source, anywhere, pick
 
 DUNDERS = ("__builtins__", "__name__", "__file__", "__debug__", "__annotations__", "__all__")
 TAKEN = ("tl", "torch", "triton", "range", "min", "max", "len", "float", "int", "not_", "sys")
-# What is put at module level, anywhere between functions.
+# These lines are inserted at module level, anywhere between functions.
 LINES = (
     "{dunder} = {value}",
     "{builtin} = {value}",
@@ -85,7 +85,7 @@ DECORATORS = (
 
 
 def _line(source: Source, random: Random) -> str:
-    """One of the lines, about this file."""
+    """Return one of the lines, with names of this file."""
     functions = [one.name for one in source.tree.body if isinstance(one, ast.FunctionDef)]
     functions = functions or ["f"]
     own = [one.name for one in source.functions] or functions
@@ -106,7 +106,7 @@ def _line(source: Source, random: Random) -> str:
 
 
 def _inserted(source: Source, random: Random) -> str | None:
-    """A line at module level."""
+    """Insert a line at module level."""
     tops = [node for node in source.tree.body if not isinstance(node, ast.Expr)]
     one = pick(random, tops)
     if one is None:
@@ -117,7 +117,7 @@ def _inserted(source: Source, random: Random) -> str | None:
 
 
 def _inserted_inside(source: Source, random: Random) -> str | None:
-    """Such a line inside of a function."""
+    """Insert such a line inside of a function."""
     functions = [one for one in source.tree.body if isinstance(one, ast.FunctionDef)]
     function = pick(random, source.functions * 3 + functions)
     if function is None:
@@ -130,7 +130,7 @@ def _inserted_inside(source: Source, random: Random) -> str | None:
 
 
 def _imported(source: Source, random: Random) -> str | None:
-    """An import is another."""
+    """Replace an import by another one."""
     found = [node for node in source.tree.body if isinstance(node, ast.Import)]
     one = pick(random, found)
     if one is None:
@@ -155,7 +155,7 @@ def _imported(source: Source, random: Random) -> str | None:
 
 
 def _decorated(source: Source, random: Random) -> str | None:
-    """Another decorator, or one where there was none."""
+    """Change a decorator, or add one."""
     function = pick(random, [n for n in source.tree.body if isinstance(n, ast.FunctionDef)])
     if function is None:
         return None
@@ -167,7 +167,7 @@ def _decorated(source: Source, random: Random) -> str | None:
 
 
 def _functions_exchanged(source: Source, random: Random) -> str | None:
-    """Functions stand for each other, or one stands in two places."""
+    """Exchange functions, or put one in two places."""
     found = [node for node in source.tree.body if isinstance(node, ast.FunctionDef)]
     if len(found) < 2:
         return None
@@ -191,7 +191,7 @@ def _functions_exchanged(source: Source, random: Random) -> str | None:
 
 
 def _signature(source: Source, random: Random) -> str | None:
-    """Parameters with other defaults, annotations, order or kinds."""
+    """Give parameters other defaults, annotations, order or kinds."""
     function = pick(random, [*source.functions, *source.kernels])
     args = function.args.args if function is not None else []
     if len(args) < 2:
@@ -237,7 +237,7 @@ def _other_name(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _renamed(source: Source, random: Random, new: Callable[[str], Sequence[str]]) -> str | None:
-    """A name is another in a whole function."""
+    """Rename a name in a whole function."""
     function = pick(random, source.functions)
     if function is None:
         return None
@@ -257,12 +257,12 @@ def _renamed(source: Source, random: Random, new: Callable[[str], Sequence[str]]
 
 
 def _renamed_taken(source: Source, random: Random) -> str | None:
-    """A name of a function is one that has a meaning."""
+    """Rename a name of a function to one that has a meaning."""
     return _renamed(source, random, lambda _: (*TAKEN, *DUNDERS, "_", "print", "dt_max"))
 
 
 def _renamed_alike(source: Source, random: Random) -> str | None:
-    """A name of a function is another that looks like it, or is the same to Python."""
+    """Rename a name of a function to one that looks like it, or that is the same to Python."""
 
     def alike(one: str) -> tuple[str, ...]:
         wide = "".join(chr(ord(c) + 0xFEE0) if c.isalpha() else c for c in one)
@@ -272,7 +272,7 @@ def _renamed_alike(source: Source, random: Random) -> str | None:
 
 
 def _walrus(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """An expression that also assigns, or that is computed in its own scope."""
+    """Make an expression also assign, or compute it in a scope of its own."""
     if isinstance(node, ast.BinOp | ast.Compare | ast.Call | ast.Subscript):
         name, text = random.choice(source.names or ["x"]), source.of(node)
         yield from (f"({name} := {text})", f"(lambda: {text})()", f"[{text} for _ in (0,)][0]")

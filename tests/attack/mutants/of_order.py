@@ -1,4 +1,4 @@
-"""Changes of statements and their order: moved, wrapped, done twice; barriers and atomics."""
+"""Changes statements and their order: moved, wrapped, done twice; and barriers and atomics."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ BARRIER = "tl.debug_barrier()"
 
 
 def _statements(source: Source, functions: Sequence[ast.FunctionDef]) -> list[ast.stmt]:
-    """Statements that have lines of their own."""
+    """Return statements that have lines of their own."""
     return [
         one
         for function in functions
@@ -38,7 +38,7 @@ def _statements(source: Source, functions: Sequence[ast.FunctionDef]) -> list[as
 
 
 def _in(names: Sequence[str], around: str) -> Change:
-    """Statements of kernels or wrappers with other lines around them."""
+    """Return a change that puts other lines around statements of kernels or wrappers."""
 
     def change(source: Source, random: Random) -> str | None:
         functions = source.kernels if "kernel" in names else source.wrappers
@@ -83,7 +83,7 @@ AROUND = {
 
 
 def _moved(source: Source, random: Random) -> str | None:
-    """A statement is somewhere else in its function."""
+    """Move a statement to another place in its function."""
     function = pick(random, [*source.kernels, *source.kernels, *source.wrappers])
     found = _statements(source, [function]) if function is not None else []
     if len(found) < 2:
@@ -103,7 +103,7 @@ def _moved(source: Source, random: Random) -> str | None:
 
 
 def _exchanged(source: Source, random: Random) -> str | None:
-    """Two statements of one block stand for each other."""
+    """Exchange two statements of one block."""
     function = pick(random, [*source.kernels, *source.kernels, *source.wrappers])
     found = [b for b in blocks(function) if len(b) > 1] if function is not None else []
     block = pick(random, found)
@@ -117,7 +117,7 @@ def _exchanged(source: Source, random: Random) -> str | None:
 
 
 def _branches(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Branches exchanged, dropped, or done always."""
+    """Exchange branches, drop one, or always take one."""
     if isinstance(node, ast.If) and node.orelse and not isinstance(node.orelse[0], ast.If):
         before = margin(source, node.body[0])
         texts = [
@@ -132,7 +132,7 @@ def _branches(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _assigned(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Assigned instead of added to, or otherwise."""
+    """Assign instead of adding, or combine in another way."""
     match node:
         case ast.AugAssign(target=target, op=op, value=value):
             one, new = source.of(target), source.of(value)
@@ -153,7 +153,7 @@ def _assigned(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _barrier(source: Source, random: Random) -> str | None:
-    """Every barrier dropped, or made something else."""
+    """Drop every barrier, or replace it."""
     found = [node for node in source.kernel_nodes if called(node, BARRIER[:-2]) is not None]
     one = pick(random, found)
     if one is None:
@@ -165,7 +165,7 @@ def _barrier(source: Source, random: Random) -> str | None:
 
 
 def _atomic(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """A store that is atomic, or an atomic operation that is another."""
+    """Make a store atomic, or replace an atomic operation by another one."""
     names = ("add", "max", "min", "xchg", "and", "or", "xor")
     call = called(node, "tl.store", *(f"tl.atomic_{one}" for one in names))
     if call is not None and len(call.args) > 1:
@@ -188,7 +188,7 @@ def _atomic(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _stored_first(source: Source, random: Random) -> str | None:
-    """What is stored at last is stored before that, as it is or as something else."""
+    """Store the last stored value earlier, too, as it is or changed."""
     calls = [
         one
         for one in _statements(source, source.kernels)

@@ -1,4 +1,4 @@
-"""Changes of the text that no tree can make: lines, whitespace, comments, characters, encodings."""
+"""Changes the text as no syntax tree can: lines, whitespace, comments, characters, encodings."""
 
 import io
 import tokenize
@@ -7,7 +7,7 @@ from random import Random
 
 from tests.attack.mutants.source import Edit, Operator, Source
 
-# Most changes are in functions that are about the algorithm: the rest is the same in all files.
+# Most changes are in functions that belong to the algorithm: the others are the same in all files.
 OWN = 0.85
 WHITE = (
     " ",
@@ -45,7 +45,7 @@ WORDS = (
 
 
 def _line(source: Source, random: Random) -> int:
-    """The number of a line, from 0."""
+    """Return the number of a line, from 0."""
     if source.functions and random.random() < OWN:
         one = random.choice(source.functions)
         first = min([one.lineno, *(d.lineno for d in one.decorator_list)])
@@ -57,7 +57,7 @@ Lines = Callable[[list[str], int, Random], None]
 
 
 def _of_lines(change: Lines) -> Callable[[Source, Random], str | None]:
-    """A change of the list of lines."""
+    """Return a change of the list of lines."""
 
     def changed(source: Source, random: Random) -> str | None:
         if not source.lines:
@@ -84,13 +84,13 @@ def _swapped(lines: list[str], at: int, random: Random) -> None:
 
 
 def _copied(lines: list[str], at: int, random: Random) -> None:
-    """A line from nearby, also."""
+    """Copy a nearby line to this place."""
     other = min(max(at + random.randrange(-30, 30), 0), len(lines) - 1)
     lines.insert(at, lines[other])
 
 
 def _set_in(lines: list[str], at: int, random: Random) -> None:
-    """Lines set in further or less."""
+    """Indent lines more or less."""
     by = random.choice((4, -4, 1, -1, 8, -8))
     for number in range(at, min(at + random.choice((1, 1, 2, 5)), len(lines))):
         line = lines[number]
@@ -101,7 +101,7 @@ def _set_in(lines: list[str], at: int, random: Random) -> None:
 
 
 def _continued(lines: list[str], at: int, random: Random) -> None:
-    """A line that goes on in the next."""
+    """Continue a line in the next one."""
     before = " " * (len(lines[at]) - len(lines[at].lstrip(" ")))
     new = random.choice(
         ("\\\n", f"{before}\\\n", " \\\n", "\\\n\\\n", "    \\\n", "\\\n\n", "\t\\\n")
@@ -113,7 +113,7 @@ def _continued(lines: list[str], at: int, random: Random) -> None:
 
 
 def _white_line(lines: list[str], at: int, random: Random) -> None:
-    """A line of whitespace, or whitespace before or behind one."""
+    """Add a line of whitespace, or whitespace before or behind a line."""
     new = random.choice(WHITE)
     match random.randrange(4):
         case 0:
@@ -127,7 +127,7 @@ def _white_line(lines: list[str], at: int, random: Random) -> None:
 
 
 def _commented(lines: list[str], at: int, random: Random) -> None:
-    """A comment, or what is code in a comment."""
+    """Add a comment, or put code into a comment."""
     word = random.choice(WORDS)
     before = " " * (len(lines[at]) - len(lines[at].lstrip(" ")))
     match random.randrange(4):
@@ -142,20 +142,20 @@ def _commented(lines: list[str], at: int, random: Random) -> None:
 
 
 def _ended(lines: list[str], at: int, random: Random) -> None:
-    """Another end of a line."""
+    """End a line with another character."""
     end = random.choice(("\r", "\r\n", "\n\r", "", ";", " ; ", "\x0c\n", "\x1a\n", "\x00\n"))
     lines[at] = lines[at].rstrip("\n") + end
 
 
 def _joined(lines: list[str], at: int, random: Random) -> None:
-    """Two lines in one."""
+    """Join two lines."""
     if at + 1 < len(lines):
         sign = random.choice(("; ", " ", "", ", ", " if True else "))
         lines[at : at + 2] = [f"{lines[at].rstrip()}{sign}{lines[at + 1].lstrip()}"]
 
 
 def _quoted(lines: list[str], at: int, random: Random) -> None:
-    """Lines in a string, or in brackets."""
+    """Put lines into a string or into brackets."""
     end = min(at + random.choice((1, 2, 5)), len(lines))
     before = " " * (len(lines[at]) - len(lines[at].lstrip(" ")))
     one, other = random.choice((('"""', '"""'), ("'''", "'''"), ("(", ")"), ("f'''", "'''")))
@@ -164,7 +164,7 @@ def _quoted(lines: list[str], at: int, random: Random) -> None:
 
 
 def _all_lines(source: Source, random: Random) -> str | None:
-    """The same in all lines, or at the ends of the text."""
+    """Do the same to all lines, or change the ends of the text."""
     text = source.text
     return random.choice(
         (
@@ -192,7 +192,7 @@ def _all_lines(source: Source, random: Random) -> str | None:
 
 
 def _character(source: Source, random: Random) -> str | None:
-    """One character is another, is left out, or is there twice."""
+    """Replace one character, leave it out, or write it twice."""
     at = _line(source, random)
     start, end = source.starts[at], source.starts[min(at + 1, len(source.lines))]
     place = random.randrange(start, max(end, start + 1))
@@ -204,7 +204,7 @@ def _character(source: Source, random: Random) -> str | None:
 
 
 def _tokens(source: Source, random: Random, change: Callable[..., list[Edit]]) -> str | None:
-    """A change of words and marks, as Python's tokenizer finds them in a function."""
+    """Change words and signs of a function, as Python's tokenizer finds them."""
     if not source.functions:
         return None
     one = random.choice(source.functions)
@@ -246,14 +246,14 @@ def _token_changed(tokens: list[Edit], random: Random) -> list[Edit]:
 
 
 def _token_apart(tokens: list[Edit], random: Random) -> list[Edit]:
-    """Whitespace, a continuation or a comment between two words."""
+    """Put whitespace, a continuation or a comment between two words."""
     start = random.choice(tokens)[0]
     new = random.choice((" ", "\\\n", "\\\n    ", "\n", "\x0c", "\t", "\\\r\n", "  # \n", "\u00a0"))
     return [(start, start, new)]
 
 
 def _token_alike(tokens: list[Edit], random: Random) -> list[Edit]:
-    """A word in letters that look like it."""
+    """Write a word in letters that look like its own."""
     words = [one for one in tokens if one[2].isidentifier()]
     start, end, text = random.choice(words)
     wide = "".join(

@@ -1,4 +1,4 @@
-"""Changes of types: casts, constants, accumulators, operations with types of their own."""
+"""Changes types: of casts, constants, accumulators, and operations with types of their own."""
 
 import ast
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ TORCH_TYPES = ("torch.float16", "torch.bfloat16", "torch.float32", "torch.float6
 
 
 def _cast(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    """What is cast, and to what."""
+    """Return what is cast, and the type."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr="to"), args=[to]):
             return value, to
@@ -32,9 +32,9 @@ def _cast(node: ast.AST) -> tuple[ast.expr, ast.expr] | None:
 
 
 def _all_casts(source: Source, random: Random) -> str | None:
-    """Each cast is kept, dropped or made another."""
+    """Keep, drop or change each cast."""
     text, changed = source.text, False
-    # From the inside out, so that a cast in a cast has its place.
+    # Inner casts come first, so that a cast inside of a cast keeps its place.
     found = [
         (source.span(node), source.span(value))
         for node in source.kernel_nodes
@@ -50,7 +50,7 @@ def _all_casts(source: Source, random: Random) -> str | None:
 
 
 def _same_casts(source: Source, random: Random) -> str | None:
-    """All casts to one type are dropped, or to another type."""
+    """Drop all casts to one type, or change them to another type."""
     casts = [(node, cast) for node in source.kernel_nodes if (cast := _cast(node)) is not None]
     to = pick(random, sorted({source.of(cast[1]) for _, cast in casts}))
     if to is None:
@@ -77,7 +77,7 @@ def _there_and_back(source: Source, node: ast.AST, random: Random) -> Iterator[s
 
 
 def _cast_of_operands(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """The result was cast, and its operands are; or the other way round."""
+    """Cast the operands instead of the result, or the other way round."""
     cast = _cast(node)
     if cast is not None and isinstance(cast[0], ast.BinOp):
         of, to = cast[0], source.of(cast[1])

@@ -1,4 +1,7 @@
-"""Changes of wrappers and of what they launch; of hand-written files, of how they say that."""
+"""Changes wrappers and their launches.
+
+In hand-written files, also the lines that describe launches.
+"""
 
 import ast
 import re
@@ -9,7 +12,7 @@ from tests.attack.mutants.source import Operator, Source, called, in_kernels, in
 
 
 def _launches(source: Source) -> list[ast.Call]:
-    """What launches kernels."""
+    """Return the calls that launch kernels."""
     return [
         node
         for node in source.wrapper_nodes
@@ -18,7 +21,7 @@ def _launches(source: Source) -> list[ast.Call]:
 
 
 def _arguments(source: Source, random: Random) -> str | None:
-    """Arguments of a launch in another order, dropped, or given twice."""
+    """Reorder, drop or repeat the arguments of a launch."""
     call = pick(random, _launches(source))
     if call is None:
         return None
@@ -37,7 +40,7 @@ def _arguments(source: Source, random: Random) -> str | None:
 
 
 def _named_otherwise(source: Source, call: ast.Call, random: Random) -> str:
-    """Constants of a launch with each other's values."""
+    """Exchange the values of constants of a launch."""
     named = call.keywords
     if len(named) < 2:
         return source.text
@@ -46,7 +49,7 @@ def _named_otherwise(source: Source, call: ast.Call, random: Random) -> str:
 
 
 def _option(source: Source, random: Random) -> str | None:
-    """Another number of warps or stages, or an option more."""
+    """Change the number of warps or stages, or add an option."""
     call = pick(random, _launches(source))
     if call is None:
         return None
@@ -62,7 +65,7 @@ def _option(source: Source, random: Random) -> str | None:
 
 
 def _again(source: Source, random: Random) -> str | None:
-    """A launch twice, or for something else."""
+    """Do a launch twice, or launch something else."""
     call = pick(random, _launches(source))
     if call is None:
         return None
@@ -88,7 +91,7 @@ def _again(source: Source, random: Random) -> str | None:
 
 
 def _grid(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Another number of programs."""
+    """Change the number of programs."""
     call = called(node, "dt_grid")
     if call is not None and len(call.args) == 2:
         name, number = source.of(call.args[0]), source.inside(call.args[1])
@@ -109,7 +112,7 @@ def _program(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _tensor(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Another view, shape or stride of a tensor."""
+    """Take another view, shape or stride of a tensor."""
     match node:
         case ast.Attribute(value=ast.Name() as of, attr="shape"):
             one = source.of(of)
@@ -130,7 +133,7 @@ def _tensor(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _made(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Memory made otherwise."""
+    """Make memory in another way."""
     call = called(node, "torch.empty")
     if call is not None:
         inside = ", ".join(source.of(one) for one in (*call.args, *call.keywords))
@@ -157,7 +160,7 @@ def _given_back(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _flag(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """Whether tiles are whole, divisible by four, or need 64 bits, decided otherwise."""
+    """Decide in another way if tiles are whole, divisible by four, or need 64 bits."""
     if isinstance(node, ast.keyword) and node.arg in ("even", "fours", "offset", "real"):
         text = source.of(node.value)
         values = {
@@ -176,7 +179,7 @@ def _flag(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _check(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    """What is asked of tensors before."""
+    """Change what is checked of tensors before the launch."""
     call = called(node, "dt_check", "dt_check_out", "dt_is_traced", "dt_is_current", "dt_offset")
     if call is not None and call.args:
         args = [source.of(one) for one in call.args]
@@ -189,7 +192,7 @@ def _check(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
 
 
 def _made_operator(source: Source, random: Random) -> str | None:
-    """What is made of a function when the file is loaded."""
+    """Change what is made of a function when the file is loaded."""
     found = [
         node
         for node in source.tree.body
@@ -214,7 +217,7 @@ TOKEN = re.compile(r"[A-Za-z_][\w.]*(?:\([^()]*\))?|\d+|[-+*/]+")
 
 
 def _said(source: Source, random: Random) -> str | None:
-    """How a hand-written file says that its kernels are launched."""
+    """Change how a hand-written file says that its kernels are launched."""
     lines = [one for one in SAID.finditer(source.text) if "verify" in source.text]
     line = pick(random, lines)
     found = [*TOKEN.finditer(line[0])] if line is not None else []

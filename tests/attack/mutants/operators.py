@@ -1,4 +1,4 @@
-"""Changes a text in one or two places; the kinds of changes are sorted by class."""
+"""Changes a text in one or two places; the kinds of changes are sorted into classes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,11 +29,11 @@ GROUPS: Mapping[str, Sequence[Operator]] = {
     name: tuple(found)
     for name, found in groupby(sorted(OPERATORS, key=lambda one: one.group), lambda one: one.group)
 }
-# How often a class is chosen: those with much to get wrong more often.
+# How often each class is chosen; classes with many possible faults are chosen more often.
 SHARES = {"types": 3, "masks": 3, "text": 3, "order": 3, "atomics": 1, "barriers": 1, "other": 1}
 WEIGHTS = {name: SHARES.get(name, 2) for name in GROUPS}
 TRIES = 40
-# One mutant in so many has a second change; one in so many may be no Python.
+# One mutant in so many has a second change; one in so many may be no valid Python.
 TWICE, BROKEN = 3, 12
 
 
@@ -49,7 +49,7 @@ class Mutant:
 
 
 def mutant(given: Source, random: Random) -> Mutant:
-    """A text with one or two changes. Of texts that are no Python there are few."""
+    """Return the text with one or two changes; few results are no valid Python."""
     is_broken = random.randrange(BROKEN) == 0
     source, done = given, list[Operator]()
     for _ in range(TRIES):
@@ -63,7 +63,10 @@ def mutant(given: Source, random: Random) -> Mutant:
 
 
 def _changed(source: Source, random: Random) -> tuple[Source, Operator]:
-    """A text with one change; the same text if it has no place for any that were tried."""
+    """Return the text with one change.
+
+    It is unchanged if it has no place for any change that was tried.
+    """
     operator = OPERATORS[0]
     for _ in range(TRIES):
         (name,) = random.choices(tuple(WEIGHTS), tuple(WEIGHTS.values()))

@@ -41,10 +41,11 @@ from tests.codegen.running import Wrong, compared, empty, within
 
 triton: Any = import_module("triton")
 interpreter: Any = import_module("triton.runtime.interpreter")
-# What a call of a subject may take, so that a busy machine does not make its mutants slow; what a
-# call of a mutant may take; what all calls of it may take.
+# The limits of a call of a subject, so that a busy machine does not make its mutants slow, of a
+# call of a mutant, and of all calls of a mutant.
 QUICK_S, CALL_S, CHILD_S = 1.0, 4, 40
-# All of these are of the processor, so that they mean the same on a busy machine; this one is not.
+# These limits count the processor's time, so that they mean the same on a busy machine; the next
+# one does not.
 WAIT_S = 150.0
 MOST_SLOW = 1
 MEMORY = 12 * 2**30
@@ -53,7 +54,7 @@ WRONG = (Wrong, OutsideError, RaceError)
 
 
 class World(StrEnum):
-    """Which interpreter runs a call."""
+    """The interpreter that runs a call."""
 
     USERS = "users"  # as it is, with its memory watched
     MENDED = "mended"  # its own faults are mended: products of bf16, rounding, reductions
@@ -66,7 +67,7 @@ AROUND: dict[World, Callable[[Memory], AbstractContextManager[None]]] = {
 
 
 class Shown(StrEnum):
-    """What came of running a text."""
+    """The outcome of running a text."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -79,7 +80,7 @@ class Shown(StrEnum):
 
 @dataclass(frozen=True)
 class Ran:
-    """What came of running, why, and of which call."""
+    """The outcome of running, the reason, and the call."""
 
     shown: Shown
     why: str = ""
@@ -91,7 +92,10 @@ Prepared = tuple[Call, World]
 
 @cache
 def prepared(subject: Subject) -> tuple[Prepared, ...]:
-    """Calls for which the text of a subject is right, each with the interpreter that says so."""
+    """Return calls for which the subject's text is right.
+
+    Each comes with the interpreter that shows this.
+    """
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "original.py"
@@ -117,7 +121,7 @@ def _right(subject: Subject, module: ModuleType) -> Any:
 
 
 def _imported(path: Path) -> ModuleType:
-    """A file as a module, as Python imports it."""
+    """Import a file as a module, as Python imports it."""
     name = f"attacked_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
@@ -130,7 +134,7 @@ def _imported(path: Path) -> ModuleType:
 
 @contextmanager
 def _limited(seconds: float) -> Generator[None]:
-    """Raise SlowError inside when so much time of the processor is over."""
+    """Raise SlowError inside when this much of the processor's time is over."""
 
     def ring(*_: object) -> None:
         raise SlowError(f"over {seconds} s")
@@ -145,7 +149,7 @@ def _limited(seconds: float) -> Generator[None]:
 
 
 def _called(subject: Subject, text: str, module: ModuleType, call: Call, world: World) -> Ran:
-    """What came of one call."""
+    """Return the outcome of one call."""
     told = f"{call.told} ({world})"
     try:
         with _limited(CALL_S), warnings.catch_warnings():
@@ -175,7 +179,10 @@ def _called(subject: Subject, text: str, module: ModuleType, call: Call, world: 
 
 
 def _is_refusal(module: ModuleType, error: BaseException) -> bool:
-    """Whether a wrapper raises this, in a statement for that: no wrong value comes out of it."""
+    """True if a wrapper raises this in a statement that refuses the call.
+
+    Then no wrong value comes out of it.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
     if last is None or last.filename != module.__file__:
@@ -212,7 +219,7 @@ def _launched(subject: Subject, text: str, module: ModuleType, call: Call, world
 
 
 def ran(subject: Subject, data: bytes, text: str) -> Ran:
-    """What came of running a text: of the first call that is not right, if there is one."""
+    """Run a text, and return the outcome of the first call that is not right, if there is one."""
     given = prepared(subject)
     if not given:
         return Ran(Shown.SLOW, "there is no call for which the subject is right")
@@ -242,7 +249,7 @@ def ran(subject: Subject, data: bytes, text: str) -> Ran:
 def _child(
     subject: Subject, data: bytes, text: str, given: Sequence[Prepared], theirs: int
 ) -> None:
-    """Run a text and say what came of it; this process then ends."""
+    """Run a text and report the outcome; this process then ends."""
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (CHILD_S, CHILD_S))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

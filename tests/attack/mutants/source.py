@@ -8,17 +8,17 @@ from random import Random
 from typing import TypeVar
 
 T = TypeVar("T")
-# A replacement of what lies between two places of a text.
+# A replacement for the text between two places.
 Edit = tuple[int, int, str]
-# What may stand for a part of the tree instead, as texts.
+# A function that yields texts which may take the place of a part of the tree.
 Variants = Callable[["Source", ast.AST, Random], Iterable[str]]
-# A text with one mistake or change; None where the text has no place for it.
+# A function that makes one mistake or change in a text, or None if the text has no place for it.
 Change = Callable[["Source", Random], str | None]
 
 
 @dataclass(frozen=True)
 class Operator:
-    """A kind of change, of a class of them."""
+    """A kind of change, and its class."""
 
     group: str
     name: str
@@ -27,13 +27,13 @@ class Operator:
 
 @dataclass(frozen=True)
 class Source:
-    """A text and its tree. A text that is no Python has no functions."""
+    """A text and its tree. A text that is no valid Python has no functions."""
 
     text: str
 
     @cached_property
     def tree(self) -> ast.Module:
-        """What Python reads."""
+        """Return the tree that Python reads."""
         try:
             return ast.parse(self.text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -41,7 +41,7 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines with their ends, as Python counts them."""
+        """Return the lines with their ends, as Python counts them."""
         return self.text.splitlines(keepends=True) if self._is_plain else _python_lines(self.text)
 
     @cached_property
@@ -50,41 +50,41 @@ class Source:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line begins."""
+        """Return where each line begins."""
         found = [0]
         for line in self.lines:
             found.append(found[-1] + len(line))
         return found
 
     def at(self, line: int, column: int) -> int:
-        """A place of the tree, which counts bytes, as a place of the text."""
+        """Return a place of the tree, which counts bytes, as a place of the text."""
         start = self.starts[line - 1]
         if self.text.isascii():
             return start + column
         return start + len(self.lines[line - 1].encode()[:column].decode(errors="ignore"))
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """From where to where a part of the tree is in the text."""
+        """Return where a part of the tree begins and ends in the text."""
         assert isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword | ast.excepthandler)
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self.at(node.lineno, node.col_offset), self.at(end_line, end)
 
     def of(self, node: ast.AST) -> str:
-        """The text of a part of the tree."""
+        """Return the text of a part of the tree."""
         start, end = self.span(node)
         return self.text[start:end]
 
     def inside(self, node: ast.AST) -> str:
-        """The text of an expression, in brackets where it needs them in another."""
+        """Return the text of an expression, in brackets if it needs them inside another one."""
         text = self.of(node)
         return text if isinstance(node, ATOMS) else f"({text})"
 
     def put(self, *edits: tuple[ast.AST, str]) -> str:
-        """The whole text with other texts for some parts of the tree."""
+        """Return the whole text with other texts for some parts of the tree."""
         return self.edited([(*self.span(node), new) for node, new in edits])
 
     def edited(self, edits: Iterable[Edit]) -> str:
-        """The whole text with some edits, which do not overlap."""
+        """Return the whole text with some edits, which do not overlap."""
         text = self.text
         for start, end, new in sorted(edits, reverse=True):
             text = text[:start] + new + text[end:]
@@ -92,33 +92,33 @@ class Source:
 
     @cached_property
     def functions(self) -> list[ast.FunctionDef]:
-        """The functions that are about this file's algorithm; others are the same in all files."""
+        """Return the functions of this file's algorithm; the others are the same in all files."""
         found = [one for one in self.tree.body if isinstance(one, ast.FunctionDef)]
         return [one for one in found if not one.name.startswith("dt_")]
 
     @cached_property
     def kernels(self) -> list[ast.FunctionDef]:
-        """The functions that Triton compiles."""
+        """Return the functions that Triton compiles."""
         return [one for one in self.functions if one.decorator_list]
 
     @cached_property
     def wrappers(self) -> list[ast.FunctionDef]:
-        """The functions that launch kernels."""
+        """Return the functions that launch kernels."""
         return [one for one in self.functions if not one.decorator_list]
 
     @cached_property
     def kernel_nodes(self) -> list[ast.AST]:
-        """All parts of the kernels."""
+        """Return all parts of the kernels."""
         return [node for one in self.kernels for part in one.body for node in ast.walk(part)]
 
     @cached_property
     def wrapper_nodes(self) -> list[ast.AST]:
-        """All parts of the wrappers."""
+        """Return all parts of the wrappers."""
         return [node for one in self.wrappers for part in one.body for node in ast.walk(part)]
 
     @cached_property
     def names(self) -> list[str]:
-        """The names that kernels have for their parameters and variables."""
+        """Return the names of the kernels' parameters and variables."""
         found = {arg.arg for one in self.kernels for arg in one.args.args}
         found |= {
             node.id
@@ -132,7 +132,7 @@ ATOMS = ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript | ast
 
 
 def _python_lines(text: str) -> list[str]:
-    """Python ends a line at fewer characters than `str.splitlines` does."""
+    """Split a text into lines as Python does, at fewer characters than `str.splitlines`."""
     found: list[str] = [""]
     for at, one in enumerate(text):
         found[-1] += one
@@ -142,12 +142,12 @@ def _python_lines(text: str) -> list[str]:
 
 
 def pick(random: Random, options: Sequence[T]) -> T | None:
-    """One of the options, if there are any."""
+    """Return one of the options, or None if there are none."""
     return random.choice(options) if options else None
 
 
 def in_kernels(variants: Variants) -> Change:
-    """A change of one part of a kernel."""
+    """Return a change of one part of a kernel."""
 
     def change(source: Source, random: Random) -> str | None:
         return _changed(source, source.kernel_nodes, variants, random)
@@ -156,7 +156,7 @@ def in_kernels(variants: Variants) -> Change:
 
 
 def in_wrappers(variants: Variants) -> Change:
-    """A change of one part of a wrapper."""
+    """Return a change of one part of a wrapper."""
 
     def change(source: Source, random: Random) -> str | None:
         return _changed(source, source.wrapper_nodes, variants, random)
@@ -165,7 +165,7 @@ def in_wrappers(variants: Variants) -> Change:
 
 
 def anywhere(variants: Variants) -> Change:
-    """A change of one part of a kernel or a wrapper."""
+    """Return a change of one part of a kernel or a wrapper."""
 
     def change(source: Source, random: Random) -> str | None:
         nodes = [*source.kernel_nodes, *source.wrapper_nodes]
@@ -187,19 +187,19 @@ def _changed(
 
 
 def called(node: ast.AST, *names: str) -> ast.Call | None:
-    """The call, if it is one of a function with one of these names."""
+    """Return the node if it is a call of a function with one of these names."""
     if isinstance(node, ast.Call) and ast.unparse(node.func) in names:
         return node
     return None
 
 
 def keyword(call: ast.Call, name: str) -> ast.expr | None:
-    """The argument of that name."""
+    """Return the argument of that name."""
     return next((one.value for one in call.keywords if one.arg == name), None)
 
 
 def blocks(function: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
-    """Every list of statements inside."""
+    """Yield every list of statements inside."""
     for node in ast.walk(function):
         if isinstance(node, ast.FunctionDef | ast.For | ast.While | ast.If | ast.With):
             yield node.body
@@ -208,16 +208,16 @@ def blocks(function: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
 
 
 def whole_lines(source: Source, node: ast.stmt) -> tuple[int, int]:
-    """The lines of a statement, from the first character of the first to the end of the last."""
+    """Return the range of whole lines of a statement, with the end of the last line."""
     return source.starts[node.lineno - 1], source.starts[node.end_lineno or node.lineno]
 
 
 def margin(source: Source, node: ast.stmt) -> str:
-    """The whitespace before a statement."""
+    """Return the whitespace before a statement."""
     line = source.lines[node.lineno - 1]
     return line[: len(line) - len(line.lstrip())]
 
 
 def deeper(text: str, by: str = "    ") -> str:
-    """Lines that are set in further."""
+    """Indent lines further."""
     return "".join(f"{by}{line}" if line.strip() else line for line in text.splitlines(True))

@@ -24,12 +24,12 @@ from tests.codegen.cases import RandomCase, SlowError, limited, random_case, ver
 from tests.codegen.listings import FILES
 from tests.verify import handwritten
 
-# So many mutants in a row have the same few random programs, so that these are made seldom.
+# This many mutants in a row have the same few random programs, so that these are rarely made.
 ROW, FEW = 1000, 6
-# Making a kernel of a random schedule may take minutes: those are left out.
+# To make a kernel of a random schedule may take minutes; such schedules are left out.
 LIMIT_S = 5
 PROVED = "Verdict: PROVED stores, loads, bounds, lanes, order, value, overflow."
-# Texts of these take a second or more to verify, so there are fewer mutants of them.
+# These texts take a second or more to verify, so they get fewer mutants.
 LARGE = ("conv2d", "matmul", "attention", "mmsigmoid", "two_mm")
 
 
@@ -46,18 +46,21 @@ class Subject:
 
     @property
     def source(self) -> Source:
-        """The text with its tree."""
+        """Return the text with its tree."""
         return source_of(self.text)
 
 
 @cache
 def source_of(text: str) -> Source:
-    """The tree of a text is read once."""
+    """Return the tree of a text, which is parsed only once."""
     return Source(text)
 
 
 def subject(seed: int) -> Subject:
-    """What a mutant is made of: an example, a listing, a hand-written kernel, a random program."""
+    """Return the text from which a mutant is made.
+
+    It is an example, a listing, a hand-written kernel or a random program.
+    """
     random = Random(f"subject {seed}")
     share = random.random()
     if share < 0.42:
@@ -70,7 +73,7 @@ def subject(seed: int) -> Subject:
 
 @cache
 def _names() -> tuple[str, ...]:
-    """Of large texts each once, of others some times."""
+    """Return the names, large texts once and others several times."""
     return tuple(
         name for name in FILES for _ in range(1 if any(one in name for one in LARGE) else 4)
     )
@@ -78,7 +81,7 @@ def _names() -> tuple[str, ...]:
 
 @cache
 def emitted(name: str) -> Subject:
-    """What is emitted for an example or a listing."""
+    """Return what is emitted for an example or a listing."""
     path = FILES[name]
     return _of(name, load(DtSource(path.name, path.read_text())), path)
 
@@ -90,14 +93,14 @@ def _of(name: str, program: Program, path: Path) -> Subject:
 
 @cache
 def by_hand(name: str) -> Subject:
-    """A hand-written kernel."""
+    """Return a hand-written kernel."""
     program = handwritten.algorithm(name)
     return Subject(f"{name} by hand", program, handwritten.text(name), (), is_handwritten=True)
 
 
 @cache
 def typed(first: int) -> Subject:
-    """The first small program with types whose number is not below this, that is allowed."""
+    """Return the first small program with types, from this number on, that is allowed."""
     for number in range(first, first + 1000):
         try:
             program = load(DtSource("typed.dt", typed_text(number)))
@@ -109,7 +112,7 @@ def typed(first: int) -> Subject:
 
 @cache
 def random_subject(first: int) -> Subject:
-    """The first random program with a random schedule that is legal, from this number on."""
+    """Return the first random program with a legal random schedule, from this number on."""
     return next(_random_subjects(first))
 
 
@@ -129,5 +132,5 @@ def _random_subjects(first: int) -> Iterator[Subject]:
 
 
 def with_text(one: Subject, text: str) -> Subject:
-    """The same with another text."""
+    """Return the subject with another text."""
     return replace(one, text=text)

@@ -12,7 +12,7 @@ BLOCKS = (2, 4, 8, 16)
 
 
 def typed_text(number: int) -> str:
-    """A text; not every one of them has types that are allowed."""
+    """Return a text; some of the texts have types that are not allowed."""
     random = Random(f"typed {number}")
     one = random.choice(TYPES)
     other = one if random.random() < 0.6 else random.choice(TYPES)

@@ -29,7 +29,7 @@ JUDGED_BY = (*RUN_BY, "dtpoly/verify", "dtpoly/ring")
 def measured(
     jobs: Sequence[Job], output: Path, workers: int, seconds: float | None
 ) -> list[Mutant]:
-    """Every mutant that was both run and verified."""
+    """Return every mutant that was both run and verified."""
     began = time.monotonic()
     first = streamed(
         "run     ", executed, jobs, output.with_suffix(".run.part"), fingerprint(*RUN_BY),
@@ -48,14 +48,14 @@ def measured(
     return [
         Mutant(one.job.file, one.job.operator, row, judged)
         for one in ran
-        # One that was given up has no rows.
+        # A job that was given up has no rows.
         if len(second.get(str(one), ())) == len(one.outcomes)
         for row, judged in zip(first[str(one)], second.get(str(one), ()), strict=True)
     ]
 
 
 def main() -> None:
-    """Run, verify, tell and record."""
+    """Run, verify, print and record."""
     parser = argparse.ArgumentParser(prog="python -m tests.verify.mutation")
     parser.add_argument("--operators", nargs="*", default=list(NAMED), choices=list(NAMED))
     parser.add_argument("--files", nargs="*", default=list(FILES), choices=list(FILES))
@@ -73,7 +73,7 @@ def main() -> None:
     ]
     found = measured(jobs, chosen.output, chosen.workers, chosen.seconds)
     console = Console()
-    # A table has room where nobody looks.
+    # The table needs this width, also where the output goes to a file.
     console.width = max(console.width, WIDTH)
     if not found:
         console.print("nothing was verified in that time: the same command goes on")

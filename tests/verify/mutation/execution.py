@@ -20,16 +20,16 @@ from tests.codegen.listings import BASES, interesting, numbers, steps
 from tests.codegen.running import Expected, Wrong, compared, expected, imported
 
 LIMIT_S = 4
-# What the interpreter does in a second or two.
+# The number of steps that the interpreter does in a second or two.
 MOST_STEPS, MOST_OF_WITNESS = 200, 2000
 MOST_ELEMENTS = 2_000_000
-# Tiles that are larger are not filled.
+# Larger tiles are not filled.
 MOST_SIZE = 1024
 WRONG = (Wrong, OutsideError, RaceError)
 
 
 class Outcome(StrEnum):
-    """What came of running a text."""
+    """The outcomes of running a text."""
 
     RIGHT = "right"
     WRONG = "wrong"
@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A call: sizes of labels, how inputs are made, how the output lies in memory."""
+    """A call: sizes of labels, how inputs are made, and how the output lies in memory."""
 
     sizes: Mapping[str, int]
     recipe: Recipe
@@ -51,7 +51,7 @@ class Probe:
         return f"{sizes}; {self.recipe}, out {self.out}{', some NaN' * self.is_special}"
 
     def inputs(self, program: Program) -> Inputs:
-        """What is given to the wrapper."""
+        """Return the arguments of the wrapper."""
         if not self.is_special:
             return self.recipe.inputs(program, self.sizes)
         made = replace(self.recipe, layout=Layout.PLAIN).inputs(program, self.sizes)
@@ -65,7 +65,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
-    """A probe with its inputs, and what is right."""
+    """A probe with its inputs, and the right results."""
 
     probe: Probe
     inputs: Inputs
@@ -74,7 +74,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What came of running, why, and of which probe."""
+    """The outcome of running, the reason, and the probe."""
 
     outcome: Outcome
     why: str = ""
@@ -92,7 +92,7 @@ RECIPES = (
 
 
 def probes(program: Program, recipes: Sequence[tuple[Recipe, Layout]]) -> Iterator[Probe]:
-    """Calls with sizes around each tile, and inputs of every kind in turn."""
+    """Yield calls with sizes around each tile, and with inputs of every kind in turn."""
     for at, (sizes, (recipe, out)) in enumerate(zip(sizes_near(program), cycle(recipes))):
         yield Probe(sizes, recipe, out)
         if at == 1:
@@ -101,7 +101,7 @@ def probes(program: Program, recipes: Sequence[tuple[Recipe, Layout]]) -> Iterat
 
 
 def mixed(program: Program) -> Iterator[Recipe]:
-    """One input after the other of a type that the others do not have."""
+    """Yield dtypes such that one input after the other has a type that the others do not have."""
     free = [tensor.name for tensor in program.tensors if tensor.dtype is None]
     if len(free) > 1:
         for name in free:
@@ -110,7 +110,10 @@ def mixed(program: Program) -> Iterator[Recipe]:
 
 
 def sizes_near(program: Program) -> Iterator[dict[str, int]]:
-    """Around a tile, small, around two tiles; then one label after the other around its tiles."""
+    """Yield sizes: all around a tile, small, or around two tiles.
+
+    Then one label around its tiles.
+    """
     found = {
         label: {size for size in sizes if size <= MOST_SIZE}
         for label, sizes in numbers(program).items()
@@ -137,7 +140,7 @@ def sizes_near(program: Program) -> Iterator[dict[str, int]]:
 
 
 def consistent(program: Program, wanted: Mapping[str, int]) -> dict[str, int] | None:
-    """Sizes that a call can have, as wanted where that is possible; None if there are none."""
+    """Return sizes that a call can have, as wanted if possible, or None if there are none."""
     try:
         idle = {label.name: 1 for label in program.labels}
         sizes = {**idle, **filled(program, {}, wanted)}
@@ -158,7 +161,7 @@ def _is_small(program: Program, sizes: Mapping[str, int], most: int = MOST_STEPS
 
 
 def call(program: Program, probe: Probe) -> Call | None:
-    """The probe with its inputs; None if there is nothing to compute for them."""
+    """Return the probe with its inputs, or None if there is nothing to compute for them."""
     try:
         inputs = probe.inputs(program)
         return Call(probe, inputs, expected(program, inputs, probe.sizes))
@@ -169,7 +172,7 @@ def call(program: Program, probe: Probe) -> Call | None:
 def right_calls(
     program: Program, funcs: Sequence[str], text: str, given: Iterator[Probe], count: int
 ) -> tuple[Call, ...]:
-    """The first calls for which the text without a mistake is right, soon."""
+    """Return the first calls for which the unchanged text is right, and quick."""
     found: list[Call] = []
     for probe in given:
         made = call(program, probe)
@@ -204,14 +207,17 @@ def run(program: Program, funcs: Sequence[str], text: str, made: Call) -> Ran:
 
 
 def _first(error: BaseException) -> BaseException:
-    """What went wrong first."""
+    """Return the first error."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error
 
 
 def runs(program: Program, funcs: Sequence[str], text: str, given: Sequence[Call]) -> Ran:
-    """Run a text until it is wrong; if it never is, what came of it that is not right."""
+    """Run a text until it is wrong.
+
+    If it never is, this returns an outcome that is not right, if there is one.
+    """
     worst = Ran(Outcome.RIGHT)
     for made in given:
         ran = run(program, funcs, text, made)
@@ -225,7 +231,7 @@ def runs(program: Program, funcs: Sequence[str], text: str, given: Sequence[Call
 
 
 class Shown(StrEnum):
-    """What running says of a witness."""
+    """Return what running a witness shows."""
 
     CONFIRMED = "confirmed"
     RAISES = "raises"
@@ -241,7 +247,7 @@ def shown(
     sizes: Mapping[str, int],
     recipes: Sequence[tuple[Recipe, Layout]],
 ) -> Shown:
-    """Whether a text is wrong for these sizes, of labels that are used."""
+    """Return whether a text is wrong for these sizes of labels that are used."""
     used = used_labels(program)
     wanted = {label: size for label, size in sizes.items() if label in used}
     whole = consistent(program, dict(zip(sorted(used), BASES * 9, strict=False)) | wanted)
@@ -252,7 +258,7 @@ def shown(
     worst = Shown.NOT
     tried = [Probe(whole, recipe, out) for recipe, out in recipes]
     tried.append(replace(tried[0], is_special=True))
-    # What does not count for some values may count for others.
+    # A mistake that changes nothing for some values may do so for others.
     plain = replace(tried[0].recipe, layout=Layout.PLAIN, data=Data.RANDOM)
     tried += [Probe(whole, one) for one in mixed(program)]
     tried += [Probe(whole, replace(plain, seed=seed)) for seed in SEEDS]

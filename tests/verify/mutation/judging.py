@@ -27,7 +27,7 @@ from tests.verify.mutation.execution import (
 from tests.verify.mutation.operators import NAMED, Mutant, mutants
 from tests.verify.mutation.streaming import Row, as_rows
 
-# Calls that every mutant is tried with; those that are proved are tried with more.
+# Every mutant is tried with this many calls; mutants that are proved are tried with more.
 CALLS, MORE_CALLS = 12, 40
 SECONDS = 10.0
 RING_S = 6
@@ -35,7 +35,7 @@ RING_S = 6
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A file that mistakes are made in."""
+    """A file in which mistakes are made."""
 
     program: Program
     funcs: tuple[str, ...]
@@ -70,7 +70,7 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """A layer that is refuted, and what running says of its witness."""
+    """A layer that is refuted, and what running its witness shows."""
 
     function: str
     layer: str
@@ -82,30 +82,30 @@ class Refuted:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the verifier says of a mutant."""
+    """The verdict on a mutant."""
 
     number: int
     verdict: str
     refuted: tuple[Refuted, ...]
     unknown: tuple[str, ...]  # why, by layer
-    # Where a layer is unknown and none is refuted: what running it in the ring comes to.
+    # If a layer is unknown and none is refuted: the result of running it in the ring.
     tried: str
     tried_at: Mapping[str, int]
-    # Where it is proved: what came of running it with more calls.
+    # If it is proved: the outcome of running it with more calls.
     more: str
     seconds: float
 
 
 @cache
 def subject(file: str) -> Subject:
-    """The generated file of a listing."""
+    """Return the generated file of a listing."""
     code = listings.code(file)
     return Subject(listings.program(file), code.stages.outputs, code.text)
 
 
 @cache
 def calls(file: str, count: int) -> tuple[Call, ...]:
-    """Calls that show whether a mutant of a file is right."""
+    """Return calls that show whether a mutant of a file is right."""
     one = subject(file)
     found = right_calls(one.program, one.funcs, one.text, probes(one.program, one.recipes), count)
     assert found, f"nothing shows that {file} is right"
@@ -113,7 +113,7 @@ def calls(file: str, count: int) -> tuple[Call, ...]:
 
 
 def chosen(job: Job) -> list[Mutant]:
-    """The mutants of a job."""
+    """Return the mutants of a job."""
     one = subject(job.file)
     return list(mutants(one.text, frozenset(one.funcs), NAMED[job.operator], job.each))
 
@@ -136,7 +136,7 @@ def execute(job: Job) -> list[Executed]:
 
 
 def judge(job: Job, outcomes: Sequence[str]) -> list[Judged]:
-    """Verify the mutants, and run what is refuted for its witness."""
+    """Verify the mutants, and run the witnesses of refuted layers."""
     return [
         judged(subject(job.file), mutant, outcome, partial(_more, job.file))
         for mutant, outcome in zip(chosen(job), outcomes, strict=True)
@@ -150,7 +150,10 @@ def _more(file: str) -> tuple[Call, ...]:
 def judged(
     one: Subject, mutant: Mutant, outcome: str, others: Callable[[], Sequence[Call]]
 ) -> Judged:
-    """What the verifier says of one mutant, and whether that is so: others show what is proved."""
+    """Verify one mutant, and check the verdict.
+
+    Mutants that are proved are run with other calls.
+    """
     start = process_time()
     report = verify(one.program, mutant.text, SECONDS)
     seconds = round(process_time() - start, 3)
@@ -188,7 +191,7 @@ def judged(
 
 
 def in_ring(one: Subject, text: str, report: Report) -> Layer:
-    """What running a text in the ring comes to: what is refuted, if a function is."""
+    """Return the result of running a text in the ring: refuted if one of its functions is."""
     found = Layer("ring", Verdict.UNKNOWN)
     for function in report.functions:
         if function.name not in one.funcs:
@@ -204,7 +207,7 @@ def in_ring(one: Subject, text: str, report: Report) -> Layer:
 
 
 def is_confirmed(refuted: Sequence[Refuted]) -> bool:
-    """Whether a witness is one."""
+    """True if the witness shows a wrong result."""
     return any(one.shown in (Shown.CONFIRMED, Shown.RAISES) for one in refuted)
 
 
@@ -220,14 +223,14 @@ class RanJob:
 
 
 def executed(job: Job) -> list[Row]:
-    """Run the mutants of a job, as rows that are kept."""
+    """Run the mutants of a job, and return rows to keep."""
     rows = as_rows(execute(job))
     forget()
     return rows
 
 
 def verified(ran: RanJob) -> list[Row]:
-    """Verify them and run their witnesses, as rows that are kept."""
+    """Verify the mutants and run their witnesses, and return rows to keep."""
     rows = as_rows(judge(ran.job, ran.outcomes))
     forget()
     return rows

@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 class Where(StrEnum):
-    """Which functions of a file an operator is for."""
+    """The functions of a file to which an operator applies."""
 
     KERNEL = "kernel"
     WRAPPER = "wrapper"
@@ -26,7 +26,7 @@ class Operator:
     name: str
     where: Where
     edits: Edits
-    # Why the interpreter does not show it, if it does not.
+    # The reason why the interpreter does not show the mistake, if it does not.
     unseen: str = ""
 
 
@@ -157,14 +157,17 @@ def mutants(
 
 
 def spread(found: Sequence[Item], most: int) -> Sequence[Item]:
-    """So many of them, from the first to the last."""
+    """Return so many of them, evenly from the first to the last."""
     if len(found) <= most:
         return found
     return [found[at * (len(found) - 1) // max(most - 1, 1)] for at in range(most)]
 
 
 def _where(node: ast.FunctionDef, wrapped: frozenset[str]) -> Where | None:
-    """Functions that kernels share are known by their text, and are not changed."""
+    """Return the functions that may be changed.
+
+    Functions that all kernels share are known by their text.
+    """
     if node.name in wrapped:
         return Where.WRAPPER
     is_kernel = any(ast.unparse(one) == "triton.jit" for one in node.decorator_list)

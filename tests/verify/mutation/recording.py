@@ -1,4 +1,4 @@
-"""The versions that results are recorded with."""
+"""Finds the versions that results are recorded with."""
 
 import platform
 from collections.abc import Mapping
@@ -8,7 +8,7 @@ PACKAGES = ("torch", "triton", "numpy", "islpy")
 
 
 def versions() -> Mapping[str, str]:
-    """Of Python, and of what runs and proves."""
+    """Return the versions of Python and of the packages that run and prove."""
     return {
         "python": platform.python_version(),
         **{package: version(package) for package in PACKAGES},

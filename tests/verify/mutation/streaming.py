@@ -1,4 +1,4 @@
-"""Does jobs in several processes and writes rows of JSON; what is done is not done again."""
+"""Does jobs in several processes and writes rows of JSON; a job that is done is not done again."""
 
 import faulthandler
 import json
@@ -27,14 +27,14 @@ from rich.progress import (
 ROOT = Path(__file__).parents[3]
 Row: TypeAlias = dict[str, Any]
 Job = TypeVar("Job")
-# Processes are replaced after so many jobs each: not everything forgets what was run. A pool does
-# not do that by itself (max_tasks_per_child): in Python 3.11 it may wait for ever.
+# A process is replaced after this many jobs, because some caches are never emptied. A pool does not
+# do that by itself: with max_tasks_per_child, Python 3.11 may wait for ever.
 JOBS_A_PROCESS = 500
 JOB_S = 150
 
 
 def fingerprint(*parts: str) -> str:
-    """What the sources are, of folders and files."""
+    """Return a hash of the sources in these folders and files."""
     paths = [path for part in parts for path in _sources(ROOT / part)]
     return sha256(b"".join(path.read_bytes() for path in sorted(paths))).hexdigest()
 
@@ -46,7 +46,7 @@ def _sources(path: Path) -> Sequence[Path]:
 
 
 def as_rows(found: Sequence[Any]) -> list[Row]:
-    """Dataclasses as they are kept."""
+    """Return dataclasses as they are kept."""
     return [asdict(one) for one in found]
 
 
@@ -66,7 +66,7 @@ def streamed(
     """
     done = dict(_before(kept, mark))
     kept.parent.mkdir(parents=True, exist_ok=True)
-    # Written anew: the last line may be cut.
+    # The file is written again, because its last line may be cut off.
     before = [json.dumps({"sources": mark}), *(_line(*one) for one in done.items())]
     kept.write_text("".join(f"{line}\n" for line in before))
     rest = [job for job in jobs if str(job) not in done]
@@ -88,7 +88,7 @@ def _line(job: str, rows: list[Row]) -> str:
 def _worked(
     work: Callable[[Job], list[Row]], jobs: Sequence[Job], workers: int, end: float | None
 ) -> Generator[tuple[Job, list[Row]]]:
-    """Each job as it is done, until the time is over."""
+    """Yield each job when it is done, until the time is over."""
     waiting: dict[Future[list[Row]], Job] = {}
     rest = iter(jobs)
     pool, left = _pool(workers), JOBS_A_PROCESS * workers
@@ -105,7 +105,8 @@ def _worked(
                 continue
             try:
                 done = wait(waiting, timeout=1, return_when=FIRST_COMPLETED).done
-                # A set has no order: what was asked first comes first, of what is done together.
+                # A set has no order: of jobs that are done together, the one that was asked for
+                # first comes first.
                 for future in [one for one in waiting if one in done]:
                     rows = future.result()
                     yield waiting.pop(future), rows
@@ -123,7 +124,10 @@ def _worked(
 def _alone(
     work: Callable[[Job], list[Row]], jobs: Sequence[Job]
 ) -> Generator[tuple[Job, list[Row]]]:
-    """Each job in a process of its own, as one of them ends processes: that one has no rows."""
+    """Do each job in a process of its own, because one of them kills processes.
+
+    That one has no rows.
+    """
     for job in jobs:
         with _pool(1) as pool:
             try:
@@ -142,7 +146,7 @@ def _pool(workers: int) -> ProcessPoolExecutor:
 
 
 def _limited(work: Callable[[Job], list[Row]], job: Job) -> list[Row]:
-    """What hangs in a library sees no signal: the process ends."""
+    """End the process if a job hangs in a library, which sees no signal."""
     faulthandler.dump_traceback_later(JOB_S, exit=True)
     try:
         return work(job)
@@ -151,7 +155,7 @@ def _limited(work: Callable[[Job], list[Row]], job: Job) -> list[Row]:
 
 
 def _begin() -> None:
-    """A process does not see Ctrl-C: the one that started it ends it."""
+    """Ignore Ctrl-C in this process, because the process that started it ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -161,7 +165,7 @@ def _before(kept: Path, mark: str) -> Generator[tuple[str, list[Row]]]:
     first, *lines = kept.read_text().splitlines()
     if json.loads(first) == {"sources": mark}:
         for line in lines:
-            # The last line may be cut where a process was ended.
+            # The last line may be cut off if a process was ended.
             if line.endswith("}"):
                 row: Mapping[str, Any] = json.loads(line)
                 yield row["job"], row["rows"]

@@ -1,4 +1,4 @@
-"""Sums up what was found of mutants: a table by operator, and figures."""
+"""Sums up the results of mutants: a table by operator, and figures."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ SHOWN = ("confirmed", "raises")
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One mistake in one file: what running it showed, what the verifier says."""
+    """One mistake in one file: what running it showed, and what the verifier says."""
 
     file: str
     operator: str
@@ -24,49 +24,49 @@ class Mutant:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether calls that know nothing of the verifier show it to be wrong."""
+        """True if calls that know nothing of the verifier show that it is wrong."""
         return bool(self.ran["outcome"] == "wrong")
 
     @property
     def is_broken(self) -> bool:
-        """Whether it does not run, or takes too long."""
+        """True if it does not run, or takes too long."""
         return self.ran["outcome"] in ("raises", "slow")
 
     @property
     def shown(self) -> frozenset[str]:
-        """What running says of the witnesses, overflow apart."""
+        """Return what running shows of the witnesses, except those of overflow."""
         return frozenset(
             one["shown"] for one in self.judged["refuted"] if one["layer"] != "overflow"
         )
 
     @property
     def is_refuted(self) -> bool:
-        """Whether it is refuted by something else than overflow."""
+        """True if it is refuted by something else than overflow."""
         return bool(self.shown)
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether running it shows a witness to be one."""
+        """True if running it confirms a witness."""
         return any(one in SHOWN for one in self.shown)
 
     @property
     def is_right(self) -> bool:
-        """Whether all calls that know nothing of the verifier are right."""
+        """True if all calls that know nothing of the verifier are right."""
         return bool(self.ran["outcome"] == "right")
 
     @property
     def is_tried_wrong(self) -> bool:
-        """Whether it is refuted by running it in the ring, where a layer is unknown."""
+        """True if a layer is unknown, and running it in the ring refutes it."""
         return bool(self.judged["tried"] == "refuted")
 
     @property
     def verdict(self) -> str:
-        """What the verifier says of it as a whole."""
+        """Return the verifier's verdict on the whole mutant."""
         return str(self.judged["verdict"])
 
 
 Test = Callable[[Mutant], bool]
-# What is counted, by operator.
+# These are counted by operator.
 COLUMNS: Mapping[str, Test] = {
     "mutants": lambda one: True,
     "do not run": lambda one: one.is_broken,
@@ -83,12 +83,12 @@ COLUMNS: Mapping[str, Test] = {
 
 
 def counts(found: Sequence[Mutant]) -> dict[str, int]:
-    """How many there are of each column."""
+    """Return the number of mutants for each column."""
     return {name: sum(map(test, found)) for name, test in COLUMNS.items()}
 
 
 def figures(found: Sequence[Mutant]) -> dict[str, Any]:
-    """What is said of all of them."""
+    """Return the sentences about all of them."""
     wrong = [one for one in found if one.is_wrong]
     by_proof = [one for one in wrong if one.is_confirmed]
     in_ring = [one for one in wrong if not one.is_confirmed and one.is_tried_wrong]
@@ -134,7 +134,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def told(command: str, versions: Mapping[str, str], found: Sequence[Mutant]) -> dict[str, Any]:
-    """Everything, as it is recorded."""
+    """Return everything as it is recorded."""
     return {
         "what": "emitted kernels and wrappers with one mistake each: whether Triton's "
         "interpreter, with memory and races watched, shows them to be wrong, and what the "
@@ -189,7 +189,7 @@ def _shown(one: Mutant) -> dict[str, Any]:
 
 
 def table(found: Sequence[Mutant]) -> Table:
-    """By operator."""
+    """Return the mutants by operator."""
     made = Table("operator", *COLUMNS, title="mutants by operator")
     for name in dict.fromkeys(one.operator for one in found):
         row = counts([one for one in found if one.operator == name])
