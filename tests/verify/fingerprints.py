@@ -3,11 +3,13 @@
 Look at what has changed in a function before you let it: a proof assumes what is said of it.
 """
 
+import hashlib
 from pathlib import Path
 
 from dtpoly.codegen import reference_terms, test_text
 from dtpoly.codegen.functions import TEXTS
 from dtpoly.codegen.prelude import IMPORTS, SHARED
+from dtpoly.plan.runtime_text import runtime_text
 from dtpoly.verify.triton import helpers
 from dtpoly.verify.triton.known import fingerprint
 from dtpoly.verify.triton.unit.unit import read_unit
@@ -43,6 +45,15 @@ compute.
 '''
 
 
+RUNTIME = """\
+# The runtime of files with plans, by the function that they call: it is imported, or it is a text
+# with this hash.
+RUNTIME: dict[str, tuple[str, str]] = {{
+    "dt_function": ("imported", "{}")
+}}
+"""
+
+
 def table() -> str:
     """The text of the module."""
     # Files with a test of their own have some more.
@@ -53,10 +64,13 @@ def table() -> str:
     more = [
         f'    "{one}": ("{fingerprint(own, one)}", "{word}"),' for one, word in MEANINGS.items()
     ]
+    runtime = hashlib.sha256(runtime_text().rstrip("\n").encode()).hexdigest()[:32]
     return (
         f"{HEAD}HELPERS: dict[str, str] = {{\n"
         + "\n".join(lines)
-        + "\n}\nMEANINGS: dict[str, tuple[str, str]] = {\n"
+        + "\n}\n"
+        + RUNTIME.format(runtime)
+        + "MEANINGS: dict[str, tuple[str, str]] = {\n"
         + "\n".join(more)
         + "\n}\n"
     )
