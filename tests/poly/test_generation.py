@@ -85,6 +85,7 @@ def test_loops_go_from_tile_to_tile(block: int, tile: int, sizes: str) -> None:
 INTERRUPTED = """
 import random, signal, time
 from dtpoly.generate import code_of
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.legality import judge
 from tests.codegen.listings import program
 
@@ -98,7 +99,7 @@ def ring(*_):
         raise Rung
 
 signal.signal(signal.SIGALRM, ring)
-state = judge(program("listing_4_02_softmax")).scheduled
+state = judge(program("listing_4_02_softmax"), DIRECTIVES).scheduled
 started = time.perf_counter()
 code_of(state)
 whole = time.perf_counter() - started
