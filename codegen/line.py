@@ -8,7 +8,7 @@ from dtpoly.frozen import dataclass
 
 
 class Head(Enum):
-    """What a line is for, if it is about no statement, tensor, input or label."""
+    """The purpose of a line that is about no statement, tensor, input or label."""
 
     GRID = "how a program finds its block"
     WAITS = "it begins before the launch before it ends"

@@ -143,7 +143,7 @@ def _descriptors(planning: Planning, kernel: TileKernel) -> Iterator[PlannedDesc
 
 
 def _specialized(kernel: TileKernel) -> tuple[int, tuple[str, ...]] | None:
-    """What decides whether some warps load for others: bytes, and descriptors, sides first."""
+    """Give the bytes and the descriptors that decide whether some warps load for others."""
     if not kernel.own:
         return None
     sides = multiplied(kernel)
@@ -152,7 +152,7 @@ def _specialized(kernel: TileKernel) -> tuple[int, tuple[str, ...]] | None:
 
 
 def _flags(planning: Planning, kernel: TileKernel) -> dict[str, Truth]:
-    """What is known of sizes when Triton compiles."""
+    """Write the truths about sizes that Triton knows when it compiles."""
     told: dict[str, dict[FormulaCompared, None]] = {}
     for flag in kernel.flags:
         size = planning.size_with(kernel, flag.size)

@@ -57,7 +57,7 @@ def planning_of(wrapping: Wrapping) -> Planning:
 
 
 def terms_of(planning: Planning, kind: Kind) -> Terms:
-    """What the dtype of a kind is promoted from."""
+    """List the inputs and the word that the dtype of a kind is promoted from."""
     callers = [planning.wrapping.names.inputs[name] for name in sorted(kind.callers)]
     return (*callers, *([str(kind.dtype)] if kind.dtype is not None else []))
 

@@ -61,7 +61,7 @@ def plan_of(wrapping: Wrapping) -> Plan:
 
 
 def _names(planning: Planning, sizes: list[str]) -> dict[str, str]:
-    """What the source calls parameters and labels whose names Python needs."""
+    """Find the names in the source of parameters and labels that Python calls otherwise."""
     names = planning.wrapping.names
     labels = {word: name for name, word in names.labels.items() if word in sizes}
     words = {word: name for name, word in names.inputs.items()} | labels
@@ -154,7 +154,7 @@ def _adds(planning: Planning) -> Iterator[CanAdd]:
 
 
 def _panels(planning: Planning, label: str, size: int) -> PlannedPanels:
-    """What is cut into panels. Raises Unsupported where panels need each other."""
+    """Say along which axes tensors are cut. Raises Unsupported if panels need each other."""
     wrapping = planning.wrapping
     first = wrapping.launched[0]
     if not first.kernel.is_first_of_panel:

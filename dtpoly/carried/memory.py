@@ -5,7 +5,7 @@ import itertools
 from typing import Any
 
 from dtpoly.carried.libraries import tl, torch, triton
-from dtpoly.carried.values import dt_cdiv, dt_interpreted
+from dtpoly.carried.values import dt_interpreted, dt_up
 
 # Whether it is known how this version of Triton runs what it has compiled.
 dt_is_known = triton.__version__[:4] in {"3.6.", "3.7.", "3.8.", "3.9."}
@@ -25,7 +25,7 @@ def dt_memory(made: Any, shape: Any, dtype: Any, device: Any) -> Any:
         return torch.empty(shape, dtype=dtype, device=device)
     *outer, last = shape
     each = (128 if last * dtype.itemsize >= 1024 else 16) // dtype.itemsize
-    rows = torch.empty((*outer, dt_cdiv(last, each) * each), dtype=dtype, device=device)
+    rows = torch.empty((*outer, dt_up(last, each) * each), dtype=dtype, device=device)
     return rows[..., :last]
 
 
@@ -105,7 +105,7 @@ def dt_programs(launch: Any, programs: int, device: Any, panel: int, is_last: bo
         return min(most, each * spared)
     if spared and kind == "last":
         most = min(most, each * (processors - (0 if is_last else spared)))
-        return dt_cdiv(programs, dt_cdiv(programs, most))  # more would take power, and no time off
+        return dt_up(programs, dt_up(programs, most))  # more would take power, and no time off
     return most
 
 

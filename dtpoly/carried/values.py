@@ -22,7 +22,7 @@ dt_dtypes = dict(zip(("f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64"), dt_trito
 }
 
 
-def dt_cdiv(a: int, b: int) -> int:
+def dt_up(a: int, b: int) -> int:
     """Divide, and round up."""
     return -(-a // b)
 
@@ -79,7 +79,7 @@ def dt_check_atomic(name: str, operation: str, dtype: Any) -> None:
         )
 
 
-dt_names = dict[str, Any](dt_min=min, dt_max=max, dt_cdiv=dt_cdiv, dt_lanes=dt_lanes, dt_fit=dt_fit)
+dt_names = dict[str, Any](dt_min=min, dt_max=max, dt_cdiv=dt_up, dt_lanes=dt_lanes, dt_fit=dt_fit)
 dt_names.update(dt_triton=dt_triton, dt_dtypes=dt_dtypes, dt_promoted=dt_promoted, dt_real=dt_real)
 dt_names.update(dt_operand=dt_operand, dt_atomic=dt_check_atomic)
 

@@ -83,7 +83,7 @@ def _size(one: PlannedSize) -> str | None:
 
 
 def _terms(terms: Terms) -> str:
-    """What a dtype is made of, in words: `A`, or `promoted(A, B)`."""
+    """Write a dtype by what it is promoted from: `A`, or `promoted(A, B)`."""
     return terms[0] if len(terms) == 1 else f"promoted({', '.join(terms)})"
 
 

@@ -3,11 +3,13 @@
 import ast
 import builtins
 import dis
+import re
 import subprocess
 import sys
 import time
 from types import CodeType
 
+from dtpoly.codegen.functions import TEXTS
 from dtpoly.plan.runtime_text import FIRST, FOLDER, IMPORTS, LAST, MODULES, runtime_text
 from tests.codegen.running import imported
 from tests.runtime.planned import ADD, ADD_PLAN, changed, file_of
@@ -89,3 +91,9 @@ def test_two_functions_of_a_file() -> None:
     A = made.torch.arange(3.0)
     assert made.torch.equal(made.f(A, A), made.g(A, A))
     assert (made.f.__name__, made.g.__name__) == ("f", "g")
+
+
+def test_no_function_of_kernels_has_the_name_of_one_of_the_runtime() -> None:
+    names = set(re.findall(r"^(?:def )?(dt_\w+)", runtime_text(), re.MULTILINE))
+    assert len(names) > 20
+    assert not names & TEXTS.keys()

@@ -94,7 +94,7 @@ HELPERS: dict[str, str] = {
 # The runtime of files with plans, by the function that they call: it is imported, or it is a text
 # with this hash.
 RUNTIME: dict[str, tuple[str, str]] = {
-    "dt_function": ("imported", "48c2ddad0cf62a0da10f1d1330e711dc")
+    "dt_function": ("imported", "3fdc2534ffd9f773e78586c222bd29c6")
 }
 MEANINGS: dict[str, tuple[str, str]] = {
     "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),
