@@ -28,7 +28,7 @@ COMMANDS = (
 
 @click.group(
     cls=LazyGroup,
-    commands_in="benchmarks.commands",
+    modules="benchmarks.commands.{}",
     names=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b

@@ -15,11 +15,11 @@ from benchmarks.files import ROOT
 from benchmarks.gpu.prepare import wanted
 from benchmarks.gpu.rows import Row
 from benchmarks.scheduled import call_of
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import Directive, Program, Split
 from dtpoly.algorithm.show import show_directive
-from dtpoly.algorithm.sizes import Sizes
 from dtpoly.autoschedule.powers import above
-from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
@@ -27,7 +27,7 @@ from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve as program_of
 from dtpoly.generate import outputs
-from dtpoly.schedule.resolve import scheduled
+from dtpoly.schedule.applied_directives import scheduled
 from dtpoly.source import Source
 
 PLACES = ("inline", "fuse_at")
@@ -86,7 +86,7 @@ def blind(row: Row, records: Iterable[Mapping[str, Any]], device: Device, most: 
 
 
 def _measured(
-    row: Row, call: Call, records: Iterable[Mapping[str, Any]]
+    row: Row, call: PricedCall, records: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[Form, float]]:
     """Each schedule of ours that was measured in a row, with its best time in microseconds."""
     found: dict[Form, float] = {}
@@ -148,7 +148,7 @@ def _is_grouped(directive: Directive) -> bool:
 
 
 def _tiles(directives: Iterable[Directive], sizes: Sizes) -> str:
-    """Blocks and tiles by label: a tile of all of a block is 0, however it is written."""
+    """Return blocks and tiles by label: a tile of all of a block is 0, however it is written."""
     blocks: dict[str, int] = {}
     tiles: dict[str, int] = {}
     for one in directives:

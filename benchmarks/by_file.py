@@ -31,7 +31,7 @@ def bound(row: RowResult, ceilings: Ceilings) -> str:
 
 
 def _of(name: str, results: Results, found: Sequence[Line]) -> str:
-    """Its schedule, and a table of its rows."""
+    """Return its schedule, and a table of its rows."""
     if not found:
         return MISSING
     schedule = next(one.schedule for one in results.texts if one.name == name)

@@ -8,7 +8,9 @@ kernels do not run: then all that is done around a launch is measured, and not t
 import argparse
 import importlib
 import itertools
+import json
 import linecache
+import platform
 import statistics
 import sys
 import time
@@ -20,7 +22,7 @@ from unittest import mock
 
 import torch
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
@@ -46,6 +48,15 @@ SOURCES = {
         "c.persistent(2); f.block(m:32, n:32); f.tensorize(m:0, n:0, k:32); f.persistent();"
         "f.panels(n:64); f.compile();"
     ),
+    "softmax": (
+        "Func f, total; In A; Var x; RVar y; total[x] = rsum(exp(A[x, y]), y);"
+        "f[x, y] = exp(A[x, y]) / reshape(total[x], x, 1); f.block(x:4);"
+        "f.tensorize(x:0, y:512); total.fuse_at(f, x); f.compile();"
+    ),
+    "matmul": (
+        "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+        "f.block(m:64, n:64); f.tensorize(m:0, n:0, k:32); f.num_warps(4); f.compile();"
+    ),
 }
 # More shapes than a file keeps calls of.
 SHAPES = 5000
@@ -55,19 +66,27 @@ Call = Callable[[], object]
 clock = time.thread_time
 
 
+def shapes_of(*tensors: torch.Tensor) -> Iterator[tuple[torch.Tensor, ...]]:
+    """Give parts of tensors, of as many rows as in no call before, one after the other."""
+    parts = [tuple(one[:1].expand(n, *one.shape[1:]) for one in tensors) for n in range(1, SHAPES)]
+    return itertools.cycle(parts)
+
+
 def calls_of(name: str, function: Callable[..., Any], device: str) -> Iterator[tuple[str, Call]]:
-    """The kinds of calls that are measured of a function."""
+    """Yield the kinds of calls that are measured of a function."""
     A, B = torch.ones(64, 64, device=device), torch.ones(64, 256, device=device)
-    number = torch.tensor(7)
+    C, out, number = torch.ones_like(A), torch.empty_like(A), torch.tensor(7)
     match name:
         case "add":
-            C, out = torch.ones_like(A), torch.empty_like(A)
+            shapes, others = shapes_of(A, C), shapes_of(A.t(), C)
+            outs = itertools.cycle(torch.empty(2 * n, 64)[::2] for n in range(1, SHAPES))
+            into = ((*pair, out) for pair, out in zip(shapes_of(A, C), outs, strict=False))
             yield "like calls", lambda: function(A, C)
+            yield "like calls, transposed", lambda: function(A.t(), C)
             yield "out=", lambda: function(A, C, out=out)
-            pairs = [(A[:1].expand(n, 64), C[:1].expand(n, 64)) for n in range(1, SHAPES)]
-            shapes = itertools.cycle(pairs)
             yield "new shapes", lambda: function(*next(shapes))
-
+            yield "new shapes, transposed", lambda: function(*next(others))
+            yield "new shapes, out=", lambda: into_next(function, next(into))
         case "numbers":
             values = itertools.cycle(0.5 + n for n in range(SHAPES))
             yield "numbers", lambda: function(A, 0.5, 7)
@@ -77,10 +96,24 @@ def calls_of(name: str, function: Callable[..., Any], device: str) -> Iterator[t
             sizes = itertools.cycle(range(1, SHAPES))
             yield "sizes by name", lambda: function(A[0], y=64)
             yield "new sizes by name", lambda: function(A[0], y=next(sizes))
-        case "several":
-            yield "three launches", lambda: function(A)
-        case _:
+        case "panels":
+            panels = ((one, B) for (one,) in shapes_of(A))
             yield "four panels of two launches", lambda: function(A, B)
+            yield "new shapes, four panels", lambda: function(*next(panels))
+        case "matmul":
+            shapes = ((one, B) for (one,) in shapes_of(A))
+            yield "matmul", lambda: function(A, B)
+            yield "new shapes, matmul", lambda: function(*next(shapes))
+        case _:
+            shapes = shapes_of(A)
+            yield f"{name}", lambda: function(A)
+            yield f"new shapes, {name}", lambda: function(*next(shapes))
+
+
+def into_next(function: Callable[..., Any], given: Sequence[torch.Tensor]) -> Any:
+    """Call a function with the last of these as `out`."""
+    *inputs, out = given
+    return function(*inputs, out=out)
 
 
 # Without a GPU
@@ -97,7 +130,7 @@ def empty(shape: Any, strides: Any, dtype: torch.dtype) -> torch.Tensor:
 
 
 class Kept(compiler.CompiledKernel):  # type: ignore[misc]
-    """What Triton would have compiled, as a kernel that runs nothing."""
+    """A kernel that runs nothing, in the place of one that Triton compiles."""
 
     def __init__(self, src: Any) -> None:
         self.src, self._module_pid = src, None
@@ -107,7 +140,7 @@ class Kept(compiler.CompiledKernel):  # type: ignore[misc]
         self._run = nothing
 
     def __del__(self) -> None:
-        """Nothing is to be given back."""
+        """Do nothing, since nothing was taken from the device."""
 
 
 def kept(src: Any, **_: Any) -> Kept:
@@ -121,7 +154,7 @@ def current(_: torch.device) -> bool:
 
 
 def generation(_: torch.device) -> tuple[int, int]:
-    """What a file asks of a GPU."""
+    """Return what a file asks of a GPU."""
     return 9, 132
 
 
@@ -140,7 +173,7 @@ def pretend() -> None:
 
 
 def module_of(path: Path, has_gpu: bool) -> ModuleType:
-    """A generated file as a module; without a GPU, it takes the CPU for one."""
+    """Return a generated file as a module; without a GPU, it takes the CPU for one."""
     text = path.read_text()
     text = text if has_gpu else text.replace(".is_cuda", ".is_cpu")
     name = str(path.resolve())
@@ -156,8 +189,10 @@ def module_of(path: Path, has_gpu: bool) -> ModuleType:
 # Measuring
 
 
-def measured(folders: Sequence[Path], has_gpu: bool) -> Iterator[tuple[str, list[float]]]:
-    """For each kind of call, microseconds of one call of each folder's file: medians."""
+def measured(
+    folders: Sequence[Path], has_gpu: bool
+) -> Iterator[tuple[str, list[tuple[float, float]]]]:
+    """For each kind of call, microseconds of one call of each folder's file: least and median."""
     device = "cuda" if has_gpu else "cpu"
     for name in SOURCES:
         functions = [module_of(folder / f"{name}.py", has_gpu).f for folder in folders]
@@ -166,7 +201,7 @@ def measured(folders: Sequence[Path], has_gpu: bool) -> Iterator[tuple[str, list
             for _ in range(ROUNDS):
                 for found, (_, call) in zip(times, ways, strict=True):
                     found.append(_time(call))
-            yield ways[0][0], [statistics.median(found[3:]) for found in times]
+            yield ways[0][0], [(min(found[3:]), statistics.median(found[3:])) for found in times]
 
 
 def _time(call: Call) -> float:
@@ -192,6 +227,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--json", type=Path, help="where figures are written")
     asked = parser.parse_args(words)
     if asked.write:
         for folder in asked.folders:
@@ -200,8 +236,18 @@ def main(words: Sequence[str] | None = None) -> int:
     has_gpu = torch.cuda.is_available()
     if not has_gpu:
         pretend()
+    found = dict[str, dict[str, tuple[float, ...]]]()
     for way, times in measured(asked.folders, has_gpu):
-        print(f"{way:30}" + "".join(f"{one:9.1f} us" for one in times), flush=True)
+        shown = "".join(f"{least:9.1f} {median:6.1f} us" for least, median in times)
+        print(f"{way:30}{shown}", flush=True)
+        found[way] = {str(folder): one for folder, one in zip(asked.folders, times, strict=True)}
+    if asked.json:
+        versions = {one.__name__: one.__version__ for one in (torch, triton)}
+        versions |= {"python": platform.python_version(), "machine": platform.machine()}
+        what = "microseconds of a call: least and median"
+        command = "python -m benchmarks.call_time " + " ".join(words or sys.argv[1:])
+        made = {"command": command, "versions": versions, "what": what, "calls": found}
+        asked.json.write_text(json.dumps(made, indent=2) + "\n")
     return 0
 
 

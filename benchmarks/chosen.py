@@ -35,12 +35,12 @@ class Reached:
 
     @property
     def share(self) -> float:
-        """Of the best known, if all are measured; it may be among them."""
+        """Return the share of the best known time that is reached, if all are measured."""
         return min(self.known, self.best) / self.best
 
     @property
     def share_of_first(self) -> float:
-        """The same of the one that is taken unmeasured."""
+        """Return the same of the one that is taken unmeasured."""
         return min(self.known, self.best) / self.first if self.first else 0.0
 
 
@@ -116,21 +116,21 @@ def _record(path: Path) -> Results:
 
 
 def _line(name: str, times: Sequence[tuple[str, float]]) -> RowResult:
-    """A row of which only times are known, in milliseconds."""
+    """Return a row of which only times are known, in milliseconds."""
     kernel, *case = name.rsplit(" ", 2)
     told = tuple(Timed(text, OURS, median=median) for text, median in times)
     return RowResult(name, kernel, "", " ".join(case), case[-1], "", "", 0, 0, 0.0, 0.0, told)
 
 
 def place_of(line: RowResult, name: str) -> int | None:
-    """The place of a text among those chosen for a row, if it is one of these."""
+    """Return the place of a text among those chosen for a row, if it is one of these."""
     parts = name.split("__")
     is_one = len(parts) == 3 and parts[1] == tag(line.case) and parts[2].isdigit()
     return int(parts[2]) if is_one else None
 
 
 def mean(shares: Sequence[float]) -> float:
-    """The geometric one; 0 where something has no time."""
+    """Return the geometric mean; 0 if one of them has no time."""
     if not shares or not all(shares):
         return 0.0
     return exp(sum(map(log, shares)) / len(shares))

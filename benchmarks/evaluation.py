@@ -19,7 +19,7 @@ MARK = re.compile(r"(<!-- (\w+) -->\n).*?(<!-- end of \w+ -->)", re.DOTALL)
 
 
 def filled(page: str, parts: Mapping[str, str]) -> str:
-    """The page with what is between marks put anew."""
+    """Return the page with what is between marks put anew."""
     return MARK.sub(lambda found: f"{found[1]}{parts[found[2]]}{found[3]}", page)
 
 
@@ -82,7 +82,7 @@ def _chosen(data: Mapping[str, Any]) -> str:
 
 
 def _seconds(data: Sequence[Mapping[str, Any]]) -> str:
-    """How long `dtpoly schedule` took from its start to its answer."""
+    """Return how long `dtpoly schedule` took from its start to its answer."""
     if not data:
         return ""
     rows = [(one["row"], str(one["measured"]), f"{one['seconds']:.1f}") for one in data]

@@ -14,11 +14,11 @@ from dtpoly.frontend.resolve import resolve as named
 from dtpoly.poly.dependences import dependences
 from dtpoly.poly.lift import lift
 from dtpoly.schedule import legality
-from dtpoly.schedule.explain import explain
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
+from dtpoly.schedule.explained_directives import explain
 from dtpoly.schedule.legality import found, judge
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from dtpoly.source import Source
@@ -55,7 +55,7 @@ def attention() -> Result:
 
 
 def stages() -> Iterator[Result]:
-    """The same, one by one."""
+    """Yield the same, one by one."""
     one = program(LISTING.read_text())
     state = _resolved(one)
     pairs = dependences(state.model)
@@ -115,7 +115,7 @@ def one_more_tensorize() -> Result:
 
 
 def blame() -> Result:
-    """One fusion of attention at the wrong loop."""
+    """Return one fusion of attention at the wrong loop."""
     text = LISTING.read_text()
     wrong = text.replace("e.fuse_at(attention, m)", "e.fuse_at(attention, l)")
     assert wrong != text
@@ -123,7 +123,7 @@ def blame() -> Result:
 
 
 def blame_of_two() -> Result:
-    """A chain at an inner loop, and a sum that is needed before it."""
+    """Return a chain at an inner loop, and a sum that is needed before it."""
     lines = ["In A; Var x, y; Func f0; f0[x, y] = exp(A[x, y]);"]
     for at in range(1, 20):
         lines.append(f"Func f{at}; f{at}[x, y] = exp(f{at - 1}[x, y]);")
@@ -186,7 +186,7 @@ def _counts(one: Program) -> Counts:
 
 
 def _modules() -> list[str]:
-    """The modules that such a process has loaded when it ends."""
+    """Return the modules that such a process has loaded when it ends."""
     code = (
         "import sys; from dtpoly.cli.main import entry; entry(sys.argv[1:]); "
         "print(*sys.modules, file=sys.stderr)"

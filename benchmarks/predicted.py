@@ -15,7 +15,7 @@ from benchmarks.gpu.rows import REPEATED, Row, rows
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.explore.cost.cost import cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.schedule.state import State
@@ -62,7 +62,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How far predictions are to be believed."""
+    """The quality of predictions: how well they agree with measured times."""
 
     points: int
     rank: float
@@ -121,7 +121,7 @@ def _point(row: Row, name: str, measured: float, state: State, device: Device) -
 
 
 def sizes_of(row: Row, program: Program) -> dict[str, int]:
-    """The sizes of a row by the labels of a file, which may call them otherwise."""
+    """Return the sizes of a row by the labels of a file, which may call them otherwise."""
     sizes = dict(row.sizes)
     if row.kernel == "conv2d":
         # Rows give the pictures, labels the pixels that have a whole filter around them.
@@ -134,7 +134,7 @@ def sizes_of(row: Row, program: Program) -> dict[str, int]:
 
 
 def ranked(found: Iterable[Point]) -> list[Ranked]:
-    """Each row that has several schedules."""
+    """Return each row that has several schedules."""
     by_row: dict[tuple[str, str], list[Point]] = {}
     for point in found:
         by_row.setdefault((point.kernel, point.case), []).append(point)
@@ -167,7 +167,7 @@ def blindly(times: Sequence[float], count: int) -> float:
 
 
 def summary(found: Sequence[Point]) -> Summary:
-    """All points, and the rows among them."""
+    """Return all points, and the rows among them."""
     ratios = [point.ratio for point in found]
     lines = ranked(found)
     apart = [line for line in lines if line.spread > SPREAD]
@@ -189,7 +189,7 @@ def summary(found: Sequence[Point]) -> Summary:
 
 
 def spearman(left: Sequence[float], right: Sequence[float]) -> float:
-    """The correlation of ranks; equal values share one. 0 where one side is all equal."""
+    """Return the correlation of ranks; equal values share one. 0 where one side is all equal."""
     one, two = _ranks(left), _ranks(right)
     middle = (len(one) - 1) / 2
     both = sum((a - middle) * (b - middle) for a, b in zip(one, two, strict=True))
@@ -206,7 +206,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
 
 
 def as_json(found: Sequence[Point]) -> dict[str, object]:
-    """A summary and all that it is made of."""
+    """Return a summary and all that it is made of."""
     return {
         "summary": {k: None if v != v else v for k, v in asdict(summary(found)).items()},
         "rows": [asdict(line) for line in ranked(found)],
@@ -215,6 +215,6 @@ def as_json(found: Sequence[Point]) -> dict[str, object]:
 
 
 def read(path: Path) -> Mapping[str, Any]:
-    """A record of measured times."""
+    """Return a record of measured times."""
     record: Mapping[str, Any] = json.loads(path.read_text())
     return record

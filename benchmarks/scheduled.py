@@ -10,11 +10,11 @@ from benchmarks.predicted import sizes_of
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show
-from dtpoly.autoschedule.algorithm import algorithm_of, bare
-from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.schedule_text import schedule_text
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled
-from dtpoly.autoschedule.text import schedule_text
+from dtpoly.autoschedule.unscheduled_source import algorithm_of, bare
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
@@ -29,7 +29,7 @@ class Chosen:
     milliseconds: float  # as predicted
 
 
-def call_of(row: Row, examples: Path, device: Device) -> Call:
+def call_of(row: Row, examples: Path, device: Device) -> PricedCall:
     """Return the task of a row, for the algorithm of the file that counts."""
     derived = {one.name: one.of for one in DERIVED}
     file = derived.get(row.files[0], row.files[0])
@@ -38,7 +38,7 @@ def call_of(row: Row, examples: Path, device: Device) -> Call:
     dtype = DType("f32" if row.dtype == "tf32" else row.dtype)
     sizes = filled(program, sizes_of(row, program))
     is_warm = row.way == REPEATED
-    return Call(program, sizes, dtype, device, DIRECTIVES, algorithm.precision, is_warm)
+    return PricedCall(program, sizes, dtype, device, DIRECTIVES, algorithm.precision, is_warm)
 
 
 def chosen(row: Row, examples: Path, device: Device, most: int) -> Iterator[Chosen]:
@@ -49,6 +49,6 @@ def chosen(row: Row, examples: Path, device: Device, most: int) -> Iterator[Chos
         yield Chosen(name, _text(call, one), 1e3 * one.seconds)
 
 
-def _text(call: Call, one: Settled) -> str:
+def _text(call: PricedCall, one: Settled) -> str:
     algorithm = show(replace(call.program, directives=()))
     return f"{algorithm}\n{schedule_text(one.lines)}"

@@ -1,4 +1,4 @@
-"""Where tables are printed."""
+"""Chooses where tables are printed, and how wide."""
 
 import sys
 
@@ -8,5 +8,5 @@ WIDTH = 140  # a file has none of its own
 
 
 def console() -> Console:
-    """The standard output."""
+    """Return the standard output."""
     return Console(width=None if sys.stdout.isatty() else WIDTH)

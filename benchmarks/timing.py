@@ -17,7 +17,7 @@ import islpy as isl
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was measured, in seconds of the processor; a test holds the best time to the limit."""
+    """Times of one measurement in processor seconds; a test compares the best with the limit."""
 
     what: str
     times: tuple[float, ...]
@@ -26,12 +26,12 @@ class Result:
 
     @property
     def best(self) -> float:
-        """The least: what the machine can do."""
+        """Return the least: what the machine can do."""
         return min(self.times)
 
     @property
     def median(self) -> float:
-        """The one in the middle."""
+        """Return the one in the middle."""
         return median(self.times)
 
     def as_json(self) -> dict[str, object]:
@@ -78,7 +78,7 @@ def process_times(command: Sequence[str], cwd: Path, runs: int) -> tuple[float, 
 
 
 def isl_calls(run: Callable[[], object]) -> int:
-    """How many methods of isl's objects are called; not those that islpy itself calls for one."""
+    """Count the methods of isl's objects that are called, without those that islpy itself calls."""
     calls = _Calls()
     with _counted(calls):
         run()
@@ -93,7 +93,7 @@ class _Calls:
 
 @contextmanager
 def _counted(calls: _Calls) -> Generator[None]:
-    """Every method of isl's classes counts, until the end."""
+    """Count the calls of every method of isl's classes, until the end."""
     changed: list[tuple[type, str, Any]] = []
     classes = [one for one in vars(isl).values() if isinstance(one, type)]
     # Kinds of dims are an enumeration, not objects of isl.

@@ -1,1 +1,1 @@
-"""Code generation: makes a Python file with Triton kernels and wrappers of a judged schedule."""
+"""Code generation: makes a Python file with Triton kernels and plans of a judged schedule."""

@@ -1,13 +1,13 @@
-"""Says what the launcher of a kernel is told about the length of each axis of its tensors.
+"""Says what the runtime is told about the length of each axis of a kernel's tensors.
 
-The launcher chooses a variant of the kernel by these words. The word for an axis is the parameter
+The runtime chooses a variant of the kernel by these words. The word for an axis is the parameter
 that holds its length, `_` if nothing is known of it, or `-` if its lines may begin anywhere.
 """
 
 from collections.abc import Mapping
 
+from dtpoly.algorithm.label_sizes import axis_reads
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import axis_reads
 from dtpoly.ir.kernel import TileKernel
 from dtpoly.poly.model import Model
 
@@ -23,7 +23,7 @@ def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[
     found: list[list[str]] = []
     for pointer in kernel.tensors:
         array = model.arrays.get(pointer.name)
-        # The launcher, which chooses a variant, is told nothing of lines that may begin anywhere.
+        # The runtime, which chooses a variant, is told nothing of lines that may begin anywhere.
         is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
         is_own = is_own or bool(kernel.lined)
         words: list[str] = []

@@ -7,16 +7,18 @@ again and again, until each part has the shape of the block.
 from dataclasses import replace
 from math import prod
 
-from dtpoly.ir.kernel import Block, Box, Halved
+from dtpoly.ir.kernel import Box, DescribedBlock, Halved
 
 from .building import Unsupported
-from .names import fresh
+from .python_names import fresh
 
 MOST = 8  # boxes of a tile, which are written one after another
 
 
-def in_boxes(block: Block, tile: tuple[int, ...], variable: str, taken: set[str]) -> Block:
-    """The block with parts of its tile that have its shape, each with a name of its own.
+def in_boxes(
+    block: DescribedBlock, tile: tuple[int, ...], variable: str, taken: set[str]
+) -> DescribedBlock:
+    """Return the block with parts of its tile that have its shape, each with a name of its own.
 
     Both have powers of two along their axes; a tile like the block stays whole. Raises Unsupported.
     """

@@ -1,6 +1,6 @@
 """Breaks a statement that is too long into lines, as a formatter of Python would.
 
-The lines of generated kernels and wrappers go through it. A statement that fits stays as it is.
+The lines of generated kernels and plans go through it. A statement that fits stays as it is.
 """
 
 import re
@@ -14,7 +14,7 @@ STATEMENT = re.compile(
     r"(?P<set>[\w, ]+ (?:[-+*|&]|//)?= )|(?P<block>(?:if|for [\w, ]+ in) )(?P<end>.*:$)"
 )
 CALL = re.compile(r"\w\($")
-PREFIX = re.compile(r"[-+~*/%&|<>=!. \w]*")
+PREFIX = re.compile(r"[-+~*/%&|^<>=!. \w]*")
 CLOSES = {"(": ")", "[": "]", "{": "}"}
 METHOD = re.compile(r"(?<=[)\]])(?:\.\w+\([\w., ]*\))+$")
 # Operators, the ones that bind least tightly first; each stands between spaces.
@@ -23,14 +23,16 @@ OPERATORS = (
     ("and",),
     ("<", "<=", ">", ">=", "==", "!="),
     ("|",),
+    ("^",),
     ("&",),
+    ("<<", ">>"),
     ("+", "-"),
     ("*", "/", "//", "%"),
 )
 
 
 def broken(line: str, indent: int) -> list[str]:
-    """The lines of a statement, each of which fits if it can."""
+    """Return the lines of a statement, each of which fits if it can."""
     if indent + len(line) <= WIDTH:
         return [line]
     return [*_broken(line, indent)]
@@ -55,7 +57,7 @@ def _broken(line: str, indent: int) -> tuple[str, ...]:
 
 
 def _without_method(text: str, tail: str) -> tuple[str, str]:
-    """A value without a method that it ends with, which goes to what follows it."""
+    """Return a value without a method that it ends with, which goes to what follows it."""
     found = METHOD.search(text)
     if found is None:
         return text, tail
@@ -85,7 +87,7 @@ def _opened(text: str) -> tuple[str, str | None]:
 
 
 def _depths(text: str) -> Iterator[int]:
-    """For each character in how many brackets it stands; a text in quotes counts as one."""
+    """Return for each character in how many brackets it stands; quoted text counts as one."""
     depth, is_quoted = 0, False
     for character in text:
         is_quoted ^= character == '"'
@@ -95,7 +97,7 @@ def _depths(text: str) -> Iterator[int]:
 
 
 def inside(text: str, tail: str, indent: int) -> Iterator[str]:
-    """The lines of a value between brackets, with what follows it."""
+    """Yield the lines of a value between brackets, with what follows it."""
     if indent + len(text + tail) <= WIDTH:
         yield text + tail
         return
@@ -121,7 +123,7 @@ def inside(text: str, tail: str, indent: int) -> Iterator[str]:
 
 
 def _quoted(text: str, tail: str, indent: int) -> Iterator[str]:
-    """A long text between quotes as several that stand one after the other."""
+    """Yield a long text between quotes as several that stand one after the other."""
     if text.count('"') != 2 or not text.startswith('"') or not text.endswith('"'):
         yield text + tail
         return
@@ -132,7 +134,7 @@ def _quoted(text: str, tail: str, indent: int) -> Iterator[str]:
 
 
 def _operands(text: str) -> list[str]:
-    """The operands of what binds least, each but the first behind its operator."""
+    """Return the operands of what binds least, each but the first behind its operator."""
     for operators in OPERATORS:
         parts = _cut(text, operators)
         if len(parts) > 1:
@@ -141,7 +143,7 @@ def _operands(text: str) -> list[str]:
 
 
 def _cut(text: str, marks: tuple[str, ...]) -> list[str]:
-    """A text cut at marks outside of brackets: after commas, before operators."""
+    """Return a text cut at marks outside of brackets: after commas, before operators."""
     parts, start = list[str](), 0
     for at, (character, depth) in enumerate(zip(text, _depths(text), strict=True)):
         if depth or character not in ", ":

@@ -10,15 +10,15 @@ from dataclasses import field, replace
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.bound_widths import LARGE
-from dtpoly.ir.kernel import Flag, Given, Pointer, Step
-from dtpoly.ir.kinds import Element, Kind, Named
+from dtpoly.ir.kernel import Flag, GivenScalar, Pointer, Step
+from dtpoly.ir.kinds import Element, Named, ValueKind
 from dtpoly.ir.tile_values import Axes
-from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, Either
+from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, OneOfWays
 from dtpoly.poly.model import Model
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import StatementTiles
 
-from .elements import Elements
-from .names import fresh, plain
+from .elements import ElementKinds
+from .python_names import fresh, plain
 from .scopes import Scopes
 from .storage import Storage
 from .widths import is_far, is_large
@@ -41,23 +41,25 @@ class Held:
     """A register tile: its variable, and which dims of its array its axes are.
 
     An accumulator may still have axes of labels that are reduced. `index` is its second tile.
-    One of a matrix product may have labels that share an axis: then `counts` are their lanes.
+    One of a matrix product may have labels that share an axis: then `counts` are their lanes. One
+    of lists has a last axis, whose lanes are `places`.
     """
 
     name: str
     labels: tuple[str, ...]
     index: str | None = None
     counts: tuple[tuple[int | str, ...], ...] = ()
+    places: str | None = None
 
 
 @dataclass(slots=True)
 class Building:
-    """All that is known of the kernel so far."""
+    """The state of a kernel that is being made."""
 
     model: Model
-    tiles: Mapping[str, Tiles]
+    tiles: Mapping[str, StatementTiles]
     storage: Storage
-    elements: Elements
+    elements: ElementKinds
     scopes: Scopes
     precision: str | None
     variables: dict[str, str] = field(default_factory=dict[str, str])
@@ -66,7 +68,7 @@ class Building:
     shapes: dict[tuple[str, int], str] = field(default_factory=dict[tuple[str, int], str])
     counts: dict[str, str] = field(default_factory=dict[str, str])
     flags: dict[tuple[str, int], Flag] = field(default_factory=dict[tuple[str, int], Flag])
-    passed: dict[str, Kind | None] = field(default_factory=dict[str, Kind | None])
+    passed: dict[str, ValueKind | None] = field(default_factory=dict[str, ValueKind | None])
     held: list[dict[str, Held]] = field(default_factory=lambda: [{}])
     lanes: dict[str, int | str] = field(default_factory=dict[str, int | str])  # and how many
     units: dict[str, int] = field(default_factory=dict[str, int])  # what variables count in
@@ -76,15 +78,15 @@ class Building:
     is_swapped: bool = False  # rows of products are columns while they are summed
 
     def size(self, label: str) -> str:
-        """The variable of a label's size."""
+        """Return the variable of a label's size."""
         return self.variables[self.model.size_of[label]]
 
     def renamed(self, value: Affine) -> Affine:
-        """An expression over sizes, axes and iterators as one over the kernel's variables."""
+        """Rename an expression over sizes, axes and iterators to the kernel's variables."""
         return value.substitute({name: self._number(name) for name in value.labels})
 
     def number_of(self, label: str) -> Affine:
-        """The size of a label: its variable, or the number that the file says."""
+        """Return the size of a label: its variable, or the number that the file says."""
         return self._number(self.model.size_of[label])
 
     def _number(self, name: str) -> Affine:
@@ -118,11 +120,11 @@ class Building:
         match value:
             case Compared(left=left, right=right):
                 return replace(value, left=self.bound(left), right=self.bound(right))
-            case Either(ways=ways):
-                return Either(tuple(tuple(map(self.condition, way)) for way in ways))
+            case OneOfWays(ways=ways):
+                return OneOfWays(tuple(tuple(map(self.condition, way)) for way in ways))
 
     def pointer(self, tensor: str, rank: int, *, written: bool = False) -> str:
-        """The variable of the tensor parameter for an input or an array."""
+        """Return the variable of the tensor parameter for an input or an array."""
         is_scratch = tensor in self.storage.scratch
         known = self.pointers.get(tensor)
         if known is None:
@@ -136,7 +138,7 @@ class Building:
         return known.variable
 
     def count(self, label: str) -> str:
-        """The compile-time number of lanes that holds a whole label.
+        """Return the compile-time number of lanes that holds a whole label.
 
         Of the parts of a label there are never more than of its indices.
         """
@@ -150,7 +152,7 @@ class Building:
         return name
 
     def flag(self, size: str, multiple: int) -> str:
-        """The compile-time flag under which a size is a multiple, or as large as its lanes (0).
+        """Return the flag under which a size is a multiple, or as large as its lanes (0).
 
         There is one for all sizes of a kernel, so that it is compiled for two cases and no more.
         """
@@ -163,16 +165,16 @@ class Building:
         return self.flags[key].name
 
     def scalar(self, name: str, element: Element) -> str:
-        """The parameter of a scalar input."""
+        """Return the parameter of a scalar input."""
         if name not in self.scalars:
             variable = fresh(name, self._taken())
             self.scopes.open[0].names.add(variable)
-            self.scopes.open[0].head.append(Step(Given(variable, element), ""))
+            self.scopes.open[0].head.append(Step(GivenScalar(variable, element), ""))
             self.scalars[name] = (variable, element)
         return self.scalars[name][0]
 
     def shape(self, tensor: str, axis: int) -> str:
-        """The parameter of a tensor's extent, where no label's size says it."""
+        """Return the parameter of a tensor's extent, where no label's size says it."""
         key = (tensor, axis)
         if key not in self.shapes:
             name = fresh(f"{plain(tensor)}_shape_{axis}", self._taken())
@@ -180,30 +182,30 @@ class Building:
             self.shapes[key] = name
         return self.shapes[key]
 
-    def passing(self, element: Element, kind: Kind | None = None) -> Element:
-        """A type that is used: the wrapper passes it if the caller decides it."""
+    def passing(self, element: Element, kind: ValueKind | None = None) -> Element:
+        """Return a type that is used: the runtime passes it if the caller decides it."""
         if isinstance(element, Named):
             self.passed[element.name] = kind
             self.scopes.open[0].names.add(element.name)
         return element
 
     def find_held(self, array: str) -> Held:
-        """The register tile of an array; it must be visible."""
+        """Return the register tile of an array; it must be visible."""
         for block in reversed(self.held):
             if array in block:
                 return block[array]
         raise NotVisible(array)
 
     def axes(self, value: Affine, order: Axes) -> Axes:
-        """The lanes that an index varies along, in an order given."""
+        """Return the lanes that an index varies along, in an order given."""
         return tuple(name for name in order if name in value.labels and name in self.lanes)
 
     def lane_count(self, name: str) -> int | str:
-        """The number of lanes that a lane variable has."""
+        """Return the number of lanes that a lane variable has."""
         return self.lanes[name]
 
     def tile_name(self, wish: str, axes: Axes, element: Element | None) -> str:
-        """A name for a tile along some axes."""
+        """Return a name for a tile along some axes."""
         return self.scopes.name(wish, (tuple(map(self.lane_count, axes)), element))
 
     def _taken(self) -> set[str]:
@@ -219,7 +221,7 @@ def _is_far(value: Bound) -> bool:
 
 
 def _may_grow(value: Bound) -> bool:
-    """Whether a bound may be more than some number."""
+    """Return whether a bound may be more than some number."""
     match value:
         case Affine():
             return any(c > 0 for _, c in value.terms)
@@ -230,7 +232,7 @@ def _may_grow(value: Bound) -> bool:
 
 
 def _is_within(factor: int, value: Combined) -> bool:
-    """Whether a product is at most what the other factor was divided from."""
+    """Return whether a product is at most what the other factor was divided from."""
     match value:
         case Combined("//", (_, Affine(terms=(), constant=divisor))):
             return abs(factor) <= divisor

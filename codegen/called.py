@@ -11,29 +11,35 @@ from dtpoly.ir.kernel import (
     Store,
     TileKernel,
 )
+from dtpoly.ir.lane_scans import ScanLanes
 from dtpoly.ir.parts import inside, values, walk
 from dtpoly.ir.tile_values import Call, Merged, Value
 
-from .functions import (
+from .operation_spelling import (
     ASSIGNED,
+    INFIX_OF,
     JOIN,
+    NEEDED,
     OF_BITS,
     OF_LINES,
     OWN,
     TEXTS,
     function,
     is_float_element,
+    is_operator,
+    scan_function,
 )
 
 
 def helpers(kernels: Iterable[TileKernel]) -> list[str]:
-    """The texts of the functions that kernels call, in a fixed order."""
+    """Return the texts of the functions that kernels and these call, in a fixed order."""
     found = {name for kernel in kernels for name in called(kernel)}
+    found.update(more for name in tuple(found) for more in NEEDED.get(name, ()))
     return [f"@triton.jit\n{text}" for name, text in TEXTS.items() if name in found]
 
 
 def called(kernel: TileKernel) -> frozenset[str]:
-    """The names of the functions that a kernel calls."""
+    """Return the names of the functions that a kernel calls."""
     found = set[str]()
     for one in inside(kernel.body):
         found.update(_by_step(one))
@@ -49,6 +55,11 @@ def _by_step(one: Instruction) -> Iterator[str]:
             yield function(JOIN[reduction], element)
         case Select(reduction=reduction):
             yield JOIN[reduction][0]
+        case ScanLanes(reduction=reduction, along=along, dtype=element):
+            if along is not None:
+                yield scan_function(reduction)
+            if reduction in JOIN and reduction not in INFIX_OF:
+                yield function(JOIN[reduction], element)
         case Collapse(reduction=reduction, axes=axes, kept=kept) if len(kept) < len(axes):
             if reduction != "rsum":
                 yield JOIN[reduction][0]
@@ -65,7 +76,9 @@ def _by_value(value: Value) -> Iterator[str]:
     match value:
         case Merged(reduction=reduction, dtype=element) if reduction not in ("rsum", "rprod"):
             yield function(JOIN[reduction], element)
-        case Call(operation=operation, dtype=element) if operation in OWN:
+        case Call(operation=operation, dtype=element) if operation in OWN and not is_operator(
+            value
+        ):
             yield function(OWN[operation], element)
         case _:
             pass

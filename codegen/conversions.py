@@ -7,42 +7,42 @@ one nevertheless.
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType, is_float
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.ir.kinds import Element
-from dtpoly.ir.tile_values import Converted, Number, Place, Value, axes_of
+from dtpoly.ir.tile_values import Converted, IndexValue, LiteralNumber, Value, axes_of
 
-from .functions import is_float_element
+from .operation_spelling import is_float_element
 from .scopes import OFFSET
 
 
 def element_of(value: Value) -> Element | None:
-    """The type of a value; None for a literal."""
+    """Return the type of a value; None for a literal."""
     match value:
-        case Number():
+        case LiteralNumber():
             return None
-        case Place():
+        case IndexValue():
             return OFFSET
         case _:
             return value.dtype
 
 
 def converted(value: Value, element: Element) -> Value:
-    """The value in a type; a literal takes the type of what it meets."""
-    if isinstance(value, Number) or element_of(value) == element:
+    """Return the value in a type; a literal takes the type of what it meets."""
+    if isinstance(value, LiteralNumber) or element_of(value) == element:
         return value
     return Converted(value, axes_of(value), element)
 
 
 def typed(value: Value, element: Element) -> Value:
-    """The value in a type; a literal as well, which then is no number of Python's any more."""
-    if not isinstance(value, Number):
+    """Return the value in a type. A literal gets it too, and is no number of Python's then."""
+    if not isinstance(value, LiteralNumber):
         return converted(value, element)
     number = float(value.value) if is_float_element(element) else value.value
-    return Converted(Number(number), (), element)
+    return Converted(LiteralNumber(number), (), element)
 
 
 def cast_to(value: Value, dtype: DType) -> Value:
-    """The value rounded to a type. Floats of 8 bits are converted by way of f32."""
-    if isinstance(value, Number):
-        value = Number(_as_written(value.value, dtype))
+    """Return the value rounded to a type. Floats of 8 bits are converted by way of f32."""
+    if isinstance(value, LiteralNumber):
+        value = LiteralNumber(_as_written(value.value, dtype))
         whole = Converted(value, (), DType.F32 if dtype in EIGHT_BIT_FLOATS else dtype)
         return Converted(whole, (), dtype) if dtype in EIGHT_BIT_FLOATS else whole
     own = element_of(value)
@@ -52,9 +52,9 @@ def cast_to(value: Value, dtype: DType) -> Value:
 
 
 def _as_written(value: int | float, dtype: DType) -> int | float:
-    """A literal as a value of a type; a whole number wraps, and a float that is none is the least.
+    """Write a literal in a type: a whole number wraps, and a float beyond it is the least.
 
-    What such a float gives the language leaves open.
+    The language leaves open what such a float gives.
     """
     if is_float(dtype):
         return float(value)
@@ -69,8 +69,8 @@ def _as_written(value: int | float, dtype: DType) -> int | float:
 
 
 def fits(value: Value, element: Element) -> bool:
-    """Whether a literal is a value of a whole-number type."""
-    if not isinstance(value, Number) or not isinstance(element, DType):
+    """Return whether a literal is a value of a whole-number type."""
+    if not isinstance(value, LiteralNumber) or not isinstance(element, DType):
         return True
     low = 0 if element is DType.U8 else -LARGEST[element] - 1
     return low <= value.value <= LARGEST[element]

@@ -17,7 +17,7 @@ from dtpoly.ir.kernel import ForLoop, Step, TiledLoop
 from dtpoly.ir.parts import inside, nested, renamed
 from dtpoly.poly.loops import Combined
 
-from .names import fresh
+from .python_names import fresh
 
 Part = TypeVar("Part")
 
@@ -45,7 +45,7 @@ def _goes_far(loop: TiledLoop, sizes: Collection[str]) -> bool:
 
 
 def _words(bound: object) -> Iterator[str]:
-    """The names in a bound, and what makes it wide."""
+    """Yield the names in a bound, and what makes it wide."""
     for one in nested(bound):
         if isinstance(one, Affine):
             yield from one.labels

@@ -12,7 +12,17 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Block, Described, ForLoop, If, Lanes, Load, Step, Store, TiledLoop
+from dtpoly.ir.kernel import (
+    Described,
+    DescribedBlock,
+    ForLoop,
+    If,
+    Lanes,
+    Load,
+    Step,
+    Store,
+    TiledLoop,
+)
 from dtpoly.ir.parts import assigned, assigned_by
 from dtpoly.ir.tile_values import Test, axes_of
 from dtpoly.ir.tiled import parts_of, with_parts
@@ -47,7 +57,7 @@ class Describing:
 def described(
     body: tuple[Step, ...], wishes: Mapping[str, Wish], taken: set[str]
 ) -> tuple[tuple[Step, ...], tuple[Described, ...]]:
-    """The body, and the descriptors that it uses, each with the first block that fits.
+    """Return the body, and the descriptors that it uses, each with the first block that fits.
 
     Parts of tiles get names that are not taken, and are then.
     """
@@ -117,7 +127,7 @@ def _forget(known: dict[str, Lanes], names: set[str]) -> None:
 
 def _described(
     describing: Describing, wish: Wish, load: Load, known: Mapping[str, Lanes]
-) -> Block | None:
+) -> DescribedBlock | None:
     """Give the block that a load can be loaded as, or None if it cannot go through a descriptor."""
     summed = describing.sides.get(load.name)
     if load.taken or (load.conditions and load.other not in (0, None)):
@@ -131,7 +141,7 @@ def _described(
 
 def _stored(
     describing: Describing, wish: Wish, store: Store, known: Mapping[str, Lanes]
-) -> Block | None:
+) -> DescribedBlock | None:
     """Give the block that a store can be stored as; its lanes must have the order of memory."""
     if store.taken or store.atomic or set(axes_of(store.value)) != set(store.axes):
         return None
@@ -148,7 +158,7 @@ def _stored(
 
 def _box(
     describing: Describing, wish: Wish, one: Load | Store, known: Mapping[str, Lanes]
-) -> Block | None:
+) -> DescribedBlock | None:
     """Give the box that the lanes of an access form, or None if they form none."""
     starts: list[Affine] = []
     counts: list[int] = []
@@ -162,7 +172,8 @@ def _box(
             continue
         (name, *more) = varied
         lanes = known.get(name)
-        is_plain = index.terms and dict(index.terms)[name] == 1 and not more
+        is_divided = any(name in one.inner.labels for one in index.divisions)
+        is_plain = dict(index.terms).get(name) == 1 and not more and not is_divided
         if lanes is None or not is_plain or lanes.step != 1 or not isinstance(lanes.count, int):
             return None
         starts.append(lanes.start + index - Affine(((name, 1),)))
@@ -181,16 +192,16 @@ def _box(
     axes = [lane for at in turned if (lane := lanes_of[at]) is not None]
     order = tuple(axes.index(name) for name in one.axes)
     shape = tuple(block[at] for at in turned if lanes_of[at] is not None)
-    return Block(wish.name, tuple(starts[at] for at in turned), shape, order)
+    return DescribedBlock(wish.name, tuple(starts[at] for at in turned), shape, order)
 
 
 def _is_apart(test: Test, summed: Set[str] | None) -> bool:
-    """Whether a condition is about whole rows or columns of one side of products."""
+    """Return whether a condition is about whole rows or columns of one side of products."""
     return summed is not None and bool(test.axes) and summed.isdisjoint(test.axes)
 
 
 def _is_end(test: Test, indices: tuple[Affine, ...], wish: Wish) -> bool:
-    """Whether a condition says no more than that an index is inside of the tensor."""
+    """Return whether a condition says no more than that an index is inside of the tensor."""
     for index, extents in zip(indices, wish.extents, strict=True):
         bounds = (index, *(Affine(((extent, 1),), -1) - index for extent in extents))
         if any(

@@ -5,8 +5,10 @@ from dataclasses import field
 from enum import Enum
 
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Described, GridAxis, OwnDescriptor, Step
-from dtpoly.ir.parts import assigned
+from dtpoly.ir.kernel import Described, Flag, GridAxis, Row, Step, TileKernel
+from dtpoly.ir.launch_steps import LaunchStep, MakeDescriptor
+from dtpoly.ir.parts import assigned, nested
+from dtpoly.ir.step_dependences import exposed
 from dtpoly.plan.launch import Launch
 
 from .building import Building
@@ -18,10 +20,13 @@ class Property(Enum):
 
     GRID = "it has several programs"
     PASSES_MEMORY = "values pass through memory inside of it"
+    IN_PLACE = "it stores a result in place of an input that it loads"
     WALKS = "lanes are aligned or loops turn round"
     CUT = "tiles are stored in parts"
     SWAPPED = "sides of products are swapped"
     MAY_SPECIALIZE = "some warps may load for the others"
+    MAY_WAIT = "it may be placed on the device before the launch before it has ended"
+    DESCRIBED = "tiles are loaded or stored through descriptors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class KernelDraft:
     `labels` what the source calls each loop.
     """
 
+    name: str
     building: Building
     launch: Launch
     grid: tuple[GridAxis, ...]
@@ -44,25 +50,94 @@ class KernelDraft:
     wishes: Mapping[str, Wish] = field(default_factory=dict[str, Wish])
     blocks: tuple[Described, ...] = ()
     each: int = 0  # programs for each multiprocessor, which take blocks in turn
-    own: tuple[OwnDescriptor, ...] = ()
+    head: tuple[LaunchStep, ...] = ()  # what a program does before all of its blocks
+    foot: tuple[LaunchStep, ...] = ()  # and behind them
+    fours: tuple[Row, ...] = ()
     lined: frozenset[str] = frozenset()
     turned: tuple[str, ...] = ()
 
     @property
+    def replaced(self) -> dict[str, str]:
+        """Return the input whose memory each result in place has, by the variables of both."""
+        pointers = self.building.pointers
+        return {
+            pointers[result].variable: pointers[tensor].variable
+            for tensor, result in self.building.model.into.items()
+            if result in pointers and tensor in pointers
+        }
+
+    @property
     def taken(self) -> frozenset[str]:
-        """All names that it has."""
+        """Return all names that the draft uses."""
         return self.names | {*assigned(self.body)}
 
     @property
     def properties(self) -> frozenset[Property]:
-        """The facts that hold of this kernel and of its launch."""
+        """Return the facts that hold of this kernel and of its launch."""
         launch = self.launch
         holds = {
             Property.GRID: bool(self.grid),
             Property.PASSES_MEMORY: bool(self.shared),
+            Property.IN_PLACE: bool(self.replaced),
             Property.WALKS: bool(launch.aligned or launch.turned),
             Property.CUT: bool(launch.boxes),
             Property.SWAPPED: launch.is_swapped,
             Property.MAY_SPECIALIZE: launch.may_specialize,
+            Property.MAY_WAIT: launch.may_wait,
+            Property.DESCRIBED: bool(self.blocks),
         }
         return frozenset(one for one, is_so in holds.items() if is_so)
+
+
+def kernel_of(draft: KernelDraft) -> TileKernel:
+    """The kernel that a draft is, with all of its parameters."""
+    building, launch, body = draft.building, draft.launch, draft.body
+    flags = tuple(building.flags.values())
+    return TileKernel(
+        name=draft.name,
+        tensors=tuple(building.pointers.values()),
+        scalars=tuple((n, variable, e) for n, (variable, e) in building.scalars.items()),
+        sizes=_sizes(draft),
+        shapes=tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
+        counts=tuple(building.counts.items()),
+        flags=_told(flags, body) if draft.lined or draft.turned else flags,
+        elements=tuple(building.passed.items()),
+        grid=draft.grid,
+        body=body,
+        comment=launch.comment,
+        described=draft.blocks,
+        each=draft.each,
+        lined=tuple(name for name, one in building.pointers.items() if one.variable in draft.lined),
+        turned=draft.turned,
+        fours=draft.fours,
+        is_beside=bool(launch.beside),
+        head=draft.head,
+        foot=draft.foot,
+    )
+
+
+def _told(flags: tuple[Flag, ...], body: tuple[Step, ...]) -> tuple[Flag, ...]:
+    """The flags that something asks for."""
+    asked = {getattr(one, "unless", None) for one in nested(body)}
+    return tuple(flag for flag in flags if flag.name in asked)
+
+
+def _sizes(draft: KernelDraft) -> tuple[tuple[str, str], ...]:
+    """Collect the parameters for sizes.
+
+    A size that the file fixes has one only if something needs its variable; else it is a number.
+    """
+    building = draft.building
+    made = (one for one in draft.head if isinstance(one, MakeDescriptor))
+    used = {
+        *exposed(draft.body),
+        *(axis.size for axis in draft.grid),
+        *building.counts.values(),
+        *(flag.size for flag in building.flags.values()),
+        *(size for one in made for size in one.sizes),
+    }
+    return tuple(
+        (size, variable)
+        for size in building.model.params
+        if (variable := building.variables[size]) in used or size not in building.model.fixed
+    )

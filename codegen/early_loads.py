@@ -13,9 +13,9 @@ from math import prod
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.dependences import reads
 from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Load, Step, TiledLoop
 from dtpoly.ir.parts import assigned, assigned_by, inside
+from dtpoly.ir.step_dependences import reads
 from dtpoly.ir.tiled import parts_of, with_parts
 
 # The largest tile that is kept through a loop: with four warps, 32 registers of each thread.
@@ -25,21 +25,26 @@ ONE = Affine((), 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KernelFacts:
     """Facts that hold everywhere in a kernel."""
 
     extents: Mapping[str, tuple[frozenset[str], ...]]  # of tensors that are not written
     lanes: Mapping[str, Lanes]
     times: Mapping[str, int]  # how often a name is set
     loads: frozenset[str]  # names that are never set to anything but one and the same load
+    sides: frozenset[str]  # tiles that are only multiplied, so that they need no registers
 
 
 def with_early_loads(
     body: tuple[Step, ...],
     extents: Mapping[str, tuple[frozenset[str], ...]],
     largest: Mapping[str, Affine],
+    sides: frozenset[str] = frozenset(),
 ) -> tuple[Step, ...]:
-    """Move the loads. `largest` bounds variables from above, all of which are 0 or more."""
+    """Move the loads. `largest` bounds variables from above, all of which are 0 or more.
+
+    Tiles of any size are moved if they are `sides` of products.
+    """
     setters: dict[str, list[Instruction]] = {}
     for one in inside(body):
         for name in assigned_by(one):
@@ -50,11 +55,13 @@ def with_early_loads(
         if all(isinstance(one, Load) and _is_same(one, ones[0]) for one in ones)
     }
     lanes = {one.name: one for one in inside(body) if isinstance(one, Lanes)}
-    known = Known(extents, lanes, Counter(assigned(body)), frozenset(loads))
+    known = KernelFacts(extents, lanes, Counter(assigned(body)), frozenset(loads), sides)
     return _block(known, body, largest)
 
 
-def _block(known: Known, body: tuple[Step, ...], largest: Mapping[str, Affine]) -> tuple[Step, ...]:
+def _block(
+    known: KernelFacts, body: tuple[Step, ...], largest: Mapping[str, Affine]
+) -> tuple[Step, ...]:
     done: list[Step] = []
     rest = body
     while rest:
@@ -95,7 +102,7 @@ def _counted(loop: ForLoop, largest: Mapping[str, Affine]) -> Mapping[str, Affin
 
 
 def _without(body: tuple[Step, ...], load: Load) -> tuple[Step, ...]:
-    """The steps without a load that was done before."""
+    """Return the steps without a load that was done before."""
     done: list[Step] = []
     for step in body:
         one = step.instruction
@@ -110,12 +117,14 @@ def _without(body: tuple[Step, ...], load: Load) -> tuple[Step, ...]:
 
 
 def _is_same(one: Instruction, other: Instruction) -> bool:
-    """Whether two instructions read the same: to Python, 0.0 and -0.0 are equal."""
+    """Return whether two instructions read the same: to Python, 0.0 and -0.0 are equal."""
     return repr(one) == repr(other)
 
 
-def _is_fixed(known: Known, load: Load, set_in: set[str], largest: Mapping[str, Affine]) -> bool:
-    """Whether a load gives the same in each round of a loop, and may be done without any round."""
+def _is_fixed(
+    known: KernelFacts, load: Load, set_in: set[str], largest: Mapping[str, Affine]
+) -> bool:
+    """Return whether a load gives the same in each round, and may be done if there is none."""
     uses = {*reads(load), *load.axes}
     if (
         load.name not in known.loads
@@ -129,38 +138,50 @@ def _is_fixed(known: Known, load: Load, set_in: set[str], largest: Mapping[str, 
         for index, extent in zip(load.indices, extents, strict=True)
     ):
         return False
+    if load.name in known.sides:
+        return True
     counts = [known.lanes[axis].count if axis in known.lanes else MOST_LANES for axis in load.axes]
     numbers = [count for count in counts if isinstance(count, int)]
     return len(numbers) == len(counts) and (not counts or prod(numbers) <= MOST_LANES)
 
 
 def _is_inside(
-    known: Known,
+    known: KernelFacts,
     load: Load,
     index: Affine,
     extents: frozenset[str],
     largest: Mapping[str, Affine],
 ) -> bool:
-    """Whether an index is one of the tensor's wherever the load looks at it."""
+    """Return whether an index is one of the tensor's wherever the load looks at it."""
+    is_side = load.name in known.sides
     most = _most(known, index, largest)
-    if most is None:
+    if most is None and not (is_side and _is_open_lane(known, index)):
         return False
     for extent in extents:
         last = Affine(((extent, 1),), -1)
-        tests = (test.value for test in load.conditions if test.unless is None)
-        for room in (last - most, *(last - index - test for test in tests)):
-            if not room.terms and room.constant >= 0:
-                return True
+        # Under its flag a test always holds.
+        tests = (test.value for test in load.conditions if test.unless is None or is_side)
+        rooms = [last - index - test for test in tests]
+        rooms += [] if most is None else [last - most]
+        if any(not room.terms and room.constant >= 0 for room in rooms):
+            return True
     return False
 
 
-def _most(known: Known, index: Affine, largest: Mapping[str, Affine]) -> Affine | None:
+def _is_open_lane(known: KernelFacts, index: Affine) -> bool:
+    """Return whether an index is a lane that is counted from 0 on, to an end that is a name."""
+    lanes = known.lanes.get(index.plain or "")
+    is_once = known.times.get(index.plain or "", 0) <= 1
+    return lanes is not None and is_once and lanes.start == Affine() and lanes.step == 1
+
+
+def _most(known: KernelFacts, index: Affine, largest: Mapping[str, Affine]) -> Affine | None:
     """Give an upper bound for an index; None if none is known, or if it may be less than 0."""
     if index.constant < 0:
         return None
     most = Affine((), index.constant)
     for name, factor in index.terms:
-        if factor < 0 or known.times.get(name, 0) > 1:
+        if not isinstance(name, str) or factor < 0 or known.times.get(name, 0) > 1:
             return None
         if name in largest:
             own: Affine | None = largest[name]

@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dtpoly.algorithm.dtypes import DType, is_integer
 from dtpoly.algorithm.expressions import Dot, Expr, Read, Reduce
 from dtpoly.algorithm.inference import LARGEST
+from dtpoly.algorithm.operations import LIST
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kinds import (
+    I64,
     Element,
-    Kind,
+    ValueKind,
     computed,
     join,
     kind_of,
@@ -25,40 +27,42 @@ from dtpoly.poly.model import Model, Role
 
 from .storage import INDEX
 
-# Reductions whose accumulators are a value and its index.
-PAIRED = ("rargmax", "rargmin")
+# Reductions whose accumulators are a value and its index, or lists of these.
+PAIRED = ("rargmax", "rargmin", LIST)
+# The index of no value: larger than every other one.
+NOWHERE = 2**63 - 1
 VALUE = "!value"  # ends the name for the values that such an accumulator compares
 
 
 @dataclass(frozen=True, slots=True)
-class Elements:
+class ElementKinds:
     """Kinds of inputs, Funcs and accumulators by name; `numbers` is the type of weak floats."""
 
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, ValueKind]
     numbers: Element
 
-    def kind(self, expr: Expr) -> Kind:
-        """The kind of an expression of a statement."""
+    def kind(self, expr: Expr) -> ValueKind:
+        """Return the kind of an expression of a statement."""
         return kind_of(expr, self.kinds)
 
     def of(self, name: str) -> Element:
-        """The type in which an input's or an array's values are computed."""
+        """Return the type in which an input's or an array's values are computed."""
         return self.of_kind(self.kinds[name])
 
-    def of_kind(self, kind: Kind) -> Element:
-        """The type in which values of a kind are computed."""
+    def of_kind(self, kind: ValueKind) -> Element:
+        """Return the type in which values of a kind are computed."""
         return computed(kind, self.numbers)
 
     def in_scratch(self, name: str) -> Element:
-        """The type of an array in scratch memory.
+        """Return the type of an array in scratch memory.
 
         For an accumulator that compares values, it is the type of these values.
         """
         return self.of(name + VALUE if name + VALUE in self.kinds else name)
 
 
-def elements_of(program: Program, model: Model) -> Elements:
-    """The kinds of everything that statements read and write, private copies included."""
+def elements_of(program: Program, model: Model) -> ElementKinds:
+    """Return the kinds of everything that statements read and write, private copies included."""
     kinds = kinds_of(program)
     for statement in model.statements:
         array = model.arrays[statement.writes.array]
@@ -69,10 +73,14 @@ def elements_of(program: Program, model: Model) -> Elements:
                 kind = kinds[part]  # of partial results: more bits would hold another sum
             case Role.UPDATE, Reduce(operation=operation, operand=operand):
                 kind = kind_of_reduction(operation, kind_of(operand, kinds))
+            case Role.SCAN, Reduce() as scan:
+                kind = kind_of(scan, kinds)
+                assert statement.scan is not None
+                kinds[statement.scan.carry] = kind
             case Role.UPDATE, Dot(left=left, right=right):
                 both = join(kind_of(left, kinds), kind_of(right, kinds))
                 kind = kind_of_reduction("rsum", both)
-            case Role.VALUE, body if body is not None:
+            case ((Role.VALUE | Role.STORE), body) if body is not None:
                 is_func = _is_func(array.name, array.func)
                 kind = kinds[array.func] if is_func else kind_of(body, kinds)
             case _:
@@ -80,13 +88,13 @@ def elements_of(program: Program, model: Model) -> Elements:
         if array.name not in kinds:
             kinds[array.name] = kind
         if array.reduction in PAIRED and isinstance(statement.body, Reduce):
-            kinds[array.name + INDEX] = kind
+            kinds[array.name + INDEX] = I64
             kinds[array.name + VALUE] = kind_of(statement.body.operand, kinds)
-    return Elements(kinds, widest(program))
+    return ElementKinds(kinds, widest(program))
 
 
 def _is_func(array: str, func: str) -> bool:
-    """Whether it holds the Func's values: the Func itself, or a private copy."""
+    """Return whether it holds the Func's values: the Func itself, or a private copy."""
     return array == func or array.startswith(f"{func}@")
 
 
@@ -97,7 +105,7 @@ def identity(reduction: str, element: Element) -> int | float:
             return 0
         case "rprod" | "rall":
             return 1
-        case "rmax" | "rargmax":
+        case "rmax" | "rargmax" | "rlist":
             return _lowest(element)
         case "rmin" | "rargmin":
             return _highest(element)

@@ -16,12 +16,12 @@ from math import prod
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.bound_widths import WIDE
-from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Mask, Scalar, Step, TiledLoop
+from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, LoopScalar, Mask, Step, TiledLoop
 from dtpoly.ir.parts import assigned, renamed
-from dtpoly.ir.tile_values import Converted, Place
+from dtpoly.ir.tile_values import Converted, IndexValue
 from dtpoly.poly.loops import Bound, Combined
 
-from .names import fresh
+from .python_names import fresh
 from .scopes import OFFSET
 
 Groups = Sequence[tuple[str, ...]]  # labels of loops, outermost first
@@ -37,14 +37,14 @@ class Flattening:
     times: Mapping[str, int]
 
     def name(self, wish: str) -> str:
-        """A name that nothing in the kernel has."""
+        """Return a name that nothing in the kernel has."""
         name = fresh(wish, self.taken)
         self.taken.add(name)
         return name
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class LoopNest:
     """Loops, outermost first; what is computed between them; the body of the innermost one."""
 
     labels: tuple[str, ...]
@@ -56,7 +56,7 @@ class Nest:
 def flattened(
     body: tuple[Step, ...], groups: Groups, labels: Mapping[str, str], taken: Set[str]
 ) -> tuple[Step, ...]:
-    """The body; `taken` are the names of its parameters."""
+    """Return the body; `taken` are the names of its parameters."""
     times = Counter(assigned(body))
     return _block(Flattening(groups, labels, {*taken, *times}, times), body)
 
@@ -80,8 +80,8 @@ def _block(flattening: Flattening, body: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(done)
 
 
-def _nest(flattening: Flattening, step: Step, group: tuple[str, ...]) -> Nest | None:
-    """The loops over the labels of a group, if the first of them is here."""
+def _nest(flattening: Flattening, step: Step, group: tuple[str, ...]) -> LoopNest | None:
+    """Return the loops over the labels of a group, if the first of them is here."""
     loops: list[ForLoop] = []
     between: list[Step] = []
     here: tuple[Step, ...] = (step,)
@@ -92,16 +92,16 @@ def _nest(flattening: Flattening, step: Step, group: tuple[str, ...]) -> Nest | 
         loop, set_before = last.instruction, {*assigned(tuple(between)), *(o.name for o in loops)}
         if not isinstance(loop, ForLoop) or not _is_counted(loop, set_before):
             return None
-        if not all(isinstance(one.instruction, Lanes | Mask | Let | Scalar) for one in before):
+        if not all(isinstance(one.instruction, Lanes | Mask | Let | LoopScalar) for one in before):
             return None
         between.extend(before)
         loops.append(loop)
         here = loop.body
-    return Nest(group, tuple(loops), tuple(between), here)
+    return LoopNest(group, tuple(loops), tuple(between), here)
 
 
 def _is_counted(loop: ForLoop, set_before: Set[str]) -> bool:
-    """Whether a loop goes from 0 to a size that is none of some names, or to a number."""
+    """Return whether a loop goes from 0 to a size that is none of some names, or to a number."""
     match loop:
         case ForLoop(start=Affine(terms=(), constant=0), stop=Affine() as stop, unroll=1):
             if not stop.terms:
@@ -111,7 +111,7 @@ def _is_counted(loop: ForLoop, set_before: Set[str]) -> bool:
             return False
 
 
-def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
+def _as_one(flattening: Flattening, nest: LoopNest, origin: str) -> list[Step]:
     """Write the one loop for a nest, and the steps that it needs before it."""
     before: list[Step] = []
     counts: list[Affine] = []
@@ -128,7 +128,7 @@ def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
             name = flattening.name(f"{label}_steps")
             end = loop.stop + Affine((), loop.step - 1)
             number = Combined("//", (end, Affine((), loop.step)))
-            before.append(Step(Scalar(name, number), origin))
+            before.append(Step(LoopScalar(name, number), origin))
             count = Affine(((name, 1),))
         counts.append(count)
         factors.append((loop.stop.plain, loop.step))
@@ -149,7 +149,7 @@ def _as_one(flattening: Flattening, nest: Nest, origin: str) -> list[Step]:
 
 
 def _rounds(counts: Sequence[Affine]) -> Bound:
-    """The product, as wide as offsets are; a number, if all are."""
+    """Return the product, as wide as offsets are; a number, if all are."""
     if not any(count.terms for count in counts):
         return Affine((), prod(count.constant for count in counts))
     widened = next(at for at, count in enumerate(counts) if count.terms)
@@ -161,7 +161,7 @@ def _rounds(counts: Sequence[Affine]) -> Bound:
 
 
 def _parts(
-    flattening: Flattening, nest: Nest, *, is_wide: bool
+    flattening: Flattening, nest: LoopNest, *, is_wide: bool
 ) -> tuple[list[str], tuple[Step, ...]]:
     """Give the names of the old counters inside the one loop, and the body of that loop.
 
@@ -187,7 +187,10 @@ def _wide(body: tuple[Step, ...], counter: str) -> Step | None:
     index = Affine(((counter, 1),))
     for step in body:
         match step.instruction:
-            case Let(value=Converted(Place(at, ()), dtype=dtype)) if (at, dtype) == (index, OFFSET):
+            case Let(value=Converted(IndexValue(at, ()), dtype=dtype)) if (at, dtype) == (
+                index,
+                OFFSET,
+            ):
                 return step
             case _:
                 pass
@@ -195,7 +198,7 @@ def _wide(body: tuple[Step, ...], counter: str) -> Step | None:
 
 
 def _coordinates(
-    nest: Nest, names: Sequence[str], counter: str, counts: Sequence[Affine], origin: str
+    nest: LoopNest, names: Sequence[str], counter: str, counts: Sequence[Affine], origin: str
 ) -> list[Step]:
     """Compute what each old loop counts from the number of the round.
 
@@ -210,5 +213,5 @@ def _coordinates(
             left = Combined("//", (left, counts[at]))
         if loop.step != 1:
             value = Combined("*", (value, Affine((), loop.step)))
-        done.append(Step(Scalar(name, value), origin))
+        done.append(Step(LoopScalar(name, value), origin))
     return done

@@ -15,17 +15,17 @@ from dtpoly.plan.formula import (
 
 
 def number(value: int) -> Formula:
-    """A number."""
+    """Return a number."""
     return FormulaNumber(value)
 
 
 def named(name: str) -> Formula:
-    """The size of a label, by its name in the plan."""
+    """Return the size of a label, by its name in the plan."""
     return FormulaName(name)
 
 
 def plus(one: Formula, two: Formula) -> Formula:
-    """The sum. A number is added last, and subtracted if it is below 0; 0 is left out."""
+    """Return the sum. A number is added last, and subtracted if it is below 0; 0 is left out."""
     if one == FormulaNumber(0):
         return two
     match two:
@@ -38,22 +38,22 @@ def plus(one: Formula, two: Formula) -> Formula:
 
 
 def minus(one: Formula, two: Formula) -> Formula:
-    """The difference."""
+    """Return the difference."""
     return one if two == FormulaNumber(0) else FormulaOperation("-", one, two)
 
 
 def times(factor: int, one: Formula) -> Formula:
-    """A multiple."""
+    """Return a multiple."""
     return one if factor == 1 else FormulaOperation("*", FormulaNumber(factor), one)
 
 
 def product(factors: Sequence[Formula]) -> Formula:
-    """The product of one factor or more."""
+    """Return the product of one factor or more."""
     return _folded("*", factors)
 
 
 def total(parts: Sequence[Formula]) -> Formula:
-    """The sum of one part or more."""
+    """Return the sum of one part or more."""
     made = parts[0]
     for part in parts[1:]:
         made = plus(made, part)
@@ -68,30 +68,30 @@ def _folded(operator: Operator, parts: Sequence[Formula]) -> Formula:
 
 
 def down(one: Formula, by: int) -> Formula:
-    """A quotient, rounded down."""
+    """Return a quotient, rounded down."""
     return one if by == 1 else FormulaOperation("//", one, FormulaNumber(by))
 
 
 def up(one: Formula, by: int) -> Formula:
-    """A quotient, rounded up."""
+    """Return a quotient, rounded up."""
     return one if by == 1 else Applied("cdiv", (one, FormulaNumber(by)))
 
 
 def lanes(size: Formula) -> Formula:
-    """How many lanes hold a size."""
+    """Return how many lanes hold a size."""
     return Applied("lanes", (size,))
 
 
 def one_of(function: Function, values: Sequence[Formula]) -> Formula:
-    """The least or the largest of some numbers."""
+    """Return the least or the largest of some numbers."""
     different = tuple(dict.fromkeys(values))
     return different[0] if len(different) == 1 else Applied(function, different)
 
 
 def of_affine(value: Affine, sizes: Mapping[str, Formula]) -> Formula:
-    """A sum of multiples of sizes and a number, positive multiples first."""
+    """Return a sum of multiples of sizes and a number, positive multiples first."""
     made: Formula | None = None
-    for label, factor in sorted(value.terms, key=lambda term: term[1] < 0):
+    for label, factor in sorted(value.linear, key=lambda term: term[1] < 0):
         part = times(abs(factor), sizes[label])
         if made is None:
             made = part if factor > 0 else times(factor, sizes[label])

@@ -7,21 +7,10 @@ launch sets if all its rows are multiples of four. The kernel then says so in li
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from dtpoly.ir.kernel import FOURS, Row, TileKernel
-from dtpoly.poly.model import Model
+from dtpoly.ir.kernel import Row, TileKernel
 
-from .axis_words import ANYWHERE, PlainAxes, axis_words
-
-COMMENT = "# Divided and multiplied so that Triton sees: rows begin at multiples of four numbers."
-
-
-def with_fours(plain: PlainAxes, model: Model, kernel: TileKernel) -> TileKernel:
-    """Give the kernel its rows: none if it loads in blocks, or if its rows begin anywhere."""
-    if kernel.described:
-        return kernel
-    return replace(kernel, fours=tuple(rows(kernel, axis_words(plain, model, kernel))))
+from .axis_words import ANYWHERE
 
 
 def rows(kernel: TileKernel, words: Sequence[Sequence[str]]) -> Iterator[Row]:
@@ -41,12 +30,3 @@ def rows(kernel: TileKernel, words: Sequence[Sequence[str]]) -> Iterator[Row]:
             elif axis == last and length in sizes and tensor.rank > several:
                 found[length] = Row(length)
     yield from sorted(found.values(), key=lambda row: not row.tensor)
-
-
-def fours_lines(kernel: TileKernel) -> Iterator[str]:
-    """Write the lines in which a kernel says that its rows are multiples of four."""
-    if kernel.fours:
-        yield COMMENT
-        yield f"if {FOURS}:"
-    for row in kernel.fours:
-        yield f"    {row.variable} = {row.variable} // 4 * 4"

@@ -2,43 +2,73 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from enum import Enum
 
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import GridAxis, TileKernel
+from dtpoly.ir.bound_widths import WIDE
+from dtpoly.ir.kernel import BEFORE, OFFSET, GridAxis, TileKernel
+from dtpoly.ir.step_dependences import names_of_bound
+from dtpoly.poly.loops import Bound, Combined
 
 from .breaking import WIDTH
-from .line import Head, Line, OfBlocks
+from .line import Head, KernelLine, OfBlocks
+from .value_text import bound_text
 
-NUMBER = "tl.program_id(0).to(offset)"
+OPERATORS = ("+", "-", "*", "//", "%")
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """The text of a number, the names in it, and whether it stands by itself in any place."""
+class ProgramNumber(Enum):
+    """The number of a program, or that of the block which it computes now."""
 
-    text: str
-    names: frozenset[str] = frozenset()
-    is_single: bool = True
-
-    @property
-    def apart(self) -> str:
-        """The text as part of a larger one."""
-        return self.text if self.is_single else f"({self.text})"
+    ALONE = f"tl.program_id(0).to({OFFSET})"
+    BEHIND_OTHERS = f"(tl.program_id(0) - {BEFORE}).to({OFFSET})"  # of another kernel
+    IN_TURN = f"tl.cast(block, {OFFSET})"  # programs take several blocks, one after another
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class GridSetting:
     """`name = value`, what it is about, and whether it is left out where nothing needs it."""
 
     name: str
-    value: Expression
+    value: Bound | ProgramNumber
     about: Head | OfBlocks | None
     is_optional: bool = False
 
     @property
-    def line(self) -> Line:
+    def line(self) -> KernelLine:
         """As it stands in the kernel."""
-        return Line(f"{self.name} = {self.value.text}", about=self.about)
+        return KernelLine(f"{self.name} = {_text(self.value)}", about=self.about)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that the value is computed from."""
+        if isinstance(self.value, ProgramNumber):
+            return frozenset()
+        return frozenset(names_of_bound(self.value))
+
+
+def _text(value: Bound | ProgramNumber) -> str:
+    """Print a value; of what is multiplied or divided, all that is no name is in brackets."""
+    match value:
+        case ProgramNumber():
+            return value.value
+        case Combined(operation="min", operands=operands):
+            return f"min({', '.join(map(_text, operands))})"
+        case Combined(operation="cdiv", operands=operands):
+            return f"tl.cdiv({', '.join(map(_text, operands))})"
+        case Combined(operation="+" | "-" as operation, operands=operands):
+            return f" {operation} ".join(map(_text, operands))
+        case Combined(operation="*" | "//" | "%" as operation, operands=operands):
+            return f" {operation} ".join(map(_apart, operands))
+        case _:
+            return bound_text(value)
+
+
+def _apart(value: Bound) -> str:
+    """Print a value as part of a larger one."""
+    is_sum = isinstance(value, Combined) and value.operation in OPERATORS
+    return f"({_text(value)})" if is_sum else _text(value)
 
 
 def grid_comment(kernel: TileKernel) -> list[str]:
@@ -57,24 +87,27 @@ def _blocks(axis: GridAxis) -> str:
     return f"{axis.label} in blocks of {axis.step}" if axis.step > 1 else f"each {axis.label}"
 
 
-def counts(kernel: TileKernel) -> list[Setting]:
-    """How many blocks each axis of the grid has."""
+def counts(kernel: TileKernel) -> list[GridSetting]:
+    """Return how many blocks each axis of the grid has."""
     # A full group of a label that has fewer blocks may count more than there are programs.
     is_wide = any(axis.group for axis in kernel.grid)
     blocks = _names_of_counts(kernel.grid)
     return [
-        Setting(blocks[a.name], _count(a, is_wide), OfBlocks(a.label), is_optional=True)
+        GridSetting(blocks[a.name], _count(a, is_wide), OfBlocks(a.label), is_optional=True)
         for a in kernel.grid
         if not a.group
     ]
 
 
 def every_block(kernel: TileKernel) -> str:
-    """The number of all blocks."""
-    return " * ".join(_names_of_counts(kernel.grid).values())
+    """Return the number of all blocks."""
+    number = _product([_named(name) for name in _names_of_counts(kernel.grid).values()])
+    return "" if number is None else _text(number)
 
 
-def way_to_block(kernel: TileKernel, number: str = NUMBER) -> list[Setting]:
+def way_to_block(
+    kernel: TileKernel, number: ProgramNumber = ProgramNumber.ALONE
+) -> list[GridSetting]:
     """Compute, from the program's number, where each axis of the grid starts.
 
     The number is read in mixed radix. A group at the edge may be short. Those before it are full,
@@ -88,64 +121,60 @@ def way_to_block(kernel: TileKernel, number: str = NUMBER) -> list[Setting]:
     of = [axis.block for axis in grid]
     blocks = _names_of_counts(grid)
     left = dict(blocks)
-    first: dict[str, Expression] = {}
-    found = [Setting("pid", Expression(number, is_single=False), Head.GRID)]
+    first: dict[str, Bound] = {}
+    found = [GridSetting("pid", number, Head.GRID)]
     for i, (axis, own) in enumerate(zip(grid, of, strict=True)):
         inner = set(of[i + 1 :])
-        others = [left[x] for x in dict.fromkeys(of) if x in inner and x != own]
-        below = _product([str(axis.group)] if axis.group else [], others)
-        divided = _named("pid")
+        others = [_named(left[x]) for x in dict.fromkeys(of) if x in inner and x != own]
+        below = _product([*([_number(axis.group)] if axis.group else []), *others])
+        block: Bound = _named("pid")
         if below is not None and i < len(grid) - 1:
-            divided = _joined(_named("pid"), "//", below)
+            block = Combined("//", (block, below))
         if axis.group:
             place = f"{axis.name}_id"
-            found.append(Setting(place, divided, OfBlocks(axis.label, in_groups=True)))
+            found.append(GridSetting(place, block, OfBlocks(axis.label, in_groups=True)))
             found += _what_is_left(grid, i, below)
-            first[own] = _joined(_named(place), "*", Expression(str(axis.group)))
+            first[own] = Combined("*", (_named(place), _number(axis.group)))
             left[own] = _name(f"{axis.label}_in_group", f"{axis.name}_in_group", left)
             found.append(_in_group(axis, left[own], blocks[own], first[own]))
             continue
-        block = divided
         if own in first:
-            block = Expression(
-                f"{first[own].text} + {divided.text}", first[own].names | divided.names, False
-            )
+            block = Combined("+", (first[own], block))
         if (factor := axis.step // axis.unit) != 1:
-            block = Expression(f"{block.apart} * {factor}", block.names, False)
-        found.append(Setting(axis.name, block, OfBlocks(axis.label)))
+            block = Combined("*", (block, _number(factor)))
+        found.append(GridSetting(axis.name, block, OfBlocks(axis.label)))
         found += _what_is_left(grid, i, below)
     return found
 
 
-def _what_is_left(grid: Sequence[GridAxis], at: int, below: Expression | None) -> list[Setting]:
-    """The number among the programs that share the axis which was just found."""
+def _what_is_left(grid: Sequence[GridAxis], at: int, below: Bound | None) -> list[GridSetting]:
+    """Return the number among the programs that share the axis which was just found."""
     if below is None or at == len(grid) - 1:
         return []
-    return [Setting("pid", _joined(_named("pid"), "%", below), Head.GRID)]
+    return [GridSetting("pid", Combined("%", (_named("pid"), below)), Head.GRID)]
 
 
-def _in_group(axis: GridAxis, name: str, blocks: str, start: Expression) -> Setting:
-    """How many blocks a group has: one at the edge may be short."""
-    value = Expression(f"min({blocks} - {start.text}, {axis.group})", start.names | {blocks})
+def _in_group(axis: GridAxis, name: str, blocks: str, start: Bound) -> GridSetting:
+    """Return how many blocks a group has: one at the edge may be short."""
+    assert axis.group is not None
+    value = Combined("min", (Combined("-", (_named(blocks), start)), _number(axis.group)))
     about = OfBlocks(axis.label, in_groups=True)
-    return Setting(name, value, about, is_optional=name == f"{axis.label}_in_group")
+    return GridSetting(name, value, about, is_optional=name == f"{axis.label}_in_group")
 
 
-def _named(name: str) -> Expression:
-    return Expression(name, frozenset({name}))
+def _named(name: str) -> Affine:
+    return Affine(((name, 1),))
 
 
-def _product(numbers: Sequence[str], names: Sequence[str]) -> Expression | None:
-    """A product of numbers and names; None if there are none."""
-    factors = (*numbers, *names)
-    if not factors:
-        return None
-    return Expression(" * ".join(factors), frozenset(names), len(factors) == 1)
+def _number(value: int) -> Affine:
+    return Affine((), value)
 
 
-def _joined(left: Expression, operator: str, right: Expression) -> Expression:
-    text = f"{left.apart} {operator} {right.apart}"
-    return Expression(text, left.names | right.names, is_single=False)
+def _product(factors: Sequence[Bound]) -> Bound | None:
+    """A product; None if there are no factors."""
+    if len(factors) < 2:
+        return factors[0] if factors else None
+    return Combined("*", tuple(factors))
 
 
 def _names_of_counts(grid: Sequence[GridAxis]) -> dict[str, str]:
@@ -161,22 +190,22 @@ def _names_of_counts(grid: Sequence[GridAxis]) -> dict[str, str]:
 
 
 def _name(plain: str, other: str, taken: Mapping[str, str]) -> str:
-    """A label's own name for a number, unless another axis of the label has it."""
+    """Return a label's own name for a number, unless another axis of the label has it."""
     return other if plain in taken.values() else plain
 
 
-def _count(axis: GridAxis, is_wide: bool) -> Expression:
-    size = f"tl.cast({axis.size}, offset)" if is_wide else axis.size
-    text = f"tl.cdiv({size}, {axis.step})" if axis.step > 1 else size
-    return Expression(text, frozenset({axis.size}))
+def _count(axis: GridAxis, is_wide: bool) -> Bound:
+    size = _named(axis.size)
+    wide = Combined(WIDE, (size,)) if is_wide else size
+    return Combined("cdiv", (wide, _number(axis.step))) if axis.step > 1 else wide
 
 
-def needed(settings: Sequence[Setting]) -> list[Setting]:
-    """The settings without those of numbers of blocks that no later one needs."""
-    kept: list[Setting] = []
+def needed(settings: Sequence[GridSetting]) -> list[GridSetting]:
+    """Return the settings without those of numbers of blocks that no later one needs."""
+    kept: list[GridSetting] = []
     names: set[str] = set()
     for one in reversed(settings):
         if not one.is_optional or one.name in names:
             kept.append(one)
-            names |= one.value.names
+            names |= one.names
     return kept[::-1]

@@ -26,7 +26,7 @@ def header(version: str, file: str) -> str:
 
 
 def writer_of(text: str) -> str | None:
-    """The version of dtpoly that a file says it was written by; None if it is not dtpoly's."""
+    """Return the version of dtpoly that a file names as its writer; None if it names none."""
     found = WRITER.match(text)
     return None if found is None else found[1]
 
@@ -46,7 +46,7 @@ def with_verdict(text: str, lines: Iterable[str] = (NO_VERDICT,)) -> str:
 
 
 def comment(text: str) -> str:
-    """The lines of a text, each behind a `#`, with nothing in them that does not print."""
+    """Return the lines of a text, each behind a `#`, with nothing in them that does not print."""
     return "".join(f"# {_printable(line)}".rstrip() + "\n" for line in text.splitlines())
 
 

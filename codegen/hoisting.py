@@ -27,25 +27,25 @@ from dtpoly.ir.tile_values import (
     Axes,
     Call,
     Converted,
+    IndexValue,
+    LiteralNumber,
     Masked,
     Merged,
-    Number,
-    Place,
     Value,
     Variable,
     axes_of,
 )
 from dtpoly.ir.tiled import parts_of, with_parts
 
-from .functions import is_float_element
-from .names import fresh
+from .operation_spelling import is_float_element
+from .python_names import fresh
 
 # Operations of whole numbers that have no result for some operands.
 PARTIAL = frozenset({"div", "fdiv", "mod", "cdiv", "div_rn"})
 
 
 @dataclass(slots=True)
-class Block:
+class OpenBlock:
     """A block while it is being read, with what was computed in it for loops inside."""
 
     is_loop: bool
@@ -71,29 +71,29 @@ class Block:
 class Hoisting:
     """The blocks that are open, outermost first, and all names of the kernel."""
 
-    open: list[Block]
+    open: list[OpenBlock]
     taken: set[str]
 
     def level(self, names: Iterator[str]) -> int:
-        """The innermost block in which one of the names is set; 0 for the kernel."""
+        """Return the innermost block in which one of the names is set; 0 for the kernel."""
         found = set(names)
         return max((i for i, b in enumerate(self.open) if found & b.assigned), default=0)
 
     def is_before_loop(self, level: int) -> bool:
-        """Whether a block is outside of a loop that is open."""
+        """Return whether a block is outside of a loop that is open."""
         return any(block.is_loop for block in self.open[level + 1 :])
 
     def name(self, wish: str) -> str:
-        """A name that nothing in the kernel has."""
+        """Return a name that nothing in the kernel has."""
         name = fresh(wish, self.taken)
         self.taken.add(name)
         return name
 
 
 def hoisted(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, ...]:
-    """The body; `taken` are the names of its parameters."""
+    """Return the body; `taken` are the names of its parameters."""
     own = frozenset(assigned(body))
-    hoisting = Hoisting([Block(False, own)], {*taken, *own})
+    hoisting = Hoisting([OpenBlock(False, own)], {*taken, *own})
     return _block(hoisting, body)
 
 
@@ -122,7 +122,7 @@ def _instruction(hoisting: Hoisting, one: Instruction, origin: str) -> Instructi
     match one:
         case ForLoop(body=body) | If(body=body):
             own = frozenset(assigned((Step(one, ""),)))
-            hoisting.open.append(Block(isinstance(one, ForLoop), own))
+            hoisting.open.append(OpenBlock(isinstance(one, ForLoop), own))
             inner = _block(hoisting, body)
             hoisting.open.pop()
             return replace(one, body=inner)
@@ -186,14 +186,14 @@ def _known(hoisting: Hoisting, tensor: str, indices: tuple[Affine, ...]) -> Base
 
 
 def _fixed(hoisting: Hoisting, value: Value, axes: Axes, origin: str) -> Value:
-    """The value, with the parts of it computed before that no loop changes."""
+    """Return the value, with the parts of it computed before that no loop changes."""
     block = hoisting.open[level := hoisting.level(needed(value))]
     own = tuple(axis for axis in axes if axis in axes_of(value))
     key = repr((value, own))
     if key not in block.values:
         if not _is_worth_a_name(value) or not hoisting.is_before_loop(level):
             return mapped(value, lambda part: _fixed(hoisting, part, axes, origin))
-        assert not isinstance(value, Number | Place)
+        assert not isinstance(value, LiteralNumber | IndexValue)
         known = Variable(hoisting.name(_wish(value)), own, value.dtype)
         block.values[key] = (frozenset(needed(value)), known)
         block.done.append(Step(Let(known.name, value, own), origin))
@@ -201,7 +201,7 @@ def _fixed(hoisting: Hoisting, value: Value, axes: Axes, origin: str) -> Value:
 
 
 def _is_worth_a_name(value: Value) -> bool:
-    """Whether it is work, and work that can be done at any time."""
+    """Return whether it is work, and work that can be done at any time."""
     match value:
         case Call(operands=operands, operation=operation):
             is_safe = operation not in PARTIAL or is_float_element(value.dtype)
@@ -217,9 +217,9 @@ def _is_worth_a_name(value: Value) -> bool:
 
 
 def _is_varied(value: Value) -> bool:
-    """Whether it is more than a number that is written in the text."""
+    """Return whether it is more than a number that is written in the text."""
     match value:
-        case Number():
+        case LiteralNumber():
             return False
         case Converted(value=inner):
             return _is_varied(inner)

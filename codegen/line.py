@@ -52,7 +52,7 @@ About = Head | OfTensor | OfInput | OfDirective | OfBlocks
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class KernelLine:
     """A line of a kernel, the statement or axis that it comes from, and else what it is about."""
 
     text: str
@@ -60,11 +60,11 @@ class Line:
     about: About | None = None
 
 
-def indented(lines: Iterable[Line]) -> list[Line]:
-    """The lines, one level deeper."""
+def indented(lines: Iterable[KernelLine]) -> list[KernelLine]:
+    """Return the lines, one level deeper."""
     return [replace(line, text=f"    {line.text}") for line in lines]
 
 
-def about(what: About | None, texts: Iterable[str]) -> list[Line]:
-    """Lines that are all there for one thing."""
-    return [Line(text, about=what) for text in texts]
+def about(what: About | None, texts: Iterable[str]) -> list[KernelLine]:
+    """Return lines that are all there for one thing."""
+    return [KernelLine(text, about=what) for text in texts]

@@ -47,7 +47,7 @@ def _end(rest: tuple[Step, ...], name: str) -> int:
 
 
 def _wanted(rest: tuple[Step, ...], name: str) -> Element | None:
-    """The one type in which a tile is used, if there is one."""
+    """Return the one type in which a tile is used, if there is one."""
     found: set[Element] = set()
     uses = 0
     for one in inside(rest):
@@ -79,7 +79,7 @@ def _unconverted(name: str) -> Change:
 
 
 def _without_aliases(rest: tuple[Step, ...], name: str) -> tuple[Step, ...]:
-    """Without `base = A_tile`, which would be the same tile under another name."""
+    """Remove lines such as `base = A_tile`, which give a tile a second name."""
     for at, step in enumerate(rest[: _end(rest, name)]):
         match step.instruction:
             case Let(name=alias, value=Variable(name=own)) if own == name:

@@ -46,7 +46,7 @@ def _nodes(body: Sequence[LoopNode], names: LoopNames, pad: str) -> Iterator[str
 
 
 def loops_data(nodes: Iterable[LoopNode]) -> list[dict[str, object]]:
-    """The same for JSON; bounds and conditions are texts, over isl's names of iterators."""
+    """Return the same for JSON; bounds and conditions are texts, over isl's names of iterators."""
     return [_data(node) for node in nodes]
 
 

@@ -8,22 +8,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.ir.dependences import exposed
 from dtpoly.ir.kernel import (
     EARLY,
     FOURS,
     PANEL,
     SPECIALIZED,
-    Flag,
     ForLoop,
     GridAxis,
     If,
-    Scalar,
+    LoopScalar,
     Step,
     TileKernel,
 )
 from dtpoly.ir.kinds import REAL
-from dtpoly.ir.parts import nested
 from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.launched import numbered
@@ -38,34 +35,33 @@ from dtpoly.poly.loops import (
     Tile,
 )
 from dtpoly.poly.model import Model
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import StatementTiles
 
 from .building import Building
-from .draft import KernelDraft
-from .elements import Elements
-from .names import fresh, plain
+from .draft import KernelDraft, kernel_of
+from .elements import ElementKinds
 from .passes import drafts
+from .python_names import fresh, plain
 from .scopes import Scope, Scopes
 from .statements import write_tile
 from .storage import Storage
-from .tiling import tiling_of
+from .tile_lanes import tiling_of
 
 
 def lower(
     model: Model,
     name: str,
     launch: Launch,
-    tiles: Mapping[str, Tiles],
+    tiles: Mapping[str, StatementTiles],
     loops: tuple[LoopNode, ...],
     storage: Storage,
-    elements: Elements,
+    elements: ElementKinds,
     whole: Mapping[tuple[str, int], tuple[str, ...]],
 ) -> TileKernel:
     """Write the tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
-    is_early = launch.is_early or launch.is_first_of_panel or launch.panel is not None
-    own |= {EARLY} if is_early else set()
+    own |= {EARLY} if launch.may_wait else set()
     own |= {PANEL} if launch.is_first_of_panel else set()
     own |= {SPECIALIZED} if launch.may_specialize else set()
     scopes = Scopes([Scope(set(), own)])
@@ -90,6 +86,7 @@ def lower(
         outermost.names |= {f"{axis.name}_{word}" for word in ("blocks", "in_group", "id")}
     _nodes(building, loops, launch.unrolled)
     draft = KernelDraft(
+        name=plain(name),
         building=building,
         launch=launch,
         grid=grid,
@@ -99,65 +96,11 @@ def lower(
         body=(*outermost.head, *outermost.body),
     )
     *_, last = drafts(draft)
-    return kernel_of(name, last)
-
-
-def kernel_of(name: str, draft: KernelDraft) -> TileKernel:
-    """The kernel that a draft is, with all of its parameters."""
-    building, launch, body = draft.building, draft.launch, draft.body
-    flags = tuple(building.flags.values())
-    is_early = launch.is_early or launch.is_first_of_panel or launch.panel is not None
-    return TileKernel(
-        name=plain(name),
-        tensors=tuple(building.pointers.values()),
-        scalars=tuple((n, variable, e) for n, (variable, e) in building.scalars.items()),
-        sizes=_sizes(building, draft.grid, body),
-        shapes=tuple((tensor, axis, n) for (tensor, axis), n in building.shapes.items()),
-        counts=tuple(building.counts.items()),
-        flags=_told(flags, body) if draft.lined or draft.turned else flags,
-        elements=tuple(building.passed.items()),
-        grid=draft.grid,
-        body=body,
-        comment=launch.comment,
-        described=draft.blocks,
-        each=draft.each,
-        lined=tuple(name for name, one in building.pointers.items() if one.variable in draft.lined),
-        turned=draft.turned,
-        is_early=is_early,
-        own=draft.own,
-        is_first_of_panel=launch.is_first_of_panel,
-        is_last_of_panel=launch.panel is not None,
-    )
-
-
-def _told(flags: tuple[Flag, ...], body: tuple[Step, ...]) -> tuple[Flag, ...]:
-    """The flags that something asks for."""
-    asked = {getattr(one, "unless", None) for one in nested(body)}
-    return tuple(flag for flag in flags if flag.name in asked)
-
-
-def _sizes(
-    building: Building, grid: tuple[GridAxis, ...], body: tuple[Step, ...]
-) -> tuple[tuple[str, str], ...]:
-    """Collect the parameters for sizes.
-
-    A size that the file fixes has one only if something needs its variable; else it is a number.
-    """
-    used = {
-        *exposed(body),
-        *(axis.size for axis in grid),
-        *building.counts.values(),
-        *(flag.size for flag in building.flags.values()),
-    }
-    return tuple(
-        (size, variable)
-        for size in building.model.params
-        if (variable := building.variables[size]) in used or size not in building.model.fixed
-    )
+    return kernel_of(last)
 
 
 def _grid(building: Building, path: Path) -> tuple[GridAxis, ...]:
-    """The axes of the launch grid; those of one block only are left out."""
+    """Return the axes of the launch grid; those of one block only are left out."""
     found: list[GridAxis] = []
     blocks: list[str] = []
     for axis, inner in numbered(path.grid):
@@ -199,7 +142,7 @@ def _nodes(building: Building, nodes: tuple[LoopNode, ...], unrolled: Mapping[st
                 scopes.counted(variable, (start, stop))
             case Once(name=name, axis=axis, value=value, body=body):
                 wish = f"{_label(building, axis)}_start"
-                scalar = Scalar("", building.bound(value))
+                scalar = LoopScalar("", building.bound(value))
                 building.variables[name] = scopes.bind_scalar(wish, scalar, axis)
                 _nodes(building, body, unrolled)
             case Guard(conditions=conditions, body=body):
@@ -215,7 +158,9 @@ def _never(building: Building, condition: Condition) -> str | None:
     """Find the flag under which a condition never holds, because a size then leaves no rest."""
     match condition:
         case Compared(
-            left=Combined("%", (Affine(terms=((size, 1),), constant=0), Affine(terms=()) as by)),
+            left=Combined(
+                "%", (Affine(terms=((str() as size, 1),), constant=0), Affine(terms=()) as by)
+            ),
             right=Affine(terms=(), constant=1),
             is_equal=False,
         ) if size in building.model.params:
@@ -224,7 +169,7 @@ def _never(building: Building, condition: Condition) -> str | None:
             return None
 
 
-def _labels(tiles: Mapping[str, Tiles]) -> dict[str, str]:
+def _labels(tiles: Mapping[str, StatementTiles]) -> dict[str, str]:
     """Map the name of each loop to the label that the source gives it."""
     steps = (step for one in tiles.values() for step in one.path.steps)
     return {step.name: step.label for step in steps if isinstance(step, Axis)}

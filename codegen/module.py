@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from math import prod
 
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import NOTHING, Program
 from dtpoly.budget import stage
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import TileKernel
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.plan import Plan
+from dtpoly.plan.plan_data import literal
+from dtpoly.plan.runtime_text import runtime_text
 from dtpoly.poly.axes import Path
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
@@ -22,40 +24,35 @@ from dtpoly.poly.launched import unnumbered
 from dtpoly.poly.loops import LoopNode
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.spaces import PolyError, computing
-from dtpoly.poly.tiles import Tiles, tiles_of
+from dtpoly.poly.tiles import StatementTiles, tiles_of
 
 from .axis_words import plain_axes
 from .building import NotVisible, Unsupported
 from .called import helpers
-from .elements import PAIRED, Elements, elements_of
-from .fours import with_fours
+from .elements import PAIRED, ElementKinds, elements_of
+from .file_parts import FUNCTION, function_lines, imports_of, shared_by
 from .header import comment
-from .launch_text import launcher_lines
-from .limits import MOST, too_many
 from .lower import lower
-from .names import FileNames, file_names, fresh
+from .plan_parts import FunctionParts, LaunchedKernel, indices_read
 from .planning import plan_of
-from .prelude import DESCRIPTORS, IMPORTS, SHARED, shared_by
+from .python_names import FileNames, file_names, fresh
 from .reference_terms import SHARED as COMPUTING
 from .storage import INDEX, Storage, overwritten, plan
 from .test_text import SHARED as COMPARING
 from .test_text import test_lines
+from .tile_limits import MOST, too_many
 from .together import Together, pairs_of, together_lines
 from .triton_text import kernel_lines
-from .wrapper import again_lines, like_lines, operator_lines, wrapper_lines
-from .wrapping import Launched, Wrapping, indices_read
 
 # isl's own words would help nobody.
 BEYOND = "its loops, or which of its lanes compute, cannot be told for all sizes"
 TOO_LONG = "it takes too long to find its loops, and which of its lanes compute"
 # How many operations isl may take for a file: a quarter of a minute; most need less than a second.
 OPERATIONS = 20_000_000
-SHARED_BELOW = "# What the functions above share."
-LAST = "import threading\n"  # of Python's own modules
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TilesAndLoops:
     """Tiles and loops, which take longest to find.
 
     They are the same whatever is said of warps or stages, so that schedules can share them.
@@ -63,11 +60,11 @@ class Layout:
 
     model: Model
     ways: "Ways"
-    tiles: Mapping[str, Tiles]
+    tiles: Mapping[str, StatementTiles]
     loops: tuple[tuple[LoopNode, ...], ...]
 
     def fits(self, model: Model, launches: Sequence[Launch]) -> bool:
-        """Whether they are those of these statements, too."""
+        """Return whether they are those of these statements, too."""
         return self.model is model and self.ways == _ways(launches)
 
 
@@ -84,12 +81,22 @@ class Generated:
     """The results of every stage on the way to the text."""
 
     launches: tuple[Launch, ...]
-    outputs: tuple[str, ...]  # Funcs that get a wrapper
-    layout: Layout
+    returned: Mapping[str, tuple[str, ...]]  # for each function, its results
+    layout: TilesAndLoops
     storage: Storage
-    elements: Elements
+    elements: ElementKinds
     kernels: tuple[TileKernel, ...]
     pairs: Mapping[str, Together] = field(default_factory=dict[str, Together])  # of the second one
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Funcs that functions are named after."""
+        return tuple(self.returned)
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Funcs that some function returns; those that functions are named after come first."""
+        return results_in(self.returned)
 
     @property
     def pitched(self) -> frozenset[str]:
@@ -97,13 +104,13 @@ class Generated:
         return frozenset(launch.func for launch in self.launches if launch.is_pitched)
 
     @property
-    def tiles(self) -> Mapping[str, Tiles]:
-        """The tiles of each statement."""
+    def tiles(self) -> Mapping[str, StatementTiles]:
+        """Return the tiles of each statement."""
         return self.layout.tiles
 
     @property
     def loops(self) -> tuple[tuple[LoopNode, ...], ...]:
-        """The loops of each kernel."""
+        """Return the loops of each kernel."""
         return self.layout.loops
 
 
@@ -113,15 +120,18 @@ def generate(
     launches: Sequence[Launch],
     outputs: Sequence[str],
     operations: int = OPERATIONS,
-    known: Layout | None = None,
+    known: TilesAndLoops | None = None,
+    returned: Mapping[str, tuple[str, ...]] = NOTHING,
 ) -> Generated:
     """Tiles, loops, storage and kernel IR of everything that is launched. Raises Unsupported.
 
-    isl may take so many operations for that. A layout that is known is taken where it fits.
+    isl may take so many operations for that. A layout that is known is taken where it fits. Of each
+    output there is a function, which returns it, or the results that `returned` has for it.
     """
+    every = {func: returned.get(func, (func,)) for func in outputs}
     try:
         with limited(operations), computing("the code of a schedule"):
-            made = answered(lambda: _generated(program, model, launches, outputs, known))
+            made = answered(lambda: _generated(program, model, launches, every, known))
     except PolyError as error:
         raise Unsupported(BEYOND) from error
     if made is None:
@@ -129,7 +139,7 @@ def generate(
     return made
 
 
-def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
+def _layout(original: Model, launches: Sequence[Launch]) -> TilesAndLoops:
     model = with_indices(original)
     known = by_name(model)
     for launch in launches:
@@ -149,7 +159,7 @@ def _layout(original: Model, launches: Sequence[Launch]) -> Layout:
     }
     mine = [{p.statement: tiles[p.statement] for p in launch.paths} for launch in launches]
     loops = tuple(_loops(model, launch, one) for launch, one in zip(launches, mine, strict=True))
-    return Layout(original, _ways(launches), tiles, loops)
+    return TilesAndLoops(original, _ways(launches), tiles, loops)
 
 
 def _lanes_stored(statement: Statement, path: Path) -> int:
@@ -162,7 +172,9 @@ def _lanes_stored(statement: Statement, path: Path) -> int:
     return prod(lane.extent or 1 for lane in path.lanes if lane.label in kept)
 
 
-def _loops(model: Model, launch: Launch, tiles: Mapping[str, Tiles]) -> tuple[LoopNode, ...]:
+def _loops(
+    model: Model, launch: Launch, tiles: Mapping[str, StatementTiles]
+) -> tuple[LoopNode, ...]:
     with stage(f"finding the loops of the kernel '{launch.name}'"):
         return loop_ast(model, tuple(tiles.values()), frozenset(sum(launch.flat, ())))
 
@@ -171,9 +183,10 @@ def _generated(
     program: Program,
     model: Model,
     launches: Sequence[Launch],
-    outputs: Sequence[str],
-    known: Layout | None,
+    returned: Mapping[str, tuple[str, ...]],
+    known: TilesAndLoops | None,
 ) -> Generated:
+    outputs = results_in(returned)
     fits = known is not None and known.fits(model, launches)
     layout = known if known is not None and fits else _layout(model, launches)
     model, tiles = with_indices(model), layout.tiles
@@ -198,12 +211,13 @@ def _generated(
             # Each array is spilled at most once: in memory it is visible everywhere.
             spilled.add(needed.array)
             continue
-        kernels = tuple(
-            replace(with_fours(whole, model, kernel), is_beside=bool(launch.beside))
-            for launch, kernel in zip(launches, kernels, strict=True)
-        )
         found = pairs_of(_names(program, outputs, launches).pairs, launches, kernels)
-        return Generated(tuple(launches), tuple(outputs), layout, storage, elements, kernels, found)
+        return Generated(tuple(launches), returned, layout, storage, elements, kernels, found)
+
+
+def results_in(returned: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """The results of some functions, each once; those that they are named after come first."""
+    return tuple(dict.fromkeys((*returned, *(one for row in returned.values() for one in row))))
 
 
 def _names(program: Program, outputs: Sequence[str], launches: Sequence[Launch]) -> FileNames:
@@ -212,7 +226,7 @@ def _names(program: Program, outputs: Sequence[str], launches: Sequence[Launch])
 
 
 def with_indices(model: Model) -> Model:
-    """The Model with a second array for each accumulator that also keeps an index."""
+    """Return the Model with a second array for each accumulator that also keeps an index."""
     more = tuple(
         replace(array, name=array.name + INDEX)
         for array in model.arrays.values()
@@ -227,49 +241,45 @@ def module_text(
     made: Generated,
     header: str,
     test: Mapping[str, int] | None = None,
+    *,
+    carries_runtime: bool = True,
 ) -> str:
-    """The whole generated file: one wrapper for each Func that is compiled.
+    """Return the whole generated file: kernels, the plan of each function, and the runtime.
 
-    With sizes for a `test` also a function that tries them on random inputs. Raises Unsupported.
+    With sizes for a `test` also a function that tries them on random inputs. A file that does not
+    carry the runtime imports it from dtpoly. Raises Unsupported.
     """
-    wrappings = _wrappings(program, with_indices(model), made)
+    functions = _functions(program, with_indices(model), made)
     kernels = [_text(line.text for line in kernel_lines(kernel)) for kernel in made.kernels]
     kernels += [_text(together_lines(one)) for one in made.pairs.values()]
+    plans = [plan_of(one) for one in functions]
     body = [*helpers(made.kernels), *kernels]
-    for wrapping in wrappings:
-        body += [_text(like_lines(wrapping)), _text(wrapper_lines(wrapping))]
-    operators = [_text(operator_lines(wrapping)) for wrapping in wrappings]
-    launchers = {
-        one.kernel.name: _text(launcher_lines(wrapping, one))
-        for wrapping in wrappings
-        for one in wrapping.launched
-        if not wrapping.is_first(one)
-    }
-    again = [_text(lines) for wrapping in wrappings if (lines := again_lines(wrapping))]
-    loaded = [*launchers.values(), *again, *operators]
-    tests: list[str] = []
+    body += [_text(literal(one.plan, plan)) for one, plan in zip(functions, plans, strict=True)]
+    body += [runtime_text()] if carries_runtime else []
+    body += [
+        _text(function_lines(plan, one.plan)) for one, plan in zip(functions, plans, strict=True)
+    ]
+    called = {FUNCTION}
     if test is not None:
-        tests = test_lines(wrappings, test, [launch.precision for launch in made.launches])
-    first, *others = shared_by("".join((*body, *loaded, *tests)), SHARED | COMPUTING | COMPARING)
-    body += [f"{SHARED_BELOW}\n{first}", *others, *loaded, *tests]
-    imports = IMPORTS if test is None else IMPORTS.replace(LAST, f"import sys\n{LAST}")
-    if any(kernel.described for kernel in made.kernels):
-        imports += DESCRIPTORS
+        tests = test_lines(functions, test, [launch.precision for launch in made.launches])
+        called = called.union(*(one.called for one in tests))
+        body += [*shared_by(called, COMPUTING | COMPARING), *(one.text for one in tests)]
+    imports = imports_of(called, carries_runtime=carries_runtime, has_test=test is not None)
     return f"{comment(header)}{imports}\n\n" + "\n\n".join(body)
 
 
 def plans_of(program: Program, model: Model, made: Generated) -> tuple[Plan, ...]:
-    """The plan of each function of the file. Raises Unsupported."""
-    return tuple(plan_of(one) for one in _wrappings(program, with_indices(model), made))
+    """Return the plan of each function of the file. Raises Unsupported."""
+    return tuple(plan_of(one) for one in _functions(program, with_indices(model), made))
 
 
 def _text(lines: Iterable[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping]:
+def _functions(program: Program, model: Model, made: Generated) -> list[FunctionParts]:
     launched = [
-        Launched(
+        LaunchedKernel(
             kernel,
             launch.func,
             launch.num_warps,
@@ -280,13 +290,13 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
         )
         for kernel, launch in zip(made.kernels, made.launches, strict=True)
     ]
-    names, whole = _names(program, made.outputs, made.launches), plain_axes(program)
+    names, whole = _names(program, made.results, made.launches), plain_axes(program)
     taken, indices = set(names.taken), indices_read(model)
-    wrappings: list[Wrapping] = []
-    for func in made.outputs:
-        own = {part: fresh(f"{names.funcs[func]}_{part}", taken) for part in ("like", "operator")}
-        taken.update(own.values())
-        needed = _needed(launched, func)
+    functions: list[FunctionParts] = []
+    for func, results in made.returned.items():
+        plan = fresh(f"{names.funcs[func]}_plan", taken)
+        taken.add(plan)
+        needed = _needed(launched, results)
         for pair in made.pairs.values():
             there = [any(one.kernel is part for one in needed) for part in pair.parts]
             if there[0] != there[1]:
@@ -295,26 +305,28 @@ def _wrappings(program: Program, model: Model, made: Generated) -> list[Wrapping
                     f"'{func}' is computed without one of '{one}' and '{other}', which share a "
                     "launch: let each have its own"
                 )
-        wrappings.append(
-            Wrapping(
-                program,
-                model,
-                made.elements,
-                made.storage,
-                needed,
-                func,
-                names,
-                whole,
+        functions.append(
+            FunctionParts(
+                program=program,
+                model=model,
+                elements=made.elements,
+                storage=made.storage,
+                launched=needed,
+                results=results,
+                names=names,
+                whole=whole,
+                plan=plan,
                 indices=indices,
-                **own,
             )
         )
-    return wrappings
+    return functions
 
 
-def _needed(launched: Sequence[Launched], func: str) -> tuple[Launched, ...]:
-    """The kernels that a Func needs, in order."""
-    arrays, found = {func}, list[Launched]()
+def _needed(
+    launched: Sequence[LaunchedKernel], results: Sequence[str]
+) -> tuple[LaunchedKernel, ...]:
+    """Return the kernels that some Funcs need, in order."""
+    arrays, found = {*results}, list[LaunchedKernel]()
     for one in reversed(launched):
         tensors = one.kernel.tensors
         if any(p.is_written and p.name in arrays for p in tensors):

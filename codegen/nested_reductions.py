@@ -25,10 +25,10 @@ from dtpoly.ir.kernel import (
 )
 from dtpoly.ir.parts import assigned_by
 from dtpoly.ir.rewriting import rewritten
-from dtpoly.ir.tile_values import Call, Converted, Masked, Number, Value, Variable
+from dtpoly.ir.tile_values import Call, Converted, LiteralNumber, Masked, Value, Variable
 from dtpoly.ir.tiled import flat
 
-from .functions import is_float_element
+from .operation_spelling import is_float_element
 
 # Operations that may leave a value as it is: beside a number such as 1, or if done twice.
 FOLDED = ("mul", "div", "sub", "maximum", "minimum", "neg", "where")
@@ -41,7 +41,7 @@ def with_reductions_apart(body: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _moved(body: tuple[Step, ...], before: frozenset[str], *, is_loop: bool) -> Iterator[str]:
-    """The tiles whose reductions Triton would move behind a loop that combines them.
+    """Yield the tiles whose reductions Triton would move behind a loop that combines them.
 
     `before` are the tiles of floats that hold what was loaded, where the body begins.
     """
@@ -87,7 +87,7 @@ def _follow(step: Step, loaded: set[str], starts: set[str]) -> None:
 
 
 def _is_loaded(value: Value, loaded: set[str]) -> bool:
-    """Whether a value is what was loaded, perhaps in another type or in some lanes only.
+    """Return whether a value is what was loaded, perhaps in another type or in some lanes only.
 
     What a compiler may leave out counts as left out, such as a product with 1.
     """
@@ -98,7 +98,7 @@ def _is_loaded(value: Value, loaded: set[str]) -> bool:
             return _is_loaded(inner, loaded)
         case Call(operation=operation, operands=operands) if operation in FOLDED:
             rest = operands[1:] if operation == "where" else operands
-            rest = tuple(one for one in rest if not isinstance(one, Number))
+            rest = tuple(one for one in rest if not isinstance(one, LiteralNumber))
             is_kept = len(rest) == 1 or operation == "where"
             return is_kept and bool(rest) and all(_is_loaded(one, loaded) for one in rest)
         case _:
@@ -106,7 +106,7 @@ def _is_loaded(value: Value, loaded: set[str]) -> bool:
 
 
 def _computed(body: tuple[Step, ...], names: frozenset[str]) -> tuple[Step, ...]:
-    """The body, in which tiles with these names are no longer what was loaded."""
+    """Return the body, in which tiles with these names are no longer what was loaded."""
 
     def change(step: Step) -> tuple[Step, ...]:
         match step.instruction:
@@ -120,10 +120,10 @@ def _computed(body: tuple[Step, ...], names: frozenset[str]) -> tuple[Step, ...]
 
 
 def _with_zero(value: Value) -> Value:
-    """The value, computed as a sum with 0; what is masked out stays as it is."""
+    """Return the value, computed as a sum with 0; what is masked out stays as it is."""
     match value:
         case Variable(axes=axes, dtype=dtype):
-            return Call("add", (value, Number(0.0)), axes, dtype)
+            return Call("add", (value, LiteralNumber(0.0)), axes, dtype)
         case Converted(value=inner) | Masked(value=inner):
             return replace(value, value=_with_zero(inner))
         case Call(operation=operation, operands=operands) if operation in FOLDED:

@@ -12,16 +12,16 @@ from dataclasses import replace
 
 from dtpoly.ir.covered import covered_loops
 from dtpoly.ir.kernel import (
-    Block,
+    DescribedBlock,
     ForLoop,
     If,
     Instruction,
     Lanes,
     Load,
+    LoopScalar,
     Mask,
     Product,
     Reshaped,
-    Scalar,
     Step,
     TiledLoop,
 )
@@ -29,7 +29,7 @@ from dtpoly.ir.parts import assigned, inside
 
 
 def overhanging(body: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The body of a kernel, or of one of its blocks."""
+    """Return the body of a kernel, or of one of its blocks."""
     done: list[Step] = []
     for step in body:
         match step.instruction:
@@ -47,22 +47,24 @@ def overhanging(body: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def descriptors_needed(body: tuple[Step, ...]) -> tuple[str, ...]:
-    """The descriptors with which no loop of a kernel has a rest, if there are any."""
+    """Return the descriptors with which no loop of a kernel has a rest, if there are any."""
     return tuple(dict.fromkeys(name for one in covered_loops(body) for name in one.covered))
 
 
 def _covers(tiled: TiledLoop) -> tuple[str, ...]:
-    """The descriptors that load all tiles of a loop; none if it needs a tail also with them."""
+    """Return the descriptors that load all tiles of a loop; none if it needs a tail anyway."""
     loads = [one for one in inside(tiled.main) if isinstance(one, Load)]
-    names = dict.fromkeys(one.block.descriptor for one in loads if isinstance(one.block, Block))
+    names = dict.fromkeys(
+        one.block.descriptor for one in loads if isinstance(one.block, DescribedBlock)
+    )
     is_whole = all(one.block for one in loads) and _is_same(tiled)
     return tuple(names) if is_whole else ()
 
 
 def _is_same(tiled: TiledLoop) -> bool:
-    """Whether a round of the main part is what is done in the tail, but for masks."""
+    """Return whether a round of the main part is what is done in the tail, but for masks."""
     match tiled.tail:
-        case (Step(instruction=Scalar(name=counter)), *rest) if counter == tiled.name:
+        case (Step(instruction=LoopScalar(name=counter)), *rest) if counter == tiled.name:
             pass
         case _:
             return False

@@ -12,22 +12,27 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.body import Body
 from dtpoly.ir.kernel import GridAxis, Load, Step, Store
+from dtpoly.ir.launch_steps import LetNextBegin, TellFours, WaitForLaunch
 from dtpoly.ir.parts import accessed
 
+from .axis_words import axis_words
 from .barriers import with_barriers
 from .building import Building
 from .counters import with_own_counters
 from .descriptors import Wish, described
-from .draft import KernelDraft, Property
+from .draft import KernelDraft, Property, kernel_of
 from .early_loads import with_early_loads
 from .flattening import flattened
+from .fours import rows
 from .hoisting import hoisted
 from .loading import converted_at_loads
-from .names import fresh
 from .nested_reductions import with_reductions_apart
+from .one_pass import with_running
 from .overhanging import overhanging
+from .python_names import fresh
 from .rewrites import without_detours, without_empty_starts
 from .siblings import joined_loops
+from .sides import sides_of_products
 from .specializing import specialized
 from .walks import walked
 
@@ -41,7 +46,7 @@ class KernelPass:
     excludes: frozenset[Property] = frozenset()
 
     def runs_on(self, draft: KernelDraft) -> bool:
-        """Whether the draft has what the pass needs, and nothing that excludes it."""
+        """Return whether the draft has what the pass needs, and nothing that excludes it."""
         return self.needs <= draft.properties and self.excludes.isdisjoint(draft.properties)
 
 
@@ -52,6 +57,11 @@ def do_as_asked(draft: KernelDraft) -> KernelDraft:
     for one in draft.launch.passes:
         body = one(Body(body, variables))
     return replace(draft, body=body)
+
+
+def join_running(draft: KernelDraft) -> KernelDraft:
+    """Join the loops of reductions with loops that depend on their results."""
+    return replace(draft, body=with_running(draft.body, draft.launch.running, draft.names))
 
 
 def drop_empty_starts(draft: KernelDraft) -> KernelDraft:
@@ -65,31 +75,33 @@ def shorten_indices(draft: KernelDraft) -> KernelDraft:
 
 
 def flatten(draft: KernelDraft) -> KernelDraft:
-    """Loops that `flatten` names become one."""
+    """Join the loops that `flatten` names into one."""
     body = flattened(draft.body, draft.launch.flat, draft.labels, draft.names)
     return replace(draft, body=body)
 
 
 def join_loops(draft: KernelDraft) -> KernelDraft:
-    """Loops over the same tiles that stand side by side become one."""
+    """Join loops over the same tiles that stand side by side."""
     return replace(draft, body=joined_loops(draft.body, draft.names))
 
 
 def load_before(draft: KernelDraft) -> KernelDraft:
     """Move loads out of a loop that loads the same tile in each round."""
     extents, largest = _extents_of_inputs(draft.building), _largest(draft.grid)
-    return replace(draft, body=with_early_loads(draft.body, extents, largest))
+    sides = frozenset(sides_of_products(draft.body)) if draft.launch.running else frozenset[str]()
+    return replace(draft, body=with_early_loads(draft.body, extents, largest, sides))
 
 
 def convert_at_loads(draft: KernelDraft) -> KernelDraft:
-    """A tile that is used in one type has it from its load on."""
+    """Let a tile that is used in one type have this type from its load on."""
     return replace(draft, body=converted_at_loads(draft.body))
 
 
 def place_barriers(draft: KernelDraft) -> KernelDraft:
-    """Lanes wait for each other where values pass through memory."""
+    """Let lanes wait for each other where values pass through memory, or are replaced there."""
     shared = _shared(draft.building, draft.body)
-    return replace(draft, body=with_barriers(draft.body, shared), shared=shared)
+    body = with_barriers(draft.body, shared, draft.replaced)
+    return replace(draft, body=body, shared=shared)
 
 
 def hoist(draft: KernelDraft) -> KernelDraft:
@@ -108,12 +120,12 @@ def describe(draft: KernelDraft) -> KernelDraft:
 
 
 def cover(draft: KernelDraft) -> KernelDraft:
-    """A loop of which all loads are described needs no rest with masks."""
+    """Remove the rest with masks of loops whose loads all have descriptors."""
     return replace(draft, body=overhanging(draft.body))
 
 
 def take_turns(draft: KernelDraft) -> KernelDraft:
-    """Each program takes several blocks, one after another.
+    """Let each program take several blocks, one after another.
 
     Where values pass through memory, nothing says that blocks of a program keep apart.
     """
@@ -121,14 +133,14 @@ def take_turns(draft: KernelDraft) -> KernelDraft:
 
 
 def specialize(draft: KernelDraft) -> KernelDraft:
-    """Some warps of a kernel load for those that compute."""
+    """Let some warps of a kernel load for those that compute."""
     takes_turns = bool(draft.each)
-    body, own = specialized(draft.body, draft.blocks, draft.wishes, is_persistent=takes_turns)
-    return replace(draft, body=body, own=own)
+    body, made = specialized(draft.body, draft.blocks, draft.wishes, is_persistent=takes_turns)
+    return replace(draft, body=body, head=(*draft.head, *made))
 
 
 def walk(draft: KernelDraft) -> KernelDraft:
-    """Lanes begin where memory is aligned, and every second loop goes backwards."""
+    """Let lanes begin where memory is aligned, and every second loop go backwards."""
     # Programs that take blocks in turn have one line after the other.
     aligned = () if draft.each else draft.launch.aligned
     lines = _variables(draft.building, aligned)
@@ -146,12 +158,37 @@ def keep_reductions(draft: KernelDraft) -> KernelDraft:
     return replace(draft, body=with_reductions_apart(draft.body))
 
 
+def wait_for_others(draft: KernelDraft) -> KernelDraft:
+    """A kernel that may be placed early waits before all else; of panels, the first one later.
+
+    The first kernel of a panel needs nothing of the panels before. It waits in the end, so that
+    what follows it also follows them. The last kernel of a panel lets that one begin.
+    """
+    if draft.launch.is_first_of_panel:
+        head = (WaitForLaunch(in_first_panel=True), *draft.head)
+        return replace(draft, head=head, foot=(*draft.foot, WaitForLaunch()))
+    letting = () if draft.launch.panel is None else (LetNextBegin(),)
+    return replace(draft, head=(WaitForLaunch(), *letting, *draft.head))
+
+
+def tell_fours(draft: KernelDraft) -> KernelDraft:
+    """Triton is shown that rows begin at multiples of four numbers, where a launch says so."""
+    building = draft.building
+    words = axis_words(building.whole, building.model, kernel_of(draft))
+    found = tuple(rows(kernel_of(draft), words))
+    if not found:
+        return draft
+    told = TellFours(tuple(row.variable for row in found))
+    return replace(draft, fours=found, head=(*draft.head, told))
+
+
 PASSES = (
     KernelPass(do_as_asked),
+    KernelPass(join_running),
     KernelPass(drop_empty_starts),
     KernelPass(shorten_indices),
     KernelPass(flatten),
-    KernelPass(join_loops),
+    KernelPass(join_loops, excludes=frozenset({Property.IN_PLACE})),
     KernelPass(load_before),
     KernelPass(convert_at_loads),
     KernelPass(place_barriers),
@@ -159,18 +196,25 @@ PASSES = (
     KernelPass(describe),
     KernelPass(cover),
     KernelPass(
-        take_turns, needs=frozenset({Property.GRID}), excludes=frozenset({Property.PASSES_MEMORY})
+        take_turns,
+        needs=frozenset({Property.GRID}),
+        excludes=frozenset({Property.PASSES_MEMORY, Property.IN_PLACE}),
     ),
     KernelPass(
         specialize,
         needs=frozenset({Property.MAY_SPECIALIZE}),
         excludes=frozenset(
-            {Property.PASSES_MEMORY, Property.WALKS, Property.CUT, Property.SWAPPED}
+            {
+                *(Property.PASSES_MEMORY, Property.IN_PLACE, Property.WALKS, Property.CUT),
+                Property.SWAPPED,
+            }
         ),
     ),
-    KernelPass(walk),
+    KernelPass(walk, excludes=frozenset({Property.IN_PLACE})),
     KernelPass(rename_counters),
     KernelPass(keep_reductions),
+    KernelPass(wait_for_others, needs=frozenset({Property.MAY_WAIT})),
+    KernelPass(tell_fours, excludes=frozenset({Property.DESCRIBED})),
 )
 
 
@@ -203,6 +247,8 @@ def _wishes(draft: KernelDraft, taken: set[str], stored: frozenset[str]) -> dict
             continue
         if pointer.is_written and pointer.variable not in stored:
             continue
+        if pointer.variable in draft.replaced or pointer.variable in draft.replaced.values():
+            continue  # a barrier does not order what a descriptor does with other accesses
         name = fresh(f"{pointer.variable}_blocks", taken)
         taken.add(name)
         extents = tuple(_extents(building, tensor, axis) for axis in range(pointer.rank))
@@ -213,12 +259,12 @@ def _wishes(draft: KernelDraft, taken: set[str], stored: frozenset[str]) -> dict
 
 
 def _only_stored(body: tuple[Step, ...]) -> frozenset[str]:
-    """The tensors that a kernel writes and does not read, by their variables."""
+    """Return the tensors that a kernel writes and does not read, by their variables."""
     return accessed(body, Store) - accessed(body, Load)
 
 
 def _extents_of_inputs(building: Building) -> dict[str, tuple[frozenset[str], ...]]:
-    """The extents of the tensors that the kernel does not write, by their variables."""
+    """Return the extents of the tensors that the kernel does not write, by their variables."""
     return {
         one.variable: tuple(_extents(building, name, axis) for axis in range(one.rank))
         for name, one in building.pointers.items()
@@ -227,7 +273,7 @@ def _extents_of_inputs(building: Building) -> dict[str, tuple[frozenset[str], ..
 
 
 def _largest(grid: tuple[GridAxis, ...]) -> dict[str, Affine]:
-    """How far from 0 blocks start at most: where the last index is."""
+    """Return how far from 0 blocks start at most: where the last index is."""
     return {
         axis.name: Affine(((axis.size, 1),), -1)
         for axis in grid
@@ -236,7 +282,7 @@ def _largest(grid: tuple[GridAxis, ...]) -> dict[str, Affine]:
 
 
 def _extents(building: Building, tensor: str, axis: int) -> frozenset[str]:
-    """The variables that hold the extent of an axis."""
+    """Return the variables that hold the extent of an axis."""
     array = building.model.arrays.get(tensor)
     if array is not None:
         dim = array.dims[axis]  # that of parts is the size of no label

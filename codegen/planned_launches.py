@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, division
 from dtpoly.algorithm.program import reduced_labels
 from dtpoly.ir.kernel import ForLoop, TileKernel
 from dtpoly.ir.parts import inside as inside_of
@@ -22,29 +22,29 @@ from dtpoly.plan.plan import PlannedDescriptor, PlannedLaunch, PlannedTensor, Pl
 from .axis_words import axis_words
 from .building import Unsupported
 from .formulas import lanes, number, one_of, product, times, total
-from .limits import MOST, Elements, largest_tiles, too_many
+from .plan_parts import LaunchedKernel, label_of
 from .planned_tensors import Planning, stored, stored_in_scratch
 from .specializing import most_bytes, multiplied
 from .starts import step_of_starts
-from .widths import is_far
-from .wrapping import Launched, label_of
+from .tile_limits import MOST, ElementCount, largest_tiles, too_many
+from .widths import NEAR, is_far
 
 # The size of the tile that is advised, where the one that was asked for is too large.
 GOOD_TILE = 2**14
 
 
 def memory_of(planning: Planning) -> Iterator[PlannedTensor]:
-    """The memory that kernels leave for later ones: each is the first to write some."""
-    wrapping = planning.wrapping
-    described = {d.tensor for one in wrapping.launched for d in one.kernel.described}
-    written = {wrapping.func}
-    for one in wrapping.launched:
+    """Yield the memory that kernels leave for later ones: each is the first to write some."""
+    function = planning.function
+    described = {d.tensor for one in function.launched for d in one.kernel.described}
+    written = {*function.results}
+    for one in function.launched:
         for pointer in one.kernel.tensors:
             array = pointer.name
             if pointer.is_written and not pointer.is_scratch and array not in written:
                 written.add(array)
-                shape = tuple(map(planning.extent, wrapping.model.arrays[array].dims))
-                is_pitched = wrapping.is_pitched(array) and bool(shape)
+                shape = tuple(map(planning.extent, function.model.arrays[array].dims))
+                is_pitched = function.is_pitched(array) and bool(shape)
                 yield PlannedTensor(
                     planning.tensors[array],
                     shape,
@@ -54,18 +54,20 @@ def memory_of(planning: Planning) -> Iterator[PlannedTensor]:
 
 
 def planned_launches(planning: Planning) -> Iterator[PlannedLaunch]:
-    """All launches, in order. A kernel that shares the next one's launch has none of its own."""
-    before: list[Launched] = []
-    for one in planning.wrapping.launched:
-        if planning.wrapping.is_first(one):
+    """Return all launches in order. Two kernels that share a launch have one entry."""
+    before: list[LaunchedKernel] = []
+    for one in planning.function.launched:
+        if planning.function.is_first(one):
             before.append(one)
         else:
             yield _launch(planning, one, [*before, one])
             before.clear()
 
 
-def _launch(planning: Planning, one: Launched, launched: Sequence[Launched]) -> PlannedLaunch:
-    """One launch, of one kernel or of two."""
+def _launch(
+    planning: Planning, one: LaunchedKernel, launched: Sequence[LaunchedKernel]
+) -> PlannedLaunch:
+    """Return one launch, of one kernel or of two."""
     kernel = one.kernel if one.pair is None else one.pair.kernel
     parts = tuple(each.kernel for each in launched)
     numbers = dict(_numbers(planning, kernel))
@@ -97,13 +99,13 @@ def _launch(planning: Planning, one: Launched, launched: Sequence[Launched]) -> 
 
 
 def _programs(planning: Planning, kernel: TileKernel) -> tuple[Formula, ...]:
-    """How many programs a kernel has, along each axis."""
+    """Return how many programs a kernel has, along each axis."""
     axes = (axis for axis in kernel.grid if not axis.group)
     return tuple(planning.blocks(kernel, axis.size, axis.step) for axis in axes)
 
 
 def _axes(planning: Planning, kernel: TileKernel) -> dict[str, tuple[str, ...]]:
-    words = axis_words(planning.wrapping.whole, planning.wrapping.model, kernel)
+    words = axis_words(planning.function.whole, planning.function.model, kernel)
     names = (planning.tensors[tensor.name] for tensor in kernel.tensors)
     return dict(zip(names, map(tuple, words), strict=True))
 
@@ -111,7 +113,7 @@ def _axes(planning: Planning, kernel: TileKernel) -> dict[str, tuple[str, ...]]:
 def _scratch(planning: Planning, kernel: TileKernel) -> Iterator[PlannedTensor]:
     for pointer in kernel.tensors:
         if pointer.is_scratch:
-            extents = planning.wrapping.storage.scratch[pointer.name].extents
+            extents = planning.function.storage.scratch[pointer.name].extents
             shape = tuple(
                 planning.extent(one.label) if one.count is None else number(one.count)
                 for one in extents
@@ -121,7 +123,7 @@ def _scratch(planning: Planning, kernel: TileKernel) -> Iterator[PlannedTensor]:
 
 
 def _numbers(planning: Planning, kernel: TileKernel) -> Iterator[tuple[str, Formula]]:
-    inputs = planning.wrapping.names.inputs
+    inputs = planning.function.names.inputs
     for name, variable, _ in kernel.scalars:
         yield variable, FormulaName(inputs[name])
     for param, variable in kernel.sizes:
@@ -161,7 +163,7 @@ def _flags(planning: Planning, kernel: TileKernel) -> dict[str, Truth]:
 
 
 def _multiple(size: Formula, of: int) -> FormulaCompared:
-    """Whether a size is a multiple; of 0: whether it fills its lanes."""
+    """Return whether a size is a multiple; of 0: whether it fills its lanes."""
     if not of:
         return FormulaCompared("==", lanes(size), size)
     return FormulaCompared("==", FormulaOperation("%", size, FormulaNumber(of)), number(0))
@@ -179,12 +181,12 @@ def _fours(planning: Planning, kernel: TileKernel) -> Iterator[Formula]:
 
 
 def indices_of(planning: Planning) -> tuple[Formula, ...]:
-    """How large indices may become: sizes, and what indices are computed from them."""
-    wrapping = planning.wrapping
-    found = dict.fromkeys(planning.size(param) for param in wrapping.model.params)
+    """Return how large indices may become: sizes, and what indices are computed from them."""
+    function = planning.function
+    found = dict.fromkeys(planning.size(param) for param in function.model.params)
     every = one_of("max", [*found]) if found else number(0)
     sizes = {label: planning.sizing.size(label) for label in planning.sizing.labels}
-    for index in wrapping.indices:
+    for index in function.indices:
         # Lanes of a private copy go where its reader's go, and are masked there.
         reached = dict.fromkeys(sizes, every) if index.is_copied else sizes
         if (reach := _reach(reached, index.value)) is not None:
@@ -193,32 +195,45 @@ def indices_of(planning: Planning) -> tuple[Formula, ...]:
 
 
 def _reach(sizes: Mapping[str, Formula], index: Affine) -> Formula | None:
-    """A bound on what an index comes to, if it is more than that of a label."""
-    if not index.terms or (index.shifted is not None and not is_far(index)):
+    """Return a bound on what an index comes to, if it is more than that of a label."""
+    if (
+        not index.terms
+        or index.data is not None
+        or (index.shifted is not None and not is_far(index))
+    ):
         return None
-    parts = [times(abs(factor), sizes[label]) for label, factor in index.terms if label in sizes]
-    if is_far(index):
-        parts.append(number(abs(index.constant)))
-    return total(parts)
+    parts = list(_parts(sizes, index))
+    return total(parts) if parts else None
+
+
+def _parts(sizes: Mapping[str, Formula], index: Affine) -> Iterator[Formula]:
+    """Yield what adds up to at least what an index comes to; a quotient to what is divided."""
+    for term, factor in index.terms:
+        if not isinstance(term, str):
+            yield from (times(abs(factor), part) for part in _parts(sizes, division(term).inner))
+        elif term in sizes:
+            yield times(abs(factor), sizes[term])
+    if abs(index.constant) > NEAR:
+        yield number(abs(index.constant))
 
 
 def _counts(
     planning: Planning, kernel: TileKernel, parts: Sequence[TileKernel]
 ) -> tuple[Formula, ...]:
-    """The numbers that kernels compute with, beside indices."""
+    """Return the numbers that kernels compute with, beside indices."""
     found: dict[Formula, None] = {}
     for part in parts:
         found.update(dict.fromkeys(_groups(planning, part)))
     for part in parts:
         found.update(dict.fromkeys(_rounds(planning, part)))
-    inputs = planning.wrapping.names.inputs
+    inputs = planning.function.names.inputs
     found.update((FormulaExtent(inputs[name], axis), None) for name, axis, _ in kernel.shapes)
     known = indices_of(planning)
     return tuple(one for one in found if one not in known)
 
 
 def _groups(planning: Planning, kernel: TileKernel) -> Iterator[Formula]:
-    """How many programs a full group has.
+    """Yield the number of programs of each full group.
 
     Kernels divide by that number, even if there are fewer programs in all. So it must fit the type
     of offsets, too.
@@ -239,7 +254,7 @@ def _groups(planning: Planning, kernel: TileKernel) -> Iterator[Formula]:
 
 
 def _rounds(planning: Planning, kernel: TileKernel) -> Iterator[Formula]:
-    """How many rounds a loop over several labels has, and each product on the way to that."""
+    """Yield the number of rounds of each loop over several labels, and the products on the way."""
     for loop in inside_of(kernel.body):
         if isinstance(loop, ForLoop) and loop.factors:
             parts = [
@@ -256,23 +271,23 @@ def _near(planning: Planning, kernel: TileKernel, known: Sequence[Formula]) -> t
 
     They, too, must not be just below 2**31: the end of a last tile would not fit 32 bits then.
     """
-    wrapping, labels = planning.wrapping, planning.sizing.labels
+    function, labels = planning.function, planning.sizing.labels
     looked_at = {*known} if len(known) == 1 else set[Formula]()
     for pointer in kernel.tensors:
-        array = wrapping.model.arrays.get(pointer.name)
+        array = function.model.arrays.get(pointer.name)
         dims = array.dims if array is not None and not pointer.is_scratch else ()
         looked_at.update(planning.sizing.size(dim) for dim in dims if dim in labels)
-        mine = (found[-1] for (name, _), found in wrapping.whole.items() if name == pointer.name)
+        mine = (found[-1] for (name, _), found in function.whole.items() if name == pointer.name)
         looked_at.update(planning.sizing.size(label) for label in mine)
-    given = (planning.sizing.size(label_of(wrapping, param)) for param, _ in kernel.sizes)
+    given = (planning.sizing.size(label_of(function, param)) for param, _ in kernel.sizes)
     return tuple(size for size in dict.fromkeys(given) if size not in looked_at)
 
 
 # Tiles
 
 
-def _tiles(planning: Planning, one: Launched) -> Iterator[PlannedTile]:
-    """The largest tiles, where sizes decide how large they are. Raises Unsupported."""
+def _tiles(planning: Planning, one: LaunchedKernel) -> Iterator[PlannedTile]:
+    """Yield the largest tiles, where sizes decide how large they are. Raises Unsupported."""
     lanes_of = {
         name: lanes(planning.size_with(one.kernel, size)) for name, size in one.kernel.counts
     }
@@ -285,17 +300,17 @@ def _tiles(planning: Planning, one: Launched) -> Iterator[PlannedTile]:
             yield PlannedTile(one.func, product([*first, *factors]), _advice(planning, one, tile))
 
 
-def _advice(planning: Planning, one: Launched, tile: Elements) -> str:
-    """The directive that gives a tile of a good size."""
-    wrapping = planning.wrapping
+def _advice(planning: Planning, one: LaunchedKernel, tile: ElementCount) -> str:
+    """Return the directive that gives a tile of a good size."""
+    function = planning.function
     room = max(GOOD_TILE // tile.number, 1).bit_length() - 1
-    func = wrapping.program.func(one.func)
+    func = function.program.func(one.func)
     own = (*func.labels, *reduced_labels(func))
     sizes = dict(one.kernel.counts)
     labels: list[str] = []
     for name in tile.counts:
         param = next(param for param, size in one.kernel.sizes if size == sizes[name])
-        alike = [v for v in own if wrapping.model.size_of[v] == param and v not in labels]
-        labels.append(alike[0] if alike else label_of(wrapping, param))
+        alike = [v for v in own if function.model.size_of[v] == param and v not in labels]
+        labels.append(alike[0] if alike else label_of(function, param))
     each = 1 << room // len(labels)
     return f"{func.name}.tensorize({', '.join(f'{label}:{each}' for label in labels)})"

@@ -1,50 +1,40 @@
 """Plans how a call finds the size of every label, and which tensors it refuses.
 
-The rules are those of `dtpoly.algorithm.sizes`.
+The rules are those of `dtpoly.algorithm.label_sizes`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
-from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.show import show_affine
-from dtpoly.algorithm.size_rule import AxisRead, SizeRule
-from dtpoly.algorithm.sizes import (
+from dtpoly.algorithm.expressions import Affine, Expr
+from dtpoly.algorithm.label_sizes import (
     axis_reads,
     extent_label,
     needing_room,
     size_rules,
     used_labels,
 )
+from dtpoly.algorithm.program import Program, touched
+from dtpoly.algorithm.show import show_affine
+from dtpoly.algorithm.size_rule import AxisRead, SizeRule
 from dtpoly.algorithm.value_limits import largest_sizes
-from dtpoly.frozen import dataclass
-from dtpoly.plan.formula import Applied, Formula, FormulaExtent, show
+from dtpoly.plan.formula import (
+    Applied,
+    Formula,
+    FormulaExtent,
+    FormulaNumber,
+    names_in,
+    show,
+)
 from dtpoly.plan.plan import Demand, PlannedSize, SameShape, SameSize, StaysInside
 
-from .formulas import down, minus, named, number, of_affine, one_of, plus, times, total
+from .divided_sizes import ends_of, largest_divided
+from .formulas import down, minus, number, of_affine, one_of, plus, times, total
+from .sizing import Sizing
 
+# Above this, the end of the last tile may be beyond 32 bits.
+LARGEST_SHORT = 2**31 - 2**20 - 1
 Groups = Mapping[tuple[str, int], list[AxisRead]]
 Rules = Mapping[str, SizeRule]
-
-
-@dataclass(frozen=True, slots=True)
-class Sizing:
-    """A Program, and the names that its inputs and labels have in the plan."""
-
-    program: Program
-    inputs: Mapping[str, str]
-    labels: Mapping[str, str]
-
-    def size(self, label: str) -> Formula:
-        """The size of a label."""
-        return named(self.labels[label])
-
-    def extent(self, read: AxisRead) -> Formula:
-        """The length of the axis of a read."""
-        label = extent_label(self.program, read.tensor, read.axis)
-        if label is not None:
-            return self.size(label)
-        return FormulaExtent(self.inputs[read.tensor], read.axis)
 
 
 def used_rules(program: Program) -> tuple[SizeRule, ...]:
@@ -54,17 +44,17 @@ def used_rules(program: Program) -> tuple[SizeRule, ...]:
 
 
 def passed_labels(program: Program) -> tuple[str, ...]:
-    """Labels whose size no tensor shows."""
+    """Return labels whose size no tensor shows."""
     return tuple(rule.label for rule in used_rules(program) if rule.is_passed)
 
 
 def keyword_labels(program: Program) -> dict[str, bool]:
-    """Labels whose size a call may pass, and whether it may leave it out."""
+    """Return labels whose size a call may pass, and whether it may leave it out."""
     return {r.label: r.is_bounded for r in used_rules(program) if r.may_be_passed}
 
 
 def planned_sizes(sizing: Sizing) -> Iterator[PlannedSize]:
-    """The size of each label that is used, in an order in which they can be computed."""
+    """Yield the size of each label that is used, in an order in which they can be computed."""
     limits = largest_sizes(sizing.program)
     before: list[str] = []
     for rule in used_rules(sizing.program):
@@ -75,10 +65,37 @@ def planned_sizes(sizing: Sizing) -> Iterator[PlannedSize]:
             formula,
             is_passed=rule.may_be_passed,
             instead=tuple(sizing.labels[label] for label in instead),
-            most=limits[rule.label][0] if rule.label in limits else None,
+            most=_most(sizing.program, rule, limits),
             shown=_shown(sizing, rule, formula),
         )
         before.append(rule.label)
+
+
+def _most(program: Program, rule: SizeRule, limits: Mapping[str, tuple[int, Expr]]) -> int | None:
+    """Return the largest size of a label that a function takes, if there is a limit.
+
+    A size that a quotient decides is a multiple of a length. If the kernel is also given that
+    length, no proof can tell from which of the two a number of 32 bits is computed. So both have 32
+    bits.
+    """
+    found = [limits[rule.label][0]] if rule.label in limits else []
+    axes = {(read.tensor, read.axis) for read in rule.reads if read.index.divisions}
+    is_shared = any(extent_label(program, *axis) is not None for axis in axes) or any(
+        (read.tensor, read.axis) in axes and read not in rule.reads for read in axis_reads(program)
+    )
+    return min([*found, *([LARGEST_SHORT] if is_shared else [])], default=None)
+
+
+def sizes_for(sizing: Sizing, only: Set[str]) -> list[tuple[str, PlannedSize]]:
+    """Return the sizes of some labels, and those from which they are computed, in order."""
+    wanted = {sizing.labels[label] for label in only}
+    found: list[tuple[str, PlannedSize]] = []
+    rules = [rule.label for rule in used_rules(sizing.program)]
+    for label, size in reversed([*zip(rules, planned_sizes(sizing), strict=True)]):
+        if size.label in wanted:
+            found.append((label, size))
+            wanted |= names_in(size.formula) if size.formula is not None else set()
+    return found[::-1]
 
 
 def _formula(sizing: Sizing, rule: SizeRule) -> Formula | None:
@@ -99,15 +116,17 @@ def _reached(sizing: Sizing, index: Affine) -> Formula:
 
 
 def _largest(sizing: Sizing, read: AxisRead, label: str) -> Formula:
-    """The largest size of a label for which a read stays inside."""
+    """Return the largest size of a label for which a read stays inside."""
     extent = sizing.extent(read)
     if read.index.is_plain:
         return extent
-    coefficient = dict(read.index.terms)[label]
+    if read.index.divisions:
+        return largest_divided(sizing, read.index, label, extent)
+    coefficient = dict(read.index.linear)[label]
     fixed = sizing.program.fixed
     least = most = read.index.constant
     below, above = list[Formula](), list[Formula]()
-    for other, factor in read.index.terms:
+    for other, factor in read.index.linear:
         if other == label:
             continue
         if other in fixed:
@@ -182,21 +201,21 @@ def _inside(sizing: Sizing, groups: Groups, rules: Rules) -> Iterator[Demand]:
 
 
 def _alone(group: Sequence[AxisRead], label: str) -> tuple[AxisRead, ...]:
-    """The reads of an axis whose index has no other label."""
-    return tuple(read for read in group if read.index.labels == (label,))
+    """Return the reads of an axis whose index has no other label, and decides its size."""
+    return tuple(read for read in group if read.decides_alone == label)
 
 
 def _decides(rule: SizeRule, group: Sequence[AxisRead]) -> bool:
-    """Whether a rule takes these reads and no others."""
+    """Return whether a rule takes these reads and no others."""
     mine = {(r.tensor, r.axis, r.index) for r in rule.reads}
     is_shown = bool(rule.reads and rule.label in rule.reads[0].index.labels)
     return is_shown and mine == {(r.tensor, r.axis, r.index) for r in group}
 
 
 def _is_inside(read: AxisRead, rules: Rules) -> bool:
-    """Whether a read stays inside by what was decided, or demanded, about its label."""
+    """Return whether a read stays inside by what was decided, or demanded, about its label."""
     if len(read.index.labels) == 1:
-        return True
+        return read.decides_alone is not None
     key = read.tensor, read.axis, read.index
     return any(
         label in rule.reads[0].index.labels
@@ -209,7 +228,7 @@ def _is_inside(read: AxisRead, rules: Rules) -> bool:
 def _labels_of_shape(
     sizing: Sizing, tensor: str, groups: Groups, rules: Rules
 ) -> tuple[str, ...] | None:
-    """The labels that make the shape of an input, each axis of which some label has as it is.
+    """Return the labels of an input's shape, if each axis has the size of some label.
 
     There is nothing to demand if the labels have their sizes from there.
     """
@@ -231,8 +250,8 @@ def _labels_of_shape(
 
 
 def _ranks(program: Program) -> dict[str, int]:
-    """How many axes each tensor has, those too along which it is only read through a pad."""
-    return {read.tensor: len(read.indices) for func in program.funcs for read in reads(func.body)}
+    """Return how many axes each tensor has, those too along which it is only read through a pad."""
+    return {read.tensor: len(read.indices) for func in program.funcs for read in touched(func)}
 
 
 def _agreement(
@@ -250,31 +269,51 @@ def _agreement(
 def _stays_inside(sizing: Sizing, read: AxisRead, decided: str | None = None) -> Iterator[Demand]:
     """Refuse a tensor that is too small for a read. A label that is `decided` counts as index 0."""
     index, fixed = read.index, sizing.program.fixed
-    low, high = Affine((), index.constant), Affine((), index.constant)
-    for label, factor in index.terms:
-        reach = Affine(((label, factor),), -factor)
-        if label == decided:
-            reach = Affine()
-        elif label in fixed:
-            reach = Affine((), factor * (fixed[label] - 1))
-        low, high = (low, high + reach) if factor > 0 else (low + reach, high)
     some = [label for label in index.labels if label not in (decided, *fixed)]
     said = ", ".join(
         f"{label}={fixed[label] if label in fixed else f'{{{sizing.labels[label]}}}'}"
         for label in index.labels
         if label != decided
     )
-    # A number is never below 0; or it is, and no extent is below 0.
-    lowest = None if not low.terms and low.constant >= 0 else low
-    highest = None if not high.terms and high.constant < 0 else high
+    lowest, highest = _ends_inside(sizing, index, decided)
     if lowest is not None or highest is not None:
         yield StaysInside(
             read.tensor,
             read.axis,
             sizing.extent(read),
             show_affine(index),
-            None if lowest is None else _reached(sizing, lowest),
-            None if highest is None else _reached(sizing, highest),
+            lowest,
+            highest,
             tuple(sizing.labels[label] for label in some),
             said if len(index.labels) > 1 else "",
         )
+
+
+def _ends_inside(
+    sizing: Sizing, index: Affine, decided: str | None
+) -> tuple[Formula | None, Formula | None]:
+    """Return the ends of an index that are to be tested, where no label has the size 0."""
+    if index.divisions:
+        put = {} if decided is None else {decided: Affine()}
+        found = ends_of(sizing, index.substitute(put), lambda size: minus(size, number(1)))
+    else:
+        low, high = _linear_ends(sizing, index, decided)
+        found = _reached(sizing, low), _reached(sizing, high)
+    # A number is never below 0; or it is, and no extent is below 0.
+    lowest, highest = found
+    is_low = not isinstance(lowest, FormulaNumber) or lowest.value < 0
+    is_high = not isinstance(highest, FormulaNumber) or highest.value >= 0
+    return lowest if is_low else None, highest if is_high else None
+
+
+def _linear_ends(sizing: Sizing, index: Affine, decided: str | None) -> tuple[Affine, Affine]:
+    fixed = sizing.program.fixed
+    low, high = Affine((), index.constant), Affine((), index.constant)
+    for label, factor in index.linear:
+        reach = Affine(((label, factor),), -factor)
+        if label == decided:
+            reach = Affine()
+        elif label in fixed:
+            reach = Affine((), factor * (fixed[label] - 1))
+        low, high = (low, high + reach) if factor > 0 else (low + reach, high)
+    return low, high

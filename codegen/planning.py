@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Reduce, walk
 from dtpoly.algorithm.inference import LARGEST
-from dtpoly.algorithm.operations import REDUCTION
-from dtpoly.algorithm.panels import Crossing, cut_along
+from dtpoly.algorithm.operations import WITHOUT_IDENTITY
+from dtpoly.algorithm.panel_axes import Crossing, cut_along
 from dtpoly.algorithm.program import Scalar, Tensor, in_order
-from dtpoly.ir.kinds import REAL, Kind, stored_parameter, widest
+from dtpoly.ir.kinds import REAL, ValueKind, stored_parameter, widest
 from dtpoly.plan.plan import (
     CanAdd,
     HasSome,
@@ -24,35 +24,28 @@ from dtpoly.plan.plan import (
 )
 
 from .building import Unsupported
+from .plan_parts import FunctionParts, read_tensors
 from .planned_launches import indices_of, memory_of, planned_launches
 from .planned_sizes import demands_of, planned_sizes
 from .planned_tensors import Planning, planning_of, terms_of
 from .type_text import meetings
-from .wrapping import Wrapping, read_tensors
 
 
-def plan_of(wrapping: Wrapping) -> Plan:
-    """The plan of a function. Raises Unsupported."""
-    planning = planning_of(wrapping)
+def plan_of(function: FunctionParts) -> Plan:
+    """Return the plan of a function. Raises Unsupported."""
+    planning = planning_of(function)
     sizes = tuple(planned_sizes(planning.sizing))
-    func = wrapping.program.func(wrapping.func)
-    result = PlannedTensor(
-        planning.tensors[func.name],
-        tuple(planning.sizing.size(label) for label in func.labels),
-        terms_of(planning, wrapping.elements.kinds[func.name]),
-        bool(func.labels) and wrapping.is_pitched(func.name),
-    )
-    panels = None if wrapping.panel is None else _panels(planning, *wrapping.panel)
+    panels = None if function.panel is None else _panels(planning, *function.panel)
     return Plan(
-        function=wrapping.names.funcs[func.name],
+        function=function.names.funcs[function.func],
         names=_names(planning, [one.label for one in sizes]),
-        inputs=dict(_inputs(wrapping)),
+        inputs=dict(_inputs(function)),
         sizes=sizes,
         demands=(*demands_of(planning.sizing), *_not_empty(planning)),
         meet=tuple(_meeting(planning)),
         types=tuple(_types(planning)),
         adds=tuple(_adds(planning)),
-        results=(result,),
+        results=tuple(_result(planning, func) for func in function.results),
         between=tuple(memory_of(planning)),
         indices=indices_of(planning),
         launches=tuple(planned_launches(planning)),
@@ -60,18 +53,30 @@ def plan_of(wrapping: Wrapping) -> Plan:
     )
 
 
+def _result(planning: Planning, name: str) -> PlannedTensor:
+    function = planning.function
+    func = function.program.func(name)
+    return PlannedTensor(
+        planning.tensors[name],
+        tuple(planning.sizing.size(label) for label in func.labels),
+        terms_of(planning, function.elements.kinds[name]),
+        bool(func.labels) and function.is_pitched(name),
+        "" if func.into is None else function.names.inputs[func.into.tensor],
+    )
+
+
 def _names(planning: Planning, sizes: list[str]) -> dict[str, str]:
     """Find the names in the source of parameters and labels that Python calls otherwise."""
-    names = planning.wrapping.names
+    names = planning.function.names
     labels = {word: name for name, word in names.labels.items() if word in sizes}
     words = {word: name for name, word in names.inputs.items()} | labels
     return {word: name for word, name in words.items() if word != name}
 
 
-def _inputs(wrapping: Wrapping) -> Iterator[tuple[str, PlannedInput]]:
-    ranks = read_tensors(wrapping.program)
-    for one in wrapping.program.inputs:
-        word = wrapping.names.inputs[one.name]
+def _inputs(function: FunctionParts) -> Iterator[tuple[str, PlannedInput]]:
+    ranks = read_tensors(function.program)
+    for one in function.program.inputs:
+        word = function.names.inputs[one.name]
         match one:
             case Tensor(name=name, dtype=dtype) if name in ranks:
                 yield word, TensorInput("float" if dtype is None else str(dtype), ranks[name])
@@ -92,27 +97,28 @@ def _number(dtype: DType | None) -> NumberInput:
 
 def _not_empty(planning: Planning) -> Iterator[HasSome]:
     """Refuse to reduce nothing, where a reduction has no identity."""
-    wrapping = planning.wrapping
+    function = planning.function
     found: dict[tuple[str, str], None] = {}
-    for func in in_order(wrapping.program, [wrapping.func]):
+    for func in in_order(function.program, function.results):
         for node in walk(func.body):
-            if isinstance(node, Reduce) and not REDUCTION[node.operation].has_identity:
+            if isinstance(node, Reduce) and node.operation in WITHOUT_IDENTITY:
                 found.update(((node.operation, label), None) for label in node.labels)
     for operation, label in found:
-        yield HasSome(operation, wrapping.names.labels[label])
+        yield HasSome(operation, function.names.labels[label])
 
 
-def _needed(planning: Planning) -> Mapping[str, Kind | None]:
-    """The types that kernels are compiled with, by the names of their parameters."""
-    return {name: kind for one in planning.wrapping.launched for name, kind in one.kernel.elements}
+def _needed(planning: Planning) -> Mapping[str, ValueKind | None]:
+    """Return the types that kernels are compiled with, by the names of their parameters."""
+    return {name: kind for one in planning.function.launched for name, kind in one.kernel.elements}
 
 
 def _meeting(planning: Planning) -> Iterator[Terms]:
     """Dtypes that must go together, and that nothing else of the plan promotes."""
-    wrapping = planning.wrapping
-    known = (wrapping.elements.kinds[wrapping.func], *_needed(planning).values())
-    shown = [Kind(one.dtype, one.callers) for one in known if one is not None]
-    for kind in meetings(wrapping.program):
+    function = planning.function
+    results = (function.elements.kinds[one] for one in function.results)
+    known = (*results, *_needed(planning).values())
+    shown = [ValueKind(one.dtype, one.callers) for one in known if one is not None]
+    for kind in meetings(function.program):
         if kind not in shown:
             yield terms_of(planning, kind)
 
@@ -128,8 +134,8 @@ def _types(planning: Planning) -> Iterator[PlannedType]:
 
 
 def _real(planning: Planning) -> PlannedType:
-    """The type in which floats are computed: f64 if the Program or an input that counts is."""
-    program, inputs = planning.wrapping.program, planning.wrapping.names.inputs
+    """Return the type in which floats are computed: f64 if the Program or an input is f64."""
+    program, inputs = planning.function.program, planning.function.names.inputs
     read = read_tensors(program)
     if widest(program) is DType.F64 or DType.F64 in [one.dtype for one in program.tensors]:
         return PlannedType(REAL.name, "f64")
@@ -140,14 +146,14 @@ def _real(planning: Planning) -> PlannedType:
 
 
 def _adds(planning: Planning) -> Iterator[CanAdd]:
-    """Where kernels add to memory in a dtype of the caller's: only wide ones can be added."""
-    wrapping = planning.wrapping
-    launched = {one.func for one in wrapping.launched}
-    added = {one.func for one in wrapping.model.statements if one.is_atomic}
-    for func in wrapping.program.funcs:
+    """Yield the Funcs that kernels add to in a caller's dtype: memory adds only wide ones."""
+    function = planning.function
+    launched = {one.func for one in function.launched}
+    added = {one.func for one in function.model.statements if one.is_atomic}
+    for func in function.program.funcs:
         if func.name not in launched & added:
             continue
-        kind = wrapping.elements.kinds[func.name]
+        kind = function.elements.kinds[func.name]
         if kind.callers:
             operation = func.body.operation if isinstance(func.body, Reduce) else "rsum"
             yield CanAdd(func.name, operation, terms_of(planning, kind))
@@ -155,33 +161,33 @@ def _adds(planning: Planning) -> Iterator[CanAdd]:
 
 def _panels(planning: Planning, label: str, size: int) -> PlannedPanels:
     """Say along which axes tensors are cut. Raises Unsupported if panels need each other."""
-    wrapping = planning.wrapping
-    first = wrapping.launched[0]
+    function = planning.function
+    first = function.launched[0]
     if not first.kernel.is_first_of_panel:
         raise Unsupported(f"'{first.func}' has a kernel before that which each panel begins with")
-    for one in wrapping.launched:
+    for one in function.launched:
         if any(tensor.is_scratch for tensor in one.kernel.tensors):
             raise Unsupported(
                 f"'{one.func}' has memory for each of its programs, which would be made for each "
                 "panel: tensorize so that values stay in registers, or remove panels"
             )
-    size_of, labels = wrapping.model.size_of, wrapping.names.labels
+    size_of, labels = function.model.size_of, function.names.labels
     used = {one.label for one in planned_sizes(planning.sizing)}
     alike = [
         labels[one.name]
-        for one in wrapping.program.labels
+        for one in function.program.labels
         if size_of.get(one.name) == size_of[label] and labels[one.name] in used
     ]
-    cut = {planning.tensors[name]: axis for name, axis in _axes(wrapping, label).items()}
+    cut = {planning.tensors[name]: axis for name, axis in _axes(function, label).items()}
     return PlannedPanels(tuple(alike), size, cut)
 
 
-def _axes(wrapping: Wrapping, label: str) -> dict[str, int]:
+def _axes(function: FunctionParts, label: str) -> dict[str, int]:
     """Find the axis along which each tensor that the kernels touch is cut into panels."""
-    found = cut_along(wrapping.program, wrapping.func, label)
+    found = cut_along(function.program, function.func, label)
     if isinstance(found, Crossing):
         raise Unsupported(f"panels of '{label}' need each other: {found.why}")
-    tensors = [tensor for one in wrapping.launched for tensor in one.kernel.tensors]
+    tensors = [tensor for one in function.launched for tensor in one.kernel.tensors]
     touched = {tensor.name for tensor in tensors}
     if whole := sorted({tensor.name for tensor in tensors if tensor.is_written} - found.keys()):
         raise Unsupported(f"all panels would write the same of '{whole[0]}'")

@@ -7,17 +7,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.ir.dependences import exposed, reads
-from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Load, Mask, Scalar, Step, Store, TiledLoop
+from dtpoly.ir.kernel import ForLoop, If, Lanes, Let, Load, LoopScalar, Mask, Step, Store, TiledLoop
 from dtpoly.ir.parts import assigned, inside, renamed
+from dtpoly.ir.step_dependences import exposed, reads
 from dtpoly.ir.tiled import parts_of, with_parts
 
 # Instructions that set one name, and do nothing else.
-Named = Lanes | Mask | Scalar | Let | Load
+Named = Lanes | Mask | LoopScalar | Let | Load
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownName:
     """A name that stands for something that was computed before."""
 
     name: str
@@ -25,13 +25,13 @@ class Known:
     tensor: str | None  # from which it was loaded
 
 
-Seen = Mapping[str, Known]  # by a text for what is computed
+Seen = Mapping[str, KnownName]  # by a text for what is computed
 
 
 def without_repeats(
     body: tuple[Step, ...], kept: frozenset[str], known: Seen | None = None
 ) -> tuple[Step, ...]:
-    """The body, in which the first name stands for the second too; but those `kept` stay."""
+    """Return the body, in which the first name stands for the second too; but those `kept` stay."""
     seen = dict(known or {})
     done: list[Step] = []
     rest = body
@@ -51,7 +51,7 @@ def without_repeats(
                 seen = _left(seen, (new,))
                 end = _in_block(end, tail, seen, kept | exposed(rest) | exposed((end,)))
                 step = with_parts(step, new, end)
-            case Lanes() | Mask() | Scalar() | Let() | Load():
+            case Lanes() | Mask() | LoopScalar() | Let() | Load():
                 key = _key(one)
                 first = seen.get(key)
                 if first is not None and _is_same_after(first.name, one.name, rest, kept):
@@ -61,7 +61,7 @@ def without_repeats(
                 uses = frozenset(reads(one))
                 if one.name not in uses:
                     tensor = one.tensor if isinstance(one, Load) else None
-                    seen[key] = Known(one.name, uses, tensor)
+                    seen[key] = KnownName(one.name, uses, tensor)
                 done.append(step)
                 continue
             case _:
@@ -72,7 +72,7 @@ def without_repeats(
 
 
 def _in_block(step: Step, one: ForLoop | If, seen: Seen, kept: frozenset[str]) -> Step:
-    """The step without repeats inside of it. `kept` are the names that are needed behind it."""
+    """Return the step without repeats inside of it. `kept` are names that are needed later."""
     # In a loop, nothing is known of the names that it sets: the last round left them.
     before = _left(seen, (step,)) if isinstance(one, ForLoop) else seen
     inner = without_repeats(one.body, kept, before)
@@ -88,11 +88,11 @@ def _key(one: Named) -> str:
 
 
 def _is_same_after(first: str, name: str, rest: tuple[Step, ...], kept: frozenset[str]) -> bool:
-    """Whether the first name will do for the second one, to the end of the block."""
+    """Return whether the first name will do for the second one, to the end of the block."""
     return first == name or (name not in kept and {first, name}.isdisjoint(assigned(rest)))
 
 
-def _left(seen: Mapping[str, Known], steps: tuple[Step, ...]) -> dict[str, Known]:
+def _left(seen: Mapping[str, KnownName], steps: tuple[Step, ...]) -> dict[str, KnownName]:
     """Keep of `seen` what still stands for the same after some steps."""
     changed = set(assigned(steps))
     stored = {one.tensor for one in inside(steps) if isinstance(one, Store)}

@@ -11,13 +11,13 @@ from dtpoly.ir.kernel import (
     If,
     Let,
     Load,
-    Scalar,
+    LoopScalar,
     Step,
     Store,
     TiledLoop,
 )
 from dtpoly.ir.parts import inside
-from dtpoly.ir.tile_values import Converted, Number, Place, Value
+from dtpoly.ir.tile_values import Converted, IndexValue, LiteralNumber, Value
 from dtpoly.ir.tiled import parts_of, with_parts
 
 from .scopes import OFFSET
@@ -42,7 +42,7 @@ def without_empty_starts(body: tuple[Step, ...]) -> tuple[Step, ...]:
                 done.extend((with_parts(step, *parts),) if len(parts) == 2 else parts)
             case Accumulate(name=name, value=value) as one if (
                 one.reduction in PLAIN_SUMS
-                and not isinstance(value, Number)
+                and not isinstance(value, LiteralNumber)
                 and _axes(value) == one.axes
                 and (at := _start(done, name)) is not None
             ):
@@ -54,7 +54,7 @@ def without_empty_starts(body: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _axes(value: Value) -> tuple[str, ...]:
-    return () if isinstance(value, Number) else value.axes
+    return () if isinstance(value, LiteralNumber) else value.axes
 
 
 def _start(done: list[Step], name: str) -> int | None:
@@ -74,7 +74,7 @@ def _start(done: list[Step], name: str) -> int | None:
 
 def without_detours(body: tuple[Step, ...], sizes: Iterable[str] = ()) -> tuple[Step, ...]:
     """`x = x_start; S[x - x_start]` as `S[0]`: indices that count from where they stand."""
-    numbers = (one.name for one in inside(body) if isinstance(one, ForLoop | Scalar))
+    numbers = (one.name for one in inside(body) if isinstance(one, ForLoop | LoopScalar))
     return _without_detours(body, {}, frozenset((*numbers, *sizes)))
 
 
@@ -91,7 +91,9 @@ def _without_detours(
             case TiledLoop(main=main, tail=tail):
                 main = _without_detours(main, places, narrow)
                 one = replace(one, main=main, tail=_without_detours(tail, places, narrow))
-            case Let(name=name, value=Converted(Place(index, ()), dtype=dtype)) if dtype == OFFSET:
+            case Let(name=name, value=Converted(IndexValue(index, ()), dtype=dtype)) if (
+                dtype == OFFSET
+            ):
                 places[name] = index
             case Load(indices=indices) | Store(indices=indices):
                 shorter = tuple(_shorter(index, places, narrow) for index in indices)
@@ -103,7 +105,7 @@ def _without_detours(
 
 
 def _shorter(index: Affine, places: Mapping[str, Affine], narrow: frozenset[str]) -> Affine:
-    """The index with what cancels left out, over names that are as wide as offsets if need be."""
+    """Return the index without what cancels, over names as wide as offsets if need be."""
     wide = {at.plain: Affine(((name, 1),)) for name, at in places.items() if at.plain is not None}
     short = index.substitute(places).substitute(wide)
     return short if len(short.labels) < len(index.labels) and is_wide(short, narrow) else index

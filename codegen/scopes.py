@@ -4,13 +4,13 @@ from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Instruction, Lanes, Let, Load, Mask, Scalar, Step
+from dtpoly.ir.kernel import Instruction, Lanes, Let, Load, LoopScalar, Mask, Step
 from dtpoly.ir.kinds import Named
-from dtpoly.ir.tile_values import Converted, Place, Test, Variable
+from dtpoly.ir.tile_values import Converted, IndexValue, Test, Variable
 from dtpoly.ir.tiled import tiled
 from dtpoly.poly.loops import Bound
 
-from .names import fresh
+from .python_names import fresh
 from .widths import has_large, names_of
 
 OFFSET = Named("offset")
@@ -50,13 +50,13 @@ class Scopes:
     counts: dict[str, int | str] = field(default_factory=dict[str, int | str])  # of lanes
 
     def name(self, wish: str, kind: object = None) -> str:
-        """A name that nothing visible has, for a variable of some kind."""
+        """Return a name that nothing visible has, for a variable of some kind."""
         name = fresh(wish, self.visible() | self._leaked(kind))
         self._bind(self.open[-1], name, kind)
         return name
 
     def visible(self) -> set[str]:
-        """Names that mean something here."""
+        """Return the names that mean something here."""
         return {name for scope in self.open for name in scope.names}
 
     def close(self, *, is_branch: bool = False) -> None:
@@ -85,7 +85,7 @@ class Scopes:
         home.kinds[name] = kind
 
     def _leaked(self, kind: object) -> set[str]:
-        """Names that stand for something else where a branch was taken."""
+        """Return the names that stand for something else where a branch was taken."""
         return {
             name
             for scope in self.open
@@ -105,11 +105,11 @@ class Scopes:
         return name
 
     def emit(self, instruction: Instruction, origin: str) -> None:
-        """One more instruction of the innermost block."""
+        """Add one more instruction to the innermost block."""
         self.open[-1].body.append(Step(instruction, origin))
 
     def emit_rest(self, branch: Step) -> None:
-        """One more branch of the innermost block: the tail of a tiled loop, if it is one."""
+        """Add a branch to the innermost block: the tail of a tiled loop, if it is one."""
         body = self.open[-1].body
         both = tiled(body[-1], branch) if body else None
         body[-1 if both else len(body) :] = [both or branch]
@@ -117,7 +117,7 @@ class Scopes:
     def bound_lanes(
         self, label: str, start: Affine, count: int | str, step: int, origin: str
     ) -> str:
-        """The variable of some lanes: bound as far out as what it starts from is known."""
+        """Return the variable of some lanes: bound as far out as what it starts from is known."""
         key = (label, start, count, step)
         for scope in self.open:
             if key in scope.lanes:
@@ -145,7 +145,7 @@ class Scopes:
         home.variables.add(name)
         home.wide.add(name)
         home.indices[start] = name
-        home.head.append(Step(Let(name, Converted(Place(start, ()), (), OFFSET), ()), origin))
+        home.head.append(Step(Let(name, Converted(IndexValue(start, ()), (), OFFSET), ()), origin))
         return Affine(((name, 1),))
 
     def wide(self) -> set[str]:
@@ -153,7 +153,7 @@ class Scopes:
         return {name for scope in self.open for name in scope.wide}
 
     def bound_mask(self, wish: str, test: Test, origin: str) -> str:
-        """The name of a test on the lanes of one axis: bound where these lanes are."""
+        """Return the name of a test on the lanes of one axis: bound where these lanes are."""
         key = (test.value, test.unless)
         for scope in self.open:
             if key in scope.masks:
@@ -164,25 +164,31 @@ class Scopes:
         home.head.append(Step(Mask(name, test), origin))
         return name
 
+    def bound_value(self, key: LoadKey, let: Let, variable: Variable, origin: str) -> Variable:
+        """Return a value under a name, shared by all that need the same value."""
+        self.open[-1].loads[key] = variable
+        self.emit(let, origin)
+        return variable
+
     def bound_load(self, key: LoadKey, load: Load, variable: Variable, origin: str) -> Variable:
-        """A load of an input, shared by all that need the same elements."""
+        """Return a load of an input, shared by all that need the same elements."""
         self.open[-1].loads[key] = variable
         self.emit(load, origin)
         return variable
 
     def find_load(self, key: LoadKey) -> Variable | None:
-        """The tile that was loaded before, if that can be seen."""
+        """Return the tile that was loaded before, if that can be seen."""
         return next((s.loads[key] for s in self.open if key in s.loads), None)
 
-    def bind_scalar(self, wish: str, scalar: Scalar, origin: str) -> str:
-        """A number of the loops, under a name."""
+    def bind_scalar(self, wish: str, scalar: LoopScalar, origin: str) -> str:
+        """Return a number of the loops, under a name."""
         scope = self.open[-1]
         if scalar.value not in scope.scalars:
             # After a branch a name is of one type only.
             name = self._free(wish, scope, ("scalar", has_large(scalar.value)))
             scope.variables.add(name)
             scope.scalars[scalar.value] = name
-            scope.head.append(Step(Scalar(name, scalar.value), origin))
+            scope.head.append(Step(LoopScalar(name, scalar.value), origin))
         return scope.scalars[scalar.value]
 
     def _home(self, start: Affine) -> Scope:

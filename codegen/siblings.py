@@ -4,8 +4,8 @@
     for k: b += g(A[k])             -->
 
 What both of them load is then loaded once. Steps that stand between the loops, and that the second
-loop needs, are computed before both. Branches on the same condition are joined in the same way:
-they are the ends of such loops.
+loop needs, are computed before both. A tiled loop is joined with its tail, or not at all. Branches
+on the same condition are joined in the same way: they are the ends of loops that are not tiled.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from dataclasses import replace
 from math import prod
 
 from dtpoly.frozen import dataclass
-from dtpoly.ir.dependences import are_ordered, carried, effect, exposed
 from dtpoly.ir.kernel import (
     Accumulate,
     Barrier,
@@ -26,104 +25,90 @@ from dtpoly.ir.kernel import (
     Select,
     Step,
     Store,
+    TiledLoop,
 )
 from dtpoly.ir.parts import assigned, inside, renamed
-from dtpoly.ir.tiled import flat, tiled
+from dtpoly.ir.step_dependences import are_ordered, effect, exposed
+from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
 
-from .names import fresh
+from .python_names import fresh
 from .repeats import without_repeats
 
 # The lanes that the accumulators of one loop may have together. With four warps these take 128 of
 # the 255 registers of a thread, so that what it loads and computes has room beside them.
 MOST_LANES = 1 << 14
 
+# Steps with steps inside of them.
+Looped = ForLoop | If | TiledLoop
+
 
 @dataclass(slots=True)
 class Siblings:
-    """All names of the kernel, and how many lanes its axes have."""
+    """The names of a kernel, and the lanes of its axes, for a pass over neighbouring loops."""
 
     taken: set[str]
     counts: Mapping[str, int | str]
 
 
 def joined_loops(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, ...]:
-    """The body; `taken` are the names of its parameters."""
+    """Return the body; `taken` are the names of its parameters."""
     counts = {one.name: one.count for one in inside(body) if isinstance(one, Lanes)}
     return _block(Siblings({*taken, *assigned(body)}, counts), body, frozenset())
 
 
 def _block(siblings: Siblings, body: tuple[Step, ...], live: frozenset[str]) -> tuple[Step, ...]:
-    """Join loops in a block. `live` are the names that are needed behind the block.
-
-    Of tiled loops, main parts are joined, and then tails; what belongs together stays so.
-    """
-    body, at = tuple(flat(body)), 0
+    """Join loops in a block. `live` are the names that are needed behind the block."""
+    at = 0
     while at < len(body):
-        one = body[at].instruction
-        if isinstance(one, ForLoop | If):
+        if isinstance(body[at].instruction, Looped):
             joined = _with_next(siblings, body, at, live)
             if joined is not None:
                 body = joined
                 continue
-            after = live | exposed(body[at + 1 :]) | exposed((body[at],))
-            inner = _block(siblings, one.body, after)
-            step = replace(body[at], instruction=replace(one, body=inner))
+            step = _inside_joined(siblings, body[at], live | exposed(body[at + 1 :]))
             body = (*body[:at], step, *body[at + 1 :])
         at += 1
-    return _tiled_again(body)
+    return body
 
 
-def _tiled_again(body: tuple[Step, ...]) -> tuple[Step, ...]:
-    """The block with its tiled loops: of what was joined, main parts and tails are neighbours.
-
-    If only main parts were joined, none of the tails is all that is left of them.
-    """
+def _inside_joined(siblings: Siblings, step: Step, after: frozenset[str]) -> Step:
+    """A block in which loops are joined. `after` are the names that are needed behind it."""
+    parts = blocks_of(step)
     done: list[Step] = []
-    for step in body:
-        both = tiled(done[-1], step) if done else None
-        if both is not None and carried((done[-1],)) == carried((step,)):
-            done[-1] = both
-        else:
-            done.append(step)
-    return tuple(done)
+    for at, part in enumerate(parts):
+        one = part.instruction
+        assert isinstance(one, ForLoop | If)
+        inner = _block(siblings, one.body, after | exposed(parts[at:]))
+        done.append(replace(part, instruction=replace(one, body=inner)))
+    return of_blocks(step, done)
 
 
 def _with_next(
     siblings: Siblings, body: tuple[Step, ...], at: int, live: frozenset[str]
 ) -> tuple[Step, ...] | None:
-    """The body with a block joined with the next one of its kind, if that is right and is worth it.
+    """Return the body with a block joined with the next one, if that is right and pays off.
 
-    Between a loop and the next are its ends, which are branches, and what comes of it.
+    Between a loop and the next may be branches: the ends of a loop that is not tiled.
     """
     first = body[at].instruction
     for other in range(at + 1, len(body)):
         second = body[other].instruction
-        if not isinstance(second, ForLoop | If):
+        if not isinstance(second, Looped):
             continue
-        if _is_alike(first, second):
+        if is_alike(first, second):
             before = _needed_between(body, at, other, live)
             if before is None:
                 return None
-            step = _joined(siblings, body, at, other, live)
+            after = live | exposed(body[at + 1 : other]) | exposed(body[other + 1 :])
+            step = _joined(siblings, body[at], body[other], after)
             if step is None:
                 return None
             early = tuple(body[i] for i in before)
             late = tuple(body[i] for i in range(at + 1, other) if i not in before)
             return (*body[:at], *early, step, *late, *body[other + 1 :])
-        if not (isinstance(first, ForLoop) and isinstance(second, If)):
+        if isinstance(first, If) or not isinstance(second, If):
             return None
     return None
-
-
-def _is_alike(first: Instruction, second: Instruction) -> bool:
-    """Whether two blocks are run through in the same way."""
-    match first, second:
-        case ForLoop(), ForLoop():
-            return replace(second, name=first.name, body=first.body) == first
-        case If(), If():
-            return replace(second, body=first.body) == first
-        case _:
-            return False
 
 
 def _needed_between(
@@ -138,25 +123,39 @@ def _needed_between(
     for i in reversed(range(at + 1, other)):
         own = effects[i - at]
         if any(are_ordered(own, one) for one in moved):
-            if isinstance(body[i].instruction, ForLoop | If) or are_ordered(first, own):
+            if isinstance(body[i].instruction, Looped) or are_ordered(first, own):
                 return None
             moved.append(own)
             early.append(i)
     return tuple(reversed(early))
 
 
-def _joined(
-    siblings: Siblings, body: tuple[Step, ...], at: int, other: int, live: frozenset[str]
-) -> Step | None:
-    """The two blocks as one, if that loads less, and registers have room for both."""
-    first, second = body[at].instruction, body[other].instruction
+def _joined(siblings: Siblings, first: Step, second: Step, after: frozenset[str]) -> Step | None:
+    """The two blocks as one, if each of its parts loads less, and registers have room for both.
+
+    Of tiled loops, main parts and tails are joined, or neither.
+    """
+    if any(_is_fixed(one) for one in inside((first, second))):
+        return None
+    own, others = blocks_of(first), blocks_of(second)
+    tried = replace(siblings, taken={*siblings.taken})
+    done: list[Step] = []
+    for at, (one, other) in enumerate(zip(own, others, strict=True)):
+        behind = exposed(own[at + 1 :]) | exposed(others[at + 1 :])
+        made = _joined_part(tried, one, other, after | behind)
+        if made is None:
+            return None
+        done.append(made)
+    siblings.taken, siblings.counts = tried.taken, tried.counts
+    return of_blocks(first, done)
+
+
+def _joined_part(siblings: Siblings, one: Step, other: Step, after: frozenset[str]) -> Step | None:
+    """Two loops, or two branches, as one. `after` are the names that are needed behind them."""
+    first, second = one.instruction, other.instruction
     assert isinstance(first, ForLoop | If)
     assert isinstance(second, ForLoop | If)
-    if any(_is_fixed(one) for one in inside((body[at], body[other]))):
-        return None
-    after = live | exposed(body[at + 1 : other]) | exposed(body[other + 1 :])
-    kept = after | exposed((body[at],)) | exposed((body[other],))
-    taken = set(siblings.taken)
+    kept = after | exposed((one,)) | exposed((other,))
     names: dict[str, str] = {}
     if isinstance(first, ForLoop) and isinstance(second, ForLoop):
         counters = {first.name, second.name}
@@ -164,23 +163,21 @@ def _joined(
             return None
         names[second.name] = first.name
     for name in sorted(set(assigned(first.body)) & set(assigned(second.body)) - kept):
-        names[name] = fresh(name, taken)
-        taken.add(names[name])
+        names[name] = fresh(name, siblings.taken)
+        siblings.taken.add(names[name])
     inner = (*first.body, *renamed(second.body, names))
-    counts = dict(siblings.counts)
-    counts |= {new: counts[old] for old, new in names.items() if old in counts}
-    inside_of = Siblings(taken, counts)
-    inner = _block(inside_of, without_repeats(inner, kept), kept)
+    counts = siblings.counts
+    siblings.counts = {**counts, **{n: counts[old] for old, n in names.items() if old in counts}}
+    inner = _block(siblings, without_repeats(inner, kept), kept)
     if _loads(inner) >= _loads(first.body) + _loads(second.body):
         return None
-    if isinstance(first, ForLoop) and not _has_room(inside_of, inner):
+    if isinstance(first, ForLoop) and not _has_room(siblings, inner):
         return None
-    siblings.taken, siblings.counts = inside_of.taken, inside_of.counts
-    return replace(body[at], instruction=replace(first, body=inner))
+    return replace(one, instruction=replace(first, body=inner))
 
 
 def _is_fixed(one: Instruction) -> bool:
-    """Whether a block that contains this instruction stays as it is.
+    """Return whether a block that contains this instruction stays as it is.
 
     In loops that multiply matrices, the tiles that are under way fill the shared memory: their
     sizes were chosen for one loop.
@@ -201,7 +198,7 @@ def _loads(body: tuple[Step, ...]) -> int:
 
 
 def _has_room(siblings: Siblings, body: tuple[Step, ...]) -> bool:
-    """Whether registers hold what the rounds of a loop pass on."""
+    """Return whether registers hold what the rounds of a loop pass on."""
     carried = exposed(body)
     lanes: dict[str, int] = {}
     for one in inside(body):

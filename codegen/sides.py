@@ -8,9 +8,9 @@ this.
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from dtpoly.ir.dependences import reads
 from dtpoly.ir.kernel import ForLoop, If, Instruction, Product, Reshaped, Step
 from dtpoly.ir.parts import inside, needed
+from dtpoly.ir.step_dependences import reads
 from dtpoly.ir.tile_values import Axes, Converted, Value, Variable
 
 
@@ -43,7 +43,7 @@ def _sides(one: Product) -> Iterator[tuple[str, Axes]]:
 
 
 def _name(value: Value) -> str | None:
-    """The tile that a value is, perhaps in another type."""
+    """Return the tile that a value is, perhaps in another type."""
     match value:
         case Variable(name=name):
             return name

@@ -18,30 +18,30 @@ from dtpoly.ir.kernel import (
     Described,
     Fill,
     ForLoop,
-    Given,
+    GivenScalar,
     Instruction,
     Lanes,
     Let,
     Load,
+    LoopScalar,
     Mask,
-    OwnDescriptor,
     Product,
-    Scalar,
     Step,
     Store,
     TiledLoop,
     TileKernel,
 )
 from dtpoly.ir.kinds import REAL
+from dtpoly.ir.launch_steps import MakeDescriptor
 from dtpoly.ir.parts import inside, nested
-from dtpoly.ir.tile_values import Place, Test, Value
+from dtpoly.ir.tile_values import IndexValue, Test, Value
 from dtpoly.plan.launch import LEAST_ROWS
 
 from .descriptors import Wish
 
-OUTSIDE = Address | Fill | Given | Lanes | Mask | Scalar
+OUTSIDE = Address | Fill | GivenScalar | Lanes | Mask | LoopScalar
 
-Made = tuple[tuple[Step, ...], tuple[OwnDescriptor, ...]]
+Made = tuple[tuple[Step, ...], tuple[MakeDescriptor, ...]]
 
 
 def specialized(
@@ -51,7 +51,7 @@ def specialized(
     *,
     is_persistent: bool,
 ) -> Made:
-    """The body, and the descriptors that the kernel makes itself; none where it cannot be so.
+    """Return the body and the descriptors that the kernel makes; none if it cannot be so.
 
     The body is one loop that adds products of two tiles, and before and after it what is done
     with single elements.
@@ -76,28 +76,28 @@ def specialized(
 
 
 def multiplied(kernel: TileKernel) -> frozenset[str]:
-    """The tensors that a kernel loads through descriptors, to multiply them."""
+    """Return the tensors that a kernel loads through descriptors, to multiply them."""
     loads = (one for one in inside(kernel.body) if isinstance(one, Load) and one.block is not None)
     variables = {one.tensor for one in loads}
     return frozenset(one.name for one in kernel.tensors if one.variable in variables)
 
 
 def most_bytes(kernel: TileKernel) -> int:
-    """The largest size, in bytes, of the numbers that tensor cores multiply for a kernel."""
+    """Return the largest size, in bytes, of the numbers that tensor cores multiply for a kernel."""
     products = (one for one in inside(kernel.body) if isinstance(one, Product))
     return 4 if any(one.precision == "tf32" for one in products) else 2
 
 
-def _own(one: Described, wish: Wish) -> OwnDescriptor | None:
-    """A descriptor of a matrix as it lies in memory, whose sizes the kernel knows."""
+def _own(one: Described, wish: Wish) -> MakeDescriptor | None:
+    """Return a descriptor of a matrix as it lies in memory, whose sizes the kernel knows."""
     sizes = tuple(min(some) for some in wish.extents if some)
     if one.axes != (0, 1) or 1 in one.block or len(sizes) != len(wish.extents):
         return None
-    return OwnDescriptor(one.name, wish.variable, sizes, one.block)
+    return MakeDescriptor(one.name, wish.variable, sizes, one.block)
 
 
 def _row(loop: Instruction) -> str | None:
-    """The axis of the rows of a loop that loads two matrices through descriptors and multiplies.
+    """Return the axis of rows of a loop that multiplies two matrices from descriptors.
 
     It adds their product to floats. None for any other loop.
     """
@@ -118,7 +118,7 @@ def _row(loop: Instruction) -> str | None:
 
 
 def _is_outside(one: Instruction, row: str) -> bool:
-    """Whether an instruction computes single elements, none of which says what row it is in.
+    """Return whether an instruction computes single elements, none of which says what row it is in.
 
     What is loaded is the same for all rows, and what is stored goes through a descriptor.
     """
@@ -134,5 +134,5 @@ def _is_outside(one: Instruction, row: str) -> bool:
 
 
 def _asks(value: Value, row: str) -> bool:
-    """Whether a value is made of the numbers of rows."""
-    return any(isinstance(one, Place | Test) and row in one.axes for one in nested(value))
+    """Return whether a value is made of the numbers of rows."""
+    return any(isinstance(one, IndexValue | Test) and row in one.axes for one in nested(value))

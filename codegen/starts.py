@@ -9,9 +9,9 @@ from math import gcd, prod
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.bound_widths import LARGE, WIDE
-from dtpoly.ir.kernel import Described, ForLoop, Let, Load, Scalar, Store, TileKernel
+from dtpoly.ir.kernel import Described, ForLoop, Let, Load, LoopScalar, Store, TileKernel
 from dtpoly.ir.parts import inside
-from dtpoly.ir.tile_values import Converted, Place
+from dtpoly.ir.tile_values import Converted, IndexValue
 from dtpoly.poly.loops import Bound, Chosen, Combined
 
 # For each variable all that it is set to: where it begins, and by how much it grows each round.
@@ -21,7 +21,7 @@ ANY = Affine((), 1)  # of which any number is a multiple
 
 
 def step_of_starts(kernel: TileKernel, described: Described) -> int:
-    """The largest number that is known to divide all starts; 0 if these are 0."""
+    """Return the largest number that is known to divide all starts; 0 if these are 0."""
     settings = _settings(kernel)
     starts = (
         one.block.starts[-1]
@@ -42,9 +42,9 @@ def _settings(kernel: TileKernel) -> Settings:
         match one:
             case ForLoop(name=name, start=start, step=step):
                 found.setdefault(name, []).append((start, step))
-            case Scalar(name=name, value=bound):
+            case LoopScalar(name=name, value=bound):
                 found.setdefault(name, []).append((bound, 0))
-            case Let(name=name, value=Converted(value=Place(index=index))):
+            case Let(name=name, value=Converted(value=IndexValue(index=index))):
                 found.setdefault(name, []).append((index, 0))
             case Let(name=name):
                 found.setdefault(name, []).append((ANY, 0))
@@ -54,9 +54,12 @@ def _settings(kernel: TileKernel) -> Settings:
 
 
 def _step(settings: Settings, value: Bound, asked: tuple[str, ...]) -> int:
-    """The largest number that is known to divide a bound; `asked` is what it is asked for."""
+    """Return the largest number that is known to divide a bound; `asked` says for what."""
     rest, by = _rest(settings, value, asked)
-    parts = (factor * _of_variable(settings, name, asked) for name, factor in rest.terms)
+    parts = (
+        factor * (_of_variable(settings, term, asked) if isinstance(term, str) else 1)
+        for term, factor in rest.terms
+    )
     return gcd(by, rest.constant, *parts)
 
 

@@ -7,41 +7,42 @@ from dataclasses import replace
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Affine, Dot, Read, Reduce
+from dtpoly.algorithm.expressions import Affine, Apply, Dot, Read, Reduce, padding_of
+from dtpoly.algorithm.operations import LIST
 from dtpoly.ir.kernel import Accumulate, Collapse, Fill, Let, Reshaped, Select, Store
 from dtpoly.ir.kinds import Element, join
 from dtpoly.ir.tile_values import (
     Axes,
     Call,
     Holds,
+    IndexValue,
+    LiteralNumber,
     Merged,
-    Number,
-    Place,
     Test,
     Value,
     Variable,
     axes_of,
 )
 from dtpoly.poly.model import Array, Role
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import StatementTiles
 
-from .building import Building, Held
+from .building import Building, Held, Unsupported
 from .conversions import converted, element_of, typed
-from .elements import PAIRED, VALUE, identity
-from .functions import is_float_element
-from .memory import loaded, local_indices, stored_element
-from .names import plain
-from .products import Sides, product_step, sides_of, sum_step
+from .elements import NOWHERE, PAIRED, VALUE, identity
+from .expression_values import masked, named, value_of
+from .kept_lists import begin_list, in_memory, list_axes, take_into_list
+from .matrix_products import Sides, product_step, sides_of, sum_step
+from .operation_spelling import is_float_element
+from .python_names import plain
+from .ranged_products import add_apart, is_cut
+from .scan_tiles import begin_scan, scan_into, scanned
 from .storage import INDEX
-from .tiling import Tiling
-from .values import masked, named, value_of
-
-# The index of no value: larger than every other one.
-NOWHERE = 2**63 - 1
+from .tensor_loads import loaded, local_indices, relevant, stored_element
+from .tile_lanes import Tiling, in_use, is_in_range
 
 
-def write_tile(tiling: Tiling, tiles: Tiles) -> None:
-    """The instructions of one tile, at the end of the innermost block."""
+def write_tile(tiling: Tiling, tiles: StatementTiles) -> None:
+    """Write the instructions of one tile at the end of the innermost block."""
     match tiling.statement.role:
         case Role.INIT:
             _init(tiling)
@@ -49,12 +50,14 @@ def write_tile(tiling: Tiling, tiles: Tiles) -> None:
             _update(tiling, tiles)
         case Role.COMBINE:
             _combine(tiling)
-        case Role.VALUE:
+        case Role.SCAN:
+            _left(tiling, scanned(tiling))
+        case Role.VALUE | Role.STORE:
             _value(tiling)
 
 
-def _lanes_by_label(tiles: Tiles) -> dict[str, int | None]:
-    """How many lanes each label has; None for all of it. Labels with several axes are left out."""
+def _lanes_by_label(tiles: StatementTiles) -> dict[str, int | None]:
+    """Return how many lanes each label has; None for all. Labels with several axes are left out."""
     return {
         label: lanes[0].count
         for label in tiles.statement.labels
@@ -62,7 +65,7 @@ def _lanes_by_label(tiles: Tiles) -> dict[str, int | None]:
     }
 
 
-def _sides(building: Building, update: Tiles) -> Sides | None:
+def _sides(building: Building, update: StatementTiles) -> Sides | None:
     """Find the rows and columns in a step of an `rdot`; None if it is no product of matrices."""
     statement = update.statement
     body = statement.body
@@ -70,6 +73,12 @@ def _sides(building: Building, update: Tiles) -> Sides | None:
         return None
     kind = join(building.elements.kind(body.left), building.elements.kind(body.right))
     sides = sides_of(body, kind, statement.labels, _lanes_by_label(update))
+    if (
+        sides is not None
+        and statement.is_over_range
+        and any(len(group) > 1 for group in sides.result)
+    ):
+        return None  # a tile that the range cuts is added to an accumulator that is no matrix
     return sides.swapped() if sides is not None and building.is_swapped else sides
 
 
@@ -79,17 +88,26 @@ def _init(tiling: Tiling) -> None:
     array = building.model.arrays[statement.writes.array]
     assert array.reduction is not None
     element = building.passing(building.elements.of(array.name))
+    scan = scan_into(building, array.name)
+    if scan is not None:
+        begin_scan(tiling, array, scan)
+        return
     if array.name not in building.storage.registers:
+        if array.reduction == LIST:
+            raise Unsupported(in_memory(array.name))
         number = identity(array.reduction, _compared(tiling, array.name))
-        _store(tiling, Number(number))
+        _store(tiling, LiteralNumber(number))
         if array.reduction in PAIRED:
-            _store(tiling, Number(NOWHERE), array=array.name + INDEX)
+            _store(tiling, LiteralNumber(NOWHERE), array=array.name + INDEX)
         return
     update = next(
         one
         for one in building.tiles.values()
         if one.statement.writes.array == array.name and one.statement.role is Role.UPDATE
     )
+    if array.reduction == LIST:
+        begin_list(tiling, array, update)
+        return
     sides = _sides(building, update)
     if sides is not None:
         _init_matrix(tiling, array, update, sides)
@@ -113,8 +131,8 @@ def _init(tiling: Tiling) -> None:
     building.held[-1][array.name] = Held(name, tuple(labels), index)
 
 
-def _init_matrix(tiling: Tiling, array: Array, update: Tiles, sides: Sides) -> None:
-    """The accumulator of a product of matrices; labels that share an axis are joined."""
+def _init_matrix(tiling: Tiling, array: Array, update: StatementTiles, sides: Sides) -> None:
+    """Start the accumulator of a product of matrices; labels that share an axis are joined."""
     building, origin = tiling.building, tiling.statement.name
     lanes = _lanes_by_label(update)
     counts = tuple(
@@ -137,7 +155,7 @@ def _init_matrix(tiling: Tiling, array: Array, update: Tiles, sides: Sides) -> N
 
 
 def _joined(counts: tuple[int | str, ...]) -> int | str | None:
-    """How many lanes several labels have together; None if only Triton can tell."""
+    """Return how many lanes several labels have together; None if only Triton can tell."""
     if len(counts) == 1:
         return counts[0]
     known = [count for count in counts if isinstance(count, int)]
@@ -151,8 +169,8 @@ def _compared(tiling: Tiling, array: str) -> Element:
     return building.passing(building.elements.of(array + VALUE if is_paired else array))
 
 
-def _update(tiling: Tiling, tiles: Tiles) -> None:
-    """One step of a reduction."""
+def _update(tiling: Tiling, tiles: StatementTiles) -> None:
+    """Write one step of a reduction."""
     building, statement = tiling.building, tiling.statement
     body = statement.body
     assert isinstance(body, Reduce | Dot)
@@ -165,12 +183,18 @@ def _update(tiling: Tiling, tiles: Tiles) -> None:
     axes = _axes(tiling, held)
     emit = building.scopes.emit
     match body:
+        case Dot() if (sides := _sides(building, tiles)) and is_cut(tiling, sides):
+            add_apart(tiling, body, held, axes, reduced)
         case Dot() if (sides := _sides(building, tiles)) is not None:
             emit(product_step(tiling, body, held, sides), statement.name)
         case Dot():
             emit(sum_step(tiling, body, held, axes, reduced), statement.name)
         case Reduce(operation=operation) if operation in PAIRED:
             value, at = _candidate(tiling, body, reduced)
+            if operation == LIST:
+                axes = list_axes(tiling, axes, reduced)
+                take_into_list(tiling, held, _in_lanes(value, axes), _in_lanes(at, axes), axes)
+                return
             value = _in_lanes(value, axes)
             assert held.index is not None
             emit(Select(held.name, held.index, operation, value, at, axes), statement.name)
@@ -181,7 +205,7 @@ def _update(tiling: Tiling, tiles: Tiles) -> None:
 
 
 def _axes(tiling: Tiling, held: Held) -> Axes:
-    """The lanes of this statement that the axes of a tile are."""
+    """Return the lanes of this statement that the axes of a tile are."""
     return tuple(n for label in dict.fromkeys(held.labels) for n in tiling.lanes_of(label))
 
 
@@ -198,20 +222,27 @@ def _operand(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> Value:
     if (
         other == 0
         and isinstance(operand, Read)
-        and operand.padding is None
+        and padding_of(operand) is None
         and operand.tensor not in building.storage.registers
         # A label that the read lacks ends unseen by it: it was inlined as one value for all of it.
         and set(reduced) <= {n for i in operand.indices for n in tiling.index(i).labels}
+        and _tests_ranges(tiling, operand)
     ):
         return converted(loaded(tiling, operand, tiling.lanes), element)
     value = converted(value_of(tiling, operand), element)
     return masked(tiling, value, reduced, other, element)
 
 
+def _tests_ranges(tiling: Tiling, read: Read) -> bool:
+    """Return whether a load tests all that says which indices a step over a range takes."""
+    tests = relevant(tiling, tuple(map(tiling.index, read.indices)), tiling.lanes)
+    return all(one in tests for one in tiling.tests if tiling.is_of_range(one))
+
+
 def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Value]:
     """Compute a value and its index; the index is the largest number where there is no value."""
     (label,) = body.labels
-    at: Value = Place(tiling.at[label], tiling.lanes_of(label))
+    at: Value = IndexValue(tiling.at[label], tiling.lanes_of(label))
     value = named(tiling, _operand(tiling, body, reduced), "candidate")
     return value, masked(tiling, converted(at, DType.I64), reduced, NOWHERE, DType.I64)
 
@@ -222,10 +253,10 @@ def _in_lanes(value: Value, axes: Axes) -> Value:
     Triton's interpreter makes numbers of single truths that meet tiles of truths, as they do where
     the better value is chosen.
     """
-    if axes_of(value) or not axes or isinstance(value, Number):
+    if axes_of(value) or not axes or isinstance(value, LiteralNumber):
         return value
     first = axes[:1]
-    lane = Place(Affine(((first[0], 1),)), first)
+    lane = IndexValue(Affine(((first[0], 1),)), first)
     element = element_of(value)
     assert element is not None
     return Call(
@@ -263,7 +294,7 @@ def _update_in_memory(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> None
 
 
 def _kept(tiling: Tiling, kept: Axes) -> Tiling:
-    """The tile without the lanes that have been reduced."""
+    """Return the tile without the lanes that have been reduced."""
     tests = tuple(test for test in tiling.tests if set(test.axes) <= set(kept))
     mixed = tuple(test for test in tiling.tests if not set(test.axes) <= set(kept))
     if any(set(test.axes) & set(kept) for test in mixed):
@@ -272,7 +303,7 @@ def _kept(tiling: Tiling, kept: Axes) -> Tiling:
 
 
 def _select_in_memory(tiling: Tiling, body: Reduce, reduced: Axes) -> None:
-    """A step whose best value and its index are in memory."""
+    """Write a step of a reduction whose best value and its index are in memory."""
     building, statement = tiling.building, tiling.statement
     array = statement.writes.array
     element = _compared(tiling, array)
@@ -298,7 +329,7 @@ def _select_in_memory(tiling: Tiling, body: Reduce, reduced: Axes) -> None:
 
 
 def _anywhere(tiling: Tiling, tests: tuple[Test, ...], kept: Axes) -> Test:
-    """Whether tests hold in some lane of those that are reduced."""
+    """Return whether tests hold in some lane of those that are reduced."""
     building, lanes = tiling.building, tiling.lanes
     tile, found = building.scopes.name("is_step"), building.scopes.name("is_kept")
     emit = building.scopes.emit
@@ -319,6 +350,8 @@ def _combine(tiling: Tiling) -> None:
         return
     held = building.find_held(array.name)
     assert array.reduction is not None
+    if held.places is not None:
+        return  # a step has taken all lanes into the list
     kept = tuple(label for label in held.labels if label in array.dims)
     if kept == held.labels:
         if held.index is not None:
@@ -346,7 +379,19 @@ def _value(tiling: Tiling) -> None:
     assert statement.body is not None
     array = building.model.arrays[statement.writes.array]
     element = building.passing(building.elements.of(array.name))
-    value = typed(value_of(tiling, statement.body), element)
+    body = statement.body
+    if statement.when and is_in_range(tiling) and isinstance(body, Apply):
+        value = value_of(tiling, body.operands[1])  # the element, without the 0 elsewhere
+    else:
+        value = value_of(in_use(tiling), body)
+    _left(tiling, typed(value, element))
+
+
+def _left(tiling: Tiling, value: Value) -> None:
+    """Leave a value where its readers find it: in registers, in memory or in both."""
+    building = tiling.building
+    array = building.model.arrays[tiling.statement.writes.array]
+    element = building.elements.of(array.name)
     if array.name in building.storage.registers:
         value = _hold(tiling, value, array.name, element)
     if array.name in building.storage.scratch or array.name in building.storage.stored:
@@ -354,7 +399,7 @@ def _value(tiling: Tiling) -> None:
 
 
 def _hold(tiling: Tiling, value: Value, array: str, element: Element) -> Value:
-    """The value as a register tile, under the name of its Func."""
+    """Return the value as a register tile, under the name of its Func."""
     building = tiling.building
     if not isinstance(value, Variable):
         axes = axes_of(value)
@@ -374,8 +419,8 @@ def _store(
     building, statement = tiling.building, tiling.statement
     array = array or statement.writes.array
     element = stored_element(building, array)
-    if isinstance(value, Number) and is_float_element(element):
-        value = Number(float(value.value))
+    if isinstance(value, LiteralNumber) and is_float_element(element):
+        value = LiteralNumber(float(value.value))
     indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
     pointer = building.pointer(array, len(indices), written=True)
     store = Store(pointer, indices, tiling.tests, value, tiling.lanes, element, atomic)

@@ -7,7 +7,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import resolved
 from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.passing import axes_along, kept_beyond, reasons_for_memory
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import StatementTiles
 
 # Ends the name of the array where an accumulator keeps the index of its best value so far.
 INDEX = "!index"
@@ -33,9 +33,10 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where the arrays live. Other kernels or the caller see the `stored` ones.
+    """The places of all arrays: in memory, in scratch memory or in registers.
 
-    For an array in scratch memory, `why` says why no tile of registers holds it.
+    Other kernels or the caller see those that are `stored`. For an array in scratch memory, `why`
+    says why no tile of registers holds it.
     """
 
     registers: frozenset[str]
@@ -46,11 +47,11 @@ class Storage:
 
 def plan(
     model: Model,
-    tiles: Mapping[str, Tiles],
+    tiles: Mapping[str, StatementTiles],
     outputs: Collection[str],
     spilled: Collection[str] = (),
 ) -> Storage:
-    """The place of every array that a statement writes; those in `spilled` get memory."""
+    """Return the place of every array that a statement writes; those in `spilled` get memory."""
     registers: set[str] = set()
     scratch: dict[str, Scratch] = {}
     stored: set[str] = set()
@@ -81,8 +82,8 @@ def plan(
     return Storage(frozenset(registers), scratch, frozenset(stored), why)
 
 
-def overwritten(model: Model, tiles: Mapping[str, Tiles], storage: Storage) -> str | None:
-    """The label of a loop whose iterations would overwrite a copy that one of them still needs."""
+def overwritten(model: Model, tiles: Mapping[str, StatementTiles], storage: Storage) -> str | None:
+    """Return a loop's label whose iterations overwrite a copy that one of them still needs."""
     for writer in model.statements:
         array = writer.writes.array
         for reader in model.statements if array in storage.scratch else ():
@@ -94,9 +95,11 @@ def overwritten(model: Model, tiles: Mapping[str, Tiles], storage: Storage) -> s
 
 
 def _reasons(
-    writers: list[Statement], readers: list[tuple[Statement, Access]], tiles: Mapping[str, Tiles]
+    writers: list[Statement],
+    readers: list[tuple[Statement, Access]],
+    tiles: Mapping[str, StatementTiles],
 ) -> Iterator[str]:
-    """Why one register tile does not hold what is live, if it does not."""
+    """Yield the reasons why one register tile cannot hold a Func's values."""
     for writer in writers:
         for reader, read in readers:
             if writer is not reader:
@@ -105,7 +108,7 @@ def _reasons(
                 )
 
 
-def _scratch(array: Array, writer: Tiles) -> Scratch:
+def _scratch(array: Array, writer: StatementTiles) -> Scratch:
     named = writer.path.named
     extents: list[Extent] = []
     for dim in array.dims:

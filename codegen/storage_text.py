@@ -9,7 +9,7 @@ from .storage import Extent, Storage
 
 
 def show_storage(model: Model, storage: Storage) -> Iterator[str]:
-    """A line for each array, and one for each reason."""
+    """Yield a line for each array, and one for each reason."""
     for name, place, reason in _places(model, storage):
         dims = ", ".join(model.arrays[name].dims)
         yield f"{name}[{dims}]: {place}"
@@ -18,7 +18,7 @@ def show_storage(model: Model, storage: Storage) -> Iterator[str]:
 
 
 def storage_data(model: Model, storage: Storage) -> list[dict[str, object]]:
-    """The same for JSON."""
+    """Return the same for JSON."""
     return [
         {
             "array": name,

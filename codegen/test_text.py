@@ -1,20 +1,30 @@
-"""Writes a function that tries the wrappers of a file on random inputs of given sizes."""
+"""Writes a function that tries the functions of a file on random inputs of given sizes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Affine, Cast, Dot, Reduce, padded_axes, reads, walk
-from dtpoly.algorithm.program import Program, Scalar, Tensor, in_order
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Cast,
+    Dot,
+    Reduce,
+    divided,
+    division,
+    padded_axes,
+    walk,
+)
+from dtpoly.algorithm.program import Program, Scalar, Tensor, in_order, touched
 from dtpoly.algorithm.show import show_affine
 from dtpoly.poly.model import Model
 
 from .breaking import WIDTH
-from .layout import call, inside, tuple_of
-from .names import PYTHON, fresh
-from .reference_text import check_meaning, reference_lines
-from .size_text import keyword_labels
+from .file_parts import CallingText
+from .plan_parts import FunctionParts
+from .planned_sizes import keyword_labels
+from .python_layout import call, inside, tuple_of
+from .python_names import PYTHON, fresh, takes_device
+from .reference_text import check_meaning, reference
 from .type_text import TORCH
-from .wrapping import Wrapping, takes_device
 
 # The share that a product of f32 matrices loses in a mode that is less exact.
 ROUNDING = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
@@ -61,31 +71,27 @@ def dt_compare(name, result, expected, steps, rounding, *dtypes):
 
 
 def test_lines(
-    wrappings: Sequence[Wrapping], sizes: Mapping[str, int], precisions: Sequence[str | None]
-) -> list[str]:
-    """The texts of a reference for each wrapper, of `test`, and of what runs it.
+    functions: Sequence[FunctionParts], sizes: Mapping[str, int], precisions: Sequence[str | None]
+) -> list[CallingText]:
+    """The texts of a reference for each function, of `test`, and of what runs it.
 
     Raises Unsupported where a Func is more than its definition.
     """
-    first = wrappings[0]
+    first = functions[0]
     program, inputs = first.program, first.names.inputs
     check_meaning(program)
     taken = set(first.names.taken)
-    taken.update(name for one in wrappings for name in (one.like, one.operator))
+    taken.update(one.plan for one in functions)
     references: dict[str, str] = {}
-    for one in wrappings:
-        references[one.func] = fresh(f"{one.names.funcs[one.func]}_reference", taken, PYTHON)
-        taken.add(references[one.func])
+    for one in functions:
+        for func in one.results:
+            if func not in references:
+                references[func] = fresh(f"{one.names.funcs[func]}_reference", taken, PYTHON)
+                taken.add(references[func])
     test = fresh("test", taken, PYTHON)
-    texts = [
-        _text(reference_lines(program, func, name, inputs)) for func, name in references.items()
-    ]
-    lines = _test(wrappings, references, test, sizes, precisions)
-    return [*texts, _text(lines), _text(_main(test))]
-
-
-def _text(lines: Sequence[str]) -> str:
-    return "\n".join(lines) + "\n"
+    texts = [reference(program, func, name, inputs) for func, name in references.items()]
+    tried = _test(functions, references, test, sizes, precisions)
+    return [*texts, tried, CallingText.of(_main(test))]
 
 
 def _main(test: str) -> list[str]:
@@ -98,15 +104,15 @@ def _main(test: str) -> list[str]:
 
 
 def _test(
-    wrappings: Sequence[Wrapping],
+    functions: Sequence[FunctionParts],
     references: Mapping[str, str],
     test: str,
     sizes: Mapping[str, int],
     precisions: Sequence[str | None],
-) -> list[str]:
-    first = wrappings[0]
+) -> CallingText:
+    first = functions[0]
     program, keywords = first.program, first.names.labels
-    taken = {*(one.names.funcs[one.func] for one in wrappings), test, *references.values()}
+    taken = {*(one.names.funcs[one.func] for one in functions), test, *references.values()}
     inputs = {name: _free(own, taken) for name, own in first.names.inputs.items()}
     named = {label: _free(keywords[label], taken) for label in _chosen(program, first.model)}
     own = _names(program, first.model, named)
@@ -115,7 +121,7 @@ def _test(
     extra = ["dtype=torch.float32"] if has_dtype else []
     extra += ["device=None", *(["seed=0"] if program.inputs else [])]
     parameters += ["*", *extra]
-    which = ", ".join(f"`{one.func}`" for one in wrappings)
+    which = ", ".join(f"`{one.func}`" for one in functions)
     body = [f'"""Try {which} on random inputs."""']
     if program.tensors or takes_device(program):
         body.append("device = dt_device(device)")
@@ -126,16 +132,27 @@ def _test(
     passed = [f"{keywords[label]}={own[label]}" for label in keyword_labels(program)]
     dtypes = list(dict.fromkeys(_dtypes(program, has_dtype)))
     rounding = max([0.0, *(ROUNDING.get(precision or "", 0.0) for precision in precisions)])
-    for one in wrappings:
+    for one in functions:
         arguments = [*inputs.values(), *passed]
         device = ["device=device"] if takes_device(program) else []
         name = one.names.funcs[one.func]
+        before: list[str] = []
+        if any(program.func(func).into for func in one.results):  # what is read is written then
+            before = [_free(f"expected_{at}", taken) for at in range(len(one.results))]
+        for wanted, func in zip(before, one.results, strict=False):
+            body += call(f"{wanted} = {references[func]}", arguments, ".to(device, copy=True)")
         body += call(f"result = {name}", [*arguments, *device])
-        body += call(f"expected = {references[one.func]}", arguments)
-        steps = _steps(program, one.func, own)
-        seen = [f'"{one.func}"', "result", "expected", steps, f"{rounding:g}", *dtypes]
-        body += call("dt_compare", seen)
-    return [*call(f"def {test}", parameters, ":", indent=0), *inside(body)]
+        for at, func in enumerate(one.results):
+            wanted = before[at] if before else "expected"
+            body += [] if before else call(f"expected = {references[func]}", arguments)
+            result = "result" if len(one.results) == 1 else f"result[{at}]"
+            steps = _steps(program, func, own)
+            seen = [f'"{func}"', result, wanted, steps, f"{rounding:g}", *dtypes]
+            body += call("dt_compare", seen)
+    called = ["dt_compare"]
+    called += ["dt_device"] if program.tensors or takes_device(program) else []
+    called += ["dt_random"] if program.tensors else []
+    return CallingText.of([*call(f"def {test}", parameters, ":", indent=0), *inside(body)], called)
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -145,12 +162,12 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _chosen(program: Program, model: Model) -> list[str]:
-    """The labels whose size decides the shapes of inputs: one of those that share a size."""
+    """Return the labels whose size decides the shapes of inputs: one of those that share a size."""
     tensors = {tensor.name for tensor in program.tensors}
     labels = [
         label
         for func in program.funcs
-        for read in reads(func.body)
+        for read in touched(func)
         if read.tensor in tensors
         for index in read.indices
         for label in index.labels
@@ -163,7 +180,7 @@ def _chosen(program: Program, model: Model) -> list[str]:
 
 
 def _names(program: Program, model: Model, named: Mapping[str, str]) -> dict[str, str]:
-    """The variable of every label whose size is that of one that was chosen."""
+    """Return the variable of every label whose size is that of one that was chosen."""
     by_size = {model.size_of[label]: name for label, name in named.items()}
     return {label: by_size[size] for label, size in model.size_of.items() if size in by_size}
 
@@ -185,28 +202,44 @@ def _input(
 
 
 def _shape(program: Program, tensor: str, own: Mapping[str, str]) -> str:
-    """The smallest shape in which every read is inside."""
-    mine = [r for func in program.funcs for r in reads(func.body) if r.tensor == tensor]
+    """Return the smallest shape in which every read is inside."""
+    mine = [r for func in program.funcs for r in touched(func) if r.tensor == tensor]
     extents: list[str] = []
     for axis in range(len(mine[0].indices) if mine else 0):
         inner = [read.indices[axis] for read in mine if axis not in padded_axes(read)]
         # An axis that is only read through a pad is as long as its index without the shift.
         padded = [Affine(read.indices[axis].terms) for read in mine]
-        texts = list(dict.fromkeys(_reach(index, own) for index in inner or padded))
+        affine = [index for index in inner or padded if index.data is None]
+        # Data may be anything: the axis is as long as the labels of the data are, if it is read
+        # at nothing else.
+        plain = [Affine(((label, 1),)) for index in padded for label in index.labels]
+        texts = list(dict.fromkeys(_reach(index, own) for index in affine or plain)) or ["1"]
         extents.append(texts[0] if len(texts) == 1 else f"max({', '.join(texts)})")
     return tuple_of(extents)
 
 
 def _reach(index: Affine, own: Mapping[str, str]) -> str:
-    total = Affine((), index.constant + 1)
-    for label, factor in index.terms:
-        if factor > 0:
-            total = total + Affine(((own[label], factor),), -factor)
+    total = _end(index, own, is_last=True) + Affine((), 1)
     return show_affine(total) if total.terms else str(max(total.constant, 0))
 
 
+def _end(index: Affine, own: Mapping[str, str], *, is_last: bool) -> Affine:
+    """Return the least or the largest value of an index."""
+    total = Affine((), index.constant)
+    for term, factor in index.terms:
+        is_high = is_last is (factor > 0)
+        if isinstance(term, str):
+            one = Affine(((own[term], 1),), -1) if is_high else Affine()
+        elif (quotient := division(term)).operator == "//":
+            one = divided("//", _end(quotient.inner, own, is_last=is_high), quotient.divisor)
+        else:
+            one = Affine((), quotient.divisor - 1 if is_high else 0)
+        total = total + one.scaled(factor)
+    return total
+
+
 def _steps(program: Program, func: str, own: Mapping[str, str]) -> str:
-    """How many values are added up for an element, one reduction after another."""
+    """Return how many values are added up for an element, one reduction after another."""
     products: dict[str, None] = {}
     for one in in_order(program, [func]):
         for node in walk(one.body):

@@ -14,9 +14,9 @@ from dtpoly.ir.kernel import BEFORE, FOURS, OFFSET, Pointer, TileKernel
 from dtpoly.plan.launch import Launch
 
 from .building import Unsupported
-from .layout import call, inside
-from .names import fresh, pointer, strides
-from .parameters import head_lines, names
+from .kernel_parameters import head_lines, names
+from .python_layout import call, inside
+from .python_names import fresh, pointer, strides
 
 T = TypeVar("T")
 # A thing that both kernels may be given: a tensor, a size, ... A name stands for one of them only.
@@ -54,7 +54,7 @@ def pairs_of(
 
 
 def together(name: str, first: TileKernel, second: TileKernel, comment: str) -> Together:
-    """One launch for two kernels. Raises Unsupported where one wants a launch of its own."""
+    """Return one launch for two kernels. Raises Unsupported where one wants a launch of its own."""
     parts = first, second
     for one in parts:
         if (why := _own_launch(one)) is not None:
@@ -85,7 +85,7 @@ def together(name: str, first: TileKernel, second: TileKernel, comment: str) -> 
 
 
 def together_lines(one: Together) -> list[str]:
-    """The kernel that is launched."""
+    """Return the kernel that is launched."""
     calls = [
         inside(call(f"{part.name}_kernel", given, indent=8))
         for part, given in zip(one.parts, one.given, strict=True)
@@ -97,7 +97,7 @@ def together_lines(one: Together) -> list[str]:
 
 
 def _own_launch(kernel: TileKernel) -> str | None:
-    """Why a kernel must have a launch to itself."""
+    """Return why a kernel must have a launch to itself."""
     if kernel.each:
         return "its programs take blocks in turn: remove persistent"
     if kernel.is_first_of_panel or kernel.is_last_of_panel:
@@ -156,7 +156,7 @@ def _tensor(tensor: Pointer, known: dict[Thing, str]) -> Pointer:
 
 
 def _renamed(kernel: TileKernel, known: dict[Thing, str], words: dict[str, str]) -> TileKernel:
-    """The kernel, with parameters by their names in the one that is launched."""
+    """Return the kernel, with parameters by their names in the one that is launched."""
     return replace(
         kernel,
         tensors=tuple(_tensor(one, known) for one in kernel.tensors),

@@ -1,29 +1,28 @@
 """Prints the kernel IR as the text of a Triton function: parameters, grid and instructions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.algorithm.operations import LIST
+from dtpoly.ir.copy_steps import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.covered import covering
-from dtpoly.ir.dependences import exposed
 from dtpoly.ir.kernel import (
-    BEFORE,
     OFFSET,
     SPECIALIZED,
     Accumulate,
     Address,
     Barrier,
     Base,
-    Block,
     Box,
     Collapse,
+    DescribedBlock,
     Fill,
     ForLoop,
-    Given,
+    GivenScalar,
     Halved,
     If,
     Instruction,
@@ -31,11 +30,11 @@ from dtpoly.ir.kernel import (
     Let,
     LineStart,
     Load,
+    LoopScalar,
     Mask,
     OnLine,
     Product,
     Reshaped,
-    Scalar,
     Select,
     Shifted,
     Step,
@@ -44,26 +43,38 @@ from dtpoly.ir.kernel import (
     TileKernel,
 )
 from dtpoly.ir.kinds import Element
+from dtpoly.ir.lane_scans import ScanLanes
+from dtpoly.ir.step_dependences import exposed
 from dtpoly.ir.tile_values import Axes, Variable, axes_of
 from dtpoly.ir.tiled import parts_of
 
 from .building import Unsupported
-from .fours import fours_lines
-from .functions import ASSIGNED, ATOMIC, JOIN, OF_BITS, OF_LINES, UNIT, function, is_float_element
 from .grid_text import (
-    Expression,
-    Setting,
+    GridSetting,
+    ProgramNumber,
     counts,
     every_block,
     grid_comment,
     needed,
     way_to_block,
 )
-from .layout import call, fitted, inside
-from .line import Head, Line, OfDirective, OfInput, about, indented
-from .names import address, stride
+from .kernel_parameters import head_lines
+from .launch_text import launch_lines
+from .line import Head, KernelLine, OfDirective, OfInput, about, indented
+from .operation_spelling import (
+    ASSIGNED,
+    ATOMIC,
+    JOIN,
+    OF_BITS,
+    OF_LINES,
+    UNIT,
+    function,
+    is_float_element,
+)
 from .overhanging import descriptors_needed
-from .parameters import head_lines
+from .python_layout import fitted
+from .python_names import address, stride
+from .scan_text import scan_lines
 from .value_text import (
     Text,
     address_text,
@@ -78,42 +89,47 @@ from .value_text import (
     tests_text,
     value_text,
 )
-from .waiting_text import WAITING, waiting_lines
 from .widths import is_large
 
+# A name is set to what these say.
+Set = Lanes | Mask | Let | LoopScalar | GivenScalar | Fill | Address
+# Instructions that are one line each.
+Single = Set | Load | Store | Accumulate | Select | Product | Reshaped | Barrier | CopyStep
 # The comment at the head of a kernel without directives.
 NO_DIRECTIVES = "No directives: loops as the algorithm has them."
 
 
-def kernel_lines(kernel: TileKernel) -> list[Line]:
-    """The kernel as a Triton function."""
+def kernel_lines(kernel: TileKernel) -> list[KernelLine]:
+    """Return the kernel as a Triton function."""
     comment = kernel.comment or (NO_DIRECTIVES,)
     head = [
-        *(Line(f"# {text}", about=OfDirective(text)) for text in comment),
+        *(KernelLine(f"# {text}", about=OfDirective(text)) for text in comment),
         *about(Head.GRID, (f"# {text}" for text in grid_comment(kernel))),
-        *waiting_lines(kernel),
-        *about(Head.LOADS, making_lines(kernel)),
-        *about(None, fours_lines(kernel)),
+        *launch_lines(kernel.head),
     ]
-    steps = _on_grid(kernel, _block(kernel.body) or [Line("pass")])
+    steps = _on_grid(kernel, _block(kernel.body) or [KernelLine("pass")])
     body = (replace(one, text=text) for one in steps for text in fitted([one.text]))
-    last = about(Head.WAITS, WAITING) if kernel.is_first_of_panel else ()
-    return [*head_lines(kernel), *indented((*head, *body, *last))]
+    return [*head_lines(kernel), *indented((*head, *body, *launch_lines(kernel.foot)))]
 
 
-def _on_grid(kernel: TileKernel, body: list[Line]) -> list[Line]:
+def _on_grid(kernel: TileKernel, body: list[KernelLine]) -> list[KernelLine]:
     """Give the body its block, which is that of the program.
 
     If programs take blocks in turn, the body is put into a loop over the blocks of its program.
     """
-    number = "tl.cast(block, offset)" if kernel.each else _number(kernel)
-    program = [Setting("program", Expression(number), None)] if uses_program(kernel) else []
+    number = ProgramNumber.BEHIND_OTHERS if kernel.is_beside else ProgramNumber.ALONE
+    number = ProgramNumber.IN_TURN if kernel.each else number
+    program = [GridSetting("program", number, None)] if uses_program(kernel) else []
     way = [*program, *way_to_block(kernel, number)]
     if not kernel.each:
         return [*(one.line for one in needed([*counts(kernel), *way])), *body]
     head = f"for block in tl.range({_turns(kernel)}):"
     inner = [*(one.line for one in needed(way)), *body]
-    return [*(one.line for one in counts(kernel)), Line(head, about=Head.TURNS), *indented(inner)]
+    return [
+        *(one.line for one in counts(kernel)),
+        KernelLine(head, about=Head.TURNS),
+        *indented(inner),
+    ]
 
 
 def _turns(kernel: TileKernel) -> str:
@@ -134,96 +150,81 @@ def _turns(kernel: TileKernel) -> str:
     return f"{blocks}, flatten={is_one}{extra}"
 
 
-def _number(kernel: TileKernel) -> str:
-    """Print the number of the program among those of its kernel."""
-    if kernel.is_beside:
-        return f"(tl.program_id(0) - {BEFORE}).to({OFFSET})"
-    return f"tl.program_id(0).to({OFFSET})"
-
-
-def making_lines(kernel: TileKernel) -> Iterator[str]:
-    """Descriptors that the kernel makes itself in place of others: of blocks that can be cut."""
-    if kernel.own:
-        yield f"if {SPECIALIZED}:"
-    for one in kernel.own:
-        *outer, _ = (stride(one.variable, axis) for axis in range(len(one.sizes)))
-        shape, steps = ", ".join(one.sizes), ", ".join((*outer, "1"))
-        block = ", ".join(map(str, one.block))
-        arguments = [address(one.variable), f"[{shape}]", f"[{steps}]", f"[{block}]"]
-        yield from inside(call(f"{one.name} = tl.make_tensor_descriptor", arguments, indent=8))
-
-
 def uses_program(kernel: TileKernel) -> bool:
-    """Whether the body needs the program's number."""
+    """Return whether the body needs the program's number."""
     return any(t.is_scratch for t in kernel.tensors) or "program" in exposed(kernel.body)
 
 
-def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[Line]:
+def _block(body: tuple[Step, ...], there: Sequence[str] = ()) -> list[KernelLine]:
     """Print the steps. `there` has the descriptors that are known not to be None here."""
     return [line for step in body for line in _lines(step.instruction, step.origin, there)]
 
 
-def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[Line]:
+def _inner(body: tuple[Step, ...], there: Sequence[str]) -> list[KernelLine]:
     return indented(_block(body, there))
 
 
-def _tiled(step: Step, one: TiledLoop) -> list[Line]:
+def _tiled(step: Step, one: TiledLoop) -> list[KernelLine]:
     """Print the loop over whole tiles and what is left, or one over all where it is covered."""
     apart = _block(parts_of(step))
     if not one.covered:
         return apart
     first = _inner((covering(step),), one.covered)
-    head = Line(f"if {_are_there(one.covered)}:", step.origin)
-    return [head, *first, Line("else:", step.origin), *indented(apart)]
+    head = KernelLine(f"if {_are_there(one.covered)}:", step.origin)
+    return [head, *first, KernelLine("else:", step.origin), *indented(apart)]
 
 
 def _are_there(descriptors: Sequence[str]) -> str:
     return " and ".join(f"{one} is not None" for one in descriptors)
 
 
-def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[Line]:
+def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[KernelLine]:
     match one:
         case ForLoop(body=body) | If(body=body):
-            return [Line(_head(one), origin), *_inner(body, there)]
+            return [KernelLine(_head(one), origin), *_inner(body, there)]
         case TiledLoop():
             return _tiled(Step(one, origin), one)
         case Barrier():
-            return [Line(_line(one), origin, Head.NEXT)]
-        case Given(name=name):
-            return [Line(_line(one), origin, OfInput(name))]
-        case Load(block=Block() as block) if block.descriptor in there:
-            return [Line(_loaded_block(one, block), origin)]
+            return [KernelLine(_line(one), origin, Head.NEXT)]
+        case GivenScalar(name=name):
+            return [KernelLine(_line(one), origin, OfInput(name))]
+        case Load(block=DescribedBlock() as block) if block.descriptor in there:
+            return [KernelLine(_loaded_block(one, block), origin)]
         case Collapse():
-            return [Line(text, origin) for text in _collapse(one)]
+            return [KernelLine(text, origin) for text in _collapse(one)]
+        case ScanLanes():
+            return [KernelLine(text, origin) for text in scan_lines(one)]
         case Lanes(shifted=Shifted() as shifted) as lanes:
-            counted = Line(_line(replace(lanes, name=shifted.name)), origin)
-            index = Line(f"{lanes.name} = {shifted.name} - {shifted.by}", origin)
+            counted = KernelLine(_line(replace(lanes, name=shifted.name)), origin)
+            index = KernelLine(f"{lanes.name} = {shifted.name} - {shifted.by}", origin)
             return [counted, index] if shifted.is_index else [counted]
         case LineStart():
-            return [Line(text, origin) for text in _line_start(one)]
+            return [KernelLine(text, origin) for text in _line_start(one)]
         case Store(line=OnLine() as line):
             aligned = replace(one, base=line.base, indices=line.indices)
             return [
-                Line(f"if {' == '.join(line.shifts)}:", origin),
-                Line(f"    {_store(aligned)}", origin),
-                Line("else:", origin),
-                Line(f"    {_store(one)}", origin),
+                KernelLine(f"if {' == '.join(line.shifts)}:", origin),
+                KernelLine(f"    {_store(aligned)}", origin),
+                KernelLine("else:", origin),
+                KernelLine(f"    {_store(one)}", origin),
             ]
-        case Store(block=Block() as block):
+        case Store(block=DescribedBlock() as block):
             return _if_described(block, _stored_block(one, block), _store(one), origin)
-        case Load(block=Block() as block):
+        case Load(block=DescribedBlock() as block):
             return _if_described(block, [_loaded_block(one, block)], _load(one), origin)
         case _:
-            return [Line(_line(one), origin)]
+            return [KernelLine(_line(one), origin)]
 
 
-def _if_described(block: Block, through: Sequence[str], otherwise: str, origin: str) -> list[Line]:
+def _if_described(
+    block: DescribedBlock, through: Sequence[str], otherwise: str, origin: str
+) -> list[KernelLine]:
     """Print what is done through a descriptor if there is one, and else by addresses."""
     return [
-        Line(f"if {block.descriptor} is not None:", origin),
-        *(Line(f"    {text}", origin) for text in through),
-        Line("else:", origin),
-        Line(f"    {otherwise}", origin),
+        KernelLine(f"if {block.descriptor} is not None:", origin),
+        *(KernelLine(f"    {text}", origin) for text in through),
+        KernelLine("else:", origin),
+        KernelLine(f"    {otherwise}", origin),
     ]
 
 
@@ -240,53 +241,10 @@ def _head(one: ForLoop | If) -> str:
     return f"for {one.name} in tl.range({ends}{steps}{extra}):"
 
 
-def _line(
-    one: (
-        Lanes
-        | Mask
-        | Let
-        | Scalar
-        | Given
-        | Fill
-        | Address
-        | Load
-        | Store
-        | Accumulate
-        | Select
-        | Product
-        | Reshaped
-        | Barrier
-        | CopyStep
-    ),
-) -> str:
+def _line(one: Single) -> str:
     match one:
-        case Lanes(name=name, start=start, count=count, step=step):
-            lanes = f"tl.arange(0, {count})" + (f" * {step}" if step != 1 else "")
-            if start != Affine():
-                wide = "offset" if is_large(start) else None
-                lanes = f"({affine_text(start, (), wide)[0]} + {lanes})"
-            elif step != 1:
-                lanes = f"({lanes})"
-            return f"{name} = {lanes}.to(offset)"
-        case Mask(name=name, test=test):
-            return f"{name} = {test_text(test, test.axes)[0]}"
-        case Let(name=name, value=value, axes=axes):
-            return f"{name} = {value_text(value, axes)[0]}"
-        case Scalar(name=name, value=number):
-            return f"{name} = {bound_text(number)}"
-        case Given(name=name, dtype=DType.I64):
-            # Triton's interpreter keeps some in 32 bits, and a sum has 64.
-            return f"{name} = tl.zeros((), tl.int64) + {name}"
-        case Given(name=name, dtype=element):
-            return f"{name} = tl.full((), {name}, {dtype(element)})"
-        case Fill(name=name, shape=shape, value=start, dtype=element):
-            filled = number_text(start, element)
-            return f"{name} = tl.full({_shape(shape)}, {filled}, {dtype(element)})"
-        case Address(name=name, tensor=tensor, indices=indices, axes=axes, base=base):
-            wanted = tuple(
-                index if at in one.included else Affine() for at, index in enumerate(indices)
-            )
-            return f"{name} = {_address(tensor, wanted, axes, base)}"
+        case Lanes() | Mask() | Let() | LoopScalar() | GivenScalar() | Fill() | Address():
+            return f"{one.name} = {_set_to(one)}"
         case Load():
             return _load(one)
         case Store():
@@ -303,6 +261,42 @@ def _line(
             assert_never(one)
 
 
+def _set_to(one: Set) -> str:
+    """Print what a name is set to."""
+    match one:
+        case Lanes():
+            return _lanes(one)
+        case Mask(test=test):
+            return test_text(test, test.axes)[0]
+        case Let(value=value, axes=axes):
+            return value_text(value, axes)[0]
+        case LoopScalar(value=number):
+            return bound_text(number)
+        case GivenScalar(name=name, dtype=DType.I64):
+            # Triton's interpreter keeps some in 32 bits, and a sum has 64.
+            return f"tl.zeros((), tl.int64) + {name}"
+        case GivenScalar(name=name, dtype=element):
+            return f"tl.full((), {name}, {dtype(element)})"
+        case Fill(shape=shape, value=start, dtype=element):
+            return f"tl.full({_shape(shape)}, {number_text(start, element)}, {dtype(element)})"
+        case Address(tensor=tensor, indices=indices, included=included, axes=axes, base=base):
+            wanted = tuple(i if at in included else Affine() for at, i in enumerate(indices))
+            return _address(tensor, wanted, axes, base)
+        case _:
+            assert_never(one)
+
+
+def _lanes(one: Lanes) -> str:
+    """Print the indices that lanes stand for."""
+    lanes = f"tl.arange(0, {one.count})" + (f" * {one.step}" if one.step != 1 else "")
+    if one.start != Affine():
+        wide = OFFSET if is_large(one.start) else None
+        lanes = f"({affine_text(one.start, (), wide)[0]} + {lanes})"
+    elif one.step != 1:
+        lanes = f"({lanes})"
+    return f"{lanes}.to({OFFSET})"
+
+
 def _taken_in(one: Accumulate | Select | Product) -> str:
     """Print how an accumulator takes in a value."""
     match one:
@@ -312,6 +306,8 @@ def _taken_in(one: Accumulate | Select | Product) -> str:
             join = JOIN[one.reduction][0]
             better, at = value_text(one.value, one.axes)[0], value_text(one.at, one.axes)[0]
             both = f"{one.name}, {one.index}"
+            if one.reduction == LIST:
+                at = f"{at}, {len(one.axes) - 1}, {one.count}"
             return f"{both} = {join}({both}, {better}, {at})"
         case Product():
             left = value_text(one.left, one.left_axes)[0]
@@ -336,7 +332,7 @@ def _line_start(one: LineStart) -> list[str]:
 
 
 def _reshaped(one: Reshaped) -> str:
-    """The value, spread along the axes that it lacks, in its new shape."""
+    """Return the value, spread along the axes that it lacks, in its new shape."""
     text = value_text(one.value, one.axes)[0]
     parts = [count for group in one.counts for count in group]
     if one.is_joined and set(axes_of(one.value)) != set(one.axes):
@@ -348,7 +344,7 @@ def _reshaped(one: Reshaped) -> str:
 
 
 def _folded(counts: Sequence[int | str]) -> list[int | str]:
-    """The factors of a number of lanes, those that are known multiplied."""
+    """Return the factors of a number of lanes, those that are known multiplied."""
     known = prod(count for count in counts if isinstance(count, int))
     names: list[int | str] = [count for count in counts if isinstance(count, str)]
     return names if known == 1 and names else [known, *names]
@@ -373,8 +369,8 @@ def _address(
     return " + ".join((known, *offset_texts(tensor, rest, axes, taken)))
 
 
-def _loaded_block(one: Load, block: Block) -> str:
-    """The tile, from the box that a descriptor loads."""
+def _loaded_block(one: Load, block: DescribedBlock) -> str:
+    """Return the tile, from the box that a descriptor loads."""
     starts = ", ".join(map(_start, block.starts))
     text = f"{block.descriptor}.load([{starts}])"
     if len(block.starts) > len(block.shape):
@@ -384,8 +380,8 @@ def _loaded_block(one: Load, block: Block) -> str:
     return f"{one.name} = {text}{_kept(one)}"
 
 
-def _stored_block(one: Store, block: Block) -> list[str]:
-    """The tile, into the box that a descriptor stores, or its parts into several boxes.
+def _stored_block(one: Store, block: DescribedBlock) -> list[str]:
+    """Return the tile, into the box that a descriptor stores, or its parts into several boxes.
 
     It is cut as it was computed: the descriptor gives it the type in memory.
     """
@@ -396,7 +392,7 @@ def _stored_block(one: Store, block: Block) -> list[str]:
 
 
 def _halved(half: Halved, value: str) -> str:
-    """Both halves: the axis becomes two, of which the one of two lanes is taken apart."""
+    """Write both halves of an axis: it becomes two, and the one of two lanes is taken apart."""
     outer, inner = half.shape[: half.axis], half.shape[half.axis + 1 :]
     shape = (*outer, 2, half.shape[half.axis] // 2, *inner)
     order = [axis for axis in range(len(shape)) if axis != half.axis]
@@ -405,7 +401,7 @@ def _halved(half: Halved, value: str) -> str:
     return f"{half.first}, {half.second} = tl.split({text})"
 
 
-def _stored_box(block: Block, box: Box) -> str:
+def _stored_box(block: DescribedBlock, box: Box) -> str:
     units = len(block.starts) - len(block.shape)
     offsets = ((0,) * units) + box.offsets
     starts = ", ".join(
@@ -421,7 +417,7 @@ def _stored_box(block: Block, box: Box) -> str:
 def _start(start: Affine) -> str:
     """Print where a block starts.
 
-    Descriptors count in 32 bits; the wrapper sees that these suffice.
+    Descriptors count in 32 bits; the runtime sees that these suffice.
     """
     if not start.terms:
         return str(start.constant)

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Apply, Dot, Expr, reads, walk
-from dtpoly.algorithm.operations import OPERATION, Result
-from dtpoly.algorithm.program import Program
-from dtpoly.ir.kinds import Kind, kind_of, kinds_of, widest
+from dtpoly.algorithm.expressions import Apply, Dot, Expr, walk
+from dtpoly.algorithm.operations import OPERATION, ResultRule
+from dtpoly.algorithm.program import Program, touched
+from dtpoly.ir.kinds import ValueKind, kind_of, kinds_of, widest
 
 TORCH = {
     DType.BOOL: "torch.bool",
@@ -24,8 +24,8 @@ TORCH = {
 }
 
 
-def promoted(kind: Kind, inputs: Mapping[str, str]) -> str:
-    """The torch dtype that values of a kind are stored in."""
+def promoted(kind: ValueKind, inputs: Mapping[str, str]) -> str:
+    """Return the torch dtype that values of a kind are stored in."""
     parts = [f"{inputs[name]}.dtype" for name in sorted(kind.callers)]
     if kind.dtype is not None:
         parts.append(TORCH[kind.dtype])
@@ -34,15 +34,15 @@ def promoted(kind: Kind, inputs: Mapping[str, str]) -> str:
     return f'dt_promoted("{_members(kind)}", {", ".join(parts)})'
 
 
-def _members(kind: Kind) -> str:
+def _members(kind: ValueKind) -> str:
     names = sorted(kind.callers) + ([str(kind.dtype)] if kind.dtype else [])
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def real(program: Program, inputs: Mapping[str, str]) -> str:
-    """The type in which floats are computed: f64 if the Program or an input that counts is."""
+    """Return the type in which floats are computed: f64 if the Program or an input is f64."""
     given = [tensor.dtype for tensor in program.tensors]
-    read = {read.tensor for func in program.funcs for read in reads(func.body)}
+    read = {read.tensor for func in program.funcs for read in touched(func)}
     free = [t.name for t in program.tensors if t.dtype is None and t.name in read]
     callers = [f"{inputs[name]}.dtype" for name in free]
     if widest(program) is DType.F64 or DType.F64 in given:
@@ -52,7 +52,7 @@ def real(program: Program, inputs: Mapping[str, str]) -> str:
     return f"dt_real({', '.join(callers)})"
 
 
-def meetings(program: Program) -> tuple[Kind, ...]:
+def meetings(program: Program) -> tuple[ValueKind, ...]:
     """Floats of several inputs that meet in an operation: their dtypes must promote.
 
     One that is part of another is left out.
@@ -68,12 +68,12 @@ def meetings(program: Program) -> tuple[Kind, ...]:
     return tuple(k for k in found if not any(_is_part(k, other) for other in found if other != k))
 
 
-def _meeting(node: Expr, kinds: Mapping[str, Kind]) -> Iterator[Kind]:
+def _meeting(node: Expr, kinds: Mapping[str, ValueKind]) -> Iterator[ValueKind]:
     match node:
         case Dot(left=left, right=right):
             operands: tuple[Expr, ...] = (left, right)
         case Apply(operation=operation, operands=operands):
-            if OPERATION[operation].result is Result.CHOSEN:
+            if OPERATION[operation].result is ResultRule.CHOSEN:
                 operands = operands[1:]
         case _:
             return
@@ -81,8 +81,8 @@ def _meeting(node: Expr, kinds: Mapping[str, Kind]) -> Iterator[Kind]:
     callers = frozenset[str]().union(*(kind.callers for kind in floats))
     known = dict.fromkeys(k.dtype for k in floats if k.dtype is not None and is_float(k.dtype))
     for dtype in known or (None,):
-        yield Kind(dtype, callers)
+        yield ValueKind(dtype, callers)
 
 
-def _is_part(kind: Kind, other: Kind) -> bool:
+def _is_part(kind: ValueKind, other: ValueKind) -> bool:
     return kind.callers <= other.callers and kind.dtype in (None, other.dtype)

@@ -5,7 +5,8 @@ from math import isinf, isnan
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, DividedIndex, division
+from dtpoly.algorithm.index_ends import is_natural
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.frozen import dataclass
 from dtpoly.ir.bound_widths import LARGE, WIDE
@@ -15,19 +16,31 @@ from dtpoly.ir.tile_values import (
     Call,
     Converted,
     Holds,
+    IndexValue,
+    LiteralNumber,
     Masked,
     Merged,
-    Number,
-    Place,
     Test,
     Value,
     Variable,
 )
-from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
+from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, OneOfWays
 
 from .building import Unsupported
-from .functions import DTYPES, INFIX, JOIN, OWN, PLAIN, PREFIX, TEXTS, function, is_float_element
-from .names import address, stride
+from .operation_spelling import (
+    DTYPES,
+    INFIX,
+    JOIN,
+    OWN,
+    PLAIN,
+    PREFIX,
+    ROUNDS,
+    TEXTS,
+    function,
+    is_float_element,
+    is_operator,
+)
+from .python_names import address, stride
 from .widths import is_large
 
 COMPARISON, OR, AND, SUM, PRODUCT, SIGN, ATOM = 1, 2, 4, 6, 7, 8, 9
@@ -45,11 +58,11 @@ class Signed:
 
     @property
     def text(self) -> str:
-        """With its sign."""
+        """Return the text with its sign."""
         return f"-{self.rest}" if self.is_minus else self.rest
 
     def within(self, least: int) -> "Signed":
-        """The text in brackets, unless it binds as tightly as what is around it."""
+        """Return the text in brackets, unless it binds as tightly as what is around it."""
         return self if self.level >= least else Signed(False, f"({self.text})", ATOM)
 
 
@@ -57,17 +70,17 @@ ZERO = Signed(False, "0", ATOM)
 
 
 def dtype(element: Element) -> str:
-    """A type, or the parameter that holds it."""
+    """Return a type, or the parameter that holds it."""
     return element.name if isinstance(element, Named) else DTYPES[element]
 
 
 def bound_text(value: Bound) -> str:
-    """A bound of a loop."""
+    """Return a bound of a loop."""
     return signed_bound(value).text
 
 
 def signed_bound(value: Bound) -> Signed:
-    """A bound as it is printed."""
+    """Return a bound as it is printed."""
     if isinstance(value, Affine):
         return signed_affine(value, ())
     if isinstance(value, Chosen):
@@ -87,7 +100,7 @@ def signed_bound(value: Bound) -> Signed:
 
 
 def _combined(operation: str, parts: tuple[Signed, ...]) -> Signed:
-    """An operation on bounds that are printed already."""
+    """Return an operation on bounds that are printed already."""
     first, *others = parts
     match operation:
         case "min" | "max":
@@ -111,8 +124,8 @@ def _combined(operation: str, parts: tuple[Signed, ...]) -> Signed:
 
 
 def compared_text(one: Condition) -> str:
-    """A condition on sizes and loops."""
-    if isinstance(one, Either):
+    """Return a condition on sizes and loops."""
+    if isinstance(one, OneOfWays):
         ways = (" and ".join(map(compared_text, way)) for way in one.ways)
         return f"({' or '.join(f'({way})' for way in ways)})"
     left, right = bound_text(one.left), bound_text(one.right)
@@ -132,13 +145,13 @@ def _within(text: Text, least: int) -> str:
 
 
 def value_text(value: Value, axes: Axes, element: Element | None = None) -> Text:
-    """A value laid out along axes; literals as those of an element."""
+    """Return a value laid out along axes; literals as those of an element."""
     match value:
         case Variable(name=name, axes=own):
             return laid_out(name, own, axes), ATOM
-        case Number(value=number):
+        case LiteralNumber(value=number):
             return (number_text(number, element) if element else _plain(number)), ATOM
-        case Place(index=index):
+        case IndexValue(index=index):
             return affine_text(index, axes)
         case Holds(test=test):
             return test_text(test, axes)
@@ -168,7 +181,7 @@ def _call(call: Call, axes: Axes) -> Text:
     if call.operation in INFIX and INFIX[call.operation][1] == COMPARISON:
         compared = next((_type(o) for o in operands if _type(o) is not None), None)
         element = compared or _literal_type(operands)
-    if all(isinstance(one, Number) for one in operands):
+    if all(isinstance(one, LiteralNumber) for one in operands):
         operands = tuple(Converted(one, (), element) for one in operands)
     elif call.operation == "where" and _are_untyped(operands[1:], element):
         operands = (operands[0], Converted(operands[1], (), element), *operands[2:])
@@ -177,18 +190,18 @@ def _call(call: Call, axes: Axes) -> Text:
     if is_whole:
         texts = [
             (_filled(text, element), ATOM)
-            if isinstance(one, Number) and _is_inexact(one, element)
+            if isinstance(one, LiteralNumber) and _is_inexact(one, element)
             else (text, level)
             for one, (text, level) in zip(operands, texts, strict=True)
         ]
-    if call.operation in INFIX:
+    if is_operator(call):
         return _infix(call.operation, texts)
     if call.operation in PREFIX:
         symbol, level = PREFIX[call.operation]
         return f"{symbol}{_within(texts[0], level)}", level
     if call.operation == "where":
         texts[0] = value_text(operands[0], axes, DType.BOOL)
-    if call.operation in ("ceil", "floor") and not is_float_element(element):
+    if call.operation in ROUNDS and not is_float_element(element):
         return texts[0]
     if call.operation == "fma" and not is_float_element(element):
         return _infix("add", [_infix("mul", texts[:2]), texts[2]])
@@ -199,7 +212,7 @@ def _call(call: Call, axes: Axes) -> Text:
     is_ours = name in TEXTS
     exact = [
         _filled(text, element)
-        if isinstance(one, Number)
+        if isinstance(one, LiteralNumber)
         and not (is_whole and _is_inexact(one, element))  # that was done above
         and (is_ours or _is_inexact(one, element) or _is_widened(name, element))
         else text
@@ -214,38 +227,38 @@ def _filled(number: str, element: Element) -> str:
 
 
 def _are_untyped(chosen: tuple[Value, ...], element: Element) -> bool:
-    """Whether Triton gives a choice between literals another type: 32 bits, if they fit.
+    """Return whether Triton gives a choice between literals another type: 32 bits, if they fit.
 
     What is computed from it, a sum for one, would be so narrow, too.
     """
     is_natural = element in (DType.BOOL, DType.I32, DType.F32)
-    return not is_natural and all(isinstance(one, Number) for one in chosen)
+    return not is_natural and all(isinstance(one, LiteralNumber) for one in chosen)
 
 
 def _type(value: Value) -> Element | None:
     match value:
-        case Number():
+        case LiteralNumber():
             return None
-        case Place():
+        case IndexValue():
             return DType.I64
         case _:
             return value.dtype
 
 
 def _literal_type(operands: tuple[Value, ...]) -> Element:
-    is_float = any(isinstance(o, Number) and isinstance(o.value, float) for o in operands)
+    is_float = any(isinstance(o, LiteralNumber) and isinstance(o.value, float) for o in operands)
     return DType.F64 if is_float else DType.I64
 
 
-def _is_inexact(number: Number, element: Element) -> bool:
-    """Whether Triton would round a literal to f32 although it meets f64."""
+def _is_inexact(number: LiteralNumber, element: Element) -> bool:
+    """Return whether Triton would round a literal to f32 although it meets f64."""
     if is_float_element(element):
         return element is not DType.F32 and (abs(number.value) > 2**24 or number.value % 1 != 0)
     return not -(2**31) <= number.value < 2**31
 
 
 def _is_widened(name: str, element: Element) -> bool:
-    """Whether a literal makes an i32 of the result, in older versions of Triton."""
+    """Return whether a literal makes an i32 of the result, in older versions of Triton."""
     return name in ("tl.maximum", "tl.minimum") and element in (DType.I8, DType.I16, DType.U8)
 
 
@@ -259,22 +272,22 @@ def _infix(operation: str, texts: list[Text]) -> Text:
 def _converted(value: Converted, axes: Axes) -> Text:
     inner, target = value.value, dtype(value.dtype)
     match inner:
-        case Number(value=number):
+        case LiteralNumber(value=number):
             return f"tl.full((), {number_text(number, value.dtype)}, {target})", ATOM
-        case Place(index=index, axes=()) if index.terms and not index.is_plain:
+        case IndexValue(index=index, axes=()) if index.terms and not index.is_plain:
             # What it is computed from is converted first: twice a number of 32 bits may need 33.
             if is_large(index) and any(coefficient < 0 for _, coefficient in index.terms):
                 # So may what is left of it before something is subtracted.
                 return f"tl.cast({affine_text(index, axes, 'tl.int64')[0]}, {target})", ATOM
             return affine_text(index, axes, target)
-        case Variable(axes=()) | Place(axes=()):
+        case Variable(axes=()) | IndexValue(axes=()):
             return f"tl.cast({value_text(inner, axes)[0]}, {target})", ATOM
         case _:
             return f"{_within(value_text(inner, axes), ATOM)}.to({target})", ATOM
 
 
 def laid_out(name: str, own: Axes, axes: Axes) -> str:
-    """The tile with a 1 for every axis it lacks, its own in the order asked for."""
+    """Return the tile with a 1 for every axis it lacks, its own in the order asked for."""
     wanted = tuple(a for a in axes if a in own)
     if len(wanted) < len(own):
         raise Unsupported(f"'{name}' differs along lanes that a tile which needs it has not")
@@ -288,7 +301,7 @@ def laid_out(name: str, own: Axes, axes: Axes) -> str:
 def affine_text(
     index: Affine, axes: Axes, wide: str | None = None, taken: Sequence[Variable] = ()
 ) -> Text:
-    """A sum, and how tightly its text binds."""
+    """Return a sum, and how tightly its text binds."""
     signed = signed_affine(index, axes, wide, taken)
     return signed.text, signed.level
 
@@ -296,16 +309,21 @@ def affine_text(
 def signed_affine(
     index: Affine, axes: Axes, wide: str | None = None, taken: Sequence[Variable] = ()
 ) -> Signed:
-    """A sum, each term in a type if one is given; terms that are subtracted come after others."""
+    """Return a sum, its terms in a type if one is given; subtracted terms come last."""
     lanes = {one.name: one.axes for one in taken}
     parts: list[tuple[bool, str]] = []
     is_product = False
-    for name, coefficient in index.terms:
-        own = lanes.get(name, (name,) if name in axes else ())
-        one = laid_out(name, own, axes)
-        if wide is not None:
-            one = f"{one}.to({wide})" if own else f"tl.cast({one}, {wide})"
+    for term, coefficient in index.terms:
         size = abs(coefficient)
+        if isinstance(term, str):
+            own = lanes.get(term, (term,) if term in axes else ())
+            one = laid_out(term, own, axes)
+            if wide is not None:
+                one = f"{one}.to({wide})" if own else f"tl.cast({one}, {wide})"
+        else:
+            one, level = _division_text(division(term), axes, wide, taken)
+            one = _within((one, level), SUM + 1 if size == 1 and coefficient > 0 else ATOM)
+            is_product |= size == 1
         is_product |= size != 1
         parts.append((coefficient < 0, f"{size} * {one}" if size != 1 else one))
     if index.constant or not parts:
@@ -316,6 +334,25 @@ def signed_affine(
         text += f" {'-' if is_less else '+'} {part}"
     level = PRODUCT if is_product or is_minus else ATOM
     return Signed(is_minus, text, SUM if others else level)
+
+
+def _division_text(
+    term: DividedIndex, axes: Axes, wide: str | None, taken: Sequence[Variable]
+) -> Text:
+    """Return a quotient or a remainder, rounded down.
+
+    Triton rounds a quotient towards 0. So of what may be below 0, the quotient is made of two
+    quotients of what is not.
+    """
+    by = term.divisor
+    inner = affine_text(term.inner, axes, wide, taken)
+    if is_natural(term.inner):
+        return f"{_within(inner, PRODUCT)} {term.operator} {by}", PRODUCT
+    below = affine_text(Affine((), by - 1) - term.inner, axes, wide, taken)[0]
+    down = f"tl.maximum({inner[0]}, 0) // {by} - tl.maximum({below}, 0) // {by}"
+    if term.operator == "//":
+        return down, SUM
+    return f"{inner[0]} - {by} * ({down})", SUM
 
 
 def address_text(
@@ -333,7 +370,8 @@ def offset_texts(
     for axis, index in enumerate(indices):
         if index != Affine():
             # What is taken has the type that it was loaded in, which may be narrow.
-            wide = "offset" if any(one.name in index.labels for one in taken) else None
+            narrow = [one.name for one in taken if one.dtype is not DType.I64]
+            wide = "offset" if any(one in index.labels for one in narrow) else None
             text = _within(affine_text(index, axes, wide, taken), PRODUCT)
             if not index.terms and index.constant > 1:
                 text = f"tl.cast({text}, offset)"  # labels have this type already
@@ -342,7 +380,7 @@ def offset_texts(
 
 
 def tests_text(tests: tuple[Test, ...], axes: Axes) -> str:
-    """Whether all tests hold, outer axes first."""
+    """Return whether all tests hold, outer axes first."""
     order = sorted(tests, key=lambda t: [n in t.axes for n in axes], reverse=True)
     texts = [test_text(test, axes) for test in order]
     is_mixed = any(not test.axes for test in tests) and bool(axes)
@@ -385,7 +423,7 @@ def _plain(value: int | float) -> str:
 
 
 def number_text(value: int | float, element: Element) -> str:
-    """A literal as the type writes it."""
+    """Return a literal as the type writes it."""
     if element is DType.BOOL:
         return str(bool(value))
     if is_float_element(element):

@@ -14,7 +14,6 @@ from dataclasses import field, replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.dependences import exposed
 from dtpoly.ir.kernel import (
     Accumulate,
     Address,
@@ -25,9 +24,9 @@ from dtpoly.ir.kernel import (
     Let,
     LineStart,
     Load,
+    LoopScalar,
     Mask,
     OnLine,
-    Scalar,
     Select,
     Shifted,
     Step,
@@ -35,12 +34,13 @@ from dtpoly.ir.kernel import (
     TiledLoop,
 )
 from dtpoly.ir.parts import assigned, assigned_by, inside
+from dtpoly.ir.step_dependences import exposed
 from dtpoly.ir.tile_values import Call, Converted, Holds, Masked, Merged, Test, Value, Variable
 from dtpoly.ir.tiled import parts_of
 from dtpoly.poly.loops import Bound, Combined, Compared
 
-from .functions import UNIT
-from .names import fresh
+from .operation_spelling import UNIT
+from .python_names import fresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,17 @@ class Walk:
 
     @property
     def loop(self) -> Step:
-        """The loop over whole tiles."""
+        """Return the loop over whole tiles."""
         return parts_of(self.step)[0]
 
     @property
     def end(self) -> Step:
-        """The branch for what is left of the size."""
+        """Return the branch for what is left of the size."""
         return parts_of(self.step)[1]
 
     @property
     def origins(self) -> tuple[str, str]:
-        """Where both come from."""
+        """Return the origins of the main part and of the tail."""
         return self.step.origin, self.tiled.tail_origin
 
 
@@ -116,7 +116,7 @@ class Walking:
     backwards: list[str] = field(default_factory=list[str])
 
     def name(self, wish: str) -> str:
-        """A name that nothing in the kernel has."""
+        """Return a name that nothing in the kernel has."""
         name = fresh(wish, self.taken)
         self.taken.add(name)
         return name
@@ -146,12 +146,12 @@ def walked(
 
 
 def _walk(walking: Walking, step: Step, loop: TiledLoop) -> Walk | None:
-    """The walk that a tiled loop is; None if its rounds must stay as they are."""
+    """Return the walk that a tiled loop is; None if its rounds must stay as they are."""
     match loop.main, loop.tail:
         case (
             (Step(instruction=Lanes(count=count, step=1) as lanes, origin=origin), *inner),
             (
-                Step(instruction=Scalar(name=counter)),
+                Step(instruction=LoopScalar(name=counter)),
                 Step(instruction=Lanes() as others),
                 Step(instruction=Mask(test=test) as mask),
                 *rest,
@@ -168,7 +168,7 @@ def _walk(walking: Walking, step: Step, loop: TiledLoop) -> Walk | None:
 
 
 def _is_free(walking: Walking, walk: Walk, body: tuple[Step, ...]) -> bool:
-    """Whether it does not matter which lane of which round an index is in."""
+    """Return whether it does not matter which lane of which round an index is in."""
     sums: set[str] = set()
     for step in body:
         match step.instruction:
@@ -199,7 +199,7 @@ def _remainder(of: Affine, by: int) -> Combined:
 
 
 def _changed(walking: Walking, walk: Walk) -> Iterator[Step]:
-    """A walk as it is wanted."""
+    """Yield a walk as it is wanted."""
     origin, rest_origin = walk.origins
     label = walking.turned.get(origin)
     is_backwards = label in walking.next_back
@@ -242,7 +242,7 @@ def _line(walking: Walking, walk: Walk, before: list[Step]) -> LineStart | None:
 
 
 def _is_on_line(walk: Walk, indices: tuple[Affine, ...], base: Base) -> bool:
-    """Whether lanes go along the last axis, and all else is known before the loop."""
+    """Return whether lanes go along the last axis, and all else is known before the loop."""
     *outer, last = indices
     known = {at for at, index in enumerate(outer) if index != Affine()}
     is_plain = last == Affine(((walk.lanes.name, 1),))
@@ -272,7 +272,7 @@ def _started(
 
 
 def _ends(walking: Walking, walk: Walk, line: LineStart | None, before: list[Step]) -> Ends:
-    """From where to where a walk goes."""
+    """Return where a walk begins and where it ends."""
     if line is None:
         return Ends(Affine(), walk.tiled.size, walk.tiled.size, None)
     name, shift = walk.lanes.name, Affine(((line.shift, 1),))
@@ -283,14 +283,14 @@ def _ends(walking: Walking, walk: Walk, line: LineStart | None, before: list[Ste
         first = Affine((), UNIT)
         ends = Ends(first, Affine(((end, 1),)), Affine(((stop, 1),)), line.shift)
         units = _units(Combined("max", (ends.stop, first)))
-        before.append(Step(Scalar(stop, walk.tiled.size + shift), walk.origins[0]))
-        before.append(Step(Scalar(end, units), walk.origins[0]))
+        before.append(Step(LoopScalar(stop, walk.tiled.size + shift), walk.origins[0]))
+        before.append(Step(LoopScalar(end, units), walk.origins[0]))
         walking.ends[key] = ends
     return walking.ends[key]
 
 
 def _units(of: Bound) -> Bound:
-    """A number rounded down: written so that Triton sees that it is a multiple."""
+    """Return a number rounded down: written so that Triton sees that it is a multiple."""
     unit = Affine((), UNIT)
     return Combined("*", (Combined("//", (of, unit)), unit))
 
@@ -305,7 +305,7 @@ class _Tile:
     line: LineStart | None
 
     def whole(self, before: list[Step], is_backwards: bool, origin: str) -> Step:
-        """The loop over whole tiles."""
+        """Return the loop over whole tiles."""
         loop, step = self.walk.loop.instruction, self.walk.tiled.step
         assert isinstance(loop, ForLoop)
         head: list[Step] = []
@@ -313,7 +313,7 @@ class _Tile:
         if is_backwards:
             counter, turn = self.walking.name(f"{self.walk.lanes.name}_back"), self._turn(before)
             value = Affine(((turn, 1), (counter, -1)))
-            head.append(Step(Scalar(loop.name, value), origin))
+            head.append(Step(LoopScalar(loop.name, value), origin))
         inner = tuple(self._stores(before, self.walk.body))
         lanes = self._needed(self._lanes(Affine(((loop.name, 1),))), inner)
         body = (*head, lanes, *inner)
@@ -323,7 +323,7 @@ class _Tile:
         return Step(new, origin)
 
     def _turn(self, before: list[Step]) -> str:
-        """The sum of where the first and the last whole tile start."""
+        """Return the sum of where the first and the last whole tile start."""
         key = (self.ends, self.walk.tiled.step)
         if key in self.walking.turns:
             return self.walking.turns[key]
@@ -334,11 +334,11 @@ class _Tile:
         sign = "+" if apart > 0 else "-"
         turn = Combined(sign, (last, Affine((), abs(apart)))) if apart else last
         name = self.walking.turns[key] = self.walking.name(f"{self.walk.lanes.name}_turn")
-        before.append(Step(Scalar(name, turn), self.walk.origins[0]))
+        before.append(Step(LoopScalar(name, turn), self.walk.origins[0]))
         return name
 
     def front(self) -> tuple[Step, ...]:
-        """The lanes of the first unit that are on the line."""
+        """Return the lanes of the first unit that are on the line."""
         name, mask = self.walk.lanes.name, self.walk.mask
         first = Affine(((self._at, -1),), UNIT - 1)
         tests = (Test(Affine(((name, 1),)), (name,)), mask.test, Test(first, (name,)))
@@ -352,7 +352,7 @@ class _Tile:
         """Whole units that are not a whole tile: of each all lanes compute, or none."""
         first, end, counter = self.ends.first, self.ends.end, self.walk.tiled.name
         length = _remainder(end - first, self.walk.tiled.step)
-        begin = Step(Scalar(counter, Combined("-", (end, length))), self.walk.origins[0])
+        begin = Step(LoopScalar(counter, Combined("-", (end, length))), self.walk.origins[0])
         name = self.walk.lanes.name
         test = Test(end - Affine(((self._at, 1),)) + Affine((), -1), (name,))
         mask = Step(Mask(self.walk.mask.name, test), "")
@@ -362,14 +362,14 @@ class _Tile:
         return Step(If((Compared(length, Affine((), 1)),), body), origin)
 
     def behind(self, origin: str) -> Step:
-        """The lanes behind the last whole unit, if that is not in front of them all."""
+        """Return the lanes behind the last whole unit, if that is not in front of them all."""
         lanes, mask = self._lanes(self.ends.end), Step(self.walk.mask, "")
         body = (lanes, mask, *self._loads(self.walk.rest))
         is_left = Compared(self.ends.stop, self.ends.end + Affine((), 1))
         return Step(If((is_left,), body), origin)
 
     def _lanes(self, start: Affine) -> Step:
-        """The lanes as they are counted, and the indices that they stand for."""
+        """Return the lanes as they are counted, and the indices that they stand for."""
         own = replace(self.walk.lanes, start=start)
         if self.ends.shift is not None:
             own = replace(own, shifted=Shifted(self._at, self.ends.shift))
@@ -382,12 +382,12 @@ class _Tile:
     def _on(
         self, line: LineStart, base: Base, one: Load | Store
     ) -> tuple[Base, tuple[Affine, ...]]:
-        """The address and the indices from the line's aligned place on."""
+        """Return the address and the indices from the line's aligned place on."""
         last = Affine(((self._at, 1),))
         return replace(base, name=line.name), (*one.indices[:-1], last)
 
     def _loads(self, body: tuple[Step, ...]) -> Iterator[Step]:
-        """The steps with loads from where the line is aligned."""
+        """Yield the steps with loads from where the line is aligned."""
         for step in body:
             match step.instruction:
                 case Load(tensor=tensor, base=Base() as base) as one if self._is_mine(tensor, one):
@@ -408,7 +408,7 @@ class _Tile:
         )
 
     def _stores(self, before: list[Step], body: tuple[Step, ...]) -> Iterator[Step]:
-        """The steps of whole units: what is stored may begin as what is loaded does."""
+        """Yield the steps of whole units: what is stored may begin as what is loaded does."""
         for step in self._loads(body):
             match step.instruction:
                 case Store(tensor=tensor, indices=indices, base=Base() as base) as one if (
@@ -429,7 +429,7 @@ class _Tile:
                     yield step
 
     def _needed(self, lanes: Step, body: tuple[Step, ...]) -> Step:
-        """Lanes without the indices that they stand for, if nothing asks for these."""
+        """Return lanes without the indices that they stand for, if nothing asks for these."""
         match lanes.instruction:
             case Lanes(name=name, shifted=Shifted() as shifted) as one if name not in exposed(body):
                 return replace(

@@ -1,10 +1,11 @@
-"""A .dt text in; an immutable object that is scheduled step by step, proved and shown, out.
+"""Offers dtpoly to Python: an object is scheduled step by step, proved, shown and called.
 
-It speaks with the words of the language: `load("mm.dt").mm.block(m=32).tensorize(m=0, k=16)`.
+An object is made from a .dt text, and never changes: each step returns a new one. It speaks with
+the words of the language: `load("mm.dt").mm.block(m=32).tensorize(m=0, k=16)`.
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -16,9 +17,9 @@ from typing import Any, overload
 from dtpoly import __version__
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show
+from dtpoly.checking import Checked, understand
 from dtpoly.codegen.header import header
-from dtpoly.codegen.names import file_names
-from dtpoly.compile import Checked, understand
+from dtpoly.codegen.python_names import file_names
 from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors, in_source_order
 from dtpoly.directive_words import directive_text
 from dtpoly.directives.built_in import DIRECTIVES
@@ -27,25 +28,26 @@ from dtpoly.frontend.parse import parse as parse_source
 from dtpoly.frontend.reading import read_file
 from dtpoly.frontend.syntax import File
 from dtpoly.frozen import dataclass
-from dtpoly.generate import code_of, outputs
+from dtpoly.generate import code_of, outputs, results_of
 from dtpoly.judged import Judged
 from dtpoly.notebook import as_layers
+from dtpoly.plan.runtime_text import RUNTIMES, Runtime
 from dtpoly.plugins import InFile, completed, from_portable, portable, with_plugins
 from dtpoly.points import source_at
-from dtpoly.python_errors import Text, error_of, told
-from dtpoly.render.text import plain, render
+from dtpoly.python_errors import ShownText, error_of, told
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.rescheduling import TYPED, add, instead, named, read, sources_of, without
 from dtpoly.runtime.cache import remembered
-from dtpoly.runtime.functions import functions
+from dtpoly.runtime.loaded_functions import functions
 from dtpoly.runtime.mixed import has_products, mixed_product
 from dtpoly.schedule.primitive import Primitive, signatures
 from dtpoly.source import Source
 from dtpoly.suggest import did_you_mean
-from dtpoly.tuned.calls import TunedSchedules
-from dtpoly.tuned.file import read_tuned
+from dtpoly.tuned.tuned_calls import TunedSchedules
+from dtpoly.tuned.tuned_file import read_tuned
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import Proved, proved
-from dtpoly.verify.proof.report import Verdict as Found
+from dtpoly.verify.proof.report import LayerVerdict as Found
 
 Plugins = Iterable[str | Path | type[Primitive]]
 NESTED = (
@@ -66,6 +68,7 @@ def load(
     plugins: Plugins = (),
     *,
     verify: bool = True,
+    runtime: Runtime = "carry",
     tuned: None = None,
     point: str | None = None,
 ) -> "Scheduled": ...
@@ -73,7 +76,12 @@ def load(
 
 @overload
 def load(
-    path: str | Path, plugins: Plugins = (), *, verify: bool = True, tuned: str | Path
+    path: str | Path,
+    plugins: Plugins = (),
+    *,
+    verify: bool = True,
+    runtime: Runtime = "carry",
+    tuned: str | Path,
 ) -> "TunedSchedules[Scheduled]": ...
 
 
@@ -82,19 +90,21 @@ def load(
     plugins: Plugins = (),
     *,
     verify: bool = True,
+    runtime: Runtime = "carry",
     tuned: str | Path | None = None,
     point: str | None = None,
 ) -> "Scheduled | TunedSchedules[Scheduled]":
-    """The .dt file at a path. Raises DtpolyError if it is wrong.
+    """Return the .dt file at a path. Raises DtpolyError if it is wrong.
 
     Plugins are primitives of one's own, or Python files that define some. What is generated is
     proved to compute the algorithm before it runs, unless that is not wanted. With a file of tuned
     schedules each call takes that which is nearest to its device, dtype and sizes. Of a space of
     schedules (.dts) a point is taken, as `dtpoly space` lists them: point="block=x:4 num_warps=8".
+    The generated file carries the runtime, or imports it from dtpoly (`dtpoly compile --runtime`).
     """
     with told(), deep_recursion():
         source = read_file(str(path)) if point is None else source_at(str(path), point)
-        found = _read(source, plugins, verify)
+        found = _read(source, plugins, verify, runtime)
         return found if tuned is None else _tuned(found, tuned)
 
 
@@ -103,10 +113,11 @@ def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     if tuned.program != replace(found.program, directives=()):
         raise ValueError(f"the schedules of '{path}' are for another algorithm than '{found.name}'")
     for one in tuned.entries:
-        made = outputs(replace(tuned.program, directives=one.directives))
-        if set(made) != set(outputs(found.program)):
+        other = replace(tuned.program, directives=one.directives)
+        made, mine = results_of(other, outputs(other)), results_of(found.program, _compiled(found))
+        if made != mine:
             # Else a call would be answered with another Func than without the tuned schedule.
-            theirs, ours = ", ".join(made), ", ".join(outputs(found.program))
+            theirs, ours = (", ".join(map(_named, all_of.values())) for all_of in (made, mine))
             raise ValueError(
                 f"of '{path}' the schedule for {one.where} compiles {theirs}, where '{found.name}' "
                 f"compiles {ours}: let both compile the same"
@@ -115,33 +126,54 @@ def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     return TunedSchedules(str(path), tuned, of, found)
 
 
+def _compiled(found: "Scheduled") -> tuple[str, ...]:
+    return outputs(found.program)
+
+
+def _named(results: Sequence[str]) -> str:
+    """Name the results of a function: `y`, or `y (with h)`."""
+    func, *more = results
+    return f"{func} (with {', '.join(more)})" if more else func
+
+
 def _tuned_of(
     path: str, program: Program, like: "Scheduled", directives: tuple[Directive, ...]
 ) -> "Scheduled":
     text = show(replace(program, directives=directives))
     parsed = parse_source(Source(path, text))
     checked = understand(parsed.file, parsed.found, like.primitives)
-    return _understood(checked, None, like.verifies)
+    return _understood(checked, None, like.verifies, like.carries_runtime)
 
 
 def parse(
-    text: str, plugins: Plugins = (), name: str = "<text>", *, verify: bool = True
+    text: str,
+    plugins: Plugins = (),
+    name: str = "<text>",
+    *,
+    verify: bool = True,
+    runtime: Runtime = "carry",
 ) -> "Scheduled":
-    """A .dt text; `name` stands for its file in messages. Raises DtpolyError if it is wrong."""
+    """Read a .dt text. `name` stands for its file in messages. Raises DtpolyError."""
     with told(), deep_recursion():
-        return _read(Source(name, text), plugins, verify)
+        return _read(Source(name, text), plugins, verify, runtime)
 
 
-def _read(source: Source, plugins: Plugins, verify: bool) -> "Scheduled":
+def _read(source: Source, plugins: Plugins, verify: bool, runtime: Runtime) -> "Scheduled":
+    if runtime not in RUNTIMES:
+        meant = did_you_mean(runtime, RUNTIMES)
+        raise ValueError(f"runtime='{runtime}' is none of {', '.join(RUNTIMES)}{meant}")
     primitives = with_plugins(plugins)
     parsed = parse_source(source)
-    return _understood(understand(parsed.file, parsed.found, primitives), None, verify)
+    checked = understand(parsed.file, parsed.found, primitives)
+    return _understood(checked, None, verify, runtime == "carry")
 
 
-def _understood(checked: Checked, focus: str | None, verify: bool) -> "Scheduled":
+def _understood(
+    checked: Checked, focus: str | None, verify: bool, carries_runtime: bool
+) -> "Scheduled":
     if checked.program is None:
         raise DtpolyError(in_source_order(checked.diagnostics))
-    return Scheduled(checked, checked.program, focus, verify)
+    return Scheduled(checked, checked.program, focus, verify, carries_runtime)
 
 
 def _read_again(
@@ -149,12 +181,13 @@ def _read_again(
     plugins: Iterable[type[Primitive] | InFile],
     focus: str | None,
     verify: bool,
+    carries_runtime: bool = True,
 ) -> "Scheduled":
     """Build an object again, maybe in another process, from the parts of `Scheduled.__reduce__`."""
     with told(), deep_recursion():
         known = read(tuple(starmap(Source, texts)))
         checked = understand(known.file, known.found, from_portable(plugins))
-        return _understood(checked, focus, verify)
+        return _understood(checked, focus, verify, carries_runtime)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -169,13 +202,14 @@ class Scheduled(Judged):
 
     focus: str | None = None  # the Func that directives are said of
     verifies: bool = True  # whether what is generated is proved before it runs
+    carries_runtime: bool = True  # whether what is generated needs no dtpoly where it runs
 
     def schedule(self, directives: str) -> "Scheduled":
-        """The same with more directives, as in a .dt file. Raises DtpolyError if one is wrong."""
+        """Return the same with more directives, written as in a file. Raises DtpolyError."""
         return self._with(directives)[0]
 
     def _with(self, directives: str) -> tuple["Scheduled", int]:
-        """The same with more directives, and how many these are."""
+        """Return the same with more directives, and how many these are."""
         with told(), deep_recursion():
             added = add(self.checked.file, Source(TYPED, directives))
             if has_errors(added.found):
@@ -183,7 +217,7 @@ class Scheduled(Judged):
             return self._of(added.file), added.added
 
     def without(self, *directives: str) -> "Scheduled":
-        """The same without some directives; what is left must be right by itself.
+        """Return the same without some directives; what is left must be right by itself.
 
         `k.without("f.block")` leaves every block of f out, `k.without("f.block(x:4)")` that one.
         """
@@ -194,20 +228,24 @@ class Scheduled(Judged):
             return self._of(read(without(sources, spans)).file)
 
     def instead(self, directives: str) -> "Scheduled":
-        """The same with these directives, each in the place of those that contradict it."""
+        """Return the same with these directives, each in the place of those that contradict it."""
         with told(), deep_recursion():
             sources, text = sources_of(self.checked.file), Source(TYPED, directives)
             return self._of(read(instead(sources, text, self.primitives)).file)
 
     @property
     def algorithm(self) -> "Scheduled":
-        """The same without any directive."""
+        """Return the same without any directive."""
         spans = [one.span for one in self.program.directives if one.span is not None]
         return self._of(read(without(sources_of(self.checked.file), spans)).file)
 
     def _of(self, file: File) -> "Scheduled":
-        """Another schedule of the same algorithm, turned to the same Func. Raises DtpolyError."""
-        return _understood(understand(file, (), self.primitives), self.focus, self.verifies)
+        """Return another schedule of the algorithm, with the same Func selected.
+
+        Raises DtpolyError.
+        """
+        checked = understand(file, (), self.primitives)
+        return _understood(checked, self.focus, self.verifies, self.carries_runtime)
 
     def __copy__(self) -> "Scheduled":
         return self  # nothing changes it
@@ -216,19 +254,20 @@ class Scheduled(Judged):
         return self
 
     def __reduce__(self) -> tuple[Callable[..., "Scheduled"], tuple[object, ...]]:
-        """As its texts: what was proved of them is proved again, or comes from the cache."""
+        """Pickle the texts only: whoever loads them proves them again, or takes the cache."""
         texts = tuple((one.name, one.text) for one in sources_of(self.checked.file))
-        return _read_again, (texts, portable(self.primitives), self.focus, self.verifies)
+        own = portable(self.primitives)
+        return _read_again, (texts, own, self.focus, self.verifies, self.carries_runtime)
 
     def __getitem__(self, func: str) -> "Scheduled":
-        """The same, turned to a Func; also to one whose name means something else here."""
+        """Return the same, turned to a Func; also to one whose name means something else here."""
         __tracebackhide__ = True  # A notebook shows the line that is wrong, and not this one.
         if self.program.find_func(func) is None:
             raise KeyError(f"there is no Func '{func}'{did_you_mean(func, self._funcs())}")
         return replace(self, focus=func)
 
     def __getattr__(self, name: str) -> Any:
-        """A directive of the Func that it is turned to, or another Func to turn to."""
+        """Return a directive of the Func that it is turned to, or another Func to turn to."""
         __tracebackhide__ = True
         hidden = name.startswith("_") or name in Scheduled.__dataclass_fields__
         if not hidden and self.focus is not None:
@@ -246,7 +285,7 @@ class Scheduled(Judged):
         return did_you_mean(name, dir(self))
 
     def __dir__(self) -> list[str]:
-        """What can be said of it now."""
+        """Return the names that are of use now, such as those of directives, for completion."""
         words = (cls.name for cls in self.primitives) if self.focus is not None else ()
         return [*super().__dir__(), *self._funcs(), *words]
 
@@ -271,25 +310,25 @@ class Scheduled(Judged):
         return step
 
     @property
-    def report(self) -> Text:
-        """Whether the schedule is legal, and why not; if it is, also what each directive does.
+    def report(self) -> ShownText:
+        """Return whether the schedule is legal, and why not; if it is, what each directive does.
 
         At its end what is proved of the code that is generated, layer by layer.
         """
         said = plain(render(self.diagnostics)) if self.diagnostics else ""
         if not self.is_legal:
-            return Text(said)
+            return ShownText(said)
         parts = [f"{self.name} is {LEGAL}\n", said, self.explain()]
         if self.verifies:
             try:
                 parts.append(as_layers(self._proof.report, self._unproved))
             except DtpolyError as error:
                 parts.append(plain(render(error.diagnostics)))
-        return Text("\n".join(filter(None, parts)))
+        return ShownText("\n".join(filter(None, parts)))
 
     @cached_property
     def source(self) -> str:
-        """The Python file that `dtpoly compile` writes. Raises DtpolyError if it is refused.
+        """Return the Python file that `dtpoly compile` writes. Raises DtpolyError if it is refused.
 
         So it does if the text is found to be wrong, which is a bug of dtpoly. What cannot be
         proved is warned of.
@@ -318,16 +357,18 @@ class Scheduled(Judged):
 
         def make() -> str:
             with told(), deep_recursion():
-                return code_of(self.check().verdict.scheduled, heading).text
+                state, carries = self.check().verdict.scheduled, self.carries_runtime
+                return code_of(state, heading, carries_runtime=carries).text
 
         # What a primitive of one's own does, its name does not say.
         if self.primitives != DIRECTIVES:
             return make()
-        return remembered(["file", str(self), heading], make)
+        form = "" if self.carries_runtime else "imports"
+        return remembered(["file", str(self), heading, form], make)
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The Python function that computes the Func that is compiled; the file is loaded once.
+        """Return the Python function of the compiled Func; the file is loaded only once.
 
         Of several such Funcs it is that which this is turned to. Raises what `source` raises, and
         ModuleNotFoundError where torch or triton is missing.
@@ -340,7 +381,7 @@ class Scheduled(Judged):
         return found.get(self.focus or "", next(iter(found.values())))
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
-        """What the Func that is compiled is of these inputs, computed by its kernels.
+        """Return what the Func that is compiled is of these inputs, computed by its kernels.
 
         Takes what `function` takes: inputs in the order declared or by name, `out=`, sizes that
         no tensor shows.
@@ -358,12 +399,12 @@ class Scheduled(Judged):
 
     @cached_property
     def _multiplies(self) -> bool:
-        """Whether a Func is a product as tensor cores compute them."""
+        """Return whether a Func is a product as tensor cores compute them."""
         return has_products(self.program)
 
     @cached_property
     def _mixed(self) -> dict[object, str]:
-        """The warnings about products of two float types so far, by the types of a call."""
+        """Return the warnings about products of two float types so far, by the types of a call."""
         return {}
 
     def __repr__(self) -> str:

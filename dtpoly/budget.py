@@ -54,7 +54,7 @@ class IslContext(Protocol):
     """The part of isl that counts."""
 
     def set_max_operations(self, max_operations: int) -> None:
-        """No more than these."""
+        """Set the largest number of operations."""
 
     def reset_operations(self) -> None:
         """Count from 0."""
@@ -91,7 +91,7 @@ def within(
 
 @contextmanager
 def within_default() -> Generator[None]:
-    """The usual time, unless what is around it has said another one."""
+    """Set the usual limit of time, unless what is around it has set another one."""
     if _budget.get() is not None:
         yield
         return
@@ -124,20 +124,20 @@ def check() -> None:
 
 
 def left() -> float | None:
-    """How many seconds are left; none without a budget."""
+    """Return how many seconds are left; none without a budget."""
     one = _budget.get()
     return None if one is None else max(one.end - time.thread_time(), 0.0)
 
 
 def most_bytes() -> float:
-    """How much memory the process may have had at its peak; infinite without a budget."""
+    """Return how much memory the process may have had at its peak; infinite without a budget."""
     one = _budget.get()
     return float("inf") if one is None else one.most_bytes
 
 
 @contextmanager
 def counted(context: IslContext, most: int) -> Generator[None]:
-    """At most so many of isl's operations inside, and no more than there is time for.
+    """Limit isl's operations inside to a number, and to what there is time for.
 
     They are counted, so that what is answered does not depend on the machine.
     """
@@ -166,7 +166,7 @@ def _tell(what: str) -> None:
 
 
 def _peak() -> float:
-    """The most memory that the process had so far, in bytes."""
+    """Return the most memory that the process had so far, in bytes."""
     if resource is None:
         return 0.0
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

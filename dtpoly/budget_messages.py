@@ -11,7 +11,7 @@ def over(error: OverBudgetError, source: Source | None = None) -> Diagnostic:
 
 
 def told(stage: str, limit: str, source: Source | None = None) -> Diagnostic:
-    """The same of a stage and a limit in words."""
+    """Return the same of a stage and a limit in words."""
     return Diagnostic(
         "DT210",
         Severity.ERROR,

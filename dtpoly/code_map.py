@@ -6,7 +6,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.program import in_order
 from dtpoly.algorithm.show import show_directive
-from dtpoly.codegen.line import About, Head, Line, OfBlocks, OfDirective, OfInput, OfTensor
+from dtpoly.codegen.line import About, Head, KernelLine, OfBlocks, OfDirective, OfInput, OfTensor
 from dtpoly.codegen.together import Together, together_lines
 from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.frozen import dataclass
@@ -16,8 +16,8 @@ from dtpoly.ir.kernel import (
     If,
     Lanes,
     Let,
+    LoopScalar,
     Mask,
-    Scalar,
     Step,
     TiledLoop,
     TileKernel,
@@ -43,7 +43,7 @@ class MappedLine:
 
 
 def code_map(state: State, code: Code) -> tuple[MappedLine, ...]:
-    """Each line of each kernel."""
+    """Say of each line of each kernel which parts of the source it comes from."""
     lines = code.text.splitlines()
     found: list[MappedLine] = []
     for kernel, node in zip(code.stages.kernels, state.kernels, strict=True):
@@ -63,12 +63,12 @@ def code_map(state: State, code: Code) -> tuple[MappedLine, ...]:
 
 
 def _node(state: State, code: Code, pair: Together) -> Kernel:
-    """The kernel of the tree that is launched with the one before it."""
+    """Return the kernel of the tree that is launched with the one before it."""
     return state.kernels[[one.name for one in code.stages.kernels].index(pair.parts[1].name)]
 
 
 def _find(lines: Sequence[str], texts: Sequence[str]) -> int:
-    """Where a kernel begins in the file: at the lines of which the second one names it."""
+    """Return where a kernel begins in the file: at the lines of which the second one names it."""
     for start in range(len(lines) - len(texts) + 1):
         if lines[start + 1] == texts[1] and list(lines[start : start + len(texts)]) == [*texts]:
             return start
@@ -76,7 +76,7 @@ def _find(lines: Sequence[str], texts: Sequence[str]) -> int:
 
 
 def _origins(
-    state: State, node: Kernel, kernel: TileKernel, lines: Sequence[Line]
+    state: State, node: Kernel, kernel: TileKernel, lines: Sequence[KernelLine]
 ) -> Iterator[Origin]:
     known: dict[str, Origin] = {}
     for at, line in enumerate(lines):
@@ -94,7 +94,7 @@ def _origins(
 def _placed(
     body: tuple[Step, ...], statements: Collection[str], lanes: Mapping[str, str] | None = None
 ) -> tuple[Step, ...]:
-    """The steps with the origins that their lines have on the map.
+    """Return the steps with the origins that their lines have on the map.
 
     A mask that names none comes from the lanes which it is about. A last, shorter step, and where
     it begins, are there for the lanes below.
@@ -108,7 +108,7 @@ def _placed(
                 seen[axis] = origin
             case Mask(test=Test(axes=axes)) | Let(axes=axes) if not origin:
                 origin = next((seen[axis] for axis in axes[:1] if axis in seen), "")
-            case Scalar(name=name) | Let(name=name) if origin and name.endswith(START):
+            case LoopScalar(name=name) | Let(name=name) if origin and name.endswith(START):
                 origin = _lanes_in(body[at + 1 :], statements) or origin
             case ForLoop(body=inner):
                 one = replace(one, body=_placed(inner, statements, seen))
@@ -126,7 +126,7 @@ def _placed(
 
 
 def _lanes_in(body: tuple[Step, ...], statements: Collection[str]) -> str:
-    """The origin of the first lanes in some steps."""
+    """Return the origin of the first lanes in some steps."""
     named = [origin for origin in _origins_in(body) if origin]
     return next((name for name in named if name not in statements), next(iter(named), ""))
 
@@ -142,7 +142,7 @@ def _origins_in(body: tuple[Step, ...]) -> Iterator[str]:
 
 
 def _of_head(state: State, node: Kernel, kernel: TileKernel, about: About | None) -> Origin:
-    """Lines of no statement: parameters, the schedule as a comment, where the block is."""
+    """Return lines of no statement: parameters, the schedule as a comment, where the block is."""
     match about:
         case OfDirective(text=text):
             said = (one for one in state.program.directives if show_directive(one) == text)
@@ -165,7 +165,7 @@ def _of_head(state: State, node: Kernel, kernel: TileKernel, about: About | None
 
 
 def _of_launch(state: State, node: Kernel, about: Head) -> Origin:
-    """Lines that are there for how the kernel is launched."""
+    """Return lines that are there for how the kernel is launched."""
     match about:
         case Head.GRID:
             return find_option(state, node, *makers(state, AxisKind.GROUPS, AxisKind.GRID))
@@ -187,7 +187,7 @@ def _of_launch(state: State, node: Kernel, about: Head) -> Origin:
 
 
 def _panels(state: State, node: Kernel) -> Origin:
-    """The directive that says of a Func that it is computed in panels, with what it needs."""
+    """Return the directive by which a Func, and what it needs, is computed in panels."""
     for last in state.kernels:
         if launch_of(last).panel is not None:
             needed = in_order(state.program, [last.func])
@@ -197,7 +197,7 @@ def _panels(state: State, node: Kernel) -> Origin:
 
 
 def _declared(state: State, name: str) -> Origin:
-    """The declaration of an input, the definition of a Func."""
+    """Return the declaration of an input, the definition of a Func."""
     program = state.program
     known = {one.name: one.span for one in (*program.inputs, *program.funcs)}
     return Origin(known.get(name))

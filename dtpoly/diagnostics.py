@@ -15,7 +15,7 @@ PROPERTIES = functools.__file__  # which calls a property of dtpoly for whoever 
 
 
 class Severity(StrEnum):
-    """How bad it is; only an error makes the input wrong."""
+    """The severity of a message; only an error makes the input wrong."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -60,7 +60,7 @@ class Diagnostic:
 
 
 def own_frames(error: BaseException) -> Iterator[str]:
-    """The calls that led into dtpoly, without those of the program that runs notebooks."""
+    """Yield the calls that led into dtpoly, without those of the program that runs notebooks."""
     trace = error.__traceback__
     while trace is not None:
         code, line = trace.tb_frame.f_code, trace.tb_lineno
@@ -85,7 +85,7 @@ class DtpolyError(Exception):
         super().__init__(text or "\n".join(titles))
 
     def __reduce__(self) -> tuple[type["DtpolyError"], tuple[tuple[Diagnostic, ...], str]]:
-        """How it comes out of another process: with its diagnostics, not with its text alone."""
+        """Let it come out of another process with its diagnostics, not with its text alone."""
         return type(self), (self.diagnostics, str(self))
 
     def _render_traceback_(self) -> list[str]:
@@ -109,7 +109,7 @@ def in_source_order(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text after all edits; they must not overlap."""
+    """Return the text after all edits; they must not overlap."""
     for edit in sorted(edits, key=lambda e: e.span.start, reverse=True):
         text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
     return text

@@ -10,7 +10,7 @@ class Turned(Protocol):
 
     @property
     def focus(self) -> str | None:
-        """The name of the Func."""
+        """Return the name of the Func."""
         ...
 
 

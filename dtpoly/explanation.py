@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 
-from dtpoly.algorithm.sizes import Sizes
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.render.as_json import Data, place
 from dtpoly.render.outline import Heading, Item, outline
 from dtpoly.render.snippet import Line
 from dtpoly.schedule.changes import Change
-from dtpoly.schedule.counts import Count, Factor, show_number
-from dtpoly.schedule.explain import Explained, Explanation
+from dtpoly.schedule.counts import Factor, SizeProduct, show_number
+from dtpoly.schedule.explained_directives import Explained, Explanation
 from dtpoly.schedule.kept import Kept
 from dtpoly.schedule.panelled import Panelled, sizes_in
-from dtpoly.schedule.parallelism import KernelSummary, Lanes, LoopLeft
+from dtpoly.schedule.parallelism import KernelSummary, LaneCount, LoopLeft
 from dtpoly.schedule.recomputed import Recomputed
 
 HEAD = ("kernel", "computes", "programs", "lanes", "sequential loops", "statements")
@@ -20,7 +20,7 @@ WITHOUT = "without it"
 
 
 def lines(explained: Iterable[Explained], sizes: Sizes, width: int | None) -> Iterator[Line]:
-    """Each directive with all that there is to say of it."""
+    """Yield the lines that explain each directive."""
     return outline((heading(one, sizes) for one in explained), width)
 
 
@@ -43,7 +43,7 @@ def _items(one: Explained, sizes: Sizes, before: str) -> Iterator[Item]:
 
 
 def _first(lines: list[str]) -> tuple[str, ...]:
-    """The first of many."""
+    """Return the first of many."""
     if len(lines) <= MOST:
         return tuple(lines)
     return (*lines[:MOST], f"and {len(lines) - MOST} more; --json lists all")
@@ -57,8 +57,8 @@ def show_recomputed(one: Recomputed, panels: Iterable[Panelled], sizes: Sizes) -
     return f"{one.what} is computed {show_count(one.count, sizes)} times in '{one.kernel}'"
 
 
-def show_count(count: Count | Factor, sizes: Sizes) -> str:
-    """A formula, and its value if the sizes are known."""
+def show_count(count: SizeProduct | Factor, sizes: Sizes) -> str:
+    """Return a formula, and its value if the sizes are known."""
     value = count.at(sizes)
     text = str(count)
     if value is None or show_number(value) == text:
@@ -67,7 +67,7 @@ def show_count(count: Count | Factor, sizes: Sizes) -> str:
 
 
 def rows(kernel: KernelSummary, sizes: Sizes) -> Iterator[tuple[str, ...]]:
-    """A kernel as rows of a table, one for each of its sequential loops."""
+    """Yield a kernel as rows of a table, one for each of its sequential loops."""
     sizes = kernel.panels.of_one(sizes) if kernel.panels else sizes
     loops = [_show_loop(loop, sizes) for loop in kernel.loops] or ["-"]
     lanes = " * ".join(map(str, kernel.lanes)) or "1"
@@ -102,7 +102,7 @@ def _show_loop(loop: LoopLeft, sizes: Sizes) -> str:
 
 
 def explanation_data(one: Explanation, sizes: Sizes) -> Data:
-    """For JSON."""
+    """Return the explanation as data for JSON."""
     return {
         "sizes": dict(sizes),
         "directives": [explained_data(each, sizes) for each in one.directives],
@@ -112,7 +112,7 @@ def explanation_data(one: Explanation, sizes: Sizes) -> Data:
 
 
 def explained_data(one: Explained, sizes: Sizes) -> Data:
-    """One directive for JSON; `recomputes` is null where it copies nothing."""
+    """Return one directive for JSON; `recomputes` is null where it copies nothing."""
     again = None
     if one.recomputed is not None:
         again = [_recomputed_data(each, one.panels, sizes) for each in one.recomputed]
@@ -159,7 +159,7 @@ def _recomputed_data(one: Recomputed, panels: Iterable[Panelled], sizes: Sizes) 
 
 
 def _kernel_data(kernel: KernelSummary, sizes: Sizes) -> Data:
-    """Numbers are those of one panel, if there are panels."""
+    """Return a kernel as data; if there are panels, the numbers are those of one panel."""
     panels = None if kernel.panels is None else _panels_data(kernel.panels, sizes)
     sizes = kernel.panels.of_one(sizes) if kernel.panels else sizes
     return {
@@ -178,7 +178,7 @@ def _panels_data(one: Panelled, sizes: Sizes) -> Data:
     return {"label": one.label, "size": one.size, "count": _count_data(one.count, sizes)}
 
 
-def _lanes_data(one: Lanes, sizes: Sizes) -> Data:
+def _lanes_data(one: LaneCount, sizes: Sizes) -> Data:
     return {"label": one.label, **_count_data(one.count, sizes)}
 
 
@@ -187,6 +187,6 @@ def _loop_data(loop: LoopLeft, sizes: Sizes) -> Data:
     return {"func": loop.func, "label": loop.label, "steps": steps, "why": str(loop.why)}
 
 
-def _count_data(count: Count | Factor, sizes: Sizes) -> Data:
-    """The value is null where the sizes do not tell it."""
+def _count_data(count: SizeProduct | Factor, sizes: Sizes) -> Data:
+    """Return the value is null where the sizes do not tell it."""
     return {"formula": str(count), "value": count.at(sizes)}

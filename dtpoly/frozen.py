@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(of: type | None = None, /, **options: bool) -> Any:
-        """The standard decorator; of the usual options, classes are made here."""
+        """Stand in for the standard decorator: with the usual options, classes are made here."""
 
         def made(cls: type) -> type:
             if options.keys() <= {"frozen", "slots", "eq"}:
@@ -89,7 +89,7 @@ def _made(cls: type, frozen: bool = False, slots: bool = False, eq: bool = True)
 
 
 def _like(cls: type, members: dict[str, Any]) -> type:
-    """A class cannot be given slots: another one is made."""
+    """Make another class like this one, since a class cannot be given slots."""
     new = type(cls)(cls.__name__, cls.__bases__, members)
     new.__qualname__ = cls.__qualname__
     return new
@@ -147,7 +147,7 @@ def _is_made(one: Field) -> bool:
 
 
 def _way(one: Field) -> str:
-    """How a field gets its value."""
+    """Return how a field gets its value."""
     if not one.init:
         return "fixed"
     return ("last" if one.kw_only else "taken") + (" or made" if _is_made(one) else "")
@@ -155,7 +155,7 @@ def _way(one: Field) -> str:
 
 @cache
 def _template(ways: tuple[str, ...], is_checked: bool) -> CodeType:
-    """The code of an `__init__`, with numbers in its fields' names."""
+    """Return the code of an `__init__`, with numbers in its fields' names."""
     taken: dict[bool, list[str]] = {False: [SELF], True: ["*"]}
     lines: list[str] = []
     for at, way in enumerate(ways):
@@ -206,7 +206,7 @@ def _equality(names: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
 
 
 def _state(names: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
-    """How `copy` and `pickle` take it apart and put it together."""
+    """Return how `copy` and `pickle` take it apart and put it together."""
     values_of = _values_of(names)
 
     def state(self: object) -> tuple[object, ...]:

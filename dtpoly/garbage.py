@@ -1,4 +1,4 @@
-"""How often a process looks for garbage."""
+"""Decides how often a process looks for garbage."""
 
 import gc
 

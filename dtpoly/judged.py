@@ -5,15 +5,15 @@ from typing import Self
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
-from dtpoly.compile import Checked, prove
+from dtpoly.checking import Checked, prove
 from dtpoly.diagnostics import has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.notebook import as_html, as_text
-from dtpoly.python_errors import Messages, Text, error_of, told
+from dtpoly.python_errors import Messages, ShownText, error_of, told
 from dtpoly.remarks import remarked_soon
-from dtpoly.schedule.explain import explain
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import Primitives, bind
+from dtpoly.schedule.explained_directives import explain
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.suggest import did_you_mean
@@ -28,12 +28,12 @@ class Judged:
 
     @property
     def primitives(self) -> Primitives:
-        """The primitives that directives may use."""
+        """Return the primitives that directives may use."""
         return self.checked.primitives
 
     @property
     def name(self) -> str:
-        """The file that it was read from."""
+        """Return the file that it was read from."""
         return self.checked.file.source.name
 
     @cached_property
@@ -48,12 +48,12 @@ class Judged:
 
     @property
     def diagnostics(self) -> Messages:
-        """All that there is to say: warnings and notes, and why the schedule is refused."""
+        """Return all messages: warnings and notes, and why the schedule is refused."""
         return self._remarks
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the schedule is legal for all sizes; if not, each violation with an example.
+        """Say whether the schedule is legal for all sizes; if not, how it is violated, by examples.
 
         Raises DtpolyError where a primitive of one's own fails, ValueError if there is no Func.
         """
@@ -69,13 +69,13 @@ class Judged:
         return not has_errors(self._proved.diagnostics)
 
     def check(self) -> Self:
-        """The same, if its schedule is legal for all sizes. Raises DtpolyError if it is not."""
+        """Return the same if its schedule is legal for all sizes. Raises DtpolyError if not."""
         if not self.is_legal:
             raise error_of(self.diagnostics)
         return self
 
-    def explain(self, **sizes: int) -> Text:
-        """What each directive does, and the kernels that come of them, as `dtpoly explain` says.
+    def explain(self, **sizes: int) -> ShownText:
+        """Say what each directive does, and which kernels come of them, as `dtpoly explain` does.
 
         With sizes of labels there are numbers beside the formulas.
         """
@@ -85,14 +85,14 @@ class Judged:
         found = explain(verdict.scheduled.sized, verdict, self.primitives)
         given = {size_of[label]: size for label, size in sizes.items()}
         known = {label: given[param] for label, param in size_of.items() if param in given}
-        return Text(as_text(found, known))
+        return ShownText(as_text(found, known))
 
     @property
-    def tree(self) -> Text:
-        """The schedule tree, one loop a line; of a schedule that is refused, what it asks for."""
+    def tree(self) -> ShownText:
+        """Show the schedule tree, one loop a line; of a refused schedule, what it asks for."""
         with told():
             bound = bind(self.program.directives, self.primitives)
-            return Text(show_tree(resolve(self.program, bound.primitives).kernels))
+            return ShownText(show_tree(resolve(self.program, bound.primitives).kernels))
 
     def __str__(self) -> str:
         return show(self.program)

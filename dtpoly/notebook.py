@@ -4,17 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from dtpoly.compile import Checked
+from dtpoly.checking import Checked
 from dtpoly.diagnostics import Diagnostic, Severity, has_errors
 from dtpoly.explanation import HEAD, heading, launches, rows, show_recomputed
 from dtpoly.pictures import map_picture
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.render.html import page
 from dtpoly.render.outline import outline
-from dtpoly.render.text import plain, render
-from dtpoly.schedule.explain import Explanation
+from dtpoly.schedule.element_table import SizesError
+from dtpoly.schedule.explained_directives import Explanation
 from dtpoly.schedule.sample import sample_sizes
 from dtpoly.schedule.state import State
-from dtpoly.schedule.table import SizesError
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.verdict_table import head
 from dtpoly.verdict_table import rows as layer_rows
@@ -22,7 +22,7 @@ from dtpoly.verify.proof.report import Report
 
 
 def as_html(name: str, text: str, proved: Checked, remarks: Sequence[Diagnostic]) -> str:
-    """The verdict, the messages, the tree, a picture at small sizes, and the text folded away."""
+    """Show verdict, messages, tree, a picture at small sizes, and the text folded away."""
     verdict, is_good = proved.verdict, not has_errors(proved.diagnostics)
     found = [d for d in remarks if d.severity is not Severity.NOTE]
     return page(
@@ -48,7 +48,7 @@ def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
     parts = [plain(outline((heading(one, sizes) for one in found.directives), None))]
     kernels = [row for kernel in found.kernels for row in rows(kernel, sizes)]
     # It comes with rich, which takes 100 ms.
-    table: Callable[..., str] = import_module("dtpoly.render.table").table
+    table: Callable[..., str] = import_module("dtpoly.render.text_table").table
     parts.append(table(HEAD, kernels, None, colour=False))
     told = (
         *launches(found.kernels, sizes),
@@ -60,6 +60,6 @@ def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
 
 def as_layers(found: Report, told: Sequence[Diagnostic]) -> str:
     """Show what is proved of the code, layer by layer, and why the rest is not."""
-    table: Callable[..., str] = import_module("dtpoly.render.table").table
+    table: Callable[..., str] = import_module("dtpoly.render.text_table").table
     shown = table(head(found), layer_rows(found), None, colour=False)
     return f"{shown}\n{plain(render(told))}" if told else shown

@@ -7,10 +7,10 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.generate import code_of
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, menu
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.state import State
 from dtpoly.vain import vain
 
@@ -45,7 +45,7 @@ def vain_added(
 
 
 def _that_may_be_vain(primitives: Primitives) -> set[str]:
-    """The names of directives that say when they change nothing."""
+    """Return the names of directives that say when they change nothing."""
     asked = (one for one in primitives if one.changes_nothing is not Primitive.changes_nothing)
     return {word for one in asked for word in (one.name, *one.aliases)}
 

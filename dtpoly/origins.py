@@ -35,7 +35,7 @@ def origin_of(state: State, kernel: Kernel, name: str) -> Origin:
 
 
 def of_statement(state: State, kernel: Kernel, name: str) -> Origin:
-    """The reduction or the definition that a statement computes; who put it into this kernel."""
+    """Return the reduction or definition that a statement computes, and who put it there."""
     known = by_name(state.model)
     statement = known[name]
     func = state.program.func(statement.func)
@@ -57,7 +57,7 @@ def of_statement(state: State, kernel: Kernel, name: str) -> Origin:
 
 
 def of_axis(state: State, kernel: Kernel, name: str) -> Origin:
-    """The directive that made an axis what it is; its source is the definition of its Func."""
+    """Return the directive that made an axis; its source is the definition of its Func."""
     owner = state.program.find_func(name.split(".")[0])
     source = owner.span if owner is not None else None
     for axis, *kinds in _axes(kernel):
@@ -71,7 +71,7 @@ def of_axis(state: State, kernel: Kernel, name: str) -> Origin:
 def find_directive(
     state: State, kernel: Kernel, kinds: Iterable[AxisKind], label: str, owner: str = ""
 ) -> Origin:
-    """The directive that makes axes of one of these kinds and speaks of a label of a kernel.
+    """Return the directive that makes axes of one of these kinds and speaks of a label of a kernel.
 
     One about the owner alone (`mm.x:16`) comes before one about all Funcs of the kernel.
     """
@@ -87,12 +87,12 @@ def find_directive(
 
 
 def makers(state: State, *kinds: AxisKind) -> tuple[str, ...]:
-    """The names of the directives that make axes of these kinds; the first ones count most."""
+    """Return the names of the directives that make axes of these kinds, the best first."""
     return tuple(name for kind in kinds for name in state.makers.get(kind, ()))
 
 
 def find_option(state: State, kernel: Kernel, *words: str) -> Origin:
-    """The directive of a kernel's Func by one of these names; the first name counts most."""
+    """Return the directive of a kernel's Func by one of these names; the first name counts most."""
     for word in words:
         for directive in state.program.directives:
             if directive.name == word and directive.func == kernel.func:
@@ -101,7 +101,7 @@ def find_option(state: State, kernel: Kernel, *words: str) -> Origin:
 
 
 def find_edit(state: State, kernel: Kernel, does: Callable[[Launch], object]) -> Origin:
-    """The directive that makes something true of the launch of a kernel."""
+    """Return the directive that makes something true of the launch of a kernel."""
     return find_option(state, kernel, *(one.name for one in asking_for(kernel, does)))
 
 
@@ -115,7 +115,7 @@ def _targets(directive: Directive) -> Iterator[str | int]:
 
 
 def _axes(kernel: Kernel) -> Iterator[tuple[Axis, *tuple[AxisKind, ...]]]:
-    """Each axis of a kernel, and of which kinds it is."""
+    """Yield each axis of a kernel, and the kinds of axes that it belongs to."""
     outer = {label for axis in kernel.grid for label in axis.origin.labels}
     for axis in kernel.grid:
         yield axis, AxisKind.GROUPS if axis.name in outer else AxisKind.GRID

@@ -11,7 +11,7 @@ HINT = "a plugin is a Python file with classes that inherit dtpoly.primitives.Pr
 
 
 def called(point: Any) -> str:
-    """An entry point and its package, for a message."""
+    """Return an entry point and its package, for a message."""
     package = f" of {point.dist.name} {point.dist.version}" if point.dist else ""
     return f"the entry point '{point.name} = {point.value}'{package}"
 
@@ -43,7 +43,7 @@ def no_python(path: str, error: SyntaxError | ValueError) -> Diagnostic:
 
 
 def _place_of(path: str, error: SyntaxError) -> Span | None:
-    """Where Python stopped reading; its columns count characters from 1."""
+    """Return where Python stopped reading; its columns count characters from 1."""
     line = place(path, error.lineno or 0)
     if line is None or error.offset is None:
         return line
@@ -57,7 +57,7 @@ def _place_of(path: str, error: SyntaxError) -> Span | None:
 
 
 def fails(what: str, error: BaseException, span: Span | None) -> Diagnostic:
-    """The code of a plugin raised an exception while it was loaded."""
+    """Return the code of a plugin raised an exception while it was loaded."""
     missing = isinstance(error, ModuleNotFoundError) and error.name
     return Diagnostic(
         "DT222",
@@ -72,7 +72,7 @@ def fails(what: str, error: BaseException, span: Span | None) -> Diagnostic:
 
 
 def nothing_in(path: str, module: ModuleType) -> Diagnostic:
-    """A file without a primitive; a class that is nearly one is shown."""
+    """Return a file without a primitive; a class that is nearly one is shown."""
     almost = [
         cls for cls in vars(module).values() if isinstance(cls, type) and _is_mine(cls, module)
     ]
@@ -92,7 +92,7 @@ def _is_mine(cls: type, module: ModuleType) -> bool:
 
 
 def no_primitive(point: Any, value: object) -> Diagnostic:
-    """An entry point names something else."""
+    """Return an entry point names something else."""
     return Diagnostic(
         "DT223",
         Severity.ERROR,

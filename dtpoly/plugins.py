@@ -20,8 +20,8 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frozen import dataclass
 from dtpoly.python_places import raised_at
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.vet import vet
 
 GROUP = "dtpoly.primitives"
@@ -39,7 +39,7 @@ class Loaded:
 def with_plugins(
     plugins: Iterable[str | Path | type[Primitive]], primitives: Primitives = DIRECTIVES
 ) -> Primitives:
-    """The primitives and those of plugins: files, or classes. Raises DtpolyError."""
+    """Return the primitives and those of plugins: files, or classes. Raises DtpolyError."""
     found: list[Diagnostic] = []
     more: list[type[Primitive]] = []
     for plugin in dict.fromkeys(p if isinstance(p, type) else str(p) for p in plugins):
@@ -57,7 +57,7 @@ def with_plugins(
 
 
 def load_file(path: str) -> Primitives:
-    """The primitives that a Python file defines. Raises DtpolyError.
+    """Return the primitives that a Python file defines. Raises DtpolyError.
 
     The file is run; what it prints goes to standard error.
     """
@@ -96,7 +96,7 @@ def load_file(path: str) -> Primitives:
 
 
 def _defined_in(module: ModuleType) -> Primitives:
-    """The primitives of a module, in the order of definition; `_Name` is for the module itself."""
+    """Return the primitives of a module in their order, without those called `_Name`."""
     classes = dict.fromkeys(
         value
         for value in vars(module).values()
@@ -116,7 +116,7 @@ class InFile:
 
 
 def portable(primitives: Primitives) -> tuple[type[Primitive] | InFile, ...]:
-    """Those that are not dtpoly's own, as another process can find them."""
+    """Return the directives that are not dtpoly's own, in a form that another process can load."""
     return tuple(
         InFile(os.path.abspath(cls.__module__[len(LOADED) : -1]), cls.__qualname__)
         if cls.__module__.startswith(LOADED)
@@ -127,7 +127,7 @@ def portable(primitives: Primitives) -> tuple[type[Primitive] | InFile, ...]:
 
 
 def from_portable(found: Iterable[type[Primitive] | InFile]) -> Primitives:
-    """The primitives that `portable` was given. Raises DtpolyError.
+    """Return the primitives that `portable` was given. Raises DtpolyError.
 
     A file that this process has loaded is not run again, so that its classes stay what they are.
     """
@@ -150,7 +150,7 @@ def _loaded_from(path: str) -> Primitives:
 
 
 def completed(directives: Iterable[Directive], primitives: Primitives) -> Loaded:
-    """The primitives; those of installed packages too, if a directive is none of the others.
+    """Return the primitives; those of installed packages too, if a directive is none of the others.
 
     So a broken package is in nobody's way, and a file that needs none is not slowed down.
     """

@@ -11,13 +11,18 @@ from dtpoly.ir.kernel import Step
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
-from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, Refusal, TensorName, Word
+from dtpoly.schedule.argument_kinds import FuncName, Kind, OneOf, Refusal, TensorName, Word
+from dtpoly.schedule.argument_kinds import IntegerKind as Integer
+from dtpoly.schedule.argument_values import Divided, Name, Sized
 from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.facts import Blocked, Fact, Fused, Inlined, NewName, Numbered
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
+from dtpoly.schedule.labels import DividedLabel, SizedLabel
+from dtpoly.schedule.labels import LabelKind as Label
 from dtpoly.schedule.made import Made
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive, Written
+from dtpoly.schedule.reference import Reference
+from dtpoly.schedule.reference import ReferenceRow as Row
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import (
     AxisKind,
@@ -32,7 +37,6 @@ from dtpoly.schedule.tree import (
     loops,
     rewrite,
 )
-from dtpoly.schedule.values import Divided, Name, Sized
 
 __all__ = [
     "Affine",
@@ -75,7 +79,9 @@ __all__ = [
     "Piece",
     "Primitive",
     "Program",
+    "Reference",
     "Refusal",
+    "Row",
     "Sequence",
     "Severity",
     "Sized",

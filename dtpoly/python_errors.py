@@ -4,8 +4,8 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.render.html import block
-from dtpoly.render.text import plain, render
 
 
 class Messages(tuple[Diagnostic, ...]):
@@ -24,7 +24,7 @@ class Messages(tuple[Diagnostic, ...]):
         return block(str(self))
 
 
-class Text(str):
+class ShownText(str):
     """A text of several lines; a prompt and a notebook show the lines instead of one literal."""
 
     __slots__ = ()
@@ -47,7 +47,7 @@ def told() -> Generator[None]:
 
 
 def error_of(found: Iterable[Diagnostic]) -> DtpolyError:
-    """An error whose text is what the command line prints of these diagnostics."""
+    """Return an error whose text is what the command line prints of these diagnostics."""
     kept = tuple(found)
     errors = [diagnostic for diagnostic in kept if diagnostic.severity is Severity.ERROR]
     return DtpolyError(kept, plain(render(errors)).rstrip())

@@ -11,7 +11,7 @@ LONG = 400  # letters of what an exception says
 
 
 def raised_at(error: BaseException, module: str) -> Span | None:
-    """Where an exception was raised, as far as that is in a module's own code.
+    """Return where an exception was raised, as far as that is in a module's own code.
 
     An error deep inside of a library is shown at the line that called it.
     """
@@ -29,7 +29,7 @@ def raised_at(error: BaseException, module: str) -> Span | None:
 
 
 def place(file: str, number: int, start: int | None = None, end: int | None = None) -> Span | None:
-    """A line of a Python file, or its bytes start..end; None if the text is not at hand."""
+    """Return a line of a Python file, or its bytes start..end; None if the text is not at hand."""
     source = _source(file)
     if not 1 <= number < len(source.line_starts):
         return None
@@ -48,20 +48,20 @@ def _source(file: str) -> Source:
 
 
 def class_place(cls: type) -> Span | None:
-    """The name of a class where it is defined."""
+    """Return the name of a class where it is defined."""
     source = _source(file_of(cls))
     found = re.search(rf"^\s*class\s+({re.escape(cls.__name__)})\b", source.text, re.MULTILINE)
     return Span(source, found.start(1), found.end(1)) if found else None
 
 
 def function_place(function: object) -> Span | None:
-    """The first line of a function."""
+    """Return the first line of a function."""
     code = getattr(function, "__code__", None)
     return None if code is None else place(code.co_filename, code.co_firstlineno)
 
 
 def file_of(cls: type) -> str:
-    """The file that defines a class; in a notebook, what Python calls the cell."""
+    """Return the file that defines a class; in a notebook, what Python calls the cell."""
     file = getattr(sys.modules.get(cls.__module__), "__file__", None)
     if file is not None:
         return str(file)
@@ -72,7 +72,7 @@ def file_of(cls: type) -> str:
 
 
 def said_by(error: BaseException) -> str:
-    """An exception in one line: its type and its words."""
+    """Return an exception in one line: its type and its words."""
     try:
         words = " ".join(str(error).split())
     except Exception:

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 
-from dtpoly.compile import Checked
+from dtpoly.checking import Checked
 from dtpoly.diagnostics import Diagnostic, DtpolyError, in_source_order
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code, Test, code_of
@@ -26,7 +26,7 @@ class Remarked:
 
 
 def remarked_soon(checked: Checked) -> Remarked:
-    """The same as `remarked`, but of a file with very many kernels what needs no code."""
+    """Return the same as `remarked`, but of a file with very many kernels what needs no code."""
     verdict = checked.verdict
     if verdict is not None and len(verdict.scheduled.kernels) > MOST_KERNELS:
         return Remarked(in_source_order(checked.diagnostics), is_partial=True)
@@ -34,7 +34,12 @@ def remarked_soon(checked: Checked) -> Remarked:
 
 
 def remarked(
-    checked: Checked, header: str = "", test: Test = None, wanted: Sequence[str] | None = None
+    checked: Checked,
+    header: str = "",
+    test: Test = None,
+    wanted: Sequence[str] | None = None,
+    *,
+    carries_runtime: bool = True,
 ) -> Remarked:
     """Generate the code of a file that was checked, and add what only the code can show.
 
@@ -45,7 +50,7 @@ def remarked(
         return Remarked(in_source_order(checked.diagnostics))
     state = checked.verdict.scheduled
     try:
-        code = code_of(state, header, test, wanted)
+        code = code_of(state, header, test, wanted, carries_runtime=carries_runtime)
     except DtpolyError as error:
         return Remarked(in_source_order((*checked.diagnostics, *error.diagnostics)))
     more = vain(state, code.stages, checked.primitives)

@@ -14,8 +14,8 @@ from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frontend.syntax import File
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.question import in_the_way
+from dtpoly.schedule.bound_primitives import Primitives, bind
+from dtpoly.schedule.directive_question import in_the_way
 from dtpoly.schedule.settings import settings
 from dtpoly.source import Source, Span
 
@@ -28,7 +28,7 @@ _NO_LINE_END = re.compile(r"[^\n]")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class Reread:
     """A file to which texts of directives were added, and what is wrong with these texts."""
 
     file: File
@@ -37,37 +37,37 @@ class Read:
 
 
 def sources_of(file: File) -> Sources:
-    """The texts that the statements of a file stand in, its own first."""
+    """Return the texts that the statements of a file stand in, its own first."""
     return tuple(dict.fromkeys((file.source, *(one.span.source for one in file.statements))))
 
 
-def read(sources: Sources) -> Read:
-    """The first text is a file; the others are added to it."""
+def read(sources: Sources) -> Reread:
+    """Read several texts: the first is a file, and the others are added to it."""
     first, *others = sources
     parsed = parse(first)
-    known = Read(parsed.file, tuple(parsed.found))
+    known = Reread(parsed.file, tuple(parsed.found))
     for source in others:
         more = add(known.file, source)
-        known = Read(more.file, (*known.found, *more.found), more.added)
+        known = Reread(more.file, (*known.found, *more.found), more.added)
     return known
 
 
-def add(file: File, source: Source) -> Read:
-    """One more text, which may hold nothing but directives."""
+def add(file: File, source: Source) -> Reread:
+    """Add one more text, which may hold nothing but directives."""
     added = add_directives(file, source)
     found = (*added.found, *(_no_directive(other.span) for other in added.others))
-    return Read(added.file, found, len(added.directives))
+    return Reread(added.file, found, len(added.directives))
 
 
 def without(sources: Sources, spans: Iterable[Span]) -> Sources:
-    """The texts with blanks in the place of some directives."""
+    """Return the texts with blanks in the place of some directives."""
     gone = tuple(spans)
     first, *others = (_blanked(source, gone) for source in sources)
     return (first, *(source for source in others if source.text.strip()))
 
 
 def instead(sources: Sources, text: Source, primitives: Primitives) -> Sources:
-    """The texts with these directives in the place of those that contradict them.
+    """Return the texts with these directives in the place of those that contradict them.
 
     Of a directive with several arguments, those that nothing contradicts are left.
     Raises DtpolyError where the new text is wrong.
@@ -86,7 +86,7 @@ def instead(sources: Sources, text: Source, primitives: Primitives) -> Sources:
 def named(
     directives: Sequence[Directive], words: str, sources: Sources, primitives: Primitives
 ) -> tuple[Directive, ...]:
-    """The directives that `f.block` or `f.block(x:4)` names. Raises DtpolyError, ValueError."""
+    """Return the directives that `f.block` or `f.block(x:4)` names. Raises DtpolyError."""
     func, dot, name = words.strip().partition(".")
     if dot and name.isidentifier():
         found = [one for one in directives if (one.func, one.name) == (func, name)]

@@ -49,15 +49,15 @@ class Span:
 
     @property
     def text(self) -> str:
-        """The characters themselves."""
+        """Return the characters themselves."""
         return self.source.text[self.start : self.end]
 
     def to(self, other: "Span") -> "Span":
-        """The span from this one's start to the other's end."""
+        """Return the span from this one's start to the other's end."""
         return Span(self.source, self.start, max(self.end, other.end))
 
     def lines(self) -> Iterator[int]:
-        """Numbers of the lines that the span touches."""
+        """Return the numbers of the lines that the span touches."""
         first = self.source.line_number(self.start)
         last = self.source.line_number(max(self.start, self.end - 1))
         return iter(range(first, last + 1))

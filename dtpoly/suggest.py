@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 
 def near(word: str, known: Iterable[str]) -> str | None:
-    """The closest known word, first regardless of case; None if none is close."""
+    """Return the closest known word, first regardless of case; None if none is close."""
     candidates = [candidate for candidate in known if candidate != word]
     if len(word) > 64:
         return None

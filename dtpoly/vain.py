@@ -9,9 +9,9 @@ from functools import partial
 
 from dtpoly.codegen.module import Generated
 from dtpoly.diagnostics import Diagnostic
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.foreign import checked
 from dtpoly.schedule.made import Made
-from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.state import State
 
 

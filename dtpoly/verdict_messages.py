@@ -4,7 +4,15 @@ from collections.abc import Iterator, Sequence
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.source import Source, Span
-from dtpoly.verify.proof.report import LAYERS, Function, Instance, Layer, Report, Verdict, Witness
+from dtpoly.verify.proof.report import (
+    LAYERS,
+    CallWitness,
+    FunctionReport,
+    Layer,
+    LayerVerdict,
+    LineRun,
+    Report,
+)
 from dtpoly.verify.triton.said import is_by_hand
 
 SEE = "not looked at"
@@ -26,10 +34,10 @@ def of_edited(report: Report, kernel: Source) -> tuple[Diagnostic, ...]:
 
 
 def _all(report: Report, kernel: Source, code: str, title: str, hint: str) -> Iterator[Diagnostic]:
-    """One message for each function: of what is refuted; without that, of what is not proved."""
+    """Make one message for each function: of what is refuted, else of what is not proved."""
     for function in report.functions:
-        refuted = [one for one in function.layers if one.verdict is Verdict.REFUTED]
-        unknown = [one for one in function.layers if one.verdict is Verdict.UNKNOWN]
+        refuted = [one for one in function.layers if one.verdict is LayerVerdict.REFUTED]
+        unknown = [one for one in function.layers if one.verdict is LayerVerdict.UNKNOWN]
         if refuted:
             shown = title.format(_quoted(function))
             is_users = code == "DT312"  # what is wrong in a text of ours, only we can mend
@@ -41,7 +49,7 @@ def _all(report: Report, kernel: Source, code: str, title: str, hint: str) -> It
             yield _told("DT311", Severity.WARNING, shown, looked, kernel, _way_on(looked, kernel))
 
 
-def _quoted(function: Function) -> str:
+def _quoted(function: FunctionReport) -> str:
     return f"'{function.name}'" if function.name else "the file"
 
 
@@ -69,12 +77,12 @@ def _told(
     same = [one for one in layers if (one.line, one.why) == (first.line, first.why)]
     others = [one for one in layers if one not in same]
     span = _span(kernel, first.line)
-    word = "refuted" if first.verdict is Verdict.REFUTED else "not proved"
+    word = "refuted" if first.verdict is LayerVerdict.REFUTED else "not proved"
     names = " and ".join(filter(None, (", ".join(one.name for one in same[:-1]), same[-1].name)))
     meaning = f", which says that {LAYERS[first.name]}" if first.name in LAYERS else ""
     notes = [Note(f"{word}: {names}{'' if len(same) > 1 else meaning}")]
     if first.witness is not None:
-        may = "" if first.verdict is Verdict.REFUTED else "it may be wrong "
+        may = "" if first.verdict is LayerVerdict.REFUTED else "it may be wrong "
         notes.append(Note(f"{may}{show_witness(first.witness)}"))
     if span is None and first.why:
         notes.insert(0, Note(first.why))
@@ -84,7 +92,7 @@ def _told(
 
 
 def _span(source: Source, number: int) -> Span | None:
-    """The words of a line; nothing where there is no such line."""
+    """Return the words of a line; nothing where there is no such line."""
     if not 0 < number <= len(source.line_starts):
         return None
     line = source.line(number)
@@ -94,7 +102,7 @@ def _span(source: Source, number: int) -> Span | None:
     return Span(source, start + indent, start + indent + len(stripped))
 
 
-def show_witness(witness: Witness) -> str:
+def show_witness(witness: CallWitness) -> str:
     """`at x = 1, y = 512: program 0, y_start = 0, lane (1, 0) stores out[1, 0]`."""
     sizes = ", ".join(f"{label} = {size}" for label, size in witness.sizes)
     where = " ".join(filter(None, (show_instance(witness.at), witness.what)))
@@ -104,7 +112,7 @@ def show_witness(witness: Witness) -> str:
     return f"{head}: {said}" if said else head
 
 
-def show_instance(one: Instance) -> str:
+def show_instance(one: LineRun) -> str:
     """`program (0, 1), k_start = 0, lane 3`."""
     parts = [f"{loop} = {value}" for loop, value in one.loops]
     if one.program:

@@ -5,17 +5,17 @@ from dataclasses import asdict
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.render.as_json import Data, document
-from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.report import Layer, LayerVerdict, Report
 
 
 def head(report: Report) -> tuple[str, ...]:
-    """The names of the layers."""
+    """Return the names of the layers."""
     layers = report.functions[0].layers if report.functions else ()
     return ("function", *(layer.name for layer in layers), "seconds")
 
 
 def rows(report: Report) -> list[tuple[str, ...]]:
-    """A row for each function."""
+    """Return a row for each function."""
     return [
         (
             function.name or "the file",
@@ -42,7 +42,7 @@ def assumptions(report: Report) -> Iterator[str]:
 
 
 def verdict_data(report: Report, told: Sequence[Diagnostic]) -> Data:
-    """For JSON."""
+    """Return the verdict as data for JSON."""
     return {
         "verdict": str(report.verdict),
         "functions": [
@@ -60,8 +60,8 @@ def verdict_data(report: Report, told: Sequence[Diagnostic]) -> Data:
 
 
 def _layer(layer: Layer) -> Data:
-    """Of what is proved there is no line, no reason and no witness."""
-    is_good = layer.verdict is Verdict.PROVED
+    """Return a layer as data. A proved layer has no line, no reason and no witness."""
+    is_good = layer.verdict is LayerVerdict.PROVED
     return {
         "name": layer.name,
         "verdict": str(layer.verdict),

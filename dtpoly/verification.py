@@ -19,11 +19,23 @@ from dtpoly.codegen.header import with_verdict
 from dtpoly.frozen import dataclass
 from dtpoly.runtime.cache import remembered
 from dtpoly.suggest import near
-from dtpoly.verify.proof.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
+from dtpoly.verify.proof.report import (
+    LAYERS,
+    FunctionReport,
+    Layer,
+    LayerVerdict,
+    Report,
+    as_json,
+    from_json,
+)
 from dtpoly.verify.triton.said import is_by_hand
 
 SECONDS = 10.0  # for each function, unless the user gives more
-FUNCTION = re.compile(r"^def (\w+)\(", re.MULTILINE)
+# The name of a function that is made of a plan, or of one of Python; not of a kernel, nor of the
+# runtime.
+FUNCTION = re.compile(
+    r"^(?:(?<!@triton\.jit\n)def (?!dt_)|(?=\w+ = dt_function\())(\w+)", re.MULTILINE
+)
 
 
 def verified(
@@ -64,7 +76,7 @@ def _engine() -> Iterator[str]:
             yield f"{file} {status.st_size} {status.st_mtime_ns}"
 
 
-def _missing(name: str, text: str, report: Report) -> Function:
+def _missing(name: str, text: str, report: Report) -> FunctionReport:
     """Report a Func that the text does not compute: each layer is UNKNOWN, with a way out."""
     if is_by_hand(text):
         why, there = f"no kernel is given '{name}' to compute", list[str]()
@@ -76,12 +88,12 @@ def _missing(name: str, text: str, report: Report) -> Function:
     if not way and others:
         listed = ", ".join(f"'{one}'" for one in others)
         way = f"this file computes {listed} alone: --func {others[0]} asks about one Func"
-    layers = (Layer(one, Verdict.UNKNOWN, 1, why, way=way) for one in LAYERS)
-    return Function(name, tuple(layers), 0.0)
+    layers = (Layer(one, LayerVerdict.UNKNOWN, 1, why, way=way) for one in LAYERS)
+    return FunctionReport(name, tuple(layers), 0.0)
 
 
 def _shifted(report: Report, lines: int) -> Report:
-    """The header of a text is longer than the one that was verified."""
+    """Return the header of a text is longer than the one that was verified."""
     return Report(
         tuple(
             replace(
@@ -107,25 +119,25 @@ class Proved:
 def proved(
     program: Program, text: str, wanted: Iterable[str] = (), seconds: float = SECONDS
 ) -> Proved:
-    """The text as it is to be written; lines of the report are those of this text."""
+    """Return the text as it is to be written; lines of the report are those of this text."""
     report = verified(program, text, wanted, seconds)
     stamped = with_verdict(text, verdict_lines(report))
     return Proved(stamped, _shifted(report, stamped.count("\n") - text.count("\n")))
 
 
 def verdict_lines(report: Report) -> list[str]:
-    """A line for all functions; where they differ, one for each."""
+    """Return a line for all functions; where they differ, one for each."""
     said = {function.name: _said(function) for function in report.functions}
     if len(set(said.values())) == 1:
         return [f"Verdict: {next(iter(said.values()))}."]
     return [f"Verdict of {name}: {words}." for name, words in said.items()]
 
 
-def _said(function: Function) -> str:
+def _said(function: FunctionReport) -> str:
     """`PROVED stores, loads; UNKNOWN value`; and what that is said under, if anything."""
     parts = (
         (verdict.upper(), [layer.name for layer in function.layers if layer.verdict is verdict])
-        for verdict in Verdict
+        for verdict in LayerVerdict
     )
     said = [f"{word} {', '.join(names)}" for word, names in parts if names]
     return "; ".join((*said, *(f"assumed: {one}" for one in function.assumed)))

@@ -4,17 +4,20 @@ The parser asks this before it hands a statement to the grammar, so the grammar 
 brackets pair.
 """
 
+from itertools import pairwise
+
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.source import Span
 
-from .lexical import CLOSING, OPENING, Piece, Token
+from .lexical import CLOSING, OPENING, RANGE, StatementPiece, Token
 
 MAX_NESTING = 64  # brackets inside brackets
 
 
-def check_brackets(piece: Piece) -> Diagnostic | None:
+def check_brackets(piece: StatementPiece) -> Diagnostic | None:
     """Return the mistake of the first bracket that does not pair or nests too deeply, if any."""
     stack: list[Token] = []
+    ranges = opening_ranges(piece)
     for token in piece.tokens:
         if token.text in OPENING:
             stack.append(token)
@@ -23,10 +26,22 @@ def check_brackets(piece: Piece) -> Diagnostic | None:
         elif token.text in CLOSING:
             if not stack:
                 return _closes_nothing(token)
-            if stack[-1].text != CLOSING[token.text]:
+            is_range = token.text == ")" and stack[-1] in ranges
+            if stack[-1].text != CLOSING[token.text] and not is_range:
                 return _crossed(token, stack)
             stack.pop()
     return _not_closed(stack, piece) if stack else None
+
+
+def opening_ranges(piece: StatementPiece) -> tuple[Token, ...]:
+    """Return the brackets that begin ranges of labels, as in `RVar k in [0, m + 1)`.
+
+    They are closed by a `)`, since a range does not have its stop.
+    """
+    if not piece.is_declaration:
+        return ()
+    pairs = pairwise(piece.tokens)
+    return tuple(two for one, two in pairs if one.text == RANGE and two.text == "[")
 
 
 def open_brackets(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -86,10 +101,12 @@ def _crossed(token: Token, stack: list[Token]) -> Diagnostic:
     )
 
 
-def _not_closed(stack: list[Token], piece: Piece) -> Diagnostic:
+def _not_closed(stack: list[Token], piece: StatementPiece) -> Diagnostic:
     opened = stack[-1]
     end = piece.tokens[-1].span.end
-    closing = "".join(OPENING[token.text] for token in reversed(stack))
+    ranges = opening_ranges(piece)
+    closings = [")" if token in ranges else OPENING[token.text] for token in reversed(stack)]
+    closing = "".join(closings)
     hint = f"close it with '{closing[0]}'"
     edits: tuple[Edit, ...] = (Edit(Span(opened.span.source, end, end), closing),)
     if piece.end is not None and stack[0] is piece.tokens[0]:
@@ -99,7 +116,7 @@ def _not_closed(stack: list[Token], piece: Piece) -> Diagnostic:
         Severity.ERROR,
         f"'{opened.text}' is never closed",
         opened.span,
-        f"no '{OPENING[opened.text]}' before the end of the statement",
+        f"no '{closing[0]}' before the end of the statement",
         hint=hint,
         edits=edits,
     )

@@ -3,15 +3,22 @@
 from collections.abc import Sequence
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.operations import CALL_NAMES, FUNCTIONS, REDUCTION
+from dtpoly.algorithm.operations import (
+    CALL_NAMES,
+    FUNCTIONS,
+    LONGEST_LIST,
+    REDUCTION,
+    SCAN_AFFINE,
+    SCANS,
+)
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.source import Span
 from dtpoly.suggest import near
 
 from . import elsewhere
 from .redeclare import redeclare
-from .symbols import LABELS, Kind, Symbol, declared_here, what
-from .syntax import Call, Indexed, Name, Node
+from .symbols import LABELS, Symbol, SymbolKind, declared_here, what
+from .syntax import CallSyntax, Indexed, NameSyntax, Node
 
 _ERROR = Severity.ERROR
 
@@ -20,7 +27,12 @@ _SIGNATURES = {
     "clamp": "clamp(e, low, high)",
     "pow": "pow(e, n)",
     "where": "where(condition, a, b)",
+    "random": "random(seed, x, y)",
+    "random_bits": "random_bits(seed, x, y)",
+    "rtopk": "rtopk(e, label, j)",
+    "rargtopk": "rargtopk(e, label, j)",
     "rdot": "rdot(left, right, label)",
+    "scan_affine": "scan_affine(a[s], b[s], s, t, h)",
     "cast": "cast(e, dtype)",
     "len": "len(label)",
     "pad": "pad(A, value)[x - 1]",
@@ -35,11 +47,13 @@ def signature(function: str) -> str:
         return _SIGNATURES[function]
     if function in REDUCTION:
         return f"{function}(e, label)"
+    if function in SCANS:
+        return f"{function}(e[s], s, t)"
     arity = FUNCTIONS[function].arity
     return f"{function}({'e' if arity == 1 else ', '.join('abc'[:arity])})"
 
 
-def unknown_function(node: Call, symbol: Symbol | None, last: Symbol | None) -> Diagnostic:
+def unknown_function(node: CallSyntax, symbol: Symbol | None, last: Symbol | None) -> Diagnostic:
     """Report the call of something that is not a function.
 
     `last` is the symbol that the last argument names, or None. It tells `max` of two values from
@@ -77,7 +91,8 @@ def _takes(function: str, count: int) -> bool:
     """True if a function can have this number of arguments."""
     if function in FUNCTIONS:
         return count == FUNCTIONS[function].arity
-    least = {"rdot": 3, "len": 1, "program_id": 1}.get(function, 2)
+    of_scans = {**dict.fromkeys(SCANS, 3), SCAN_AFFINE: 5}
+    least = {**of_scans, "rdot": 3, "len": 1, "program_id": 1}.get(function, 2)
     return count == least if least == 1 else count >= least
 
 
@@ -85,9 +100,9 @@ def _all_functions() -> str:
     return ", ".join(sorted(CALL_NAMES))
 
 
-def _called_like_a_function(node: Call, symbol: Symbol) -> Diagnostic:
+def _called_like_a_function(node: CallSyntax, symbol: Symbol) -> Diagnostic:
     name = node.function
-    if symbol.kind not in (Kind.FUNC, Kind.IN):
+    if symbol.kind not in (SymbolKind.FUNC, SymbolKind.IN):
         return Diagnostic(
             "DT128",
             _ERROR,
@@ -117,7 +132,7 @@ def _called_like_a_function(node: Call, symbol: Symbol) -> Diagnostic:
     )
 
 
-def wrong_count(node: Call, expected: str) -> Diagnostic:
+def wrong_count(node: CallSyntax, expected: str) -> Diagnostic:
     """Report a call that has too many or too few arguments."""
     count = len(node.arguments)
     name = node.function.text
@@ -144,14 +159,18 @@ def not_a_dtype(node: Node) -> Diagnostic:
     )
 
 
-def malformed_pad(node: Call) -> Diagnostic:
+def malformed_pad(node: CallSyntax) -> Diagnostic:
     """Report a `pad` that does not have the form pad(A, value)[...]."""
     hint = f"write {signature('pad')}"
     edits: tuple[Edit, ...] = ()
     first = node.arguments[0] if node.arguments else None
-    if len(node.arguments) == 2 and isinstance(first, Name):
+    if len(node.arguments) == 2 and isinstance(first, NameSyntax):
         hint = f"index it: pad({first.text}, {node.arguments[1].span.text})[...]"
-    if len(node.arguments) == 2 and isinstance(first, Indexed) and isinstance(first.base, Name):
+    if (
+        len(node.arguments) == 2
+        and isinstance(first, Indexed)
+        and isinstance(first.base, NameSyntax)
+    ):
         indices = first.span.source.text[first.base.span.end : first.span.end]
         meant = f"pad({first.base.text}, {node.arguments[1].span.text}){indices.strip()}"
         hint = f"write {meant}"
@@ -177,11 +196,11 @@ def not_an_rvar(name: Node, symbol: Symbol) -> Diagnostic:
         "is a Var",
         (declared_here(symbol),),
         f"declare it as RVar {symbol.name}; it can still be an ordinary label elsewhere",
-        redeclare(symbol.span, Kind.RVAR, Kind.VAR),
+        redeclare(symbol.span, SymbolKind.RVAR, SymbolKind.VAR),
     )
 
 
-def not_a_reduction_label(node: Call, argument: Node, symbol: Symbol | None) -> Diagnostic:
+def not_a_reduction_label(node: CallSyntax, argument: Node, symbol: Symbol | None) -> Diagnostic:
     """Report a reduction whose last arguments are not labels."""
     name = node.function.text
     return Diagnostic(
@@ -208,10 +227,10 @@ def reduced_twice(label: str, before: Node, argument: Node) -> Diagnostic:
     )
 
 
-def not_a_label(node: Call, argument: Node, symbol: Symbol | None) -> Diagnostic:
+def not_a_label(node: CallSyntax, argument: Node, symbol: Symbol | None) -> Diagnostic:
     """Report a `len` of something that is not a label."""
     hint = "write len(x) for a label x"
-    if symbol is not None and symbol.kind is not Kind.SIN:
+    if symbol is not None and symbol.kind is not SymbolKind.SIN:
         hint = f"the size of a dimension of '{symbol.name}' is the len of the label that indexes it"
     return Diagnostic(
         "DT150",
@@ -223,7 +242,7 @@ def not_a_label(node: Call, argument: Node, symbol: Symbol | None) -> Diagnostic
     )
 
 
-def depends_on_schedule(node: Call) -> Diagnostic:
+def depends_on_schedule(node: CallSyntax) -> Diagnostic:
     """Warn of a `program_id` in an algorithm."""
     return Diagnostic(
         "DT151",
@@ -235,7 +254,7 @@ def depends_on_schedule(node: Call) -> Diagnostic:
     )
 
 
-def wrong_axis(node: Call, arguments: Sequence[Node]) -> Diagnostic:
+def wrong_axis(node: CallSyntax, arguments: Sequence[Node]) -> Diagnostic:
     """Report a `program_id` whose argument is not an axis of the launch grid."""
     return Diagnostic(
         "DT152",
@@ -262,7 +281,7 @@ def not_an_axis(argument: Node, symbol: Symbol | None) -> Diagnostic:
     )
 
 
-def one_label_only(node: Call, argument: Node) -> Diagnostic:
+def one_label_only(node: CallSyntax, argument: Node) -> Diagnostic:
     """Report an rargmax or rargmin over several labels."""
     return Diagnostic(
         "DT154",
@@ -271,4 +290,56 @@ def one_label_only(node: Call, argument: Node) -> Diagnostic:
         argument.span,
         "a second label",
         hint="its result is an index along one label",
+    )
+
+
+def no_order(word: str, argument: Node) -> Diagnostic:
+    """Report what follows the labels of a scan and is neither `before` nor `reverse`, or again."""
+    return Diagnostic(
+        "DT218",
+        _ERROR,
+        f"'{word}' does not know this order",
+        argument.span,
+        "is no other word of a scan",
+        hint="write before, which leaves out the element at the index itself, or reverse, which "
+        "begins at the end",
+    )
+
+
+def no_result_label(word: str, argument: Node, symbol: Symbol | None) -> Diagnostic:
+    """Report the argument of a scan that should be another label than the scanned one."""
+    return Diagnostic(
+        "DT218",
+        _ERROR,
+        f"'{word}' needs the label of its results",
+        argument.span,
+        "is no name"
+        if symbol is None
+        else "is what it goes over"
+        if symbol.kind in LABELS
+        else f"is {what(symbol)}",
+        () if symbol is None else (declared_here(symbol),),
+        f"name a label of the left side: {signature(word)} is the result for all s up to t",
+    )
+
+
+def no_places(node: CallSyntax, argument: Node, symbol: Symbol | None) -> Diagnostic:
+    """Report a list whose places are no label of a fixed size, or of one that is too large."""
+    if symbol is None:
+        seen = "not a label"
+    elif symbol.kind not in LABELS:
+        seen = f"is {what(symbol)}"
+    elif symbol.size is None:
+        seen = "has no size in the file"
+    else:
+        seen = f"has {symbol.size:,} indices"
+    return Diagnostic(
+        "DT235",
+        _ERROR,
+        f"the places of '{node.function.text}' are the indices of a label",
+        argument.span,
+        seen,
+        (Note("how long the list is decides what a kernel holds in registers"),),
+        f"declare a label with 1 to {LONGEST_LIST} indices, as in Var j: 8, and write "
+        f"{node.function.text}(e, k, j)",
     )

@@ -6,13 +6,23 @@ from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.source import Span
 from dtpoly.suggest import near
 
-from .syntax import AlgorithmFile, Choice, Name, Node, Number, Range, Statement
+from .syntax import (
+    AlgorithmFile,
+    ChoiceSyntax,
+    NameSyntax,
+    Node,
+    NumberSyntax,
+    RangeSyntax,
+    Statement,
+)
 
 _ERROR = Severity.ERROR
 
 
 def option_twice(
-    again: Name | Number | Range, value: int | str, first: Name | Number | Range
+    again: NameSyntax | NumberSyntax | RangeSyntax,
+    value: int | str,
+    first: NameSyntax | NumberSyntax | RangeSyntax,
 ) -> Diagnostic:
     """Report an option that stands twice in a choice."""
     return Diagnostic(
@@ -26,7 +36,7 @@ def option_twice(
     )
 
 
-def too_many_options(choice: Choice, most: int) -> Diagnostic:
+def too_many_options(choice: ChoiceSyntax, most: int) -> Diagnostic:
     """Report a choice that has more options than anybody could try."""
     return Diagnostic(
         "DT242",
@@ -38,7 +48,7 @@ def too_many_options(choice: Choice, most: int) -> Diagnostic:
     )
 
 
-def empty_range(written: Range) -> Diagnostic:
+def empty_range(written: RangeSyntax) -> Diagnostic:
     """Report a range from a number to a smaller one."""
     swapped = f"{written.last.text}..{written.first.text}"
     return Diagnostic(
@@ -52,7 +62,7 @@ def empty_range(written: Range) -> Diagnostic:
     )
 
 
-def never_grows(written: Range, first: str, step: str) -> Diagnostic:
+def never_grows(written: RangeSyntax, first: str, step: str) -> Diagnostic:
     """Report a range that never reaches its end, because its steps do not grow."""
     return Diagnostic(
         "DT243",
@@ -65,7 +75,7 @@ def never_grows(written: Range, first: str, step: str) -> Diagnostic:
     )
 
 
-def choice_of_labels(choice: Choice) -> Diagnostic:
+def choice_of_labels(choice: ChoiceSyntax) -> Diagnostic:
     """Report a choice before a ':', where the label of a number stands."""
     return Diagnostic(
         "DT244",
@@ -77,7 +87,7 @@ def choice_of_labels(choice: Choice) -> Diagnostic:
     )
 
 
-def not_a_divisor(factor: Number | Choice | None) -> Diagnostic:
+def not_a_divisor(factor: NumberSyntax | ChoiceSyntax | None) -> Diagnostic:
     """Report a choice of names where a label is divided by a number."""
     return Diagnostic(
         "DT244",
@@ -89,7 +99,7 @@ def not_a_divisor(factor: Number | Choice | None) -> Diagnostic:
     )
 
 
-def no_choice_here(choice: Choice) -> Diagnostic:
+def no_choice_here(choice: ChoiceSyntax) -> Diagnostic:
     """Report a choice in a directive that is added to a schedule, where nothing may stay open."""
     return Diagnostic(
         "DT244",
@@ -101,7 +111,9 @@ def no_choice_here(choice: Choice) -> Diagnostic:
     )
 
 
-def unknown_mention(name: Name, path: str, known: Sequence[str], *, is_word: bool) -> Diagnostic:
+def unknown_mention(
+    name: NameSyntax, path: str, known: Sequence[str], *, is_word: bool
+) -> Diagnostic:
     """Report a constraint on a number that no directive has."""
     meant = None if is_word else near(path, known)
     listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
@@ -117,7 +129,7 @@ def unknown_mention(name: Name, path: str, known: Sequence[str], *, is_word: boo
     )
 
 
-def ambiguous_mention(name: Name, path: str, funcs: Sequence[str]) -> Diagnostic:
+def ambiguous_mention(name: NameSyntax, path: str, funcs: Sequence[str]) -> Diagnostic:
     """Report a constraint on a number that the directives of several Funcs have."""
     return Diagnostic(
         "DT246",

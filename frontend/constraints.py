@@ -12,31 +12,33 @@ from dtpoly.algorithm.choices import (
     Choice,
     Condition,
     Constraint,
+    ConstraintOperation,
     Item,
     Mention,
     OpenArgument,
     OpenDirective,
-    Operation,
-    Whole,
+    WholeNumber,
 )
 from dtpoly.frozen import dataclass
 
 from . import choice_messages
-from .names import Names
+from .name_lookup import Names
 from .syntax import (
-    Binary,
-    Call,
+    BinarySyntax,
+    CallSyntax,
     DirectiveCall,
     File,
     Indexed,
-    Name,
+    NameSyntax,
     Node,
-    Number,
+    NumberSyntax,
     Unary,
     directives_in,
 )
-from .syntax import Constraint as WrittenConstraint
+from .syntax import ConstraintSyntax as WrittenConstraint
 
+# Operators of values that constraints do not have.
+BITS = ("//", "<<", ">>", "&", "|", "^", "~")
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 ARITHMETIC = ("+", "-", "*", "%")
 MAX_DIGITS = 19
@@ -109,9 +111,14 @@ def number_of(argument: OpenArgument) -> int | str | Choice:
 def _truth(node: Node, known: _Known, names: Names) -> Condition | None:
     """Lower comparisons that `and` and `or` join to a condition; report anything else."""
     match node:
-        case Binary(left=left, operator=operator, right=right) if operator.text in ("and", "or"):
+        case BinarySyntax(left=left, operator=operator, right=right) if operator.text in (
+            "and",
+            "or",
+        ):
             return _both(node, partial(_truth, known=known, names=names), left, right)
-        case Binary(left=left, operator=operator, right=right) if operator.text in COMPARISONS:
+        case BinarySyntax(left=left, operator=operator, right=right) if (
+            operator.text in COMPARISONS
+        ):
             return _both(node, partial(_number, known=known, names=names), left, right)
         case Unary(operator=operator) if operator.text == "not":
             hint = "compare the other way round: not a < b is a >= b"
@@ -123,37 +130,41 @@ def _truth(node: Node, known: _Known, names: Names) -> Condition | None:
 
 
 def _both(
-    node: Binary, lower: Callable[[Node], Condition | None], left: Node, right: Node
+    node: BinarySyntax, lower: Callable[[Node], Condition | None], left: Node, right: Node
 ) -> Condition | None:
     one, two = lower(left), lower(right)
-    return None if one is None or two is None else Operation(node.operator.text, one, two)
+    return None if one is None or two is None else ConstraintOperation(node.operator.text, one, two)
 
 
 def _number(node: Node, known: _Known, names: Names) -> Condition | None:
     """Lower a sum, product or remainder of whole numbers; report anything else."""
     wrong, hint = "not a whole number", "constraints are made of whole numbers and + - * %"
     match node:
-        case Name():
+        case NameSyntax():
             return _mention(node, known, names)
-        case Number(text=text):
+        case NumberSyntax(text=text):
             if text.isdigit() and len(text) < MAX_DIGITS:
-                return Whole(int(text))
-        case Binary(left=left, operator=operator, right=right) if operator.text in ARITHMETIC:
+                return WholeNumber(int(text))
+        case BinarySyntax(left=left, operator=operator, right=right) if operator.text in ARITHMETIC:
             return _both(node, partial(_number, known=known, names=names), left, right)
-        case Binary(operator=operator) if operator.text == "/":
+        case BinarySyntax(operator=operator) if operator.text == "/":
             wrong, hint = "'/' is not taken here", "multiply the other side"
         case Unary(operator=operator, operand=operand) if operator.text in ("+", "-"):
             value = _number(operand, known, names)
-            return None if value is None else Operation(operator.text, Whole(0), value)
-        case Call() | Indexed():
+            return (
+                None if value is None else ConstraintOperation(operator.text, WholeNumber(0), value)
+            )
+        case CallSyntax() | Indexed():
             wrong = "no function and no index is taken here"
-        case Binary() | Unary():
+        case BinarySyntax(operator=operator) | Unary(operator=operator) if operator.text in BITS:
+            wrong = f"'{operator.text}' is not taken here"
+        case BinarySyntax() | Unary():
             wrong = "a comparison, and not a number"
     names.tell(choice_messages.not_a_condition(node, wrong, hint))
     return None
 
 
-def _mention(name: Name, known: _Known, names: Names) -> Mention | None:
+def _mention(name: NameSyntax, known: _Known, names: Names) -> Mention | None:
     path = tuple("".join(name.text.split()).split("."))
     text = ".".join(path)
     if path in known.numbers:

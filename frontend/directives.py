@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from dtpoly.algorithm.choices import Alternatives, Choice, Item, OpenArgument, OpenDirective
 from dtpoly.algorithm.program import Argument, Directive, Split
 
-from . import choice_messages, messages
-from .expressions import MAX_INTEGER
-from .names import Names
-from .symbols import Kind
-from .syntax import Alternatives as WrittenAlternatives
-from .syntax import Choice as WrittenChoice
-from .syntax import DirectiveArgument, DirectiveCall, File, Name, Number, Range
+from . import choice_messages
+from . import name_messages as messages
+from .expression_meaning import MAX_INTEGER
+from .name_lookup import Names
+from .symbols import SymbolKind
+from .syntax import AlternativesSyntax as WrittenAlternatives
+from .syntax import ChoiceSyntax as WrittenChoice
+from .syntax import DirectiveArgument, DirectiveCall, File, NameSyntax, NumberSyntax, RangeSyntax
 
 MAX_OPTIONS = 1_000  # of one choice
 
@@ -45,10 +46,10 @@ def _item(written: DirectiveCall | WrittenAlternatives, names: Names) -> Iterato
         options = (tuple(i for one in o for i in _item(one, names)) for o in written.options)
         yield Alternatives(tuple(options), written.span)
         return
-    symbol = names.find(written.func, Kind.FUNC)
+    symbol = names.find(written.func, SymbolKind.FUNC)
     arguments = [_argument(argument, names) for argument in written.arguments]
     good = tuple(argument for argument in arguments if argument is not None)
-    if symbol is not None and symbol.kind is not Kind.FUNC:
+    if symbol is not None and symbol.kind is not SymbolKind.FUNC:
         names.tell(messages.not_schedulable(written, symbol))
     elif symbol is not None and len(good) == len(arguments):
         yield OpenDirective(symbol.name, written.name.text, good, written.span)
@@ -73,12 +74,14 @@ def _argument(argument: DirectiveArgument, names: Names) -> OpenArgument | None:
     return OpenArgument(target, value, factor, argument.span)
 
 
-def _part(node: Name | Number | WrittenChoice, names: Names) -> str | int | Choice | None:
+def _part(
+    node: NameSyntax | NumberSyntax | WrittenChoice, names: Names
+) -> str | int | Choice | None:
     return _choice(node, names) if isinstance(node, WrittenChoice) else _value(node, names)
 
 
-def _value(node: Name | Number, names: Names) -> str | int | None:
-    if isinstance(node, Name):
+def _value(node: NameSyntax | NumberSyntax, names: Names) -> str | int | None:
+    if isinstance(node, NameSyntax):
         return "".join(node.text.split())
     digits = node.text.lstrip("+-")
     if not digits.isdigit():
@@ -91,7 +94,7 @@ def _value(node: Name | Number, names: Names) -> str | int | None:
 
 
 def _choice(choice: WrittenChoice, names: Names) -> Choice | None:
-    options: dict[int | str, Name | Number | Range] = {}
+    options: dict[int | str, NameSyntax | NumberSyntax | RangeSyntax] = {}
     for written in choice.options:
         values = _options(written, names)
         if values is None:
@@ -107,9 +110,11 @@ def _choice(choice: WrittenChoice, names: Names) -> Choice | None:
     return Choice(tuple(options), choice.span)
 
 
-def _options(written: Name | Number | Range, names: Names) -> Sequence[int | str] | None:
+def _options(
+    written: NameSyntax | NumberSyntax | RangeSyntax, names: Names
+) -> Sequence[int | str] | None:
     """Return the numbers or the name that an option stands for; report a range that is wrong."""
-    if not isinstance(written, Range):
+    if not isinstance(written, RangeSyntax):
         value = _value(written, names)
         return None if value is None else (value,)
     first, last = _value(written.first, names), _value(written.last, names)

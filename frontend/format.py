@@ -9,8 +9,8 @@ from itertools import groupby
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.source import Source
 
-from .layout import INDENT, MAX_COLUMNS, Line, lay_out, line_ends_before
-from .lexical import Kind, Token, scan
+from .lexical import Token, TokenKind, scan
+from .line_layout import INDENT, MAX_COLUMNS, StatementLine, lay_out, line_ends_before
 from .parse import parse
 
 
@@ -27,28 +27,28 @@ def format_source(source: Source) -> str:
     return "".join(f"{text}\n" for text in _aligned(_lines(scan(source).tokens)))
 
 
-def _lines(tokens: Sequence[Token]) -> list[Line]:
-    lines: list[Line] = []
+def _lines(tokens: Sequence[Token]) -> list[StatementLine]:
+    lines: list[StatementLine] = []
     at = 0
     while at < len(tokens):
         token, breaks = tokens[at], line_ends_before(tokens, at)
-        if token.kind is Kind.COMMENT and breaks == 0 and lines:
-            lines[-1] = Line(lines[-1].code, token)
+        if token.kind is TokenKind.COMMENT and breaks == 0 and lines:
+            lines[-1] = StatementLine(lines[-1].code, token)
             at += 1
             continue
         if breaks > 1 and lines:
-            lines.append(Line("", None))
-        if token.kind is Kind.COMMENT:
-            lines.append(Line("", token))
+            lines.append(StatementLine("", None))
+        if token.kind is TokenKind.COMMENT:
+            lines.append(StatementLine("", token))
             at += 1
             continue
-        end = next(i for i in range(at, len(tokens)) if tokens[i].kind is Kind.END) + 1
+        end = next(i for i in range(at, len(tokens)) if tokens[i].kind is TokenKind.END) + 1
         lines.extend(lay_out(tokens[at:end]))
         at = end
     return lines
 
 
-def _aligned(lines: Sequence[Line]) -> Iterator[str]:
+def _aligned(lines: Sequence[StatementLine]) -> Iterator[str]:
     """Yield the text of each line; comments at the ends of neighbouring lines share a column."""
     for trailed, group in groupby(lines, _is_trailed):
         run = tuple(group)
@@ -61,7 +61,7 @@ def _aligned(lines: Sequence[Line]) -> Iterator[str]:
             yield f"{line.code.ljust(column)}{gap}{comment}"
 
 
-def _is_trailed(line: Line) -> bool:
+def _is_trailed(line: StatementLine) -> bool:
     return line.comment is not None and bool(line.code.strip())
 
 

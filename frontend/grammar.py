@@ -54,8 +54,8 @@ def _expression(suffix: str = "") -> ParserElement:
     number = _NUMBER
     word = _terminal(f"{name}|{number}", "a value")
     # One terminal reads all signs, or none: each match that fails costs pyparsing an exception.
-    prefixes = _terminal(r"(?:(?:[-+]|not\b)\s*)*", "signs")
-    infix = _terminal(r"<=|>=|==|!=|[-+*/%<>]|(?:and|or)\b", "an operator")
+    prefixes = _terminal(r"(?:(?:[-+~]|not\b)\s*)*", "signs")
+    infix = _terminal(r"<=|>=|==|!=|<<|>>|//|[-+*/%<>&|^]|(?:and|or)\b", "an operator")
     # `brackets` has checked before which bracket closes which.
     opening, closing = _terminal(r"[(\[]", "'(' or '['"), _terminal(r"[)\]]", "')' or ']'")
 
@@ -73,7 +73,14 @@ def _declaration() -> ParserElement:
     name = _terminal(r"[A-Za-z_][A-Za-z0-9_]*", "a name")
     colon = _terminal(":", "':'").suppress()
     said = _terminal(rf"{_NAME}|[-+]?{_NUMBER}", "a dtype or a size")
-    item = Group(name + Opt(colon - said))
+    word = _terminal(r"in\b", "'in'").suppress()
+    opening, closing = _terminal(r"\[", "'['").suppress(), _terminal(r"\)", "')'").suppress()
+    comma = _terminal(",", "','").suppress()
+    ends = word - opening - EXPRESSION - comma - EXPRESSION - closing
+    into = _terminal(r"into\b", "'into'").suppress()
+    packed = _terminal(r"packed\b", "'packed'").suppress()
+    kept = Group(Opt(into - name)) + Group(Opt(packed - name))
+    item = Group(name + Group(Opt(colon - said)) + Group(Opt(ends)) + kept)
     return name - _separated(item)
 
 

@@ -24,9 +24,11 @@ CLOSING = {closing: opening for opening, closing in OPENING.items()}
 
 # The word that begins a constraint, and the one that begins the name of the algorithm's file.
 WHERE, ALGORITHM = "where", "algorithm"
+# The word before the range of a label.
+RANGE = "in"
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """The kinds of tokens."""
 
     NAME = "name"
@@ -41,20 +43,20 @@ class Kind(StrEnum):
 class Token:
     """A word, number, operator, bracket or comment, with its place."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     span: Span
 
     @property
     def ends_operand(self) -> bool:
         """True if an operator or the end of a statement can follow this token."""
-        if self.kind is Kind.NAME:
+        if self.kind is TokenKind.NAME:
             return self.text not in ("and", "or", "not", *DECLARATION_WORDS)
-        return self.kind in (Kind.NUMBER, Kind.STRING) or self.text in CLOSING
+        return self.kind in (TokenKind.NUMBER, TokenKind.STRING) or self.text in CLOSING
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StatementPiece:
     """The tokens of one statement, without comments and without its `;`."""
 
     tokens: tuple[Token, ...]
@@ -97,7 +99,7 @@ class Piece:
 
     @property
     def _starts_with_name(self) -> bool:
-        return self.tokens[0].kind is Kind.NAME and not self.is_declaration
+        return self.tokens[0].kind is TokenKind.NAME and not self.is_declaration
 
     @property
     def _second(self) -> str:
@@ -106,7 +108,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """All tokens of a source, comments too, and the mistakes in its characters."""
+    """The tokens of a source, comments too, and the mistakes in its characters."""
 
     source: Source
     tokens: tuple[Token, ...]
@@ -127,7 +129,7 @@ _TOKEN = re.compile(
                   |(?:[0-9][0-9_]*(?:\.(?!\.))?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9]+)?
                    (?:(?<=[0-9.])[fF](?![\w\[]))?)
       | (?P<name>\w[\w\u0300-\u036f]*)  # a letter may have its accent apart
-      | (?P<symbol>\*\*|//|/\*|<<|>>|&&|\|\||<=|>=|==|!=|->|\.\.|[-+*/%<>=()\[\]{}|,:.])
+      | (?P<symbol>\*\*|//|/\*|<<|>>|&&|\|\||<=|>=|==|!=|->|\.\.|[-+*/%<>&^~=()\[\]{}|,:.])
       | (?P<end>;)
       | (?P<other>.)
     """,
@@ -152,7 +154,7 @@ def scan(source: Source) -> Scan:
             case "name" if not characters.NAME.fullmatch(text):
                 misspelt.setdefault(text, []).append(span)
             case "string" if "\t" not in text and _names_a_file(tokens):
-                tokens.append(Token(Kind.STRING, text, span))
+                tokens.append(Token(TokenKind.STRING, text, span))
                 continue
             case "string":
                 found.append(characters.string(text, span))
@@ -161,13 +163,15 @@ def scan(source: Source) -> Scan:
             case "other" if text not in OPERATORS:
                 characters.tell_unexpected(found, span)
             case _:
-                tokens.append(Token(Kind.SYMBOL if group == "other" else Kind(group), text, span))
+                tokens.append(
+                    Token(TokenKind.SYMBOL if group == "other" else TokenKind(group), text, span)
+                )
                 continue
         strange.append(span.start)
         if group in ("number", "name"):
-            tokens.append(Token(Kind(group), text, span))
+            tokens.append(Token(TokenKind(group), text, span))
         elif characters.LOOKALIKES.get(text) == ";":
-            tokens.append(Token(Kind.END, ";", span))
+            tokens.append(Token(TokenKind.END, ";", span))
     taken = {token.text for token in tokens}
     found.extend(characters.not_ascii(text, spans, taken) for text, spans in misspelt.items())
     return Scan(source, tuple(tokens), tuple(found), tuple(strange))
@@ -175,22 +179,22 @@ def scan(source: Source) -> Scan:
 
 def _names_a_file(before: list[Token]) -> bool:
     """True if a string may follow these tokens: they begin the name of the algorithm's file."""
-    code = [token for token in before[-64:] if token.kind is not Kind.COMMENT][-2:]
-    starts = len(code) == 1 or (len(code) == 2 and code[0].kind is Kind.END)
+    code = [token for token in before[-64:] if token.kind is not TokenKind.COMMENT][-2:]
+    starts = len(code) == 1 or (len(code) == 2 and code[0].kind is TokenKind.END)
     return starts and code[-1].text == ALGORITHM
 
 
-def pieces(scanned: Scan) -> Iterator[Piece]:
+def pieces(scanned: Scan) -> Iterator[StatementPiece]:
     """Yield the statements: the runs of tokens that end with `;` or with the file."""
     run: list[Token] = []
     for token in scanned.tokens:
-        if token.kind is Kind.COMMENT:
+        if token.kind is TokenKind.COMMENT:
             continue
-        if token.kind is not Kind.END:
+        if token.kind is not TokenKind.END:
             run.append(token)
         else:
             if run:
-                yield Piece(tuple(run), token)
+                yield StatementPiece(tuple(run), token)
             run = []
     if run:
-        yield Piece(tuple(run), None)
+        yield StatementPiece(tuple(run), None)

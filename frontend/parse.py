@@ -11,23 +11,24 @@ from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
-from . import grammar, tree
+from . import grammar
+from . import syntax_tree as tree
 from .brackets import check_brackets
 from .deep import deep_recursion
-from .explain import curly, explain, foreign_operator, no_statement, reserved_name
+from .diagnostic_limit import MAX_ERRORS, limited
+from .grammar_errors import curly, explain, foreign_operator, no_statement, reserved_name
 from .lexical import (
     CLOSING,
     DECLARATION_WORDS,
     OPENING,
     WHERE,
-    Kind,
-    Piece,
     Scan,
+    StatementPiece,
     Token,
+    TokenKind,
     pieces,
     scan,
 )
-from .limit import MAX_ERRORS, limited
 from .syntax import File, Statement
 
 MAX_CHARACTERS = 200_000  # some 2,000 Funcs, read in a few seconds
@@ -55,12 +56,12 @@ def parse(source: Source) -> Parsed:
     with deep_recursion():
         for piece in pieces(scanned):
             if len(found) > MAX_ERRORS:
-                unread |= {t.text for t in scanned.tokens if t.kind is Kind.NAME}
+                unread |= {t.text for t in scanned.tokens if t.kind is TokenKind.NAME}
                 break
             for read in _read(piece, scanned):
                 statements.extend(read.statements)
                 found.extend(read.found)
-                unread |= {t.text for t in read.unread if t.kind is Kind.NAME}
+                unread |= {t.text for t in read.unread if t.kind is TokenKind.NAME}
     return Parsed(File(source, tuple(statements), frozenset(unread)), limited(found))
 
 
@@ -85,7 +86,7 @@ def _too_large(source: Source) -> Diagnostic:
 
 
 def _without(source: Source, why: Diagnostic) -> Parsed:
-    """Nothing of it was read: so it is not said that it is empty."""
+    """Return an empty file that counts as read only in part, so that nobody calls it empty."""
     return Parsed(File(source, (), frozenset({source.name})), (why,))
 
 
@@ -101,18 +102,18 @@ def _generated(source: Source) -> Diagnostic:
     )
 
 
-def _read(piece: Piece, scanned: Scan) -> Iterator[_Read]:
-    """The statements of a piece: one, or more where a `;` is missing."""
+def _read(piece: StatementPiece, scanned: Scan) -> Iterator[_Read]:
+    """Yield the statements of a piece: one, or more where a `;` is missing."""
     for _ in range(MAX_ERRORS + 1):
         split = _missing_end(piece)
         if split is None:
             yield _read_one(piece, scanned)
             return
-        yield _read_one(Piece(piece.tokens[:split], None), scanned)
-        piece = Piece(piece.tokens[split:], piece.end)
+        yield _read_one(StatementPiece(piece.tokens[:split], None), scanned)
+        piece = StatementPiece(piece.tokens[split:], piece.end)
 
 
-def _read_one(piece: Piece, scanned: Scan) -> _Read:
+def _read_one(piece: StatementPiece, scanned: Scan) -> _Read:
     statement = check_brackets(piece) or _statement(piece)
     if isinstance(statement, Diagnostic):
         # A strange character has been told; what follows from it is not.
@@ -123,7 +124,7 @@ def _read_one(piece: Piece, scanned: Scan) -> _Read:
     return _Read((statement,))
 
 
-def _missing_end(piece: Piece) -> int | None:
+def _missing_end(piece: StatementPiece) -> int | None:
     """Position of the first token of a next statement, if a line before it lacks its `;`."""
     level = 0
     for at in range(1, len(piece.tokens)):
@@ -134,17 +135,17 @@ def _missing_end(piece: Piece) -> int | None:
     return None
 
 
-def _begins_statement(piece: Piece, at: int) -> bool:
+def _begins_statement(piece: StatementPiece, at: int) -> bool:
     token = piece.tokens[at]
     before = piece.tokens[at - 1]
     source = token.span.source
     apart = source.line_number(before.span.end - 1) < source.line_number(token.span.start)
     if token.text == "{":
         return apart
-    if token.kind is not Kind.NAME or token.text in ("and", "or", "not"):
+    if token.kind is not TokenKind.NAME or token.text in ("and", "or", "not"):
         return False
     following = piece.tokens[at + 1] if at + 1 < len(piece.tokens) else None
-    if token.text == WHERE and following is not None and following.kind is Kind.NAME:
+    if token.text == WHERE and following is not None and following.kind is TokenKind.NAME:
         return apart
     text = following.text if following is not None else ""
     return token.text in DECLARATION_WORDS or (apart and text in ("[", ".", "="))
@@ -163,7 +164,7 @@ def _no_semicolon(last: Token) -> Diagnostic:
     )
 
 
-def _statement(piece: Piece) -> Statement | Diagnostic:
+def _statement(piece: StatementPiece) -> Statement | Diagnostic:
     """Read one statement; its first tokens say of which kind it is."""
     if piece.is_declaration or piece.is_definition:
         wrong = curly(piece)
@@ -188,12 +189,12 @@ def _statement(piece: Piece) -> Statement | Diagnostic:
 
 
 def _parsed(
-    piece: Piece,
+    piece: StatementPiece,
     element: ParserElement,
-    build: Callable[[tree.Place, tree.Group], Statement],
+    build: Callable[[tree.ParsedPlace, tree.Group], Statement],
 ) -> Statement | Diagnostic:
     whole = piece.span
-    place = tree.Place(whole.source, whole.start, whole.end)
+    place = tree.ParsedPlace(whole.source, whole.start, whole.end)
     try:
         return build(place, grammar.match(element, _code(piece)))
     except ParseBaseException as error:
@@ -202,8 +203,8 @@ def _parsed(
         return error.diagnostic
 
 
-def _code(piece: Piece) -> str:
-    """The text of a piece; all that is no token is blanked, so that offsets stay what they are."""
+def _code(piece: StatementPiece) -> str:
+    """Return the text of a piece; what is no token is blanked, so that offsets stay."""
     parts: list[str] = []
     at = piece.tokens[0].span.start
     for token in piece.tokens:

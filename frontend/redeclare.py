@@ -11,7 +11,9 @@ from dtpoly.source import Span
 # The text around a name in its declaration. An edit does not touch comments there, so a declaration
 # that has some gets no edit.
 _BEFORE = re.compile(r"(?:(?P<word>\b(?:Func|In|SIn|Var|RVar)\s+)|(?P<comma>,\s*))\Z")
-_AFTER = re.compile(r"(?P<dtype>\s*:\s*\w+)?\s*(?:(?P<comma>,\s*)|;)")
+_AFTER = re.compile(
+    r"(?P<dtype>(?:\s*:\s*\w+)?(?:\s+into\s+\w+)?(?:\s+packed\s+\w+)?)\s*(?:(?P<comma>,\s*)|;)"
+)
 _NEAR = 80  # characters that are looked at
 
 

@@ -10,39 +10,46 @@ from typing import assert_never
 from dtpoly.algorithm.bounds import check_reads
 from dtpoly.algorithm.choices import Constraint as Constrained
 from dtpoly.algorithm.choices import Item, Openings
+from dtpoly.algorithm.drawn_numbers import check_drawn
 from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.fixed_sizes import check_fixed
 from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.label_ranges import check_ranges
+from dtpoly.algorithm.label_sizes import check_sizes
 from dtpoly.algorithm.program import (
     Func,
+    Into,
     Label,
     Program,
     Scalar,
     Tensor,
 )
+from dtpoly.algorithm.scans import check_scanned, check_scans
 from dtpoly.algorithm.shapes import check_shapes
-from dtpoly.algorithm.sizes import check_sizes
 from dtpoly.algorithm.value_limits import check_values
 from dtpoly.diagnostics import Diagnostic, has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
-from . import messages
+from . import name_messages as messages
 from .constraints import checked_constraints
 from .deep import deep_recursion
 from .directives import closed, directives
-from .expressions import lower
-from .names import Names
-from .symbols import LABELS, Kind, Symbol, collect
+from .expression_meaning import lower
+from .into_tensors import check_place, tensor_of
+from .name_lookup import Names
+from .packing import packed_axes
+from .ranges import conditions_of, label_ranges
+from .symbols import LABELS, Symbol, SymbolKind, collect
 from .syntax import (
     AlgorithmFile,
-    Alternatives,
-    Constraint,
+    AlternativesSyntax,
+    ConstraintSyntax,
     Declaration,
     Definition,
     DirectiveCall,
     File,
-    Name,
+    NameSyntax,
     Node,
     Statement,
     directives_in,
@@ -89,34 +96,46 @@ def _resolve(file: File) -> Resolved:
     names.found.extend(symbols.found)
     if not file.statements and not file.unread:
         names.tell(messages.empty_file(Span(file.source, 0, 0)))
+    names.ranges.update(label_ranges(file, names))
+    names.packed.update(packed_axes(file, names))
     definitions = _definitions(file, names)
     for definition in definitions.values():
         _note_rank(definition, names)
     funcs = tuple(_funcs(definitions, names))
+    for func in funcs:
+        check_place(func, names)
     items = tuple(directives(file, names))
     constraints = tuple(checked_constraints(file, items, names))
     for symbol in symbols.table.values():
         _check_defined_and_used(symbol, definitions, names)
     program = Program(
-        tuple(Label(s.name, s.kind is Kind.RVAR, s.size, s.span) for s in symbols.of(*LABELS)),
-        tuple(_input(symbol) for symbol in symbols.of(Kind.IN, Kind.SIN)),
+        tuple(
+            Label(s.name, s.kind is SymbolKind.RVAR, s.size, s.span, names.ranges.get(s.name))
+            for s in symbols.of(*LABELS)
+        ),
+        tuple(_input(symbol) for symbol in symbols.of(SymbolKind.IN, SymbolKind.SIN)),
         funcs,
         tuple(one for item in items if (one := closed(item)) is not None),
     )
     cycles = list(_cycles(program))
     found = [*names.found, *(messages.cycle(*cycle) for cycle in cycles)]
     for func in funcs:
-        found.extend(check_shapes(func))
+        # A label that a range brings where it is not known would also be one that the left lacks.
+        # So would one for which a scan should have results.
+        wrong = check_ranges(program, func) or check_scans(program, func)
+        found.extend(wrong or check_shapes(func))
     found.extend(check_reads(program))
     # A Func that reads itself has no dtype.
     cyclic = {name for needing, _ in cycles for name in needing}
     acyclic = tuple(func for func in funcs if func.name not in cyclic)
     found.extend(check_types(replace(program, funcs=acyclic)))
+    found.extend(check_scanned(replace(program, funcs=acyclic)))
     if not has_errors(found):
         # A note on sizes would also count the reads that are missing because of an error.
         found.extend(check_fixed(program))
         found.extend(check_sizes(program))
         found.extend(check_values(program))
+        found.extend(check_drawn(program))
     return Resolved(program, tuple(found), Openings(items, constraints))
 
 
@@ -128,29 +147,36 @@ def _words(file: File) -> dict[str, list[Span]]:
     return words
 
 
-def _names_in(statement: Statement) -> Iterator[Name]:
+def _names_in(statement: Statement) -> Iterator[NameSyntax]:
     match statement:
-        case Declaration():
-            pass
+        case Declaration(items=items):
+            for item in items:
+                if item.into is not None:
+                    yield item.into
+                if item.packed is not None:
+                    yield item.packed
+                if item.range is not None:
+                    yield from names_in(item.range.start)
+                    yield from names_in(item.range.stop)
         case Definition(func=func, labels=labels, body=body):
             yield func
             for label in labels:
                 yield from names_in(label)
             yield from names_in(body)
-        case DirectiveCall() | Alternatives():
+        case DirectiveCall() | AlternativesSyntax():
             for call in directives_in(statement):
                 yield call.func
                 for argument in call.arguments:
-                    if isinstance(argument.target, Name):
+                    if isinstance(argument.target, NameSyntax):
                         yield argument.target
-        case Constraint() | AlgorithmFile():
+        case ConstraintSyntax() | AlgorithmFile():
             pass  # these name only directives
         case _:
             assert_never(statement)
 
 
 def _input(symbol: Symbol) -> Tensor | Scalar:
-    if symbol.kind is Kind.IN:
+    if symbol.kind is SymbolKind.IN:
         return Tensor(symbol.name, symbol.dtype, symbol.span)
     return Scalar(symbol.name, symbol.dtype, symbol.span)
 
@@ -165,8 +191,8 @@ def _definitions(file: File, names: Names) -> dict[str, Definition]:
         name = statement.func
         symbol = names.symbol(name.text)
         if symbol is None:
-            names.find(name, Kind.FUNC)
-        elif symbol.kind is not Kind.FUNC:
+            names.find(name, SymbolKind.FUNC)
+        elif symbol.kind is not SymbolKind.FUNC:
             names.tell(messages.not_a_func(name, symbol))
         elif name.text in definitions:
             names.tell(messages.defined_twice(statement, definitions[name.text]))
@@ -196,18 +222,22 @@ def _func(definition: Definition, symbol: Symbol | None, names: Names) -> Func |
     body = lower(names, definition.body)
     if labels is None or body is None or symbol is None:
         return None
-    return Func(symbol.name, labels, body, symbol.dtype, definition.span)
+    when = conditions_of(names, labels)
+    into = tensor_of(symbol, names)
+    dtype = symbol.dtype if into is None else into.dtype
+    goes = None if into is None or symbol.into is None else Into(into.name, symbol.into.span)
+    return Func(symbol.name, labels, body, dtype, definition.span, goes, when)
 
 
 def _left_side(definition: Definition, names: Names) -> tuple[str, ...] | None:
     seen: dict[str, Node] = {}
     good = True
     for node in definition.labels:
-        if not isinstance(node, Name):
+        if not isinstance(node, NameSyntax):
             names.tell(messages.left_side_not_a_label(node, None))
             good = False
             continue
-        symbol = names.find(node, Kind.VAR)
+        symbol = names.find(node, SymbolKind.VAR)
         if symbol is None:
             good = False
         elif symbol.kind not in LABELS:
@@ -227,7 +257,7 @@ def _check_defined_and_used(
 ) -> None:
     if symbol.name in names.unread:
         return
-    if symbol.kind is Kind.FUNC:
+    if symbol.kind is SymbolKind.FUNC:
         if symbol.name not in definitions and symbol.name not in names.meant:
             names.tell(messages.never_defined(symbol))
     elif not names.is_used(symbol):

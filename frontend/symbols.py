@@ -1,6 +1,7 @@
 """Makes the table of names of a file from its declarations."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import StrEnum
 
 from dtpoly.algorithm.dtypes import DType
@@ -10,12 +11,12 @@ from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 from dtpoly.suggest import near
 
-from . import elsewhere
+from . import elsewhere, into_messages
 from .redeclare import undeclare
-from .syntax import Declaration, Declared, File, Name, Number
+from .syntax import Declaration, Declared, File, NameSyntax, NumberSyntax
 
 
-class Kind(StrEnum):
+class SymbolKind(StrEnum):
     """The words that begin a declaration; each is a kind of name."""
 
     FUNC = "Func"
@@ -27,9 +28,25 @@ class Kind(StrEnum):
 
 # The largest size that a file may fix.
 MOST = 2**30
-_WHAT = {Kind.FUNC: "a Func", Kind.IN: "a tensor input", Kind.SIN: "a scalar input"}
-TENSORS = (Kind.FUNC, Kind.IN)
-LABELS = (Kind.VAR, Kind.RVAR)
+_WHAT = {
+    SymbolKind.FUNC: "a Func",
+    SymbolKind.IN: "a tensor input",
+    SymbolKind.SIN: "a scalar input",
+}
+TENSORS = (SymbolKind.FUNC, SymbolKind.IN)
+LABELS = (SymbolKind.VAR, SymbolKind.RVAR)
+
+
+# Dtypes that only packed inputs have, and whether their numbers have a sign.
+PACKED = {"i4": True, "u4": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """The label along which an input is packed, and whether its numbers have a sign."""
+
+    label: NameSyntax
+    is_signed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +54,24 @@ class Symbol:
     """A declared name, with its kind, its dtype or size if it has one, and its place."""
 
     name: str
-    kind: Kind
+    kind: SymbolKind
     dtype: DType | None
     span: Span
     size: int | None = None
+    into: NameSyntax | None = None  # the tensor that a Func is written into
+    packed: Packing | None = None
 
 
 def what(symbol: Symbol) -> str:
     """Return the words by which a message calls a symbol, such as "a tensor input"."""
     match symbol.kind:
-        case Kind.FUNC:
+        case SymbolKind.FUNC:
             return "a Func"
-        case Kind.IN:
+        case SymbolKind.IN:
             return "a tensor input"
-        case Kind.SIN:
+        case SymbolKind.SIN:
             return "a scalar input"
-        case Kind.VAR | Kind.RVAR:
+        case SymbolKind.VAR | SymbolKind.RVAR:
             return "a label"
 
 
@@ -63,20 +82,30 @@ def declared_here(symbol: Symbol) -> Note:
 
 @dataclass(frozen=True, slots=True)
 class Symbols:
-    """Every declared name, in order, and the mistakes in the declarations."""
+    """The declared names, in order, and the mistakes in the declarations."""
 
     table: dict[str, Symbol]
     found: tuple[Diagnostic, ...]
 
-    def of(self, *kinds: Kind) -> tuple[Symbol, ...]:
+    def of(self, *kinds: SymbolKind) -> tuple[Symbol, ...]:
         """Return the symbols of these kinds, in the order of their declarations."""
         return tuple(symbol for symbol in self.table.values() if symbol.kind in kinds)
 
 
-def read_dtype(name: Name) -> DType | Diagnostic:
+def read_dtype(name: NameSyntax) -> DType | Diagnostic:
     """Return the dtype that a name means, or a message that it means none."""
     if name.text in set(DType):
         return DType(name.text)
+    if name.text in PACKED:
+        return Diagnostic(
+            "DT219",
+            Severity.ERROR,
+            f"only a packed input has the dtype {name.text}",
+            name.span,
+            "is half a byte",
+            hint=f"say along which label two of them share a byte: In W: {name.text} packed k; "
+            "elsewhere use i8 or u8",
+        )
     meant = elsewhere.DTYPES.get(name.text.lower()) or near(name.text, list(DType))
     return Diagnostic(
         "DT130",
@@ -100,10 +129,10 @@ def collect(file: File) -> Symbols:
     for statement in file.statements:
         if isinstance(statement, Declaration):
             for item in statement.items:
-                symbol = _symbol(Kind(statement.word.text), item, found)
+                symbol = _symbol(SymbolKind(statement.word.text), item, found)
                 if symbol.name in table:
                     found.append(_declared_twice(symbol, table[symbol.name]))
-                    if table[symbol.name].kind is Kind.VAR and symbol.kind is Kind.RVAR:
+                    if table[symbol.name].kind is SymbolKind.VAR and symbol.kind is SymbolKind.RVAR:
                         table[symbol.name] = symbol
                 else:
                     table[symbol.name] = symbol
@@ -111,8 +140,13 @@ def collect(file: File) -> Symbols:
     return Symbols(table, tuple(found))
 
 
-def _symbol(kind: Kind, item: Declared, found: list[Diagnostic]) -> Symbol:
+def _symbol(kind: SymbolKind, item: Declared, found: list[Diagnostic]) -> Symbol:
     dtype, size = None, None
+    if item.packed is not None:
+        if kind is SymbolKind.IN and item.dtype is not None and item.dtype.text in PACKED:
+            packing = Packing(item.packed, PACKED[item.dtype.text])
+            return Symbol(item.name.text, kind, DType.U8, item.name.span, packed=packing)
+        found.append(_not_packed(item.name, item.packed))
     if item.size is not None and kind in LABELS:
         size = _size(item.name, item.size, found)
     elif item.size is not None:
@@ -125,10 +159,25 @@ def _symbol(kind: Kind, item: Declared, found: list[Diagnostic]) -> Symbol:
             found.append(read)
         else:
             dtype = read
-    return Symbol(item.name.text, kind, dtype, item.name.span, size)
+    if item.into is not None and kind is not SymbolKind.FUNC:
+        found.append(into_messages.not_a_func(item.name, item.into, kind))
+        item = replace(item, into=None)
+    return Symbol(item.name.text, kind, dtype, item.name.span, size, item.into)
 
 
-def _size(name: Name, number: Number, found: list[Diagnostic]) -> int | None:
+def _not_packed(name: NameSyntax, packed: NameSyntax) -> Diagnostic:
+    return Diagnostic(
+        "DT219",
+        Severity.ERROR,
+        f"'{name.text}' cannot be packed",
+        packed.span,
+        "is packed along this",
+        hint="only tensor inputs of i4 and u4 are packed, two numbers in a byte: "
+        f"In {name.text}: i4 packed {packed.text}",
+    )
+
+
+def _size(name: NameSyntax, number: NumberSyntax, found: list[Diagnostic]) -> int | None:
     """Return the size of a label as it is written; None after reporting that it is not allowed."""
     digits = number.text.lstrip("+-").lstrip("0") or "0"
     size = int(digits) if digits.isdecimal() and len(digits) <= len(str(MOST)) else None
@@ -158,7 +207,7 @@ def _size(name: Name, number: Number, found: list[Diagnostic]) -> int | None:
     return None
 
 
-def _dtype_is_number(name: Name, number: Number, kind: Kind) -> Diagnostic:
+def _dtype_is_number(name: NameSyntax, number: NumberSyntax, kind: SymbolKind) -> Diagnostic:
     return Diagnostic(
         "DT130",
         Severity.ERROR,
@@ -171,7 +220,7 @@ def _dtype_is_number(name: Name, number: Number, kind: Kind) -> Diagnostic:
     )
 
 
-def _label_with_dtype(name: Name, dtype: Name) -> Diagnostic:
+def _label_with_dtype(name: NameSyntax, dtype: NameSyntax) -> Diagnostic:
     cut = Span(name.span.source, name.span.end, dtype.span.end)
     return Diagnostic(
         "DT164",
@@ -188,7 +237,7 @@ def _label_with_dtype(name: Name, dtype: Name) -> Diagnostic:
 def _declared_twice(symbol: Symbol, first: Symbol) -> Diagnostic:
     edits: tuple[Edit, ...] = ()
     if {symbol.kind, first.kind} == set(LABELS):
-        superfluous = symbol if symbol.kind is Kind.VAR else first
+        superfluous = symbol if symbol.kind is SymbolKind.VAR else first
         hint = "keep the RVar: it may be an ordinary label too"
         edits = undeclare(superfluous.span)
     elif symbol.kind is first.kind and symbol.dtype is None:

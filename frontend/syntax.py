@@ -8,7 +8,7 @@ from dtpoly.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameSyntax:
     """A word of the text."""
 
     text: str
@@ -16,7 +16,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class NumberSyntax:
     """A number as it is written."""
 
     text: str
@@ -24,10 +24,10 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CallSyntax:
     """A call, written `function(argument, ...)`."""
 
-    function: Name
+    function: NameSyntax
     arguments: "tuple[Node, ...]"
     span: Span
 
@@ -45,61 +45,81 @@ class Indexed:
 class Unary:
     """A prefix operator and its operand, written `operator operand`."""
 
-    operator: Name
+    operator: NameSyntax
     operand: "Node"
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Binary:
+class BinarySyntax:
     """An infix operator and its operands, written `left operator right`."""
 
     left: "Node"
-    operator: Name
+    operator: NameSyntax
     right: "Node"
     span: Span
 
 
 # If a node stands in parentheses, its span includes them.
-Node = Name | Number | Call | Indexed | Unary | Binary
+Node = NameSyntax | NumberSyntax | CallSyntax | Indexed | Unary | BinarySyntax
 
 
-def names_in(node: Node) -> Iterator[Name]:
+def names_in(node: Node) -> Iterator[NameSyntax]:
     """Yield every word of a node, with the names of functions."""
     pending = [node]
     while pending:
         match pending.pop():
-            case Name() as name:
+            case NameSyntax() as name:
                 yield name
-            case Number():
+            case NumberSyntax():
                 pass
-            case Call(function=function, arguments=arguments):
+            case CallSyntax(function=function, arguments=arguments):
                 yield function
                 pending.extend(arguments)
             case Indexed(base=base, indices=indices):
                 pending.extend((base, *indices))
             case Unary(operand=operand):
                 pending.append(operand)
-            case Binary(left=left, right=right):
+            case BinarySyntax(left=left, right=right):
                 pending.extend((left, right))
             case _ as never:
                 assert_never(never)
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
-    """A name in a declaration, written `name`, `name: dtype` or `name: size`."""
+class LabelRangeSyntax:
+    """The range of a label in its declaration, written `in [start, stop)`."""
 
-    name: Name
-    dtype: Name | None
-    size: Number | None = None
+    start: Node
+    stop: Node
+
+    @property
+    def span(self) -> Span:
+        """Return the span from the start to the stop, without the brackets."""
+        return self.start.span.to(self.stop.span)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A name in a declaration: `name`, `name: dtype`, `name: size` or `name in [start, stop)`.
+
+    A result in place has the tensor that it is written into: `name into tensor`. A packed input has
+    the label of its packed axis: `name: dtype packed label`.
+    """
+
+    name: NameSyntax
+    dtype: NameSyntax | None
+    size: NumberSyntax | None = None
+    into: NameSyntax | None = None
+    range: LabelRangeSyntax | None = None
+    packed: NameSyntax | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """A declaration, written `word name, name: dtype, ...;`."""
 
-    word: Name
+    word: NameSyntax
     items: tuple[Declared, ...]
     span: Span
 
@@ -108,28 +128,28 @@ class Declaration:
 class Definition:
     """A definition, written `func[label, ...] = body;`."""
 
-    func: Name
+    func: NameSyntax
     labels: tuple[Node, ...]
     body: Node
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class RangeSyntax:
     """A range of options, written `first..last`; a step such as `*2` or `+16` may follow."""
 
-    first: Number
-    last: Number
-    operator: Name | None
-    step: Number | None
+    first: NumberSyntax
+    last: NumberSyntax
+    operator: NameSyntax | None
+    step: NumberSyntax | None
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceSyntax:
     """A choice of one of several words or numbers, written `{option, ...}`."""
 
-    options: tuple[Name | Number | Range, ...]
+    options: tuple[NameSyntax | NumberSyntax | RangeSyntax, ...]
     span: Span
 
 
@@ -137,9 +157,9 @@ class Choice:
 class DirectiveArgument:
     """An argument of a directive, written `target`, `target:value` or `target:value/factor`."""
 
-    target: Name | Number | Choice
-    value: Name | Number | Choice | None
-    factor: Number | Choice | None
+    target: NameSyntax | NumberSyntax | ChoiceSyntax
+    value: NameSyntax | NumberSyntax | ChoiceSyntax | None
+    factor: NumberSyntax | ChoiceSyntax | None
     span: Span
 
 
@@ -147,33 +167,33 @@ class DirectiveArgument:
 class DirectiveCall:
     """A directive, written `func.name(argument, ...);`."""
 
-    func: Name
-    name: Name
+    func: NameSyntax
+    name: NameSyntax
     arguments: tuple[DirectiveArgument, ...]
     span: Span
 
 
-def choices_in(call: DirectiveCall) -> Iterator[Choice]:
+def choices_in(call: DirectiveCall) -> Iterator[ChoiceSyntax]:
     """Yield every choice, such as `{4, 8}`, in the arguments of a directive."""
     for argument in call.arguments:
         for part in (argument.target, argument.value, argument.factor):
-            if isinstance(part, Choice):
+            if isinstance(part, ChoiceSyntax):
                 yield part
 
 
 @dataclass(frozen=True, slots=True)
-class Alternatives:
+class AlternativesSyntax:
     """A choice of one of several lists of directives.
 
     It is written `{ directive, ... | directive, ... };`.
     """
 
-    options: "tuple[tuple[DirectiveCall | Alternatives, ...], ...]"
+    options: "tuple[tuple[DirectiveCall | AlternativesSyntax, ...], ...]"
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class ConstraintSyntax:
     """A condition on which choices go together, written `where condition;`.
 
     The names in the condition may have dots.
@@ -187,11 +207,13 @@ class Constraint:
 class AlgorithmFile:
     """The statement that names the file of the algorithm, written `algorithm "path";`."""
 
-    path: Name  # without its quotes
+    path: NameSyntax  # without its quotes
     span: Span
 
 
-Statement = Declaration | Definition | DirectiveCall | Alternatives | Constraint | AlgorithmFile
+Statement = (
+    Declaration | Definition | DirectiveCall | AlternativesSyntax | ConstraintSyntax | AlgorithmFile
+)
 
 
 def directives_in(statement: Statement) -> Iterator[DirectiveCall]:
@@ -201,7 +223,7 @@ def directives_in(statement: Statement) -> Iterator[DirectiveCall]:
         match pending.pop():
             case DirectiveCall() as call:
                 yield call
-            case Alternatives(options=options):
+            case AlternativesSyntax(options=options):
                 pending.extend(one for option in reversed(options) for one in reversed(option))
             case _:
                 pass
@@ -209,7 +231,7 @@ def directives_in(statement: Statement) -> Iterator[DirectiveCall]:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """All statements of a source that could be read."""
+    """The statements of a source that could be read."""
 
     source: Source
     statements: tuple[Statement, ...]

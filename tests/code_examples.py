@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.checking import check
 from dtpoly.code_map import code_map
-from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
 from dtpoly.targets.advice import advice, refused, too_large
-from dtpoly.targets.binary import Binary, Failed
+from dtpoly.targets.kernel_binary import Failed, KernelBinary
 from dtpoly.targets.subject import Subject, subjects
 from dtpoly.targets.target import parse_target
 from dtpoly.verdict_messages import of_edited, of_emitted
@@ -35,6 +35,19 @@ mm[m, n] = rdot(A[m, k], B[k, n], k);
 
 mm.compile();
 """
+ONLINE = """\
+Func f, top;
+In A;
+Var x;
+RVar y;
+
+top[x] = rmax(abs(A[x, y]), y);
+f[x] = rsum({}, y);
+
+f.tensorize(x:16, y:32);
+top.online(f, y);
+f.compile();
+"""
 HOPPER = parse_target("cuda:90")
 
 
@@ -54,8 +67,12 @@ def subject(text: str, dtype: DType = DType.F32, **sizes: int) -> Subject:
 
 def said(one: Subject, spilled: int = 0, shared: int = 0, ptx: str = "") -> None:
     """Raise the message for a kernel that needs this many bytes."""
-    binary = Binary(one.kernel.name, HOPPER, {"ptx": ptx}, 4, 4, 32, spilled, shared)
+    binary = KernelBinary(one.kernel.name, HOPPER, {"ptx": ptx}, 4, 4, 32, spilled, shared)
     raise DtpolyError(advice(one, binary))
+
+
+def no_dtype() -> None:
+    generated(COPY.replace("2 * A[x, y]", "A[x, y] >> 2"))
 
 
 def too_large_always() -> None:
@@ -106,6 +123,14 @@ def changed(old: str, new: str) -> tuple[State, Source]:
     return state, Source("kernels.py", code.text.replace(old, new, 1))
 
 
+def in_no_way_up_to_date() -> None:
+    generated(ONLINE.format("floor(A[x, y] / reshape(top[x], x, 1) * 127)"))
+
+
+def stored_in_its_frame() -> None:
+    generated(ONLINE.format("exp(A[x, y] - reshape(top[x], x, 1))"))
+
+
 def wrong_code() -> None:
     state, text = changed("y_mask = y < y_size", "y_mask = y <= y_size")
     raise DtpolyError(of_emitted(verify(state.program, text.text), text, "kernels.dt"))
@@ -127,6 +152,7 @@ def wrong_kernel() -> None:
 
 
 CALLS: dict[str, Callable[[], object]] = {
+    "DT230_no_dtype": no_dtype,
     "DT300": too_large_always,
     "DT301": too_large_at_sizes,
     "DT302": shared_memory,
@@ -135,6 +161,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT305": exact,
     "DT305_f16": not_exact,
     "DT306": triton_refuses,
+    "DT307": in_no_way_up_to_date,
+    "DT307_stored": stored_in_its_frame,
     "DT310": wrong_code,
     "DT311": unproved_code,
     "DT311_late": late_code,

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 import torch
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file

@@ -1,9 +1,9 @@
-"""How slow a machine is just now, so that a limit of time means the same on all of them.
+"""Measures how slow a machine is just now, so that a limit of time means the same on all.
 
-The limits are of one machine that nothing disturbs. Others, and that one beside other work, take
-up to twice as long for everything: then a limit says nothing of dtpoly. So a time that is over
-it is compared with what fixed work of the libraries takes at that moment, in which there is
-nothing of dtpoly: a change that makes dtpoly slower does not make that slower.
+The limits are of one machine that nothing disturbs. Other machines, and that one beside other work,
+may take twice as long for everything. So if a time is over its limit, it is compared with the time
+of fixed work of the libraries at that moment. That work has nothing of dtpoly in it, so a change
+that makes dtpoly slower does not make the comparison slower.
 """
 
 import time

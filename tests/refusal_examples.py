@@ -4,7 +4,7 @@ from collections.abc import Callable
 from unittest.mock import patch
 
 from dtpoly.budget import within
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule import legality

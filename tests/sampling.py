@@ -13,7 +13,7 @@ from math import ceil
 
 import pytest
 
-SHARE = 0.25
+SHARE = 0.2
 
 
 def add_options(parser: pytest.Parser) -> None:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dtpoly.explore.space.count import counted
-from dtpoly.explore.space.file import load_space
 from dtpoly.explore.space.short import point_of
 from dtpoly.explore.space.space import Space
+from dtpoly.explore.space.space_file import load_space
 from dtpoly.source import Source
-from dtpoly.tuned.file import load_tuned
+from dtpoly.tuned.tuned_file import load_tuned
 
 TOTAL = """\
 Func total;

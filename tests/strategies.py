@@ -11,8 +11,8 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from dtpoly.algorithm.expressions import Expr
+from dtpoly.algorithm.label_sizes import input_shapes, size_rules, sizes_of
 from dtpoly.algorithm.program import Directive, Program
-from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of
 from dtpoly.diagnostics import DtpolyError
 from tests.generation import extents
 from tests.generation.algorithms import Limits, algorithm

@@ -16,7 +16,7 @@ import dtpoly
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.order import ViolationKind
-from dtpoly.schedule.explain import Explanation, explain
+from dtpoly.schedule.explained_directives import Explanation, explain
 from tests.cli.process import environment
 from tests.schedule.told import ATTENTION, SUM, TWO
 
@@ -268,7 +268,7 @@ class Balanced(HTMLParser):
 
 
 def shown(k: Any) -> tuple[str, str]:
-    """What a notebook shows: HTML, and its text."""
+    """Return what a notebook shows: HTML, and its text."""
     html: str = k._repr_html_()
     parser = Balanced()
     parser.feed(html)

@@ -1,5 +1,7 @@
 """Tests that what `dtpoly.load` and `dtpoly.parse` return can be called: `softmax(x)`."""
 
+import copy
+import pickle
 import subprocess
 import sys
 import warnings
@@ -53,6 +55,24 @@ def test_a_file_is_called() -> None:
     out = torch.empty(70, 5).t()
     assert softmax(A, out=out) is out
     torch.testing.assert_close(out, A.softmax(1))
+
+
+def test_a_file_may_import_the_runtime() -> None:
+    """So says the word `runtime`, which steps and copies keep."""
+    carried = dtpoly.load(SOFTMAX)
+    short = dtpoly.load(SOFTMAX, runtime="import")
+    line = "\nfrom dtpoly.runtime import dt_function\n"
+    assert line in short.source
+    assert line not in carried.source
+    assert len(short.source) < len(carried.source) / 4
+    A = torch.randn(5, 70)
+    assert torch.equal(short(A), carried(A))
+    for other in (copy.deepcopy(short), pickle.loads(pickle.dumps(short)), short.without()):
+        assert other.source == short.source
+    text = "Func f; In A; Var x; f[x] = A[x];"
+    assert line in dtpoly.parse(text, runtime="import").f.block(x=4).compile().source
+    with pytest.raises(ValueError, match="runtime='imports' is none of carry, import; did you"):
+        dtpoly.parse(text, runtime="imports")  # type: ignore[arg-type]
 
 
 def test_the_source_is_what_the_command_writes(
@@ -187,7 +207,7 @@ def test_the_cpu_only_when_asked() -> None:
 def test_what_is_not_installed_is_only_missed_by_a_call(missing: str) -> None:
     code = (
         f"import sys; sys.modules[{missing!r}] = None\n"
-        f"import dtpoly; k = dtpoly.load({str(SOFTMAX)!r}); assert 'def softmax(' in k.source\n"
+        f"import dtpoly; k = dtpoly.load({str(SOFTMAX)!r}); assert 'softmax_plan = ' in k.source\n"
         "assert not {'torch', 'triton'} & {n for n, m in sys.modules.items() if m}; k(1)\n"
     )
     done = python(code)

@@ -31,8 +31,8 @@ def emit(monkeypatch: pytest.MonkeyPatch) -> Emit:
     """Let the generator make another text than it does."""
 
     def emit(old: str, new: str) -> None:
-        def changed(*arguments: Any) -> Code:
-            code = code_of(*arguments)
+        def changed(*arguments: Any, **named: Any) -> Code:
+            code = code_of(*arguments, **named)
             assert old in code.text
             return replace(code, text=code.text.replace(old, new))
 
@@ -72,7 +72,7 @@ def test_unless_that_is_not_wanted(emit: Emit, tmp_path: Path) -> None:
 
 
 def test_what_is_not_proved_is_warned_of_once(emit: Emit) -> None:
-    emit("    device = dt_check(", "    assert A.dim() == 2\n    device = dt_check(")
+    emit('    "types":', '    "more": 1,\n    "types":')
     k = dtpoly.parse(SUM)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -80,7 +80,7 @@ def test_what_is_not_proved_is_warned_of_once(emit: Emit) -> None:
         k(torch.ones(2, 3))
     assert len(caught) == 1
     assert "DT311" in str(caught[0].message)
-    assert "assert A.dim() == 2" in str(caught[0].message)
+    assert "a plan with 'more'" in str(caught[0].message)
     assert "UNKNOWN" in k.report
     assert "warning[DT311]: 'f' is not proved" in k.report
 
@@ -106,7 +106,7 @@ def test_a_proof_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_the_cache_says_is_unknown_is_warned_of_again(
     emit: Emit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    emit("    device = dt_check(", "    assert A.dim() == 2\n    device = dt_check(")
+    emit('    "types":', '    "more": 1,\n    "types":')
     with pytest.warns(UserWarning, match="DT311"):
         dtpoly.parse(SUM)(torch.ones(2, 3))
 

@@ -7,12 +7,12 @@ from typing import ClassVar
 import pytest
 
 from dtpoly.algorithm.show import show_directive
+from dtpoly.checking import check
 from dtpoly.code_map import MappedLine, code_map
-from dtpoly.compile import check
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.tree import AxisKind
 from dtpoly.source import Source
 from tests.conftest import Golden

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dtpoly.catalogue import CATALOGUE, descriptions
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Edit, Severity, apply_edits
-from dtpoly.render.text import plain, render
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.source import Source
 from tests.conftest import Golden
 from tests.diagnostic_examples import Example, examples

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dtpoly.catalogue import CATALOGUE
-from dtpoly.render.text import plain, render_one
+from dtpoly.render.diagnostic_text import plain, render_one
 from tests.conftest import Golden
 from tests.diagnostic_examples import Example, examples
 
@@ -66,7 +66,7 @@ def _entries() -> Iterator[str]:
 
 
 def _messages(example: Example) -> str:
-    """What was said of an example, with a blank line between two messages."""
+    """Return what was said of an example, with a blank line between two messages."""
     return "\n".join(plain(render_one(d)) for d in example.diagnostics)
 
 

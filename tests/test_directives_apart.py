@@ -22,27 +22,32 @@ OTHER_MEANINGS = {
         "dtpoly/plan/plan_data.py",
     },
     "compile": {
-        *("codegen/names.py", "dtpoly/cli/apart.py", "dtpoly/cli/explore.py", "dtpoly/cli/main.py"),
-        *("dtpoly/cli/run.py", "dtpoly/explore/prune/steps.py"),
+        *(
+            "codegen/python_names.py",
+            "dtpoly/cli/apart.py",
+            "dtpoly/cli/explore_command.py",
+            "dtpoly/cli/main.py",
+        ),
+        *("dtpoly/cli/run_command.py", "dtpoly/explore/prune/steps.py"),
         "dtpoly/explore/run/preparation.py",
     },
     "early": {"dtpoly/ir/kernel.py", "dtpoly/plan/plan_data.py"},
-    "map": {"codegen/names.py", "dtpoly/cli/show.py"},
+    "map": {"codegen/python_names.py", "dtpoly/cli/show_command.py"},
     "num_stages": {
-        *("codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"),
+        *("codegen/python_names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled_kernels.py"),
         "dtpoly/plan/plan_data.py",
     },
     "num_warps": {
-        *("codegen/names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled.py"),
+        *("codegen/python_names.py", "dtpoly/cli/emitted.py", "dtpoly/targets/compiled_kernels.py"),
         "dtpoly/plan/plan_data.py",
     },
     "precision": {"dtpoly/ir/parts.py"},
     "store": {"dtpoly/ir/kernel_text.py"},
-    "stream": {"codegen/names.py"},
+    "stream": {"codegen/python_names.py"},
     # Keys of JSON, by which a kernel is described, and of plans.
     "beside": {"dtpoly/explanation.py"},
     "panels": {
-        *("dtpoly/explanation.py", "dtpoly/explore/cost/table.py"),
+        *("dtpoly/explanation.py", "dtpoly/explore/cost/cost_table.py"),
         *("dtpoly/plan/plan_data.py", "dtpoly/schedule/fused_table.py"),
     },
 }

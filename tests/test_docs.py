@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.algorithm.operations import CALL_NAMES
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Severity
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.source import Source

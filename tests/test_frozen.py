@@ -17,7 +17,7 @@ FROZEN = {"frozen": True, "slots": True}
 
 
 class Base:
-    """What has no fields."""
+    """A class without fields."""
 
     count: ClassVar[int] = 3
     left: int

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from dtpoly.checking import load
 from dtpoly.codegen import module
 from dtpoly.codegen.building import Unsupported
-from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of, launches

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Iterable, Iterator
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Severity
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.reference import Reference

@@ -1,4 +1,4 @@
-"""What is for POSIX alone is missed by no command: Windows has none of it.
+"""Tests that no command misses what only POSIX has, and Windows has not.
 
 The processes below have had it taken away (`no_posix/sitecustomize.py`).
 """
@@ -20,7 +20,7 @@ OTHER_CHARACTERS = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252"}
 
 
 def told(folder: Path, *words: str, code: int = 0) -> str:
-    """What a command says where there is no POSIX."""
+    """Return what a command says where there is no POSIX."""
     return ended(folder, *COMMAND, *words, code=code)
 
 

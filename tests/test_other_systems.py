@@ -1,4 +1,4 @@
-"""What dtpoly does where the system is not POSIX, as far as that can be tried on one that is."""
+"""Tests what dtpoly does where the system is not POSIX, as far as a POSIX system can show it."""
 
 import subprocess
 import sys

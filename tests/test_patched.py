@@ -19,7 +19,7 @@ ROW = re.compile(r"^\| `(tests/[^`]*)` \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
 
 
 def changed_in(path: Path) -> Iterator[str]:
-    """What a file of tests changes, each by a word or two."""
+    """Yield what a file of tests changes, each by a word or two."""
     for node in ast.walk(ast.parse(path.read_text())):
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=how), args=[what, *more]) if (
@@ -61,7 +61,7 @@ def test_each_change_is_on_the_page() -> None:
 
 
 def test_nothing_is_changed_of_the_interpreter() -> None:
-    """What kernels compute there, they compute as users have it: files mend it themselves."""
+    """Kernels compute there as at users' places: files mend Triton's interpreter themselves."""
     for path in ROOT.rglob("*.py"):
         names = " ".join(changed_in(path)) if path.name != "older_triton.py" else ""
         assert not re.search(r"\b(interpreter|builder|ReduceOps|TritonSemantic|semantic)\b", names)

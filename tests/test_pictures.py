@@ -6,9 +6,9 @@ import re
 from rich.console import Console
 from rich.text import Text
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.pictures import dependence_picture, map_picture, tree_picture
-from dtpoly.render.text import render
+from dtpoly.render.diagnostic_text import render
 from dtpoly.schedule.links import graph
 from dtpoly.source import Source
 from tests.conftest import Golden

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.plugins import with_plugins
 from dtpoly.remarks import remarked
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.cli.process import environment
 from tests.plugin_files import marked, plugin
 
@@ -50,12 +50,12 @@ def emitted(schedule: str, primitives: Primitives = DIRECTIVES) -> str:
     assert checked.program is not None, checked.diagnostics
     assert checked.verdict is not None
     text = code_of(checked.verdict.scheduled).text
-    assert verify(checked.program, text).verdict is Verdict.PROVED
+    assert verify(checked.program, text).verdict is LayerVerdict.PROVED
     return "".join(line for line in text.splitlines(True) if "product." not in line)
 
 
 def told(schedule: str, path: str) -> tuple[Diagnostic, ...]:
-    """What is found in a file, and in the code that is made of it."""
+    """Return what is found in a file, and in the code that is made of it."""
     checked = check(Source("t.dt", PRODUCT + schedule), with_plugins([path]))
     return remarked(checked).diagnostics
 
@@ -187,7 +187,7 @@ def test_a_rewrite_that_computes_something_else_is_refuted(plugin: Callable[[str
     assert checked.program is not None
     assert checked.verdict is not None
     text = code_of(checked.verdict.scheduled).text
-    assert verify(checked.program, text).verdict is Verdict.REFUTED
+    assert verify(checked.program, text).verdict is LayerVerdict.REFUTED
 
 
 def test_stages_that_an_edit_takes_are_judged(plugin: Callable[[str], str]) -> None:

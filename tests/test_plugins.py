@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from dtpoly import plugins
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.plugins import Loaded, completed, load_file, load_installed, with_plugins
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
 from tests.plugin_files import HEAD, SKEW, marked, plugin, refused
 from tests.schedule.told import SUM, read

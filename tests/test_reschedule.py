@@ -46,7 +46,7 @@ f.compile();
 
 @pytest.fixture(autouse=True)
 def cold_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was proved in an earlier test may not make up for what is lost on the way."""
+    """Use an empty cache, so that proofs of earlier tests cannot hide what is lost on the way."""
     monkeypatch.setenv("DTPOLY_CACHE_DIR", str(tmp_path / "cache"))
 
 

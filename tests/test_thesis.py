@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.diagnostics import has_errors
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run

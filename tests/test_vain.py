@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of

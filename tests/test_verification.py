@@ -9,7 +9,7 @@ import pytest
 
 from dtpoly.codegen.header import MARK, with_verdict
 from dtpoly.verification import proved, verdict_lines, verified
-from dtpoly.verify.proof.report import LAYERS, Function, Layer, Report, Verdict
+from dtpoly.verify.proof.report import LAYERS, FunctionReport, Layer, LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
@@ -29,7 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def count(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    """How often something was proved."""
+    """Return how often something was proved."""
     done: list[str] = []
 
     def counted(*arguments: object) -> Report:
@@ -40,11 +40,11 @@ def count(monkeypatch: pytest.MonkeyPatch) -> Counted:
     return lambda: len(done)
 
 
-def report(**verdicts: Verdict) -> Report:
+def report(**verdicts: LayerVerdict) -> Report:
     """One function for each name, all of whose layers are so."""
     return Report(
         tuple(
-            Function(name, tuple(Layer(one, verdict) for one in LAYERS), 0.0)
+            FunctionReport(name, tuple(Layer(one, verdict) for one in LAYERS), 0.0)
             for name, verdict in verdicts.items()
         )
     )
@@ -52,11 +52,11 @@ def report(**verdicts: Verdict) -> Report:
 
 def test_it_is_proved_once(count: Counted) -> None:
     first = verified(SUM, WRONG)
-    assert first.verdict is Verdict.REFUTED
+    assert first.verdict is LayerVerdict.REFUTED
     assert verified(SUM, WRONG) == first
     assert count() == 1
-    assert verified(SUM, TEXT).verdict is Verdict.PROVED
-    assert verified(OTHER, TEXT).verdict is not Verdict.PROVED
+    assert verified(SUM, TEXT).verdict is LayerVerdict.PROVED
+    assert verified(OTHER, TEXT).verdict is not LayerVerdict.PROVED
     assert count() == 3
 
 
@@ -75,9 +75,9 @@ def test_what_takes_too_long_is_not_kept(count: Counted, folder: Path) -> None:
     for _ in range(2):
         assert verified(SUM, TEXT, seconds=1e-9).is_late
     assert not folder.exists()
-    assert verified(SUM, TEXT).verdict is Verdict.PROVED
+    assert verified(SUM, TEXT).verdict is LayerVerdict.PROVED
     # Then it does not matter how much time there is.
-    assert verified(SUM, TEXT, seconds=1e-9).verdict is Verdict.PROVED
+    assert verified(SUM, TEXT, seconds=1e-9).verdict is LayerVerdict.PROVED
     assert count() == 3
 
 
@@ -100,7 +100,7 @@ def test_a_proof_of_another_text_is_no_proof(count: Counted, folder: Path) -> No
     text = path.read_text()
     assert '"refuted"' in text
     path.write_text(text.replace('"refuted"', '"proved"'))
-    assert verified(SUM, WRONG).verdict is Verdict.REFUTED
+    assert verified(SUM, WRONG).verdict is LayerVerdict.REFUTED
     assert count() == 2
 
 
@@ -108,7 +108,7 @@ def test_without_a_place(count: Counted, tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("DTPOLY_CACHE_DIR", str(tmp_path / "file"))
     for _ in range(2):
-        assert verified(SUM, TEXT).verdict is Verdict.PROVED
+        assert verified(SUM, TEXT).verdict is LayerVerdict.PROVED
     assert count() == 2
 
 
@@ -134,8 +134,8 @@ def test_several_processes_at_once(folder: Path) -> None:
 def test_what_is_wanted_is_not_left_out() -> None:
     found = verified(SUM, TEXT, ("f", "g"))
     assert [one.name for one in found.functions] == ["f", "g"]
-    assert found.functions[0].verdict is Verdict.PROVED
-    assert found.verdict is Verdict.UNKNOWN
+    assert found.functions[0].verdict is LayerVerdict.PROVED
+    assert found.verdict is LayerVerdict.UNKNOWN
     assert found.layers[-1].why == "there is no function 'g'"
 
 
@@ -148,18 +148,18 @@ def test_what_is_written_differs_in_the_header_alone() -> None:
 
 def test_the_verdict_in_words() -> None:
     layers = "stores, loads, bounds, lanes, order, value, overflow"
-    same = report(f=Verdict.PROVED, g=Verdict.PROVED)
+    same = report(f=LayerVerdict.PROVED, g=LayerVerdict.PROVED)
     assert verdict_lines(same) == [f"Verdict: PROVED {layers}."]
-    apart = report(f=Verdict.PROVED, g=Verdict.UNKNOWN)
+    apart = report(f=LayerVerdict.PROVED, g=LayerVerdict.UNKNOWN)
     assert verdict_lines(apart) == [
         f"Verdict of f: PROVED {layers}.",
         f"Verdict of g: UNKNOWN {layers}.",
     ]
-    (function,) = report(f=Verdict.PROVED).functions
+    (function,) = report(f=LayerVerdict.PROVED).functions
     assert verdict_lines(Report((replace(function, assumed=("a < 4", "finite")),))) == [
         f"Verdict: PROVED {layers}; assumed: a < 4; assumed: finite."
     ]
-    mixed = (Layer("stores", Verdict.PROVED), Layer("order", Verdict.REFUTED))
-    assert verdict_lines(Report((Function("f", mixed, 0.0),))) == [
+    mixed = (Layer("stores", LayerVerdict.PROVED), Layer("order", LayerVerdict.REFUTED))
+    assert verdict_lines(Report((FunctionReport("f", mixed, 0.0),))) == [
         "Verdict: PROVED stores; REFUTED order."
     ]

@@ -29,7 +29,7 @@ def test_the_page_is_up_to_date(
     capsys.readouterr()
 
     def output(command: str) -> str:
-        """What a command prints."""
+        """Return what a command prints."""
         kernel = tmp_path / "softmax.py"
         match shlex.split(command):
             case ["dtpoly", *arguments]:

@@ -52,7 +52,7 @@ def command(kernels: tuple[str, ...], most: int, output: Path) -> None:
 
 
 def table(found: list[Blind]) -> Table:
-    """A line for each row."""
+    """Return a line for each row."""
     made = Table(title="chosen without a GPU, in microseconds")
     for head in ("row", "chosen", "first", "by hand", "place", "is chosen", "known", "reached"):
         made.add_column(head, justify="left" if head == "row" else "right")

@@ -61,7 +61,7 @@ def command(records: tuple[Path, ...], device: str, output: Path) -> None:
 
 
 def table(lines: Sequence[Ranked]) -> Table:
-    """A row for each kernel and shape of which several schedules were measured."""
+    """Return a row for each kernel and shape of which several schedules were measured."""
     made = Table(title="schedules of one kernel, ranked")
     for head in ("kernel", "case", "schedules", "slowest / best", "rank", "first", "first three"):
         made.add_column(head, justify="left" if head in ("kernel", "case") else "right")

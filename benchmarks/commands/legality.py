@@ -29,7 +29,7 @@ def command(output: Path) -> None:
 
 
 def table(group: str, results: Sequence[Result]) -> Table:
-    """One row a benchmark, in milliseconds of processor time."""
+    """Return one row a benchmark, in milliseconds of processor time."""
     made = Table(title=group, caption=machine()["cpu"])
     for head in ("what", "best", "median", "limit", "counts"):
         made.add_column(head, justify="left" if head in ("what", "counts") else "right")

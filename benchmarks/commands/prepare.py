@@ -69,7 +69,7 @@ def command(
 
 
 def _made(found: Sequence[Wanted], folder: Path, workers: int) -> Iterator[Prepared]:
-    """Each of them, in their order."""
+    """Yield each of them, in their order."""
     if workers == 1:
         yield from (prepare(one, folder) for one in found)
         return

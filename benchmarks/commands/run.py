@@ -119,13 +119,13 @@ def command(
 
 
 def typed(given: Sequence[str]) -> Sequence[str]:
-    """The arguments without those that were added for a process of its own."""
+    """Return the arguments without those that were added for a process of its own."""
     own = len(OWN)
     return given[:-own] if tuple(given[-own:-1]) == OWN[:-1] else given
 
 
 def has_failed(results: Results) -> bool:
-    """Whether a text is missing, could not be prepared, is wrong, or could not be run."""
+    """Return whether a text is missing, could not be prepared, is wrong, or could not be run."""
     timed = (one for row in results.rows for one in row.times)
     return (
         bool(results.missing)

@@ -46,7 +46,7 @@ def command(results: tuple[Path, ...], output: Path | None, seconds: Path | None
 
 
 def _seconds(path: Path | None) -> list[dict[str, object]]:
-    """How long `dtpoly schedule` took for some rows, with so many schedules measured."""
+    """Return how long `dtpoly schedule` took for some rows, with so many schedules measured."""
     lines = path.read_text().splitlines() if path is not None else []
     words = (line.split("\t") for line in lines)
     return [{"row": row, "measured": int(n), "seconds": float(took)} for row, n, took in words]

@@ -27,7 +27,7 @@ PATIENCE = 90.0  # seconds in which none of them finished anything: one may have
 
 @dataclass(frozen=True, slots=True)
 class Ahead:
-    """How many processes compile what will be timed, where, and for how long at most."""
+    """The processes that compile ahead: how many, into which folder, and for how long at most."""
 
     processes: int
     device: str
@@ -38,7 +38,7 @@ Job = tuple[Row, Candidate]
 
 
 def compile_ahead(jobs: Sequence[Job], ahead: Ahead, tell: Tell) -> int:
-    """How many texts could be compiled before the time was over."""
+    """Return how many texts could be compiled before the time was over."""
     end = time.monotonic() + ahead.seconds
     # On leaving, what still compiles is ended.
     with get_context("spawn").Pool(ahead.processes, _begin) as pool:

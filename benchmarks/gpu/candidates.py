@@ -55,7 +55,7 @@ def candidates(
 
 
 def ours(row: Row, folder: Path, manifest: Manifest) -> Iterator[Candidate]:
-    """The texts of a row's files, then variants of them or of its kernel.
+    """Yield the texts of a row's files, then variants of them or of its kernel.
 
     Those that could not be prepared take part as failures.
     """
@@ -68,7 +68,7 @@ def ours(row: Row, folder: Path, manifest: Manifest) -> Iterator[Candidate]:
 
 
 def is_of(row: Row, text: Prepared) -> bool:
-    """Whether a variant is one of this row: of one of its files, or of its kernel."""
+    """Return whether a variant is one of this row: of one of its files, or of its kernel."""
     is_here = text.tag in ("", tag(row.case))
     return is_here and (text.of in row.files or text.of == row.kernel)
 
@@ -82,10 +82,9 @@ def _peer(peer: Peer) -> Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """The function of a text, and the one that says what it returns."""
+    """The function of a text, and the names of its inputs."""
 
     run: Callable[..., Tensor]
-    like: Callable[..., Tensor]
     parameters: Sequence[str]
 
 
@@ -93,9 +92,7 @@ def _function(folder: Path, text: Prepared) -> Function:
     if text.failure:
         raise ValueError(f"it could not be prepared: {text.failure}")
     module = _module(folder / text.file, text.text_hash)
-    return Function(
-        getattr(module, text.func), getattr(module, f"{text.func}_like"), text.parameters
-    )
+    return Function(getattr(module, text.func), text.parameters)
 
 
 @cache
@@ -121,12 +118,12 @@ def arguments(parameters: Sequence[str], given: Inputs) -> list[Tensor | float]:
 def _ours(load: Callable[[], Function], _: Row, given: Inputs) -> Made:
     function = load()
     passed = arguments(function.parameters, given)
-    out = function.like(*passed).fill_(float("nan"))
+    out = function.run(*passed).fill_(float("nan"))
     return Made(partial(function.run, *passed, out=out), out)
 
 
 def _ours_for_host(load: Callable[[], Function], _: Row, given: Inputs) -> Run:
-    """As a user calls it, who has no tensor for the result."""
+    """Return a call as a user makes it, without a tensor for the result."""
     function = load()
     return partial(function.run, *arguments(function.parameters, given))
 

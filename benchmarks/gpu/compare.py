@@ -30,7 +30,7 @@ class Change:
 
     @property
     def said(self) -> str:
-        """The same in words."""
+        """Return the same in words."""
         if self.is_missing:
             return "missing"
         if self.now is None:
@@ -39,7 +39,7 @@ class Change:
 
 
 def changes(before: Results, now: Results) -> Iterator[Change]:
-    """Every row that had a time before."""
+    """Yield every row that had a time before."""
     here = {line.row.name: line for line in lines(now)}
     for line in lines(before):
         if line.ours.median:

@@ -12,7 +12,7 @@ from benchmarks.gpu.steps import Step
 
 @contextmanager
 def following(console: Console) -> Generator[Callable[[Step], None]]:
-    """A progress line below what is done; only what is done, where nobody looks."""
+    """Yield a progress line below what is done; only what is done, where nobody looks."""
     columns = (MofNCompleteColumn(), BarColumn(20), TimeElapsedColumn())
     text = TextColumn("{task.description}")
     with Progress(*columns, text, console=console, transient=True) as progress:

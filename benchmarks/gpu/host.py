@@ -14,8 +14,8 @@ from benchmarks.gpu.results import HostTime
 from benchmarks.gpu.rows import Row
 from dtpoly.timing.clock import Clock
 from dtpoly.timing.failures import told
-from dtpoly.timing.limit import limited
 from dtpoly.timing.spread import quarters
+from dtpoly.timing.time_limit import limited
 
 CALLS = 100  # before the device is waited for: fewer than it takes to fill its queue
 ROUNDS = 40

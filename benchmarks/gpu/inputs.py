@@ -64,7 +64,7 @@ def unfilled(row: Row, device: str) -> Inputs:
 
 
 def _has_places(row: Row, name: str) -> bool:
-    """Whether its values are places in a row."""
+    """Return whether its values are places in a row."""
     return (row.kernel, name) == ("cross_entropy", "T")
 
 
@@ -96,7 +96,7 @@ def _value(
 
 
 def tensors(given: Inputs) -> dict[str, Tensor]:
-    """Those that are tensors."""
+    """Return those inputs that are tensors."""
     return {name: value for name, value in given.items() if isinstance(value, Tensor)}
 
 

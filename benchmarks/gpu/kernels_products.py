@@ -12,7 +12,7 @@ from benchmarks.gpu.jit import Given, constexpr, jit, tl
 
 @jit
 def tile_of(pid: Given, tiles_m: Given, tiles_n: Given, GROUP: constexpr) -> Any:
-    """Which tile a program makes, in groups of rows that share columns in the cache."""
+    """Return which tile a program makes, in groups of rows that share columns in the cache."""
     group = pid // (GROUP * tiles_n)
     in_group = min(tiles_m - group * GROUP, GROUP)
     tile_m = group * GROUP + (pid % (GROUP * tiles_n)) % in_group

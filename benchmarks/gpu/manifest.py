@@ -1,4 +1,4 @@
-"""What was prepared in a folder: the texts to time and what is proved of each, as JSON."""
+"""Reads and writes what was prepared in a folder: the texts to time and their proofs, as JSON."""
 
 import json
 from collections.abc import Mapping
@@ -36,18 +36,18 @@ class Prepared:
 
     @property
     def tag(self) -> str:
-        """The case that it is for, if it is for one alone."""
+        """Return the case that it is for, if it is for one alone."""
         parts = self.name.split("__")
         return parts[1] if len(parts) > 2 else ""
 
     @property
     def is_variant(self) -> bool:
-        """Whether it is from a folder of variants."""
+        """Return whether it is from a folder of variants."""
         return "__" in self.name
 
     @property
     def is_proved(self) -> bool:
-        """Whether its times count."""
+        """Return whether its times count."""
         return bool(self.layers) and set(self.layers.values()) == {PROVED}
 
 
@@ -73,7 +73,7 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 
 def read(folder: Path) -> Manifest:
-    """The manifest of a folder, whose texts must be those that it speaks of."""
+    """Return the manifest of a folder, whose texts must be those that it speaks of."""
     manifest = unchecked(folder)
     for one in manifest.texts:
         if one.file and hash_of((folder / one.file).read_text()) != one.text_hash:
@@ -82,13 +82,13 @@ def read(folder: Path) -> Manifest:
 
 
 def unchecked(folder: Path) -> Manifest:
-    """The same, while texts are being written anew."""
+    """Return the same, while texts are being written anew."""
     data: dict[str, Any] = json.loads((folder / MANIFEST).read_text())
     texts = tuple(prepared(one) for one in data.pop("texts"))
     return Manifest(texts, tuple(data.pop("missing")), **data)
 
 
 def prepared(data: Mapping[str, Any]) -> Prepared:
-    """One text, from what JSON has of it."""
+    """Return one text, from what JSON has of it."""
     lists: dict[str, Any] = {name: tuple(data[name]) for name in ("parameters", "schedule")}
     return Prepared(**{**data, **lists})

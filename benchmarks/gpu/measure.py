@@ -17,10 +17,10 @@ from benchmarks.gpu.references import off, reference
 from benchmarks.gpu.results import RowResult, Timed
 from benchmarks.gpu.rows import REPEATED, Row, flops
 from dtpoly.timing.clock import Clock
-from dtpoly.timing.failures import Wrong, told
-from dtpoly.timing.limit import limited
+from dtpoly.timing.failures import WrongResult, told
 from dtpoly.timing.samples import Timer, sample, sample_repeated, timer
 from dtpoly.timing.spread import quarters
+from dtpoly.timing.time_limit import limited
 
 T = TypeVar("T")
 # Milliseconds of a product from which on it first runs once without a time, in each round: the
@@ -30,7 +30,7 @@ LONG = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How long to measure."""
+    """The limits of a measurement: seconds for a candidate and for a row, and rounds."""
 
     seconds: float  # of the device's time for each candidate
     row_seconds: float  # for all of a row
@@ -107,7 +107,7 @@ def _failed(candidate: Candidate, error: Exception) -> Timed:
         candidate.name,
         candidate.kind,
         candidate.text_hash,
-        error=error.error if isinstance(error, Wrong) else 0.0,
+        error=error.error if isinstance(error, WrongResult) else 0.0,
         failure=told(error),
         is_unfit=isinstance(error, Unfit),
     )
@@ -132,7 +132,7 @@ def _checked(row: Row, made: Made, want: Tensor, clock: Clock) -> float:
     found = off(row, made.run(), want)
     clock.wait()
     if found.is_wrong:
-        raise Wrong(found.why, found.error)
+        raise WrongResult(found.why, found.error)
     return found.error
 
 
@@ -167,7 +167,7 @@ def _wrong_now(row: Row, ready: list[Runner], want: Tensor) -> Iterator[Timed]:
             found = off(row, runner.made.out, want)
             if found.is_wrong:
                 ready.remove(runner)
-                yield _failed(runner.candidate, Wrong(f"at the end {found.why}", found.error))
+                yield _failed(runner.candidate, WrongResult(f"at the end {found.why}", found.error))
 
 
 def _samples(row: Row, runner: Runner, clock: Clock, plan: Plan) -> None:

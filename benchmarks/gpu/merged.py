@@ -16,7 +16,7 @@ class Apart(Exception):
 
 
 def merged(files: Mapping[str, Results]) -> Results:
-    """All that is in files of results, each of which has its name. Raises Apart.
+    """Return all that is in files of results, each of which has its name. Raises Apart.
 
     They were measured on GPUs of one machine, maybe at the same time, some of the rows on each.
     """
@@ -72,7 +72,7 @@ def _joined(
     key: Callable[[One], Hashable],
     what: str,
 ) -> Iterator[One]:
-    """Each once; what is in two files has to be the same in both."""
+    """Yield each once; what is in two files has to be the same in both."""
     known: dict[Hashable, tuple[str, One]] = {}
     for file, results in files.items():
         for one in part(results):
@@ -85,7 +85,7 @@ def _joined(
 
 
 def _host(given: Iterable[Results]) -> Iterator[HostTime]:
-    """Of each kernel the times that one file has: its candidates took turns there.
+    """Yield the host's times of each kernel, all from one file, in which its candidates took turns.
 
     The first file counts. Whoever measures rows of a kernel on two GPUs has them twice.
     """
@@ -103,5 +103,5 @@ KERNELS = tuple(dict.fromkeys(row.kernel for row in rows()))
 
 
 def _place(order: tuple[str, ...], name: str) -> int:
-    """Where it stands in the table; at the end what the table does not have."""
+    """Return where it stands in the table; at the end what the table does not have."""
     return order.index(name) if name in order else len(order)

@@ -43,7 +43,7 @@ class Peer:
 
 
 def peers(kernel: str, kinds: Mapping[str, str]) -> list[Peer]:
-    """All that compute a kernel, of the kinds that are installed (`kinds_here`)."""
+    """Return all that compute a kernel, of the kinds that are installed (`kinds_here`)."""
     found: list[Peer] = []
     run = EAGER[kernel]
     if "torch" in kinds:
@@ -61,12 +61,12 @@ def peers(kernel: str, kinds: Mapping[str, str]) -> list[Peer]:
 
 
 def kinds_here(chosen: tuple[str, ...]) -> dict[str, str]:
-    """Of each kind that was chosen, an empty text, or why there are none."""
+    """Return for each chosen kind of peers why there are none; an empty text if there are some."""
     return {kind: _why_not(kind) if kind in PACKAGES else "" for kind in chosen}
 
 
 def _why_not(kind: str) -> str:
-    """Why there are no peers of a kind, if there are none."""
+    """Return why there are no peers of a kind, if there are none."""
     if find_spec(PACKAGES[kind]) is None:
         return f"{PACKAGES[kind]} is not installed"
     try:

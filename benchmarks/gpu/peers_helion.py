@@ -28,7 +28,7 @@ ROWS = [helion.Config(block_sizes=[1], num_warps=warps) for warps in (4, 8, 16)]
 
 
 def peers(kernel: str) -> list[Peer]:
-    """The one of a kernel, if it is written here."""
+    """Return the one of a kernel, if it is written here."""
     return [Peer("Helion", partial(_made, KERNELS[kernel]))] if kernel in KERNELS else []
 
 

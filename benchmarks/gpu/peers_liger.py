@@ -17,7 +17,7 @@ liger: Any = import_module("liger_kernel.transformers.functional")
 
 
 def peers(kernel: str) -> list[Peer]:
-    """The one of a kernel, if Liger has it."""
+    """Return the one of a kernel, if Liger has it."""
     return [Peer("Liger", partial(_made, CALLS[kernel]))] if kernel in CALLS else []
 
 

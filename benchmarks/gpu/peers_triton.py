@@ -58,12 +58,12 @@ GROUPED = 8
 
 
 def peers(kernel: str) -> list[Peer]:
-    """All that are written here for a kernel."""
+    """Return all that are written here for a kernel."""
     return [Peer(name, make) for name, make in MADE.get(kernel, {}).items()]
 
 
 def fastest(runs: Iterable[Run]) -> Run:
-    """Of several ways to do the same, the fastest; those that do not fit the machine are no way."""
+    """Return the fastest of several ways to do the same; ways that do not fit are left out."""
     best, least = None, float("inf")
     for run in runs:
         try:
@@ -93,7 +93,7 @@ def _milliseconds(run: Run) -> float:
 
 
 def _programs(tensor: Tensor) -> int:
-    """How many run at once, one on each processor."""
+    """Return how many run at once, one on each processor."""
     if not tensor.is_cuda:
         return 2
     return int(_cuda.get_device_properties(tensor.device).multi_processor_count)

@@ -30,7 +30,7 @@ PARTS = (2, 4, 8)
 
 
 def peers(kernel: str) -> list[Peer]:
-    """All ways; none of any other kernel."""
+    """Return all ways; none of any other kernel."""
     if kernel != "matmul":
         return []
     found = [
@@ -53,7 +53,7 @@ def _sides(row: Row, given: Inputs, parts: int = 1) -> tuple[Tensor, Tensor]:
 
 
 def _turned_before(row: Row, given: Inputs) -> Run:
-    """The product alone: what it would take if turning took no time."""
+    """Return the product alone: what it would take if turning took no time."""
     a, b = _sides(row, given)
     turned = b.T.contiguous()
 

@@ -3,7 +3,6 @@
 This half needs isl and no GPU; `benchmarks.gpu.run` needs a GPU and no isl.
 """
 
-import ast
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +11,9 @@ from benchmarks.gpu.manifest import Prepared, hash_of
 from benchmarks.gpu.rows import DERIVED, Derived
 from dtpoly import __version__
 from dtpoly.algorithm.show import show, show_directive
+from dtpoly.checking import check
 from dtpoly.codegen.header import header
-from dtpoly.compile import check
+from dtpoly.codegen.module import plans_of
 from dtpoly.diagnostics import DtpolyError, Severity
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.reading import read_file
@@ -21,7 +21,7 @@ from dtpoly.frontend.resolve import resolve
 from dtpoly.generate import code_of, outputs
 from dtpoly.source import Source
 from dtpoly.verification import proved
-from dtpoly.verify.proof.report import LAYERS, Report, Verdict
+from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 
 SUFFIX = ".dt"
 
@@ -84,37 +84,30 @@ def prepare(one: Wanted, folder: Path) -> Prepared:
     if checked.program is None or checked.verdict is None or errors:
         told = "; ".join(f"{d.code}: {d.title}" for d in errors)
         return replace(made, failure=told or "it has no Func")
-    func = outputs(checked.program)[-1]
     try:
         code = code_of(checked.verdict.scheduled, header(__version__, name))
     except DtpolyError as error:
         return replace(made, failure="; ".join(f"{d.code}: {d.title}" for d in error.diagnostics))
+    state = checked.verdict.scheduled
+    (*_, plan) = plans_of(state.sized, state.model, code.stages)
     stamped = proved(checked.program, code.text, outputs(checked.program))
     (folder / f"{one.name}.py").write_text(stamped.text)
     return replace(
         made,
-        func=func,
+        func=plan.function,
         file=f"{one.name}.py",
-        parameters=parameters(stamped.text, func),
+        parameters=tuple(plan.inputs),
         text_hash=hash_of(stamped.text),
         layers=layers(stamped.report),
         schedule=tuple(map(show_directive, checked.program.directives)),
     )
 
 
-def parameters(text: str, func: str) -> tuple[str, ...]:
-    """Return the parameters of a text's function, but for those that have a name only."""
-    for node in ast.parse(text).body:
-        if isinstance(node, ast.FunctionDef) and node.name == func:
-            return tuple(argument.arg for argument in node.args.args)
-    raise LookupError(f"the text has no function '{func}'")
-
-
 def layers(report: Report) -> dict[str, str]:
-    """Of each layer the worst that is known of it in any function; a test is no proof."""
-    worst = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.TESTED, Verdict.PROVED)
+    """Return the worst verdict on each layer in any function; a test counts as no proof."""
+    worst = (LayerVerdict.REFUTED, LayerVerdict.UNKNOWN, LayerVerdict.TESTED, LayerVerdict.PROVED)
     found = {name: [one.verdict for one in report.layers if one.name == name] for name in LAYERS}
     return {
-        name: str(min(verdicts, key=worst.index, default=Verdict.UNKNOWN))
+        name: str(min(verdicts, key=worst.index, default=LayerVerdict.UNKNOWN))
         for name, verdicts in found.items()
     }

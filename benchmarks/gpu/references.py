@@ -1,4 +1,4 @@
-"""What a kernel should compute, in 64 bits and piece by piece, and how far off a result is."""
+"""Computes in 64 bits what a kernel should give, and how far a result is off."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ OF_ONE = {"f16": 1e-3, "bf16": 3e-3, "f32": 1e-5, "tf32": 1e-3}
 
 @dataclass(frozen=True, slots=True)
 class Off:
-    """How far a result is from the right one, and how far it may be."""
+    """The distance of a result from the right one, and how large it may be."""
 
     error: float
     allowed: float
@@ -59,7 +59,7 @@ class Off:
 
 
 def reference(row: Row, given: Inputs) -> Tensor:
-    """The result in 32 bits, computed in 64."""
+    """Return the result in 32 bits, computed in 64."""
     known, cut = tensors(given), CUT[row.kernel]
     whole = {name: value for name, value in known.items() if name not in cut}
     if not cut:
@@ -124,17 +124,17 @@ def _computed(kernel: str, x: Mapping[str, Tensor]) -> Tensor:
 
 
 def channels_second(tensor: Tensor) -> Tensor:
-    """As torch counts the dimensions of what has its channels last in memory."""
+    """Put the channels second, as torch counts dimensions, where memory has them last."""
     return tensor.permute(0, 3, 1, 2)
 
 
 def channels_last(tensor: Tensor) -> Tensor:
-    """As memory has them."""
+    """Put the channels last, as memory has them."""
     return tensor.permute(0, 2, 3, 1)
 
 
 def off(row: Row, got: Tensor, want: Tensor) -> Off:
-    """The largest error, relative to an element and to the size of all of them together."""
+    """Return the largest error, relative to an element and to the size of all of them together."""
     allowed = (TOLERANCE if want.dim() else OF_ONE)[row.dtype]
     if got.shape != want.shape:
         why = f"its shape is {tuple(got.shape)}, not {tuple(want.shape)}"

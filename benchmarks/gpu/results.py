@@ -1,4 +1,4 @@
-"""What was measured, as plain data that is written after each row and read again."""
+"""Keeps measurements as plain data, which is written after each row and read again."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ class Timed:
 
     @property
     def is_ours(self) -> bool:
-        """Whether it is an emitted text."""
+        """Return whether it is an emitted text."""
         return self.kind == OURS
 
 
@@ -87,7 +87,7 @@ class Ceilings:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """All of a file."""
+    """The content of a file of results."""
 
     command: str = ""
     date: str = ""
@@ -101,11 +101,11 @@ class Results:
     broken: tuple[Broken, ...] = ()
 
     def with_row(self, row: RowResult) -> "Results":
-        """A row measured anew takes the place of what was known."""
+        """Return the results with a row, which takes the place of what was known of it."""
         return replace(self, rows=(*(one for one in self.rows if one.name != row.name), row))
 
     def with_host(self, kernel: str, times: Iterable[HostTime]) -> "Results":
-        """The same of the host's times of a kernel."""
+        """Return the same of the host's times of a kernel."""
         return replace(self, host=(*(one for one in self.host if one.kernel != kernel), *times))
 
 
@@ -150,7 +150,7 @@ def _row(data: Mapping[str, Any]) -> RowResult:
 
 
 def lacks(known: RowResult | None, wanted: Iterable[tuple[str, str]], again: bool) -> bool:
-    """Whether a row is to be measured, as one of the candidates, by name and text, is new.
+    """Return whether a row is to be measured, as one of the candidates, by name and text, is new.
 
     With `again`, those that failed are new; not those that have nothing for such a shape.
     """
@@ -163,5 +163,5 @@ def lacks(known: RowResult | None, wanted: Iterable[tuple[str, str]], again: boo
 
 
 def began_file(output: Path) -> Path:
-    """Where it stands which candidate runs, for whoever outlives a process that crashes."""
+    """Return where it stands which candidate runs, for whoever outlives a process that crashes."""
     return output.with_name(f".{output.name}.began")

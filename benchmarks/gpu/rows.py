@@ -136,12 +136,12 @@ _UNSAFE = "softmax"
 
 
 def _both(file: str) -> tuple[str, ...]:
-    """A file, and the same one that is never launched early, if it may be."""
+    """Return a file, and the same one that is never launched early, if it may be."""
     return (file, f"{file}{_LATE}") if file in _EARLY else (file,)
 
 
 def _fused(kernel: str, family: str, file: str, cases: Sequence[str]) -> Group:
-    """Two products of small matrices."""
+    """Return two products of small matrices."""
     tf32 = tuple(f"{case} tf32" for case in cases)
     return Group(kernel, family, _both(file), "m n k l", tf32, REPEATED)
 
@@ -214,14 +214,14 @@ TINY: Mapping[str, str] = {
 
 
 def rows(groups: Sequence[Group] = GROUPS) -> Iterator[Row]:
-    """Every line of the table."""
+    """Yield every line of the table."""
     for group in groups:
         for case in group.cases:
             yield row(group, case)
 
 
 def tiny_rows(groups: Sequence[Group] = GROUPS) -> Iterator[Row]:
-    """One small row of each kernel."""
+    """Yield one small row of each kernel."""
     kernels = {group.kernel: group for group in reversed(groups)}
     for name in dict.fromkeys(group.kernel for group in groups):
         yield row(kernels[name], TINY.get(name, "16x64 f32"))
@@ -236,7 +236,7 @@ def row(group: Group, case: str) -> Row:
 
 
 def tag(case: str) -> str:
-    """A case as a part of a file's name."""
+    """Return a case as a part of a file's name."""
     return case.replace(" ", "_")
 
 

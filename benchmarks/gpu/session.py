@@ -92,7 +92,7 @@ def session(chosen: Chosen, tell: Tell) -> Results:
 def _left(
     chosen: Chosen, results: Results, manifest: Manifest, kinds: Mapping[str, str]
 ) -> Iterator[tuple[Row, list[Candidate]]]:
-    """The rows that were asked for and are not all there, with who takes part."""
+    """Yield the rows that were asked for and are not all there, with who takes part."""
     known = {row.name: row for row in results.rows}
     for row in wanted_rows(chosen, manifest):
         given = candidates(row, chosen.folder, manifest, kinds)
@@ -102,7 +102,7 @@ def _left(
 
 
 def wanted_rows(chosen: Chosen, manifest: Manifest) -> Iterator[Row]:
-    """Those that were asked for, and for which a text could be prepared."""
+    """Return the rows that were asked for, and for which a text could be prepared."""
     for row in tiny_rows() if chosen.tiny else rows():
         texts = [one.text for one in ours(row, chosen.folder, manifest)]
         if is_asked_for(row, chosen.kernels) and any(text and text.file for text in texts):
@@ -110,7 +110,7 @@ def wanted_rows(chosen: Chosen, manifest: Manifest) -> Iterator[Row]:
 
 
 def is_asked_for(row: Row, kernels: tuple[str, ...]) -> bool:
-    """Whether one of these is its kernel, one of its files, or what its name begins with."""
+    """Return whether one of these is its kernel, one of its files, or what its name begins with."""
     return not kernels or any(
         one in row.files or row.name.startswith(f"{one} ") or row.name == one for one in kernels
     )
@@ -144,7 +144,7 @@ def _begun(chosen: Chosen, manifest: Manifest, kinds: Mapping[str, str], clock: 
 def _one_row(
     chosen: Chosen, results: Results, row: Row, given: Sequence[Candidate], clock: Clock
 ) -> RowResult:
-    """A row without those that broke the device before: their failures are told again."""
+    """Return a row without those that broke the device before: their failures are told again."""
     left, lost = survivors(results, row.name, given)
     failed = (Timed(o.name, o.kind, o.text_hash, failure=why) for o, why in lost)
     with watched(chosen.output, results, row.name) as begins:
@@ -161,7 +161,7 @@ def _with_host(
     end: float,
     tell: Tell,
 ) -> Results:
-    """The host's times of each kernel, which are of one text of ours alone."""
+    """Return the host's times of each kernel, which are of one text of ours alone."""
     asked = {row.kernel for row in wanted_rows(chosen, manifest)} if chosen.host else set[str]()
     tiny = [one for one in tiny_rows() if one.kernel in asked]
     for at, row in enumerate(tiny):

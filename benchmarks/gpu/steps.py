@@ -1,4 +1,4 @@
-"""How far a session is, as it is told."""
+"""Tells how far a session is."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -22,12 +22,12 @@ class Line:
 
     @property
     def ratio(self) -> float | None:
-        """The best peer's time divided by ours: above 1 ours is faster."""
+        """Return the best peer's time divided by ours: above 1 ours is faster."""
         return over(self.peer, self.ours)
 
     @property
     def share(self) -> float | None:
-        """How near we are to what the machine can do."""
+        """Return how near we are to what the machine can do."""
         return self.floor / self.ours.median if self.ours.median else None
 
     @property
@@ -37,7 +37,7 @@ class Line:
 
 
 def over(one: Timed | None, other: Timed) -> float | None:
-    """How many times as long one takes as another; nothing, where one has no time."""
+    """Return how many times as long one takes as another; nothing, where one has no time."""
     return one.median / other.median if one is not None and one.median and other.median else None
 
 
@@ -55,7 +55,7 @@ class Family:
 
 
 def lines(results: Results) -> list[Line]:
-    """All rows, in the order of the table; a text that was not looked at is not proved."""
+    """Return all rows, in the order of the table; a text that was not looked at is not proved."""
     proved = {(one.name, one.text_hash) for one in results.texts if one.is_proved}
     return [_line(results, row, proved) for row in results.rows]
 
@@ -79,7 +79,7 @@ def _time(one: Timed) -> float:
 
 
 def families(given: Sequence[Line]) -> Iterator[Family]:
-    """Each family's geometric mean and least ratio, of the rows that count."""
+    """Yield each family's geometric mean and least ratio, of the rows that count."""
     counting = [line for line in given if line.counts]
     whole = Counter(row.family for row in rows())
     for name in dict.fromkeys(line.row.family for line in counting):
@@ -92,7 +92,7 @@ def families(given: Sequence[Line]) -> Iterator[Family]:
 
 
 def reaches(ratios: Sequence[float], aim: Aim) -> bool:
-    """Whether the mean and so many of the ratios are as high as they are to be."""
+    """Return whether the mean and so many of the ratios are as high as they are to be."""
     if aim.mean is not None and mean_of(ratios) < aim.mean:
         return False
     if aim.least is None:
@@ -102,7 +102,7 @@ def reaches(ratios: Sequence[float], aim: Aim) -> bool:
 
 
 def mean_of(ratios: Sequence[float]) -> float:
-    """The geometric mean."""
+    """Return the geometric mean."""
     return exp(sum(map(log, ratios)) / len(ratios))
 
 

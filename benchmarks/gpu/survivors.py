@@ -16,7 +16,7 @@ Begins = Callable[[Candidate], None]
 def survivors(
     results: Results, where: str, given: Sequence[Candidate]
 ) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
-    """Those that may run there; and the others, each with what it did."""
+    """Return the candidates that may run there; and the others, each with what it did."""
     why = {(b.candidate, b.text_hash): b.why for b in results.broken if b.row == where}
     lost = [(one, why[key]) for one in given if (key := (one.name, one.text_hash)) in why]
     return [one for one in given if (one.name, one.text_hash) not in why], lost

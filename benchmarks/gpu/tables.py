@@ -9,7 +9,7 @@ from benchmarks.gpu.summary import Family, Line, families, lines, over
 
 
 def tables(results: Results) -> Iterator[Table]:
-    """All that there is to see; an empty table is left out."""
+    """Yield all that there is to see; an empty table is left out."""
     known = lines(results)
     every = (
         rows_table("proved: the best peer's time / ours", [one for one in known if one.counts]),
@@ -26,7 +26,7 @@ def tables(results: Results) -> Iterator[Table]:
 
 
 def rows_table(title: str, given: Iterable[Line]) -> Table:
-    """One row a line, in milliseconds."""
+    """Return one row a line, in milliseconds."""
     made = _table(
         title, "kernel", "shape, dtype", "ours", *("±", "best peer", "", "ratio", "floor")
     )
@@ -66,7 +66,7 @@ def families_table(given: Sequence[Family]) -> Table:
 
 
 def best_table(given: Iterable[Line]) -> Table:
-    """Where a variant was timed: each text of ours, the fastest first."""
+    """Return where a variant was timed: each text of ours, the fastest first."""
     heads = ("kernel", "shape, dtype", "text", "ms", "±", "to what counts", "to the best peer")
     made = _table("best schedule", *heads)
     for line in given:
@@ -95,7 +95,7 @@ def host_table(results: Results) -> Table:
 
 
 def waiting_table(results: Results) -> Table:
-    """How long it took until each ran for the first time: mostly what compiles."""
+    """Return how long it took until each ran for the first time: mostly what compiles."""
     made = _table("until it ran first, all rows together", "who", "seconds")
     spent: dict[str, float] = {}
     for row in results.rows:
@@ -128,7 +128,7 @@ def failures_table(results: Results) -> Table:
 
 
 def _reached(one: Family) -> str:
-    """Of a part of a family it is not known."""
+    """Say whether a goal is reached; `so far` if a part of the family's rows is missing."""
     if not one.is_reached:
         return "no"
     return "yes" if one.rows == one.of else "so far"

@@ -1,4 +1,4 @@
-"""Which space is explored at which sizes, and with which arguments of dtpoly for each step, out."""
+"""Lists the studies: which spaces are explored, at which sizes, and what dtpoly is told."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Explored:
         return self.space
 
     def results(self, folder: Path) -> Path:
-        """Its file of results, for all sizes."""
+        """Return its file of results, for all sizes."""
         return folder / f"{self.name}.sqlite"
 
 
@@ -83,7 +83,7 @@ STUDIES = (
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """Which spaces, how many points of them, and what else dtpoly is told."""
+    """The options of a study: which spaces, how many points, and what dtpoly is told besides."""
 
     spaces: Path = SMALLER
     points: int = POINTS
@@ -103,7 +103,7 @@ def measuring(one: Explored, folder: Path, how: How, sizes: str = "") -> list[st
 
 
 def drawing(one: Explored, folder: Path, suffix: str) -> list[str]:
-    """A page, or pictures."""
+    """Return a page, or pictures."""
     path = one.results(folder)
     return ["report", str(path), "-o", str(path.with_suffix(suffix))]
 
@@ -117,6 +117,6 @@ def _explore(one: Explored, folder: Path, how: How, sizes: str) -> list[str]:
 
 
 def chosen(words: Sequence[str]) -> list[Explored]:
-    """Those of these names, or all. Raises KeyError for one that there is not."""
+    """Return the studies of these names, or all. Raises KeyError for a name that there is not."""
     known = {one.name: one for one in STUDIES}
     return [known[word] for word in words] if words else [*STUDIES]

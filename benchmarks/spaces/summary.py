@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dtpoly.explore.report.study import Study, studies
+from dtpoly.explore.store.result_store import open_store
 from dtpoly.explore.store.results import Outcome
-from dtpoly.explore.store.store import open_store
 
 TOP = 0.05  # of all that have a time, so many are looked at that are predicted best
 FAILED = (Outcome.FAILED, Outcome.WRONG, Outcome.HUNG, Outcome.CRASHED, Outcome.BUG)
@@ -44,22 +44,22 @@ class Kept:
 
     @property
     def compiled(self) -> int:
-        """How many texts a compiler found to fit."""
+        """Return how many texts a compiler found to fit."""
         return self.tried - sum(self.refused.values())
 
     @property
     def by_rule(self) -> int:
-        """How many were refused before any compiler saw them."""
+        """Return how many were refused before any compiler saw them."""
         return sum(n for kind, n in self.refused.items() if kind.startswith(BY_RULE))
 
     @property
     def top(self) -> int:
-        """How many are looked at of those that are predicted best."""
+        """Return how many are looked at of those that are predicted best."""
         return ceil(TOP * len(self.pairs))
 
     @property
     def share_of_top(self) -> float | None:
-        """The best time of all over the best of those that are predicted best.
+        """Return the best time of all over the best of those that are predicted best.
 
         Of those of which the same is predicted some may be among them and others not: then it is
         the geometric mean of all choices.
@@ -125,7 +125,7 @@ def kept(name: str, study: Study) -> Kept:
 
 
 def _kinds(study: Study, outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many there are of each kind, most first."""
+    """Return how many there are of each kind, most first."""
     found: dict[str, int] = {}
     for (outcome, kind), count in study.kinds.items():
         if outcome in outcomes:

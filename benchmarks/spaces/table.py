@@ -14,12 +14,12 @@ RANKS = ("space", "sizes", "schedules", "slowest / best", "rank", "of the best i
 
 
 def table(data: Sequence[dict[str, Any]]) -> str:
-    """A row for each question."""
+    """Return a row for each question."""
     return lines(HEAD, [row(one) for one in read(data)])
 
 
 def lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table."""
+    """Return a table."""
     every = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in every)
 
@@ -64,7 +64,7 @@ def sizes(one: Kept) -> str:
 
 
 def _reasons(one: Kept, is_rule: bool) -> str:
-    """The ones that refuse, most first."""
+    """Return the ones that refuse, most first."""
     found = {kind: n for kind, n in one.refused.items() if kind.startswith(BY_RULE) == is_rule}
     told = "; ".join(f"{kind} {count:,}" for kind, count in found.items())
     return f" ({told})" if told else ""

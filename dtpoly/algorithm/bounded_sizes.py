@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.index_ends import decides
 from dtpoly.algorithm.size_rule import AxisRead, SizeRule
 
 
@@ -24,8 +25,9 @@ def with_bounded(
         labels, extent = read.index.labels, extents.get((read.tensor, read.axis))
         if len(labels) > 1:
             for label in labels:
-                sums.setdefault(label, []).append(read)
-        elif not (read.index.is_plain and labels == (extent,)):
+                if decides(read.index, label):
+                    sums.setdefault(label, []).append(read)
+        elif read.decides_alone and not (read.index.is_plain and labels == (extent,)):
             exact.update(labels)
     before: set[str] = set()
     for rule in rules:
@@ -38,7 +40,7 @@ def with_bounded(
         elif not rule.is_passed:
             yield replace(rule, is_bounded=True)
         elif axes or any(one in exact or one not in sums for one in later):
-            yield rule  # the other sizes follow from this one, so they cannot decide it
+            yield rule  # its reads need sizes that are decided later, so they cannot decide it
         else:
             yield replace(rule, is_bounded=True, otherwise=tuple(mine))
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, Integer, Read, reads
+from dtpoly.algorithm.index_ends import ends
+from dtpoly.algorithm.label_sizes import extent_label
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_expr
-from dtpoly.algorithm.sizes import extent_label
 from dtpoly.diagnostics import Diagnostic, Edit, Severity
 from dtpoly.source import Span
 
@@ -25,20 +26,23 @@ def check_reads(program: Program) -> list[Diagnostic]:
 def _check_read(program: Program, read: Read) -> Iterator[Diagnostic]:
     padded = show_expr(replace(read, padding=Integer(0)))
     for axis, index in enumerate(read.indices):
-        if index.constant < 0 and _is_positive(index):
+        if index.data is not None:
+            continue
+        first = ends(index, dict.fromkeys(index.labels, 1))[0]
+        if first < 0 and _is_positive(index):
             yield Diagnostic(
                 "DT137",
                 Severity.ERROR,
                 f"{show_expr(read)} reads before the start of '{read.tensor}'",
                 read.span,
-                f"starts at {index.constant} of axis {axis}",
+                f"starts at {first} of axis {axis}",
                 hint=f"say which value is outside: {padded}",
                 edits=_pad_edit(read),
             )
     for axis, index in enumerate(read.indices):
         extent = extent_label(program, read.tensor, axis)
         alone = extent is not None and index.labels == (extent,)
-        if alone and not index.is_plain and _is_positive(index):
+        if alone and not index.is_plain and not index.divisions and _is_positive(index):
             yield Diagnostic(
                 "DT171",
                 Severity.ERROR,

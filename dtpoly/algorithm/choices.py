@@ -64,14 +64,14 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class WholeNumber:
     """A whole number in a constraint."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class ConstraintOperation:
     """An operation of a constraint on two operands: + - * %, a comparison, `and` or `or`."""
 
     operator: str
@@ -79,7 +79,7 @@ class Operation:
     right: "Condition"
 
 
-Condition = Mention | Whole | Operation
+Condition = Mention | WholeNumber | ConstraintOperation
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Openings:
-    """All directives of a schedule, with or without choices, and its constraints."""
+    """The directives of a schedule, with or without choices, and its constraints."""
 
     items: tuple[Item, ...] = ()
     constraints: tuple[Constraint, ...] = ()

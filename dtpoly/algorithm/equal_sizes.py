@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from dtpoly.algorithm.label_sizes import axis_reads, extent_label, used_labels
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.size_rule import AxisRead
-from dtpoly.algorithm.sizes import axis_reads, extent_label, used_labels
 
 Shape = frozenset[tuple[int, int]]  # the (coefficient, constant) of all reads of one label
 
@@ -47,11 +47,17 @@ def reads_by_axis(program: Program) -> dict[tuple[str, int], list[AxisRead]]:
 
 
 def alone(group: list[AxisRead]) -> dict[str, Shape]:
-    """Return the labels that are the only label of an index, each with all its indices."""
+    """Return the labels that are the only label of an index, each with all its indices.
+
+    Labels whose size a quotient decides are left out.
+    """
     shapes: dict[str, Shape] = {}
+    by_quotient = {read.decides_alone for read in group if read.index.divisions}
     for read in group:
-        if len(read.index.terms) == 1:
-            label, coefficient = read.index.terms[0]
-            pair = (coefficient, read.index.constant)
-            shapes[label] = shapes.get(label, frozenset()) | {pair}
+        match read.index.terms:
+            case ((str() as label, coefficient),) if label not in by_quotient:
+                pair = (coefficient, read.index.constant)
+                shapes[label] = shapes.get(label, frozenset()) | {pair}
+            case _:
+                pass
     return shapes

@@ -7,6 +7,7 @@ Broadcasting never shows in a node, since two operands share an index where they
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from typing import Literal
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.frozen import dataclass
@@ -14,19 +15,80 @@ from dtpoly.source import Span
 
 
 @dataclass(frozen=True, slots=True)
-class Affine:
-    """An index of a tensor: the sum of coefficient * label over some labels, plus a constant.
+class DividedIndex:
+    """An index divided by a whole number above 1, as in Python: rounded down, or what is left over.
 
-    Each label stands once, with a coefficient that is not 0.
+    `divided` makes it, and leaves out divisions that do nothing.
     """
 
-    terms: tuple[tuple[str, int], ...] = ()
+    operator: Literal["//", "%"]
+    inner: "Affine"
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
+class DataIndex:
+    """An index that is data: a value, a whole number, such as `T[l]` in `E[T[l], k]`.
+
+    Nothing is known of it, so an index outside of the tensor reads the padding. It has no other
+    terms beside it: what is added to data is added in the value.
+    """
+
+    value: "Expr"
+
+
+Term = str | DividedIndex | DataIndex
+
+
+def division(term: DividedIndex | DataIndex) -> DividedIndex:
+    """Return a term of an index that is no data, and no label."""
+    if isinstance(term, DataIndex):
+        raise TypeError("an index that is data, where there can be none")
+    return term
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """An index of a tensor: a sum of coefficient * term, plus a constant.
+
+    Most terms are labels. A quotient or a remainder by a number is a term, too. Each term stands
+    once, with a coefficient that is not 0.
+    """
+
+    terms: tuple[tuple[Term, int], ...] = ()
     constant: int = 0
 
     @property
+    def linear(self) -> tuple[tuple[str, int], ...]:
+        """Return the terms of an index that has no quotients, which is true of most indices."""
+        return tuple([(_label(term), coefficient) for term, coefficient in self.terms])
+
+    @property
+    def divisions(self) -> tuple[DividedIndex, ...]:
+        """Return the quotients and remainders in the sum, without those inside of others."""
+        return tuple([term for term, _ in self.terms if isinstance(term, DividedIndex)])
+
+    @property
+    def data(self) -> "Expr | None":
+        """Return the value that is the index, if the index is data."""
+        match self.terms:
+            case ((DataIndex(value), _),):
+                return value
+            case _:
+                return None
+
+    @property
     def labels(self) -> tuple[str, ...]:
-        """Return the labels, in the order of the text."""
-        return tuple([label for label, _ in self.terms])
+        """Return the labels, each once, in the order of the text."""
+        found: dict[str, None] = {}
+        for term, _ in self.terms:
+            if isinstance(term, str):
+                found[term] = None
+            elif isinstance(term, DataIndex):
+                found.update(dict.fromkeys(free_labels(term.value)))
+            else:
+                found.update(dict.fromkeys(term.inner.labels))
+        return tuple(found)
 
     @property
     def plain(self) -> str | None:
@@ -41,30 +103,87 @@ class Affine:
     @property
     def shifted(self) -> str | None:
         """Return the label if the index is a label plus a whole number, or None."""
-        return self.terms[0][0] if len(self.terms) == 1 and self.terms[0][1] == 1 else None
+        match self.terms:
+            case ((str() as label, 1),):
+                return label
+            case _:
+                return None
 
     def __add__(self, other: "Affine") -> "Affine":
         total = dict(self.terms)
-        for label, coefficient in other.terms:
-            total[label] = total.get(label, 0) + coefficient
-        terms = tuple((label, c) for label, c in total.items() if c)
+        for term, coefficient in other.terms:
+            total[term] = total.get(term, 0) + coefficient
+        terms = tuple((term, c) for term, c in total.items() if c)
         return Affine(terms, self.constant + other.constant)
 
     def scaled(self, factor: int) -> "Affine":
         """Return the index with every coefficient and the constant multiplied by a whole number."""
-        terms = tuple((label, c * factor) for label, c in self.terms if c * factor)
+        terms = tuple((term, c * factor) for term, c in self.terms if c * factor)
         return Affine(terms, self.constant * factor)
 
     def __sub__(self, other: "Affine") -> "Affine":
         return self + other.scaled(-1)
 
     def substitute(self, put: Mapping[str, "Affine"]) -> "Affine":
-        """Return the index with other indices in the place of some labels."""
+        """Return the index with other indices in the place of some labels. It must be no data."""
         total = Affine((), self.constant)
-        for label, coefficient in self.terms:
-            one = put.get(label, Affine(((label, 1),)))
+        for term, coefficient in self.terms:
+            if isinstance(term, str):
+                one = put.get(term, Affine(((term, 1),)))
+            else:
+                term = division(term)
+                one = divided(term.operator, term.inner.substitute(put), term.divisor)
             total = total + one.scaled(coefficient)
         return total
+
+
+def _label(term: Term) -> str:
+    if not isinstance(term, str):
+        raise TypeError("an index with a quotient, where there can be none")
+    return term
+
+
+def divided(operator: Literal["//", "%"], inner: Affine, divisor: int) -> Affine:
+    """Return the quotient of an index by a number above 0, rounded down, or what is left over."""
+    if any(coefficient % divisor for _, coefficient in inner.terms):
+        return Affine(((DividedIndex(operator, inner, divisor), 1),))
+    if operator == "%":
+        return Affine((), inner.constant % divisor)
+    terms = tuple((term, coefficient // divisor) for term, coefficient in inner.terms)
+    return Affine(terms, inner.constant // divisor)
+
+
+@dataclass(frozen=True, slots=True)
+class SizedIndex:
+    """A sum of labels, of sizes and of a number: an end of a range, or a condition.
+
+    In `sizes`, a label stands for its size. As a condition, the sum must be at least 0.
+    """
+
+    index: Affine
+    sizes: Affine = Affine()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Return the labels whose index is in the sum, in the order of the text."""
+        return self.index.labels
+
+    def __sub__(self, other: "SizedIndex") -> "SizedIndex":
+        return SizedIndex(self.index - other.index, self.sizes - other.sizes)
+
+    def scaled(self, factor: int) -> "SizedIndex":
+        """Return the sum multiplied by a whole number."""
+        return SizedIndex(self.index.scaled(factor), self.sizes.scaled(factor))
+
+    def over(self, size_of: Mapping[str, str]) -> Affine:
+        """Return the sum over labels and over names of sizes, such as parameters of isl."""
+        total = self.index
+        for label, coefficient in self.sizes.linear:
+            total = total + Affine(((size_of[label], coefficient),))
+        return total
+
+
+Conditions = tuple[SizedIndex, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +259,35 @@ class Read:
     within: tuple[tuple[Affine, str], ...] = field(default=(), repr=False)
 
 
+def data_of(read: Read) -> "tuple[Expr, ...]":
+    """Return the values that are indices of a read, from the first axis to the last."""
+    return tuple([value for index in read.indices if (value := index.data) is not None])
+
+
+def at_data(value: "Expr") -> Affine:
+    """Return a value as an index."""
+    return Affine(((DataIndex(value), 1),))
+
+
+def padding_of(read: Read) -> "Expr | None":
+    """Return what a read gives outside of the tensor, or None if it must be inside.
+
+    Nothing is known of an index that is data. So a read at data gives 0 outside, if the file does
+    not say what else.
+    """
+    if read.padding is None and data_of(read):
+        return Integer(0)
+    return read.padding
+
+
 def padded_axes(read: Read) -> frozenset[int]:
     """Return the axes along which a read may be outside its tensor.
 
     A read with a padding stays inside along each axis whose index is just a label. If all axes are
-    so, the padding is for all of them.
+    so, the padding is for all of them. Without a padding, only data may be outside.
     """
     if read.padding is None:
-        return frozenset()
+        return frozenset([axis for axis, i in enumerate(read.indices) if i.data is not None])
     shifted = frozenset(axis for axis, index in enumerate(read.indices) if not index.is_plain)
     return shifted or frozenset(range(len(read.indices)))
 
@@ -171,23 +311,77 @@ class Cast:
 
 
 @dataclass(frozen=True, slots=True)
+class ScanOrder:
+    """Makes a reduction a scan: it has a result for each index of the label `at`.
+
+    That is the reduction of all elements up to this index, and with it unless it `is_before`. If it
+    `is_reverse`, it is that of all elements from this index on. A recurrence has a `factor` for the
+    result before, and an `initial` result; the operand of its reduction is what it adds.
+    """
+
+    at: str
+    is_before: bool = False
+    is_reverse: bool = False
+    factor: "Expr | None" = None
+    initial: "Expr | None" = None
+
+    @property
+    def beside(self) -> "tuple[Expr, ...]":
+        """Return the factor and the initial result, if it has them."""
+        return tuple(one for one in (self.factor, self.initial) if one is not None)
+
+    def with_beside(self, f: "Callable[[Expr], Expr]") -> "ScanOrder":
+        """Return the order with f applied to the factor and to the initial result."""
+        if self.factor is None or self.initial is None:
+            return self
+        return replace(self, factor=f(self.factor), initial=f(self.initial))
+
+    @property
+    def step(self) -> int:
+        """Return how far behind the last element of the reduction the index of the result is."""
+        return 0 if not self.is_before else -1 if self.is_reverse else 1
+
+    def conditions(self, label: str) -> Conditions:
+        """Return the conditions for an index of the scanned label to be reduced at an index."""
+        apart = SizedIndex(Affine(((self.at, 1), (label, -1))))
+        return ((apart.scaled(-1) if self.is_reverse else apart) - SizedIndex(self.apart),)
+
+    @property
+    def apart(self) -> Affine:
+        """Return how far apart the index of an element and that of the result are at least."""
+        return Affine((), int(self.is_before))
+
+
+@dataclass(frozen=True, slots=True)
 class Reduce:
-    """A reduction of `operations.REDUCTION` over labels, which are bound in the operand."""
+    """A reduction of `operations.REDUCTION` over labels, which are bound in the operand.
+
+    Only the indices for which all conditions of `when` hold are reduced: those in the ranges of the
+    labels. A scan has its order among the conditions, so that whatever knows no scans reads it as a
+    reduction over a range. A list has `count` places.
+    """
 
     operation: str
     operand: "Expr"
     labels: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    when: Conditions = ()
+    scan: ScanOrder | None = None
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """The sum of products over labels, written `rdot(left, right, labels...)`."""
+    """The sum of products over labels, written `rdot(left, right, labels...)`.
+
+    As in a reduction, only the indices for which all conditions of `when` hold are added up.
+    """
 
     left: "Expr"
     right: "Expr"
     labels: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    when: Conditions = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,11 +418,14 @@ def children(expr: Expr) -> tuple[Expr, ...]:
         case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
             return ()
         case Read(padding=padding):
-            return (padding,) if padding is not None else ()
+            data = data_of(expr)
+            return (*data, padding) if padding is not None else data
         case Apply(operands=operands):
             return operands
         case Dot(left=left, right=right):
             return (left, right)
+        case Reduce(operand=operand, scan=ScanOrder(factor=factor) as scan) if factor is not None:
+            return (factor, operand, *scan.beside[1:])
         case Cast(operand=operand) | Reduce(operand=operand) | Reshape(operand=operand):
             return (operand,)
 
@@ -238,12 +435,19 @@ def map_children(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
     match expr:
         case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
             return expr
-        case Read(padding=padding):
-            return expr if padding is None else replace(expr, padding=f(padding))
+        case Read(indices=indices, padding=padding):
+            if padding is None and not data_of(expr):
+                return expr
+            moved = tuple([at_data(f(i.data)) if i.data is not None else i for i in indices])
+            other = None if padding is None else f(padding)
+            return replace(expr, indices=moved, padding=other)
         case Apply(operands=operands):
             return replace(expr, operands=tuple(f(operand) for operand in operands))
         case Dot(left=left, right=right):
             return replace(expr, left=f(left), right=f(right))
+        case Reduce(operand=operand, scan=ScanOrder(factor=factor) as scan) if factor is not None:
+            scan = scan.with_beside(f)
+            return replace(expr, operand=f(operand), scan=scan)
         case Cast(operand=operand) | Reduce(operand=operand) | Reshape(operand=operand):
             return replace(expr, operand=f(operand))
 
@@ -269,14 +473,21 @@ def free_labels(expr: Expr) -> tuple[str, ...]:
             return (label,)
         case Read(indices=indices):
             return tuple(dict.fromkeys(label for index in indices for label in index.labels))
-        case Reduce(operand=operand, labels=labels):
-            return tuple(label for label in free_labels(operand) if label not in labels)
-        case Dot(left=left, right=right, labels=labels):
-            both = dict.fromkeys((*free_labels(left), *free_labels(right)))
-            return tuple(label for label in both if label not in labels)
+        case Reduce(labels=labels, when=when):
+            inside = (label for one in children(expr) for label in free_labels(one))
+            found = dict.fromkeys((*inside, *labels_of_conditions(when)))
+            return tuple(label for label in found if label not in labels)
+        case Dot(left=left, right=right, labels=labels, when=when):
+            sides = (*free_labels(left), *free_labels(right), *labels_of_conditions(when))
+            return tuple(label for label in dict.fromkeys(sides) if label not in labels)
         case Reshape(operand=operand, axes=axes):
             both = dict.fromkeys((*(axis for axis in axes if axis), *free_labels(operand)))
             return tuple(both)
         case _:
             operands = children(expr)
             return tuple(dict.fromkeys(label for e in operands for label in free_labels(e)))
+
+
+def labels_of_conditions(when: Conditions) -> tuple[str, ...]:
+    """Return the labels that conditions are about, each once."""
+    return tuple(dict.fromkeys(label for one in when for label in one.labels))

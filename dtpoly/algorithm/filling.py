@@ -1,10 +1,10 @@
 """Completes the sizes that a user gives: some follow from them, and the rest are assumed."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.size_messages import given_otherwise, must_be_passed
-from dtpoly.algorithm.sizes import (
+from dtpoly.algorithm.index_ends import decides
+from dtpoly.algorithm.label_sizes import (
     Sizes,
     axis_reads,
     extent_label,
@@ -13,15 +13,25 @@ from dtpoly.algorithm.sizes import (
     size_rules,
     used_labels,
 )
+from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.size_messages import disagree, given_otherwise, gives, must_be_passed
+from dtpoly.algorithm.size_rule import AxisRead
 from dtpoly.diagnostics import DtpolyError, Note
 
 
 def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict[str, int]:
     """Return the given sizes with those that follow from them, and with assumed ones for the rest.
 
-    Raises DtpolyError for a label whose size neither follows nor is assumed.
+    Raises DtpolyError for a label whose size neither follows nor is assumed, and for a size that no
+    tensor gives.
     """
     known = with_fixed(program, sizes)
+    for label, size in known.items():
+        if (other := _reachable(program, label, size, known)) != size:
+            read = next(_quotients(program, label, known))
+            extent = reach(read.index, known)
+            seen = gives(str(read), extent, other)
+            raise DtpolyError([disagree(label, f"{size} was passed", seen, read.span)])
     used = used_labels(program)
     labels = [label.name for label in program.labels if label.name in used]
     while True:
@@ -30,7 +40,7 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
         guess = next((a for a in labels if a not in known and a in (assumed or {})), None)
         if guess is None:
             break
-        known[guess] = (assumed or {})[guess]
+        known[guess] = _reachable(program, guess, (assumed or {})[guess], known)
     if missing := used - set(known):
         raise DtpolyError(
             replace(
@@ -42,6 +52,24 @@ def filled(program: Program, sizes: Sizes, assumed: Sizes | None = None) -> dict
             if rule.label in missing
         )
     return known
+
+
+def _reachable(program: Program, label: str, size: int, known: Sizes) -> int:
+    """Return a size that tensors may give a label: the next one, if it is read at a quotient."""
+    for read in _quotients(program, label, known):
+        size = largest_size(read.index, label, reach(read.index, {label: size}), {label: size})
+    return size
+
+
+def _quotients(program: Program, label: str, known: Sizes) -> Iterator[AxisRead]:
+    """Yield the reads that decide the size of a label by a quotient of it alone.
+
+    Nothing but this size decides how long the axis is.
+    """
+    for read in axis_reads(program):
+        is_open = extent_label(program, read.tensor, read.axis) not in known
+        if is_open and read.index.divisions and read.decides_alone == label:
+            yield read
 
 
 def with_fixed(program: Program, sizes: Sizes) -> dict[str, int]:
@@ -75,7 +103,7 @@ def _following(program: Program, known: Sizes) -> dict[str, int]:
     for read in axis_reads(program):
         unknown = [name for name in read.index.labels if name not in known]
         extent = extents.get((read.tensor, read.axis))
-        if extent is not None and len(unknown) == 1:
+        if extent is not None and len(unknown) == 1 and decides(read.index, unknown[0]):
             key = (read.tensor, read.axis, unknown[0])
             size = largest_size(read.index, unknown[0], extent, known)
             largest[key] = min(size, largest.get(key, size))

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 
 from dtpoly.algorithm.equal_sizes import Shape, alone, always_equal, reads_by_axis
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.index_ends import ends
+from dtpoly.algorithm.label_sizes import extent_label, used_labels
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_affine
 from dtpoly.algorithm.size_rule import AxisRead
-from dtpoly.algorithm.sizes import extent_label, used_labels
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.source import Span
 
@@ -67,7 +68,7 @@ def _no_extent(program: Program) -> Iterator[Diagnostic]:
         for label, shape in alone(group).items():
             if label not in fixed or fixed[label] in _rooms(shape):
                 continue
-            mine = sorted((r for r in group if r.index.labels == (label,)), key=_is_down)
+            mine = sorted((r for r in group if r.decides_alone == label), key=_is_down)
             ends = [c * fixed[label] + d for c, d in shape if c > 0]
             if not ends:
                 room, index = min(_rooms(shape)), show_affine(mine[0].index)
@@ -84,7 +85,7 @@ def _no_extent(program: Program) -> Iterator[Diagnostic]:
 
 def _is_down(read: AxisRead) -> tuple[bool, int]:
     """Sort key: indices that count up come first, then those that have the least room."""
-    ((_, by),) = read.index.terms
+    ((_, by),) = read.index.linear
     return by < 0, read.index.constant // -by if by < 0 else 0
 
 
@@ -100,9 +101,7 @@ def _reach(index: Affine, fixed: Mapping[str, int]) -> tuple[int, int] | None:
     """Return the least and the largest value of an index whose labels are all fixed, or None."""
     if not all(label in fixed for label in index.labels):
         return None
-    ends = [coefficient * (fixed[label] - 1) for label, coefficient in index.terms]
-    low = index.constant + sum(min(end, 0) for end in ends)
-    return low, index.constant + sum(max(end, 0) for end in ends)
+    return ends(index, fixed)
 
 
 def _none(tensor: str, axis: int, span: Span | None, why: str) -> Diagnostic:

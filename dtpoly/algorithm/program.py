@@ -1,25 +1,60 @@
 """Defines the Program: the meaning of a .dt file, as data whose equality ignores spans."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from types import MappingProxyType
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Dot, Expr, Reduce, reads, walk
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Conditions,
+    Dot,
+    Expr,
+    Index,
+    Read,
+    Reduce,
+    SizedIndex,
+    reads,
+    walk,
+)
+from dtpoly.algorithm.operations import FROM_LIST
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRange:
+    """The indices of a label that count: from `start` on, and below `stop`."""
+
+    start: SizedIndex
+    stop: SizedIndex
+
+    def conditions(self, label: str) -> Conditions:
+        """Return the conditions for an index of the label to be in the range.
+
+        Those that hold for each index of the label are left out.
+        """
+        index = SizedIndex(Affine(((label, 1),)))
+        below = self.stop - index - SizedIndex(Affine((), 1))
+        size = SizedIndex(Affine(), Affine(((label, 1),)))
+        first = () if self.start == SizedIndex(Affine()) else (index - self.start,)
+        return (*first, *(() if self.stop == size else (below,)))
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
     """The name of a dimension, declared by `Var`, or by `RVar` if a reduction may bind it.
 
-    If it has a size, its indices go from 0 to size - 1, whatever the tensors are.
+    If it has a size, its indices go from 0 to size - 1, whatever the tensors are. If it has a
+    range, a reduction over it takes only the indices in the range, and a Func is 0 elsewhere.
     """
 
     name: str
     reducible: bool = False
     size: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    range: LabelRange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +76,28 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
+class Into:
+    """The tensor input whose memory a Func takes: each element replaces the one at its indices."""
+
+    tensor: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Func:
-    """A tensor function and its definition; the outermost label comes first."""
+    """A tensor function and its definition; the outermost label comes first.
+
+    An element for which a condition of `when` does not hold is 0: its label has a range, and the
+    element is outside of it.
+    """
 
     name: str
     labels: tuple[str, ...]
     body: Expr
     dtype: DType | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    into: Into | None = None
+    when: Conditions = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +148,16 @@ class Program:
         return {label.name: label.size for label in self.labels if label.size is not None}
 
     @property
+    def into(self) -> dict[str, str]:
+        """Return the Func that goes into each tensor input that is written in place."""
+        return {func.into.tensor: func.name for func in self.funcs if func.into is not None}
+
+    @property
+    def ranges(self) -> dict[str, LabelRange]:
+        """Return the ranges of the labels that have one."""
+        return {label.name: label.range for label in self.labels if label.range is not None}
+
+    @property
     def tensors(self) -> tuple[Tensor, ...]:
         """Return the tensor inputs."""
         return tuple(i for i in self.inputs if isinstance(i, Tensor))
@@ -120,6 +179,48 @@ class Program:
         return found
 
 
+def places_of_lists(program: Program) -> frozenset[str]:
+    """Return the labels whose indices are places of lists: `rtopk(e, k, j)` has the place j."""
+    return frozenset(
+        place.label
+        for func in program.funcs
+        for node in walk(func.body)
+        if isinstance(node, Apply) and node.operation in FROM_LIST
+        for place in node.operands[1:]
+        if isinstance(place, Index)
+    )
+
+
+NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+
+
+def touched(func: Func) -> Iterator[Read]:
+    """Yield the reads of a Func, and that of the elements that it replaces, if it is in place.
+
+    A Func in place need not read these. But they must be there, and they show the sizes. So do the
+    elements of a scan at the indices of its results.
+    """
+    yield from reads(func.body)
+    for node in walk(func.body):
+        if isinstance(node, Reduce) and node.scan is not None:
+            yield from _scanned(node, node.scan.at)
+    if func.into is not None:
+        indices = tuple(Affine(((label, 1),)) for label in func.labels)
+        yield Read(func.into.tensor, indices, span=func.into.span)
+
+
+def _scanned(scan: Reduce, at: str) -> Iterator[Read]:
+    """Yield the reads of the operand of a scan at the index of the result."""
+    put = dict.fromkeys(scan.labels, Affine(((at, 1),)))
+    inside = [scan.operand]
+    if scan.scan is not None and scan.scan.factor is not None:
+        inside.append(scan.scan.factor)
+    for read in (read for one in inside for read in reads(one)):
+        # An index that is data decides no size; what it reads is a read of its own.
+        moved = (one if one.data is not None else one.substitute(put) for one in read.indices)
+        yield replace(read, indices=tuple(moved))
+
+
 def producers(program: Program) -> dict[str, tuple[str, ...]]:
     """Return for each Func the Funcs that it reads, each once, in the order of the reads."""
     names = {func.name for func in program.funcs}
@@ -129,9 +230,17 @@ def producers(program: Program) -> dict[str, tuple[str, ...]]:
     }
 
 
-def in_order(program: Program, wanted: Iterable[str] | None = None) -> tuple[Func, ...]:
-    """Return the wanted Funcs (else all) and those that they need, producers before consumers."""
-    below = producers(program)
+def in_order(
+    program: Program,
+    wanted: Iterable[str] | None = None,
+    more: Mapping[str, tuple[str, ...]] = NOTHING,
+) -> tuple[Func, ...]:
+    """Return the wanted Funcs (else all) and those that they need, producers before consumers.
+
+    A Func also needs those that `more` has for it. Nothing may need itself.
+    """
+    read = producers(program)
+    below = {name: (*names, *more.get(name, ())) for name, names in read.items()}
     done: dict[str, None] = {}
     for start in below if wanted is None else wanted:
         pending = [(start, False)]
@@ -146,12 +255,33 @@ def in_order(program: Program, wanted: Iterable[str] | None = None) -> tuple[Fun
     return tuple(by_name[name] for name in done)
 
 
+def scanned_labels(func: Func) -> tuple[str, ...]:
+    """Return the labels along which scans in a Func's body have their results, each once."""
+    nodes = (node for node in walk(func.body) if isinstance(node, Reduce))
+    return tuple(dict.fromkeys(node.scan.at for node in nodes if node.scan is not None))
+
+
+def nested_labels(func: Func) -> tuple[str, ...]:
+    """Return the labels of a Func in the order of its loops, outermost first.
+
+    It is that of the left side. But the label of a scan is last, so that what the scan carries on
+    from step to step belongs to one index of the others.
+    """
+    scanned = scanned_labels(func)
+    if len(scanned) != 1:
+        return func.labels
+    return (*(label for label in func.labels if label not in scanned), *scanned)
+
+
 def reduced_labels(func: Func) -> tuple[str, ...]:
-    """Return the labels that a Func's body reduces over, each once, outermost reduction first."""
+    """Return the labels that a Func's body reduces over, each once, outermost reduction first.
+
+    A scan has a step for each index of its result, so that its label has no loop.
+    """
     return tuple(dict.fromkeys(_reduced(func.body)))
 
 
 def _reduced(expr: Expr) -> Iterator[str]:
     for node in walk(expr):
-        if isinstance(node, Reduce | Dot):
+        if isinstance(node, Dot) or (isinstance(node, Reduce) and node.scan is None):
             yield from node.labels

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dtpoly.algorithm.expressions import (
     Apply,
     Cast,
+    Conditions,
     Dot,
     Expr,
     Float,
@@ -20,9 +21,12 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     Reshape,
     ScalarRead,
+    ScanOrder,
     Size,
     children,
+    data_of,
     free_labels,
+    labels_of_conditions,
 )
 from dtpoly.algorithm.program import Func
 from dtpoly.algorithm.show import show_expr
@@ -153,19 +157,21 @@ def shape_of(expr: Expr) -> Shaped:
             return shape_of(operand)
         case Apply():
             return _shape_of_apply(expr)
-        case Reduce(operand=operand, labels=labels):
+        case Reduce(labels=labels, scan=ScanOrder(factor=factor)) if factor is not None:
+            return _shape_of_recurrence(expr, labels)
+        case Reduce(operand=operand, labels=labels, when=when):
             below = shape_of(operand)
             wrong = tuple(_check_reduced(expr, labels, (operand,), (below.shape,)))
-            shape = None if wrong else _reduced(below.shape, labels)
+            shape = None if wrong else _reduced(below.shape, labels, when)
             return Shaped(shape, (*below.found, *wrong))
-        case Dot(left=left, right=right, labels=labels):
+        case Dot(left=left, right=right, labels=labels, when=when):
             a, b = shape_of(left), shape_of(right)
             wrong = tuple(_check_reduced(expr, labels, (left, right), (a.shape, b.shape)))
             found = (*a.found, *b.found, *wrong)
             if a.shape is None or b.shape is None or wrong:
                 return Shaped(None, found)
             both = dict.fromkeys((*a.shape.labels, *b.shape.labels))
-            return Shaped(_reduced(Shape((), tuple(both)), labels), found)
+            return Shaped(_reduced(Shape((), tuple(both)), labels, when), found)
         case Reshape(operand=operand, axes=axes):
             below = shape_of(operand)
             if below.shape is None:
@@ -175,10 +181,11 @@ def shape_of(expr: Expr) -> Shaped:
 
 
 def _shape_of_read(read: Read, padding: Expr | None) -> Shaped:
+    found = tuple(one for value in data_of(read) for one in shape_of(value).found)
     if padding is None:
-        return Shaped(read_shape(read))
+        return Shaped(read_shape(read), found)
     below = shape_of(padding)
-    found = below.found
+    found = (*found, *below.found)
     if below.shape is not None and below.shape.labels:
         wrong = Diagnostic(
             "DT139",
@@ -192,10 +199,27 @@ def _shape_of_read(read: Read, padding: Expr | None) -> Shaped:
     return Shaped(read_shape(read), found)
 
 
-def _reduced(shape: Shape | None, labels: tuple[str, ...]) -> Shape | None:
+def _reduced(shape: Shape | None, labels: tuple[str, ...], when: Conditions) -> Shape | None:
     if shape is None:
         return None
-    return Shape((), tuple(label for label in shape.labels if label not in labels))
+    every = dict.fromkeys((*shape.labels, *labels_of_conditions(when)))
+    return Shape((), tuple(label for label in every if label not in labels))
+
+
+def _shape_of_recurrence(expr: Reduce, labels: tuple[str, ...]) -> Shaped:
+    """Return the shape of a recurrence: its operands line up by label, as those of `rdot` do."""
+    parts = children(expr)
+    shapes = [shape_of(one) for one in parts]
+    # A factor, or what is added, may be the same at each index; the initial value has no index.
+    found = [one for shape in shapes for one in shape.found]
+    if any(shape.shape is None for shape in shapes):
+        return Shaped(None, tuple(found))
+    both = dict.fromkeys(label for one in shapes if one.shape for label in one.shape.labels)
+    wanted = Shape((), tuple(both))
+    wrong = tuple(_check_reduced(expr, labels, (expr,), (wanted,)))
+    if wrong:
+        return Shaped(None, (*found, *wrong))
+    return Shaped(_reduced(wanted, labels, expr.when), tuple(found))
 
 
 def _check_reduced(

@@ -1,13 +1,14 @@
 """Prints a Program as .dt text. Law: parse(show(program)) == program."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
     Cast,
+    DataIndex,
     Dot,
     Expr,
     Float,
@@ -18,13 +19,27 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     Reshape,
     ScalarRead,
+    ScanOrder,
     Size,
+    SizedIndex,
+    Term,
+    map_children,
 )
-from dtpoly.algorithm.operations import ATOM, COMPARISON, OPERATION
+from dtpoly.algorithm.operations import (
+    ATOM,
+    BEFORE,
+    COMPARISON,
+    FROM_LIST,
+    OPERATION,
+    REVERSE,
+    SCAN,
+)
 from dtpoly.algorithm.program import (
     Argument,
     Directive,
     Func,
+    Label,
+    LabelRange,
     Program,
     Split,
     Tensor,
@@ -44,16 +59,46 @@ def show(program: Program) -> str:
 def _declarations(program: Program) -> list[str]:
     groups: list[tuple[str, list[str]]] = []
     named = (
-        *(("Func", f.name, f.dtype) for f in program.funcs),
-        *(("In" if isinstance(i, Tensor) else "SIn", i.name, i.dtype) for i in program.inputs),
-        *(("RVar" if v.reducible else "Var", v.name, v.size) for v in program.labels),
+        *(("Func", f.name, f"{_said(f.dtype)}{_into(f)}") for f in program.funcs),
+        *(
+            ("In" if isinstance(i, Tensor) else "SIn", i.name, _said(i.dtype))
+            for i in program.inputs
+        ),
     )
-    for kind, name, said in named:
+    items = (
+        *((kind, f"{name}{said}") for kind, name, said in named),
+        *(("RVar" if label.reducible else "Var", _show_label(label)) for label in program.labels),
+    )
+    for kind, item in items:
         # Neighbours of one kind share a declaration, which keeps the order.
         if not groups or groups[-1][0] != kind:
             groups.append((kind, []))
-        groups[-1][1].append(f"{name}: {said}" if said else name)
+        groups[-1][1].append(item)
     return [f"{kind} {', '.join(names)};" for kind, names in groups]
+
+
+def _said(word: str | None) -> str:
+    return "" if word is None else f": {word}"
+
+
+def _into(func: Func) -> str:
+    return "" if func.into is None else f" into {func.into.tensor}"
+
+
+def _show_label(label: Label) -> str:
+    sized = label.name if label.size is None else f"{label.name}: {label.size}"
+    return sized if label.range is None else f"{sized} in {show_range(label.range)}"
+
+
+def show_range(one: LabelRange) -> str:
+    """Return the text of a range, such as `[0, m + 1)`."""
+    return f"[{show_sized(one.start)}, {show_sized(one.stop)})"
+
+
+def show_sized(one: SizedIndex) -> str:
+    """Return the text of a sum of labels and sizes, such as `len(x) - m`."""
+    sizes = {label: f"len({label})" for label in one.sizes.labels}
+    return show_affine(one.over(sizes))
 
 
 def show_definition(func: Func) -> str:
@@ -81,9 +126,12 @@ def show_argument(argument: Argument) -> str:
 def show_affine(index: Affine) -> str:
     """Return the text of an index, such as `2 * y + r - 1`."""
     parts: list[str] = []
-    for label, coefficient in index.terms:
+    for one, coefficient in index.terms:
         size = abs(coefficient)
-        term = label if size == 1 else f"{size} * {label}"
+        term = _show_term(one)
+        if not isinstance(one, str) and (size != 1 or (coefficient < 0 and not parts)):
+            term = f"({term})"  # a sign and a product come first otherwise
+        term = term if size == 1 else f"{size} * {term}"
         if not parts:
             parts.append(f"-{term}" if coefficient < 0 else term)
         else:
@@ -93,6 +141,22 @@ def show_affine(index: Affine) -> str:
     if index.constant:
         parts.append(f"- {-index.constant}" if index.constant < 0 else f"+ {index.constant}")
     return " ".join(parts)
+
+
+def _show_term(term: Term) -> str:
+    if isinstance(term, str):
+        return term
+    if isinstance(term, DataIndex):
+        return show_expr(_as_written(term.value))
+    inner = show_affine(term.inner)
+    return f"{inner if term.inner.is_plain else f'({inner})'} {term.operator} {term.divisor}"
+
+
+def _as_written(expr: Expr) -> Expr:
+    """Return the value of an index without the casts of what is added up in it."""
+    if isinstance(expr, Cast) and isinstance(expr.operand, Read) and expr.span is None:
+        return expr.operand
+    return expr if isinstance(expr, Read) else map_children(expr, _as_written)
 
 
 def show_float(value: float) -> str:
@@ -125,12 +189,18 @@ def show_expr(expr: Expr, context: int = 0) -> str:
         case ProgramId(axis=axis):
             return f"program_id({axis})"
         case Read(tensor=tensor, indices=indices, padding=padding):
-            base = tensor if padding is None else f"pad({tensor}, {show_expr(padding)})"
+            base = tensor
+            if padding is not None:
+                base = f"pad({tensor}, {show_expr(padding)})"
             return f"{base}[{', '.join(map(show_affine, indices))}]"
         case Cast(operand=operand, dtype=dtype):
             return _call("cast", (show_expr(operand), dtype))
-        case Reduce(operation=operation, operand=operand, labels=labels):
-            return _call(operation, (show_expr(operand), *labels))
+        case Reduce(operation=operation, operand=operand, labels=labels, scan=scan):
+            called = (show_expr(operand), *labels)
+            if scan is not None:
+                factor = () if scan.factor is None else (show_expr(scan.factor),)
+                return _call(SCAN[operation], (*factor, *called, *_order(scan)))
+            return _call(operation, called)
         case Dot(left=left, right=right, labels=labels):
             return _call("rdot", (show_expr(left), show_expr(right), *labels))
         case Reshape(operand=operand, axes=axes):
@@ -141,8 +211,26 @@ def show_expr(expr: Expr, context: int = 0) -> str:
             assert_never(expr)
 
 
+def _order(scan: ScanOrder) -> Iterator[str]:
+    """Yield what a scan has behind its operand and its label."""
+    yield scan.at
+    if scan.initial is not None:
+        yield show_expr(scan.initial)
+    if scan.is_before:
+        yield BEFORE
+    if scan.is_reverse:
+        yield REVERSE
+
+
 def _show_apply(expr: Apply, context: int) -> str:
     operation = OPERATION[expr.operation]
+    match expr.operation, expr.operands:
+        case ("minimum", (Apply(operation="rargtopk", operands=(Reduce(), _)) as inner, Size())):
+            return show_expr(inner)  # what the word itself says
+        case (name, (Reduce(operand=operand, labels=labels), place)) if name in FROM_LIST:
+            return _call(name, (show_expr(operand), *labels, show_expr(place)))
+        case _:
+            pass
     if not operation.symbol:
         return _call(operation.name, map(show_expr, expr.operands))
     level = operation.precedence

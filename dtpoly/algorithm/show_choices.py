@@ -7,13 +7,13 @@ from dtpoly.algorithm.choices import (
     Choice,
     Condition,
     Constraint,
+    ConstraintOperation,
     Item,
     Mention,
     OpenArgument,
     OpenDirective,
     Openings,
-    Operation,
-    Whole,
+    WholeNumber,
 )
 from dtpoly.algorithm.operations import INFIX
 
@@ -67,9 +67,9 @@ def _condition(condition: Condition, context: int) -> str:
     match condition:
         case Mention(path=path):
             return ".".join(path)
-        case Whole(value=value):
+        case WholeNumber(value=value):
             return str(value)
-        case Operation(operator=operator, left=left, right=right):
+        case ConstraintOperation(operator=operator, left=left, right=right):
             level = INFIX[operator].precedence
             shown = f"{_condition(left, level)} {operator} {_condition(right, level + 1)}"
             return f"({shown})" if level < context else shown

@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.index_ends import decides
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
@@ -19,6 +20,12 @@ class AxisRead:
     axis: int
     index: Affine
     span: Span | None
+
+    @property
+    def decides_alone(self) -> str | None:
+        """Return the label if the index has no other one, and decides the size of this one."""
+        labels = self.index.labels
+        return labels[0] if len(labels) == 1 and decides(self.index, labels[0]) else None
 
     def __str__(self) -> str:
         return f"{self.tensor}.shape[{self.axis}]"

@@ -1,7 +1,7 @@
 """Limits sizes so that whole numbers made only of indices and sizes fit 64 bits.
 
 `2147483648 * k` needs more than 64 bits where k reaches 4294967296. A tensor may be that long, and
-a call may pass such a size. Wrappers refuse these sizes, by the limits that are found here. The
+a call may pass such a size. Functions refuse these sizes, by the limits that are found here. The
 lanes of a tile that are past the last index count as indices, too.
 """
 
@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 
 from dtpoly.algorithm.dtypes import INTEGERS, DType
 from dtpoly.algorithm.expressions import Apply, Cast, Expr, Index, Integer, ProgramId, Size, walk
+from dtpoly.algorithm.label_sizes import used_labels
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_expr
-from dtpoly.algorithm.sizes import used_labels
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
 
@@ -152,14 +152,14 @@ def _reach(expr: Expr, fixed: Mapping[str, int]) -> Reach | None:
 
 def _of(operation: str, parts: list[Reach]) -> Reach | None:
     match operation, parts:
-        case (("neg" | "abs" | "ceil" | "floor"), [one]):
+        case (("neg" | "abs" | "ceil" | "floor" | "round" | "trunc"), [one]):
             return one
         case (("add" | "sub"), [left, right]):
             return left + right
         case (("mul" | "fma"), [left, right, *more]):
             product = _product(left, right)
             return product + more[0] if product is not None and more else product
-        case (("mod" | "cdiv" | "maximum" | "minimum" | "where"), [left, right]):
+        case (("mod" | "cdiv" | "quotient" | "maximum" | "minimum" | "where"), [left, right]):
             return left.either(right)
         case "clamp", [one, low, high]:
             return one.either(low).either(high)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from math import prod
 
-from dtpoly.autoschedule.nest import Nest, sides_of
+from dtpoly.autoschedule.nest import KernelNest, sides_of
 from dtpoly.autoschedule.powers import powers
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Layout
@@ -16,7 +16,7 @@ WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Along:
+class LabelWalk:
     """One way to walk a label: in blocks of programs, or in tiles; 0 for none, for all of it."""
 
     label: str
@@ -24,14 +24,14 @@ class Along:
     tile: int
 
 
-Option = Along | int
+Option = LabelWalk | int
 
 
 @dataclass(frozen=True)
 class Chain:
     """The choices of a kernel, made one by one: each label's walk, then warps, then stages."""
 
-    nest: Nest
+    nest: KernelNest
     precision: str
     knobs: tuple[tuple[Option, ...], ...]
     fixed: tuple[str, ...] = field(default=())  # labels that go by one
@@ -51,21 +51,21 @@ class Chain:
         return tuple(found)
 
     def _first(self, knob: Sequence[Option], whole: str) -> int | None:
-        """The first option that walks this label whole, or another reduced one in steps."""
+        """Return the first option that walks this label whole, or another reduced one in steps."""
         for at, one in enumerate(knob):
-            if not isinstance(one, Along) or one.label in self.nest.labels:
+            if not isinstance(one, LabelWalk) or one.label in self.nest.labels:
                 return at
             if (one.label == whole) is (one.tile == 0):
                 return at
         return None
 
     def layout(self, chosen: Sequence[int]) -> Layout | None:
-        """The layout of an option of each knob.
+        """Return the layout of an option of each knob.
 
         None where sums do not fit in registers, and where there is no loop that has stages.
         """
         options = [knob[at] for knob, at in zip(self.knobs, chosen, strict=True)]
-        along = {one.label: one for one in options if isinstance(one, Along)}
+        along = {one.label: one for one in options if isinstance(one, LabelWalk)}
         warps, stages = (one for one in options if isinstance(one, int))
         spans = {x: self._span(along[x]) if x in along else 1 for x in self.nest.sizes}
         sums = max(prod(spans[x] for x in one.kept) for one in self.nest.sums)
@@ -86,26 +86,26 @@ class Chain:
             stages=stages,
         )
 
-    def _span(self, one: Along) -> int:
+    def _span(self, one: LabelWalk) -> int:
         return one.tile or one.block or self.nest.sizes[one.label]
 
 
-def chain(nest: Nest, precision: str) -> Chain:
-    """Rows in blocks, columns in blocks or walked, what is summed up whole or in steps."""
+def chain(nest: KernelNest, precision: str) -> Chain:
+    """Return rows in blocks, columns in blocks or walked, what is summed up whole or in steps."""
     last = nest.products[-1]
     left, right, batch = sides_of(nest, last)
     knobs: list[tuple[Option, ...]] = []
     for label in (*left, *right):
         size = nest.sizes[label]
         tiles = tuple(powers(SMALLEST, min(LARGEST, max(2 * size - 1, SMALLEST))))
-        found = [Along(label, x, 0) for x in tiles]
+        found = [LabelWalk(label, x, 0) for x in tiles]
         if label in right:
             whole = (0,) if size <= WHOLE else ()
-            found += [Along(label, 0, x) for x in (*whole, *tiles)]
+            found += [LabelWalk(label, 0, x) for x in (*whole, *tiles)]
         knobs.append(tuple(found))
     for label in (x for x in nest.reduced if x not in nest.labels):
         size = nest.sizes[label]
         tiles = tuple(x for x in powers(2 * SMALLEST, LARGEST) if x < size)
         some = (0, *tiles) if size <= WHOLE or not tiles else tiles
-        knobs.append(tuple(Along(label, 0, x) for x in some))
+        knobs.append(tuple(LabelWalk(label, 0, x) for x in some))
     return Chain(nest, precision, (*knobs, (4, 8), (0, 2, 3)), batch)

@@ -9,17 +9,17 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.elementwise import elementwise
-from dtpoly.autoschedule.layout import said_of
-from dtpoly.autoschedule.nest import Nest, nest_of
-from dtpoly.autoschedule.plans import How, Plan, directive_of, plans
-from dtpoly.autoschedule.pricing import Call, Priced, launching, priced
-from dtpoly.autoschedule.products import products, refined
-from dtpoly.autoschedule.reductions import reductions
-from dtpoly.autoschedule.variants import variants
+from dtpoly.autoschedule.layout_directives import said_of
+from dtpoly.autoschedule.layout_variants import variants
+from dtpoly.autoschedule.nest import KernelNest, nest_of
+from dtpoly.autoschedule.plans import ChosenPlace, PlacementPlan, directive_of, plans
+from dtpoly.autoschedule.pricing import Priced, PricedCall, launching, priced
+from dtpoly.autoschedule.product_tiles import products, refined
+from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.frozen import dataclass
-from dtpoly.generate import outputs
+from dtpoly.generate import outputs, results_of
 from dtpoly.plan.layout import Layout
-from dtpoly.targets.arguments import BYTES
+from dtpoly.targets.parameter_types import BYTES
 
 REFINED = 6  # blocks of products that are looked at more closely
 LIMIT = 1.5  # times what the best plan so far takes: one that is slower is given up
@@ -31,21 +31,24 @@ Known = dict[Program, list[Priced]]  # by kernel: plans have many in common
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedSchedule:
     """A schedule, and how long it should take; by the cost model alone, and all in all."""
 
-    plan: Plan
+    plan: PlacementPlan
     kernels: tuple[Priced, ...]  # in the plan's order
     seconds: float
     score: float
 
 
-def candidates(call: Call) -> list[Candidate]:
-    """All that were looked at, the fastest first."""
+def candidates(call: PricedCall) -> list[RankedSchedule]:
+    """Return the layouts that were looked at, the fastest first."""
     width = BYTES[call.dtype]
     many = int(call.device["multiprocessors"])
-    every = plans(call.program, outputs(call.program), call.sizes, width, many)
-    found: list[Candidate] = []
+    named = outputs(call.program)
+    rows = results_of(call.program, named).values()
+    others = {one: None for row in rows for one in row if one not in named}
+    every = plans(call.program, named, call.sizes, width, many, others)
+    found: list[RankedSchedule] = []
     known: Known = {}
     # What has fewest kernels is mostly best, and shows early what others must be better than.
     for plan in sorted(every, key=lambda one: len(one.kernels)):
@@ -54,10 +57,10 @@ def candidates(call: Call) -> list[Candidate]:
     return sorted(found, key=lambda one: one.score)
 
 
-def schedule_of(call: Call, one: Candidate) -> tuple[Directive, ...]:
-    """The whole schedule: what is inlined, then kernel after kernel with what is fused into it."""
+def schedule_of(call: PricedCall, one: RankedSchedule) -> tuple[Directive, ...]:
+    """Return the schedule: what is inlined, then each kernel with what is fused into it."""
     places = {placed.func: directive_of(placed, call.primitives) for placed in one.plan.placed}
-    inlined = [places[p.func] for p in one.plan.placed if p.how is How.INLINE]
+    inlined = [places[p.func] for p in one.plan.placed if p.how is ChosenPlace.INLINE]
     found: list[Directive] = []
     for members, kernel in zip(one.plan.kernels, one.kernels, strict=True):
         found += [one.directive() for one in said_of(layout_of(kernel), call.primitives)]
@@ -66,11 +69,11 @@ def schedule_of(call: Call, one: Candidate) -> tuple[Directive, ...]:
 
 
 def layout_of(kernel: Priced) -> Layout:
-    """How a kernel is laid out, and launched early if it is as short as a launch."""
+    """Return how a kernel is laid out, and launched early if it is as short as a launch."""
     return replace(kernel.layout, is_early=kernel.busy < SHORT)
 
 
-def alike(call: Call, one: Candidate) -> Iterator[Candidate]:
+def alike(call: PricedCall, one: RankedSchedule) -> Iterator[RankedSchedule]:
     """Yield schedules that the cost model cannot tell from this one: its slowest kernel varies."""
     at = max(range(len(one.kernels)), key=lambda number: one.kernels[number].busy)
     slowest = one.kernels[at]
@@ -79,20 +82,22 @@ def alike(call: Call, one: Candidate) -> Iterator[Candidate]:
         yield replace(one, kernels=(*one.kernels[:at], other, *one.kernels[at + 1 :]))
 
 
-def nests_of(call: Call, plan: Plan) -> tuple[Nest, ...]:
-    """The kernels of a plan."""
+def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
+    """Return the kernels of a plan."""
     program = plan.substituted(call.program)
     names = (*call.program.labels, *call.program.inputs, *call.program.funcs)
     taken = frozenset(one.name for one in names)
     places = {placed.func: directive_of(placed, call.primitives) for placed in plan.placed}
-    found: list[Nest] = []
+    found: list[KernelNest] = []
     for members in plan.kernels:
         fusions = tuple(d for name in members[:-1] if (d := places[name]) is not None)
         found.append(nest_of(program, members, fusions, call.sizes, call.dtype, taken))
     return tuple(found)
 
 
-def _of_plan(call: Call, plan: Plan, known: Known, limit: float) -> Iterator[Candidate]:
+def _of_plan(
+    call: PricedCall, plan: PlacementPlan, known: Known, limit: float
+) -> Iterator[RankedSchedule]:
     """Kernel after kernel, until they take longer together than another plan does."""
     nests = nests_of(call, plan)
     ranked: list[list[Priced]] = []
@@ -119,11 +124,11 @@ def _of_plan(call: Call, plan: Plan, known: Known, limit: float) -> Iterator[Can
         launch = launching(call, sum(len(one.launches) for one in combined))
         seconds = launch + sum(one.busy for one in combined)
         score = launch + sum(one.score for one in combined)
-        yield Candidate(plan, combined, seconds, score)
+        yield RankedSchedule(plan, combined, seconds, score)
 
 
-def _ranked(call: Call, nest: Nest, limit: float) -> list[Priced]:
-    """The layouts of a kernel that were looked at, with what they take."""
+def _ranked(call: PricedCall, nest: KernelNest, limit: float) -> list[Priced]:
+    """Return the layouts of a kernel that were looked at, with what they take."""
     if nest.is_chain:
         return _descended(call, nest, limit)
     found = list(priced(call, nest, _layouts(call, nest)))
@@ -134,7 +139,7 @@ def _ranked(call: Call, nest: Nest, limit: float) -> list[Priced]:
     return found
 
 
-def _layouts(call: Call, nest: Nest) -> Iterator[Layout]:
+def _layouts(call: PricedCall, nest: KernelNest) -> Iterator[Layout]:
     if nest.products:
         return products(nest, call.device, call.precision)
     if nest.sums:
@@ -142,8 +147,8 @@ def _layouts(call: Call, nest: Nest) -> Iterator[Layout]:
     return elementwise(nest)
 
 
-def _descended(call: Call, nest: Nest, limit: float) -> list[Priced]:
-    """Of the many layouts of a chain of products those on the way to a good one."""
+def _descended(call: PricedCall, nest: KernelNest, limit: float) -> list[Priced]:
+    """Search a chain of products: return the layouts that were met on the way to a good one."""
     made = chain(nest, call.precision)
     found: dict[tuple[int, ...], Priced] = {}
 

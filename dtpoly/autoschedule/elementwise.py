@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import prod
 
-from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.autoschedule.powers import above, powers
 from dtpoly.autoschedule.threads import warps
 from dtpoly.plan.layout import Layout
@@ -14,8 +14,8 @@ EACH = (4, 32)
 SIDES = (32, 128)  # of blocks that are contiguous one way here and the other way there
 
 
-def elementwise(nest: Nest) -> Iterator[Layout]:
-    """Blocks along what is contiguous in memory; square ones where two labels are."""
+def elementwise(nest: KernelNest) -> Iterator[Layout]:
+    """Yield blocks along what is contiguous in memory; square ones where two labels are."""
     lines = [label for label in nest.contiguous() if label in nest.labels]
     if not nest.labels:
         yield Layout(nest.func.name, warps=1)
@@ -31,8 +31,8 @@ def elementwise(nest: Nest) -> Iterator[Layout]:
             yield from _of(nest, {line: along, **rows})
 
 
-def _rows(nest: Nest, line: str, along: int, longest: int) -> Iterator[dict[str, int]]:
-    """How many lines a block has: several if they are short, or share what they read."""
+def _rows(nest: KernelNest, line: str, along: int, longest: int) -> Iterator[dict[str, int]]:
+    """Yield blocks of lines: of several lines if these are short, or share what they read."""
     others = [label for label in reversed(nest.labels) if label != line]
     shared = any(not {*others} <= one.labels for one in nest.loads) and others
     most = MOST // along if along == longest or shared else 1
@@ -44,8 +44,8 @@ def _rows(nest: Nest, line: str, along: int, longest: int) -> Iterator[dict[str,
         yield filled(nest, others, count)
 
 
-def filled(nest: Nest, labels: list[str], count: int) -> dict[str, int]:
-    """So many indices in all of some labels, the first of which is filled first."""
+def filled(nest: KernelNest, labels: list[str], count: int) -> dict[str, int]:
+    """Share a number of indices among labels. The first label gets all that it can hold."""
     found: dict[str, int] = {}
     for label in labels:
         found[label] = min(above(nest.sizes[label]), count)
@@ -53,7 +53,7 @@ def filled(nest: Nest, labels: list[str], count: int) -> dict[str, int]:
     return found
 
 
-def _of(nest: Nest, blocks: dict[str, int]) -> Iterator[Layout]:
+def _of(nest: KernelNest, blocks: dict[str, int]) -> Iterator[Layout]:
     sizes = tuple((label, blocks.get(label, 1)) for label in nest.labels)
     order = nest.labels if len(nest.labels) > 1 else ()
     tiles = tuple((label, 0) for label in nest.labels)

@@ -15,18 +15,19 @@ from dtpoly.algorithm.expressions import (
     reads,
 )
 from dtpoly.algorithm.inference import types_of
+from dtpoly.algorithm.label_sizes import Sizes, input_shapes
 from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor
-from dtpoly.algorithm.sizes import Sizes, input_shapes
+from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
-from dtpoly.targets.arguments import BYTES
+from dtpoly.targets.parameter_types import BYTES
 
 ALIGNED = 16  # bytes
 LITTLE = 16  # a tensor that is smaller by so much decides nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class NestReduction:
     """A reduction: what it reduces over, what it keeps; of a product also its two sides."""
 
     func: str
@@ -34,15 +35,16 @@ class Sum:
     kept: tuple[str, ...]
     left: tuple[str, ...] = ()
     right: tuple[str, ...] = ()
+    is_scan: bool = False  # it has a result at each index of its label
 
     @property
     def is_product(self) -> bool:
-        """Whether it multiplies matrices: each side has labels that the other one lacks."""
+        """Return whether it multiplies matrices: each side has labels that the other one lacks."""
         return bool(set(self.left) - set(self.right) and set(self.right) - set(self.left))
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class MovedTensor:
     """A tensor that a kernel reads from memory, or the one that it writes."""
 
     tensor: str
@@ -55,7 +57,7 @@ class Load:
 
     @property
     def bytes(self) -> int:
-        """Of the whole tensor."""
+        """Return the bytes of the whole tensor."""
         return prod(self.shape) * self.size
 
     @property
@@ -65,63 +67,64 @@ class Load:
 
     @property
     def labels(self) -> frozenset[str]:
-        """All that its indices depend on."""
+        """Return all labels that the indices of the load depend on."""
         return frozenset(label for index in self.indices for label in index.labels)
 
     @property
     def contiguous(self) -> tuple[str, ...]:
-        """Labels of which neighbours are neighbours in memory."""
+        """Return labels of which neighbours are neighbours in memory."""
         if not self.indices:
             return ()
-        return tuple(label for label, factor in self.indices[-1].terms if abs(factor) == 1)
+        terms = self.indices[-1].terms
+        return tuple(term for term, factor in terms if isinstance(term, str) and abs(factor) == 1)
 
 
 @dataclass(frozen=True)
-class Nest:
+class KernelNest:
     """One kernel before anything is decided of its loops."""
 
     func: Func
     program: Program  # it and what is fused into it, producers first; all else is passed
-    sums: tuple[Sum, ...]
-    loads: tuple[Load, ...]
-    store: Load
+    sums: tuple[NestReduction, ...]
+    loads: tuple[MovedTensor, ...]
+    store: MovedTensor
     sizes: Mapping[str, int]
     taken: frozenset[str]  # names of the Program
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Of the Func itself."""
+        """Return the labels of the Func itself."""
         return self.func.labels
 
     @property
     def reduced(self) -> tuple[str, ...]:
-        """All labels that something in the kernel reduces over; those of the Func first."""
+        """Return all labels over which the kernel reduces something; those of the Func first."""
         bound = {label for one in self.sums for label in one.labels}
         mine = [label for label in self.labels if label in bound]
         return tuple(dict.fromkeys((*mine, *(x for one in self.sums for x in one.labels))))
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The Func's labels that nothing reduces over."""
+        """Return the Func's labels that nothing reduces over."""
         return tuple(label for label in self.labels if label not in self.reduced)
 
     @property
-    def products(self) -> tuple[Sum, ...]:
+    def products(self) -> tuple[NestReduction, ...]:
         """Reductions that tensor cores may do."""
         return tuple(one for one in self.sums if one.is_product)
 
     @property
     def is_chain(self) -> bool:
-        """Whether something else than one product of the Func itself is reduced."""
+        """Return whether something else than one product of the Func itself is reduced."""
         return bool(self.products) and len(self.sums) > 1
 
     @property
-    def memory(self) -> tuple[Load, ...]:
-        """All that moves."""
+    def memory(self) -> tuple[MovedTensor, ...]:
+        """Return all that moves."""
         return (*self.loads, self.store)
 
     def contiguous(self) -> tuple[str, ...]:
-        """Labels along which memory is contiguous, that of most bytes first."""
+        """Return labels along which memory is contiguous, that of most bytes first."""
         found: dict[str, int] = {}
         for one in self.memory:
             for label in one.contiguous:
@@ -138,36 +141,40 @@ def nest_of(
     sizes: Sizes,
     dtype: DType,
     taken: frozenset[str],
-) -> Nest:
-    """The kernel of the last of some Funcs, into which the others are fused."""
+) -> KernelNest:
+    """Return the kernel of the last of some Funcs, into which the others are fused."""
     alone = _alone(program, members, fusions)
     shapes = input_shapes(alone, sizes)
     dtypes = {tensor.name: tensor.dtype or dtype for tensor in alone.tensors}
-    sums: list[Sum] = []
-    loads: dict[Load, None] = {}
+    sums: list[NestReduction] = []
+    loads: dict[MovedTensor, None] = {}
     for func in alone.funcs:
-        for node, is_operand in _nodes(func.body):
+        for node, is_operand in _nodes(at_results(func.body)):
             if isinstance(node, Read) and node.tensor in shapes:
                 name = node.tensor
-                one = Load(
+                one = MovedTensor(
                     *(name, node.indices, shapes[name], BYTES[dtypes[name]]),
                     *(func.name, is_operand, program.find_func(name) is not None),
                 )
                 loads[one] = None
+            elif isinstance(node, Reduce) and node.scan is not None:
+                along = node.scan.at
+                kept = tuple(label for label in free_labels(node) if label != along)
+                sums.append(NestReduction(func.name, (along,), kept, is_scan=True))
             elif isinstance(node, Reduce):
-                sums.append(Sum(func.name, node.labels, free_labels(node)))
+                sums.append(NestReduction(func.name, node.labels, free_labels(node)))
             elif isinstance(node, Dot):
                 sides = free_labels(node.left), free_labels(node.right)
-                sums.append(Sum(func.name, node.labels, free_labels(node), *sides))
+                sums.append(NestReduction(func.name, node.labels, free_labels(node), *sides))
     host = alone.funcs[-1]
     at = tuple(Affine(((label, 1),)) for label in host.labels)
     shape = tuple(sizes[label] for label in host.labels)
-    store = Load(host.name, at, shape, BYTES[host.dtype or dtype], host.name)
-    return Nest(host, alone, tuple(sums), tuple(loads), store, sizes, taken)
+    store = MovedTensor(host.name, at, shape, BYTES[host.dtype or dtype], host.name)
+    return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken)
 
 
 def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive, ...]) -> Program:
-    """A Program of one kernel alone: what other kernels compute is passed to it."""
+    """Return a Program of one kernel alone: what other kernels compute is passed to it."""
     funcs = tuple(program.func(name) for name in members)
     types = types_of(program)
     wanted = {one.tensor for func in funcs for one in reads(func.body)} - {*members}
@@ -181,15 +188,17 @@ def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive,
 
 
 def _nodes(expr: Expr, is_operand: bool = False) -> Iterator[tuple[Expr, bool]]:
-    """Each node, and whether it is in an operand of a product."""
+    """Yield each node, and whether it is in an operand of a product."""
     yield expr, is_operand
     inside = is_operand or isinstance(expr, Dot)
     for child in children(expr):
         yield from _nodes(child, inside)
 
 
-def sides_of(nest: Nest, one: Sum) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Labels of the left side alone, of the right side alone, and of both, in the Func's order."""
+def sides_of(
+    nest: KernelNest, one: NestReduction
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the labels of the left side alone, of the right one alone, and of both."""
     left, right = set(one.left) - set(one.labels), set(one.right) - set(one.labels)
     return (
         tuple(x for x in nest.labels if x in left - right),

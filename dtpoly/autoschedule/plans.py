@@ -7,6 +7,7 @@ from itertools import islice
 from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Expr, Read, children
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import (
     Directive,
     Func,
@@ -14,19 +15,19 @@ from dtpoly.algorithm.program import (
     in_order,
     producers,
     reduced_labels,
+    scanned_labels,
 )
-from dtpoly.algorithm.sizes import Sizes
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.amounts import amount, many
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.bound_primitives import Primitives, saying
 from dtpoly.schedule.facts import Fact, Fused, Inlined
-from dtpoly.schedule.primitives import Primitives, saying
 
 MOST = 12  # plans that are looked at
 
 
-class How(Enum):
-    """Where a Func is computed."""
+class ChosenPlace(Enum):
+    """The place where a Func is computed."""
 
     KERNEL = "in a kernel of its own"
     FUSED = "inside of a loop of another one"
@@ -35,25 +36,25 @@ class How(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Where a Func is computed, and why there."""
+    """The place where a Func is computed, and the reason for it."""
 
     func: str
-    how: How
+    how: ChosenPlace
     why: str
     host: str = ""
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlacementPlan:
     """A place for each Func that is needed, producers first."""
 
     placed: tuple[Placed, ...]
 
     @property
     def kernels(self) -> tuple[tuple[str, ...], ...]:
-        """The Funcs of each kernel, its own last."""
-        hosts = [one.func for one in self.placed if one.how is How.KERNEL]
+        """Return the Funcs of each kernel, its own last."""
+        hosts = [one.func for one in self.placed if one.how is ChosenPlace.KERNEL]
         return tuple((*self.fused_into(host), host) for host in hosts)
 
     def fused_into(self, host: str) -> tuple[str, ...]:
@@ -61,13 +62,13 @@ class Plan:
         return tuple(one.func for one in self.placed if one.host == host)
 
     def find(self, func: str) -> Placed:
-        """Where a Func is."""
+        """Return where a Func is."""
         return next(one for one in self.placed if one.func == func)
 
     def substituted(self, program: Program) -> Program:
-        """The Program in which what is inlined stands where it was read; for looking at it."""
+        """Return the Program with inlined Funcs in the place of their reads, to look at."""
         for one in self.placed:
-            if one.how is How.INLINE:
+            if one.how is ChosenPlace.INLINE:
                 program = inlined(program, one.func)
         return program
 
@@ -75,11 +76,11 @@ class Plan:
 def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
     """Return the directive that puts a Func there; a kernel of its own needs none."""
     match placed.how:
-        case How.KERNEL:
+        case ChosenPlace.KERNEL:
             return None
-        case How.INLINE:
+        case ChosenPlace.INLINE:
             fact: Fact = Inlined(placed.func)
-        case How.FUSED:
+        case ChosenPlace.FUSED:
             fact = Fused(placed.func, placed.host, placed.label)
     return next(one.directive() for one in saying(fact, primitives))
 
@@ -88,6 +89,7 @@ def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
 class _Setting:
     program: Program
     outputs: tuple[str, ...]
+    results: frozenset[str]  # what functions return besides those that they are named after
     sizes: Sizes
     width: int  # bytes of an element, of what has no dtype
     processors: int
@@ -96,25 +98,35 @@ class _Setting:
 
 
 def plans(
-    program: Program, outputs: Iterable[str], sizes: Sizes, width: int, processors: int
-) -> tuple[Plan, ...]:
-    """Plans worth looking at; the first ones move least between kernels."""
-    wanted = tuple(outputs)
-    needed = in_order(program, wanted)
+    program: Program,
+    outputs: Iterable[str],
+    sizes: Sizes,
+    width: int,
+    processors: int,
+    results: Iterable[str] = (),
+) -> tuple[PlacementPlan, ...]:
+    """Plans worth looking at; the first ones move least between kernels.
+
+    `results` are returned besides the outputs; another kernel may store them.
+    """
+    wanted, others = tuple(outputs), frozenset(results)
+    needed = in_order(program, (*wanted, *results))
     below = producers(program)
     readers = {
         func.name: tuple(other.name for other in needed if func.name in below[other.name])
         for func in needed
     }
-    setting = _Setting(program, wanted, sizes, width, processors, readers, below)
+    setting = _Setting(program, wanted, others, sizes, width, processors, readers, below)
     found = _plans(setting, tuple(reversed(needed)), ())
     return tuple(islice(found, MOST))
 
 
-def _plans(setting: _Setting, left: tuple[Func, ...], made: tuple[Placed, ...]) -> Iterator[Plan]:
+def _plans(
+    setting: _Setting, left: tuple[Func, ...], made: tuple[Placed, ...]
+) -> Iterator[PlacementPlan]:
     """Consumers first, so that each producer finds in which kernels it is read."""
     if not left:
-        yield Plan(made)
+        yield PlacementPlan(made)
         return
     for placed in _choices(setting, left[0], made):
         yield from _plans(setting, left[1:], (placed, *made))
@@ -122,32 +134,48 @@ def _plans(setting: _Setting, left: tuple[Func, ...], made: tuple[Placed, ...]) 
 
 def _choices(setting: _Setting, func: Func, made: tuple[Placed, ...]) -> Iterator[Placed]:
     if func.name in setting.outputs:
-        yield Placed(func.name, How.KERNEL, "it is asked for")
+        yield Placed(func.name, ChosenPlace.KERNEL, "it is asked for")
         return
     hosts = _hosts(setting, func.name, made)
+    if func.name in setting.results:
+        yield from _result(setting, func, hosts, made)
+        return
     size = amount(prod(setting.sizes[label] for label in func.labels) * setting.width)
-    if not reduced_labels(func):
+    if not _walked(func):
         yield from _elementwise(setting, func, hosts, made, size)
         return
     if len(hosts) != 1:
-        yield Placed(func.name, How.KERNEL, f"{len(hosts)} kernels read it: {size} are stored once")
+        yield Placed(
+            func.name, ChosenPlace.KERNEL, f"{len(hosts)} kernels read it: {size} are stored once"
+        )
         return
     (host,) = hosts
     yield from _reducing(setting, func, setting.program.func(host), made, size)
 
 
+def _result(
+    setting: _Setting, func: Func, hosts: tuple[str, ...], made: tuple[Placed, ...]
+) -> Iterator[Placed]:
+    """Stored on the way by the kernel that reads it, or in a kernel of its own."""
+    row = _row(setting, func, setting.program.func(hosts[0]), made) if len(hosts) == 1 else None
+    if row is not None:
+        why = f"asked for, and stored where it is read, for each block of {row}"
+        yield Placed(func.name, ChosenPlace.FUSED, why, hosts[0], row)
+    yield Placed(func.name, ChosenPlace.KERNEL, "it is asked for")
+
+
 def _hosts(setting: _Setting, func: str, made: tuple[Placed, ...]) -> tuple[str, ...]:
-    """The kernels in which a Func is read."""
+    """Return the kernels in which a Func is read."""
     where = {one.func: one for one in made}
     found: dict[str, None] = {}
     for reader in setting.readers[func]:
         one = where[reader]
         match one.how:
-            case How.KERNEL:
+            case ChosenPlace.KERNEL:
                 found[reader] = None
-            case How.FUSED:
+            case ChosenPlace.FUSED:
                 found[one.host] = None
-            case How.INLINE:
+            case ChosenPlace.INLINE:
                 found |= dict.fromkeys(_hosts(setting, reader, made))
     return tuple(found)
 
@@ -163,17 +191,17 @@ def _elementwise(
         label = _row(setting, func, setting.program.func(hosts[0]), made)
         if label is not None:
             why = f"read {count} times: computed once, and kept where it is"
-            yield Placed(func.name, How.FUSED, why, hosts[0], label)
+            yield Placed(func.name, ChosenPlace.FUSED, why, hosts[0], label)
     if hosts and not any({*func.labels} & {*setting.program.func(x).labels} for x in hosts):
         # What it reads may be reduced in its own loops, which those who read it do not have.
         why = f"{size} stored: it has loops that its readers lack, for all that it is made of"
-        if any(reduced_labels(setting.program.func(x)) for x in setting.below[func.name]):
-            yield Placed(func.name, How.KERNEL, why)
+        if any(_walked(setting.program.func(x)) for x in setting.below[func.name]):
+            yield Placed(func.name, ChosenPlace.KERNEL, why)
     again = "read once" if count == 1 else f"computed again at each of {count} reads"
-    yield Placed(func.name, How.INLINE, f"{again}: {size} less in memory")
+    yield Placed(func.name, ChosenPlace.INLINE, f"{again}: {size} less in memory")
     if is_operand:
         why = f"{size} in the order in which products want them: each block reads them again"
-        yield Placed(func.name, How.KERNEL, why)
+        yield Placed(func.name, ChosenPlace.KERNEL, why)
 
 
 def _reducing(
@@ -185,36 +213,41 @@ def _reducing(
     again = f" for each block of {' and '.join(others)}" if others and _multiplies(func) else ""
     if row is not None:
         why = f"computed where it is read, for each block of {row}: {size} less in memory"
-        yield Placed(func.name, How.FUSED, why, host.name, row)
+        yield Placed(func.name, ChosenPlace.FUSED, why, host.name, row)
     inner = _inner(setting, func, host)
     if inner is not None:
         why = f"computed where it is read, step by step along {inner}: {size} less in memory"
-        yield Placed(func.name, How.FUSED, why, host.name, inner)
+        yield Placed(func.name, ChosenPlace.FUSED, why, host.name, inner)
     programs = prod(setting.sizes[label] for label in host.labels if label in func.labels)
     if row is None and inner is None:
-        yield Placed(func.name, How.KERNEL, f"no loop of '{host.name}' has a part of it")
+        yield Placed(func.name, ChosenPlace.KERNEL, f"no loop of '{host.name}' has a part of it")
     elif again:
         why = f"{size} stored once, and not computed again{again}"
-        yield Placed(func.name, How.KERNEL, why)
+        yield Placed(func.name, ChosenPlace.KERNEL, why)
     elif programs < 2 * setting.processors:
         why = f"{many(programs, 'row')} are too few for {setting.processors} multiprocessors"
-        yield Placed(func.name, How.KERNEL, why)
+        yield Placed(func.name, ChosenPlace.KERNEL, why)
+
+
+def _walked(func: Func) -> tuple[str, ...]:
+    """Return the labels that one program has to walk: those of reductions and of scans."""
+    return (*reduced_labels(func), *scanned_labels(func))
 
 
 def _row(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) -> str | None:
-    """The innermost label that both have and that nothing in the kernel reduces over."""
+    """Return the innermost label that both have and that nothing in the kernel reduces over."""
     inside = [host.name, *(one.func for one in made if one.host == host.name), func.name]
-    bound = {x for name in inside for x in reduced_labels(setting.program.func(name))}
+    bound = {x for name in inside for x in _walked(setting.program.func(name))}
     shared = [x for x in host.labels if x in func.labels and x not in bound]
     return shared[-1] if shared else None
 
 
 def _bound(setting: _Setting, host: Func) -> set[str]:
-    return set(reduced_labels(setting.program.func(host.name)))
+    return set(_walked(setting.program.func(host.name)))
 
 
 def _inner(setting: _Setting, func: Func, host: Func) -> str | None:
-    """A label that the host reduces over, if it alone reads the Func."""
+    """Return a label that the host reduces over, if it alone reads the Func."""
     if setting.readers[func.name] != (host.name,):
         return None
     own = [x for x in reduced_labels(host) if x not in host.labels and x in func.labels]
@@ -232,7 +265,7 @@ def _nodes(expr: Expr) -> Iterator[Expr]:
 
 
 def _reads_of(func: Func, name: str) -> list[bool]:
-    """Each read of a Func, and whether it is in an operand of a product."""
+    """Yield each read of a Func, and whether it is in an operand of a product."""
     found: list[bool] = []
 
     def look(expr: Expr, inside: bool) -> None:
@@ -246,5 +279,5 @@ def _reads_of(func: Func, name: str) -> list[bool]:
 
 
 def with_directives(program: Program, directives: Iterable[Directive]) -> Program:
-    """The algorithm with another schedule."""
+    """Return the algorithm with another schedule."""
     return replace(program, directives=tuple(directives))

@@ -4,17 +4,17 @@ from collections.abc import Iterator
 
 
 def above(number: int) -> int:
-    """The smallest power of two that is not smaller."""
+    """Return the smallest power of two that is not smaller."""
     return 1 << max(number - 1, 0).bit_length()
 
 
 def below(number: int) -> int:
-    """The largest power of two that is not larger; 1 for none."""
+    """Return the largest power of two that is not larger; 1 for none."""
     return 1 << max(number, 1).bit_length() - 1
 
 
 def powers(low: int, high: int) -> Iterator[int]:
-    """The powers of two from one number to another one, both included."""
+    """Yield the powers of two from one number to another one, both included."""
     power = above(low)
     while power <= high:
         yield power
@@ -22,5 +22,5 @@ def powers(low: int, high: int) -> Iterator[int]:
 
 
 def pieces(size: int, part: int) -> int:
-    """How many parts of that size there are, the last one maybe not whole."""
+    """Return how many parts of that size there are, the last one maybe not whole."""
     return -(-size // part)

@@ -6,7 +6,7 @@ tell apart these shares are too small to turn round.
 
 from math import log2, prod
 
-from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.explore.devices.devices import Device
 from dtpoly.plan.layout import Layout
 
@@ -25,21 +25,21 @@ HOPPER = 90
 WIDE = 16  # elements that rows must be multiples of
 
 
-def reluctance(nest: Nest, layout: Layout, device: Device) -> float:
-    """A share of the time."""
+def reluctance(nest: KernelNest, layout: Layout, device: Device) -> float:
+    """Return a share of the time."""
     if not nest.products:
         return _of_threads(nest, layout)
     return _of_products(nest, layout) + _of_operands(nest, device)
 
 
 def is_hopper(device: Device) -> bool:
-    """Whether it has a copy engine for tiles, and tensor cores that read shared memory."""
+    """Return whether it has a copy engine for tiles, and tensor cores that read shared memory."""
     kind, _, number = str(device.target).partition(":")
     return kind == "cuda" and int(number) >= HOPPER
 
 
-def _of_operands(nest: Nest, device: Device) -> float:
-    """How operands lie in memory: what no layout of this kernel changes, but another plan does."""
+def _of_operands(nest: KernelNest, device: Device) -> float:
+    """Return the extra time of loads that lie badly; no layout of this kernel changes that."""
     share = 0.0
     summed = {label for one in nest.products for label in one.labels}
     for one in nest.loads:
@@ -51,7 +51,7 @@ def _of_operands(nest: Nest, device: Device) -> float:
     return share
 
 
-def _of_threads(nest: Nest, layout: Layout) -> float:
+def _of_threads(nest: KernelNest, layout: Layout) -> float:
     spans = {x: layout.tile(x) or layout.block(x) or nest.sizes[x] for x in nest.sizes}
     labels = dict.fromkeys((*nest.labels, *nest.reduced))
     each = prod(spans[x] for x in labels) / (layout.warps * WARP)
@@ -62,7 +62,7 @@ def _of_threads(nest: Nest, layout: Layout) -> float:
     return EACH_DOUBLING * away + SHORT * short + ALONE * alone
 
 
-def _of_products(nest: Nest, layout: Layout) -> float:
+def _of_products(nest: KernelNest, layout: Layout) -> float:
     one = nest.products[-1]
     blocks = dict(layout.blocks)
     rows = prod(blocks.get(x, 1) for x in nest.labels if x in one.left)

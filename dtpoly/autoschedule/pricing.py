@@ -4,23 +4,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import Directive, Program
-from dtpoly.algorithm.sizes import Sizes
-from dtpoly.autoschedule.layout import said_of
-from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.layout_directives import said_of
+from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.diagnostics import has_errors
 from dtpoly.explore.cost.cost import KernelCost, cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Layout
-from dtpoly.schedule.check import check_schedule
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import Primitives, bind
+from dtpoly.schedule.static_checks import check_schedule
 
 
 @dataclass(frozen=True)
-class Call:
+class PricedCall:
     """The task: a Program with only the directives that ask for Funcs, sizes and a device."""
 
     program: Program
@@ -50,10 +50,11 @@ class Priced:
     launches: tuple[KernelCost, ...]
 
 
-def priced(call: Call, nest: Nest, layouts: Iterable[Layout]) -> Iterator[Priced]:
-    """Those of some layouts that can be and that fit.
+def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Iterator[Priced]:
+    """Yield the layouts that can be written and that fit, each with its predicted time.
 
-    Whether they are legal is not asked: that takes longer, and few are left that must be.
+    Nothing is said of their legality: a proof takes longer, and only a few layouts that are chosen
+    later need one.
     """
     for layout in layouts:
         said = said_of(layout, call.primitives)
@@ -69,7 +70,7 @@ def priced(call: Call, nest: Nest, layouts: Iterable[Layout]) -> Iterator[Priced
             yield Priced(layout, busy, score, found.kernels)
 
 
-def launching(call: Call, count: int) -> float:
+def launching(call: PricedCall, count: int) -> float:
     """Seconds that so many launches take."""
     following = call.device["next_launch"]
     first = following if call.is_warm else call.device["launch"]
@@ -77,6 +78,6 @@ def launching(call: Call, count: int) -> float:
 
 
 def _is_full(layout: Layout, kernels: tuple[KernelCost, ...]) -> bool:
-    """Whether programs that stay take about all the room there is, and no more."""
+    """Return whether programs that stay take about all the room there is, and no more."""
     room = kernels[-1].resources.resident
     return not layout.each or room - 1 <= layout.each <= room

@@ -3,30 +3,30 @@
 from collections.abc import Iterator
 
 from dtpoly.algorithm.program import Directive
-from dtpoly.autoschedule.layout import said_of
-from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.layout_directives import said_of
+from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.explore.cost.cost import KernelCost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReasonLine:
     """A directive, and why it is there; nothing where it was asked for."""
 
     directive: Directive
     why: str
 
 
-def lines_of(decided: Decided, primitives: Primitives) -> Iterator[Line]:
-    """Every directive of a kernel with its reason."""
+def lines_of(decided: Decided, primitives: Primitives) -> Iterator[ReasonLine]:
+    """Yield every directive of a kernel with its reason."""
     for one in said_of(decided.layout, primitives):
-        yield Line(one.directive(), one.why(decided))
+        yield ReasonLine(one.directive(), one.why(decided))
 
 
-def decided(nest: Nest, layout: Layout, cost: KernelCost, device: Device) -> Decided:
+def decided(nest: KernelNest, layout: Layout, cost: KernelCost, device: Device) -> Decided:
     """A kernel, what was decided of it, and what that costs: of its last launch, if of several."""
     kept = [(*one.kept, *(() if one.is_product else one.labels)) for one in nest.sums]
     return Decided(

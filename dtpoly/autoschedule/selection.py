@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dtpoly.autoschedule.choose import Candidate
+from dtpoly.autoschedule.choose import RankedSchedule
 
 # Of each so many that are measured, one is there only because its blocks are of another kind, and
 # one to see what the cost model cannot tell. The model may be wrong about all that are alike.
@@ -17,13 +17,13 @@ Kind = tuple[object, ...]
 
 
 def in_turn(
-    candidates: Iterable[Candidate],
-    variants: Callable[[Candidate], Iterable[Candidate]] = lambda _: (),
-) -> Iterator[Candidate]:
-    """All of them, in the order of a search: most by prediction, and not all alike."""
+    candidates: Iterable[RankedSchedule],
+    variants: Callable[[RankedSchedule], Iterable[RankedSchedule]] = lambda _: (),
+) -> Iterator[RankedSchedule]:
+    """Yield candidates in the order of a search: mostly by prediction, but not all alike."""
     pool = sorted(candidates, key=lambda one: one.score)[:POOL]
     kinds: dict[Kind, int] = {}
-    others: list[Candidate] = []
+    others: list[RankedSchedule] = []
     least = pool[0].score if pool else 0.0
     number = 0
     while pool:
@@ -44,7 +44,7 @@ def in_turn(
         yield best
 
 
-def kind(one: Candidate) -> Kind:
+def kind(one: RankedSchedule) -> Kind:
     """Return what makes candidates alike: places of Funcs, blocks and tiles.
 
     Warps, stages and the like are left out.

@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator
 
 from dtpoly.algorithm.program import Directive, Program
-from dtpoly.autoschedule.choose import Candidate, layout_of, nests_of, schedule_of
+from dtpoly.autoschedule.choose import RankedSchedule, layout_of, nests_of, schedule_of
 from dtpoly.autoschedule.plans import directive_of, with_directives
-from dtpoly.autoschedule.pricing import Call
-from dtpoly.autoschedule.reasons import Line, decided, lines_of
+from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.legality import judge
-from dtpoly.schedule.primitives import Primitives
 
 
 @dataclass(frozen=True)
@@ -19,11 +19,11 @@ class Settled:
     """A schedule that can be used, with the reason for each directive."""
 
     program: Program
-    lines: tuple[Line, ...]
+    lines: tuple[ReasonLine, ...]
     seconds: float
 
 
-def settled(call: Call, candidates: Iterable[Candidate]) -> Iterator[Settled]:
+def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[Settled]:
     """Yield candidates that are legal for all sizes and whose code no earlier one has."""
     seen: set[str] = set()
     for one in candidates:
@@ -35,7 +35,7 @@ def settled(call: Call, candidates: Iterable[Candidate]) -> Iterator[Settled]:
 
 
 def _code(program: Program, primitives: Primitives) -> str | None:
-    """The emitted text without comments, which say by what directives it was made."""
+    """Return the emitted text without comments, which say by what directives it was made."""
     try:
         verdict = judge(program, primitives)
         if not verdict.is_legal:
@@ -46,8 +46,8 @@ def _code(program: Program, primitives: Primitives) -> str | None:
     return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 
 
-def _lines(call: Call, one: Candidate) -> Iterator[Line]:
-    """In the order of the schedule."""
+def _lines(call: PricedCall, one: RankedSchedule) -> Iterator[ReasonLine]:
+    """Yield the directives of a schedule in its order, each with its reason."""
     reasons: dict[Directive, str] = {}
     for placed in one.plan.placed:
         directive = directive_of(placed, call.primitives)
@@ -57,4 +57,4 @@ def _lines(call: Call, one: Candidate) -> Iterator[Line]:
         known = decided(nest, layout_of(kernel), kernel.launches[0], call.device)
         reasons |= {line.directive: line.why for line in lines_of(known, call.primitives)}
     for directive in schedule_of(call, one):
-        yield Line(directive, reasons.get(directive, ""))
+        yield ReasonLine(directive, reasons.get(directive, ""))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
-from dtpoly.autoschedule.layout import new_name
-from dtpoly.autoschedule.nest import Nest
+from dtpoly.autoschedule.layout_directives import new_name
+from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.autoschedule.powers import above, pieces
 from dtpoly.plan.layout import Layout, Partial
 
@@ -16,9 +16,10 @@ LEAST = 8192  # elements that are worth a program
 AT_ONCE = 16384  # partial results
 
 
-def split(nest: Nest, layout: Layout, processors: int) -> Iterator[Layout]:
-    """Blocks of what the Func itself reduces: partial results, and a second kernel for them."""
-    own = {label for one in nest.sums if one.func == nest.func.name for label in one.labels}
+def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]:
+    """Yield blocks of what the Func reduces: partial results, and a kernel that sums them."""
+    mine = [one for one in nest.sums if one.func == nest.func.name]
+    own = {label for one in mine if not one.is_scan for label in one.labels}
     free = [label for label in nest.reduced if label in own and label not in nest.labels]
     if not free:
         return

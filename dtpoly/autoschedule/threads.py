@@ -9,9 +9,9 @@ MOST = 32  # warps of a program
 
 
 def warps(elements: int, few: int, lots: int) -> Iterator[int]:
-    """All numbers of warps whose threads have so few to so many elements each.
+    """Yield the numbers of warps that give each thread from `few` to `lots` elements.
 
-    The one that comes nearest where none has.
+    If there is none, yield the one that comes nearest.
     """
     found = [w for w in powers(1, MOST) if few <= elements / (w * WARP) <= lots]
     if found:

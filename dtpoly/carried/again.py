@@ -1,4 +1,5 @@
-"""Launches for a call like one before what was launched for that, and looks at no plan."""
+# pyright: reportUnknownVariableType=false
+"""Repeats launches: a call like an earlier one launches the same kernels, without the plan."""
 
 from typing import Any
 
@@ -9,108 +10,116 @@ from dtpoly.carried.memory import dt_allocate, dt_empty, dt_is_direct
 from dtpoly.carried.operators import dt_is_overridden
 from dtpoly.carried.values import dt_interpreted
 
-dt_classes, dt_strided = (torch.Tensor, torch.nn.Parameter), torch.strided
+dt_plain, dt_parameter, dt_strided = torch.Tensor, torch.nn.Parameter, torch.strided
 
 
-def dt_again(run: Any, known: dict[Any, Any]) -> Any:
-    """Make a function that does for a call like one before what was launched for that.
+def dt_again(run: Any, known: Any, hooks: Any, bound: Any, count: int, gives: list[int]) -> Any:
+    """Return a function that repeats, for a call like an earlier one, the launches of that call.
 
     Like calls have tensors of the same shapes, strides and types, on one device, whose addresses
     have the same last bits; and the same sizes and numbers, but for floats. The function looks at
     nothing else: the plan would launch the same kernels again, for these tensors and new memory.
+    The function takes so many arguments; it gives what stands at a place, or a tuple of several.
     """
+    several = len(gives) if len(gives) > 1 else 0
     if dt_interpreted or not dt_is_direct:
         return run
     forward_ad, functorch = torch.autograd.forward_ad, torch._C._functorch
     is_compiling, has_modes = torch.compiler.is_compiling, torch._C._len_torch_dispatch_stack
     transform, has_functions = functorch.maybe_current_level, torch._C._len_torch_function_stack
     traced, is_under = torch._C._get_tracing_state, torch._C._dispatch_tls_is_dispatch_key_included
-    recorded = torch._C.DispatchKey.PreDispatch
+    recorded, driver = torch._C.DispatchKey.PreDispatch, triton.runtime.driver
 
-    def call(tensors: Any, numbers: Any, others: Any, out: Any) -> Any:
-        whole = tensors, numbers, others, out
-        if not tensors or is_compiling() or has_modes() or is_under(recorded):
-            return run(*whole)
-        if transform() is not None or traced() is not None or forward_ad._current_level >= 0:
-            return run(*whole)
-        if has_functions() and dt_is_overridden():
-            return run(*whole)
-        given = [*tensors] if out is None else [*tensors, out]
-        addresses: list[int] = []
-        key = dt_key(given, numbers, addresses)
+    def call(*given: Any, out: Any = None, **named: Any) -> Any:
+        whole = bound(given, named) if named or len(given) != count else given
+        if is_compiling() or has_modes() or is_under(recorded) or transform() is not None:
+            return run(whole, out)
+        is_function = has_functions() and dt_is_overridden()
+        if traced() is not None or forward_ad._current_level >= 0 or is_function:
+            return run(whole, out)
+        tensors = [*whole]
+        if out is not None:
+            if several and (out.__class__ is not tuple or len(out) != several):
+                return run(whole, out)
+            tensors += out if several else (out,)
+        key, handed = dt_key(tensors)
         found = known.get(key)
         if found is None or dt_is_watched():
-            return run(*whole, key)
-        device, _, hooks, _, spans = found
+            return run(whole, out, key)
+        device, made, launches, spans = found
         if not dt_is_current(device) or any(hooks):
-            return run(*whole)
-        if out is not None:
-            begin, end = addresses[-1], addresses[-1] + spans[-1]
-            for tensor, address, span in zip(tensors, addresses, spans, strict=False):
-                if address < end and begin < address + span and dt_overlap(out, tensor):
-                    return run(*whole)
-            if not out.is_inference():
-                torch.autograd.graph.increment_version(out)
-        if not dt_repeat(found, given, addresses, numbers):
-            return run(*whole)
-        return given[len(tensors)]
+            return run(whole, out)
+        if spans and not dt_is_free(spans, tensors, handed):
+            return run(whole, out)
+        for which, one, two, three in made:
+            if which is None:
+                tensor = dt_empty(one, two, three)
+                if tensor.data_ptr() & 15:
+                    return run(whole, out)
+            else:
+                tensor = tensors[which].narrow(one, two, three)
+            tensors.append(tensor)
+            handed.append(tensor.data_ptr())
+        stream = driver.active.get_current_stream(device.index)
+        for start, kernel, metadata, programs, passed, places, parts, asks, _ in launches:
+            passed = passed.copy()
+            for at, which in places:
+                passed[at] = handed[which]
+            for at, part, which in parts:
+                passed[at : at + 1] = part(tensors[which])
+            if asks:
+                dt_allocate()
+            start(programs, 1, 1, stream, kernel, metadata, None, None, None, *passed)
+        return tuple([tensors[at] for at in gives]) if several else tensors[gives[0]]
 
     return call
 
 
-def dt_key(tensors: Any, numbers: Any, addresses: list[int]) -> Any:
-    """Find what is the same for like calls, and note addresses; None if the plan must look."""
-    key: list[Any] = []
-    for tensor in tensors:
-        if type(tensor) not in dt_classes or tensor.layout is not dt_strided or tensor.is_neg():
-            return None
-        if tensor.requires_grad and torch.is_grad_enabled():
-            return None
-        address = tensor.data_ptr()
-        if not address:  # there is nothing in it, or no memory
-            return None
-        addresses.append(address)
-        key += tensor.shape, tensor.stride(), tensor.dtype, tensor.device, address & 15
-    for number in numbers:
-        kind = number.__class__
-        if kind is float:
-            key.append(kind)  # nothing but the kernel looks at it
-        elif kind is int or kind is bool or number is None:
-            key += kind, number
-        else:
-            return None
-    return tuple(key)
-
-
-def dt_repeat(found: Any, given: Any, addresses: Any, numbers: Any) -> bool:
-    """Make memory and launch for these tensors what was launched, unless memory is not aligned."""
-    device, made, _, launches, _ = found
-    for which, one, two, three in made:
-        if which is None:
-            tensor = dt_empty(one, two, three)
-            if tensor.data_ptr() & 15:
+def dt_is_free(spans: Any, tensors: Any, handed: Any) -> bool:
+    """Return whether the tensors of `out` overlap nothing; if so, tell torch that they change."""
+    for at, own, others in spans:
+        begin, out = handed[at], tensors[at]
+        for which, span in others:
+            if dt_overlap(out, tensors[which], handed[which] - begin, own, span):
                 return False
-        else:
-            tensor = given[which].narrow(one, two, three)
-        given.append(tensor)
-        addresses.append(tensor.data_ptr())
-    stream = triton.runtime.driver.active.get_current_stream(device.index)
-    for start, kernel, metadata, programs, passed, places, floats, parts, asks, _ in launches:
-        passed = passed.copy()
-        for at, which in places:
-            passed[at] = addresses[which]
-        for at, which in floats:
-            passed[at] = numbers[which]
-        for at, part, which in parts:
-            passed[at : at + 1] = part(given[which])
-        if asks:
-            dt_allocate()
-        start(programs, 1, 1, stream, kernel, metadata, None, None, None, *passed)
+    for at, *_ in spans:
+        if not tensors[at].is_inference():
+            torch.autograd.graph.increment_version(tensors[at])
     return True
 
 
+def dt_key(given: Any) -> Any:
+    """Return a key that like calls share, or None, and the addresses and numbers that kernels get.
+
+    Without a key, the plan is carried out. Floats are not in the key: only kernels look at them.
+    """
+    key: list[Any] = []
+    handed: list[Any] = []
+    for one in given:
+        kind = type(one)
+        if kind is dt_plain or kind is dt_parameter:
+            if one.layout is not dt_strided or one.is_neg():
+                return None, None
+            if one.requires_grad and torch.is_grad_enabled():
+                return None, None
+            address = one.data_ptr()
+            if not address:  # there is nothing in it, or no memory
+                return None, None
+            handed.append(address)
+            key += one.shape, one.stride(), one.dtype, one.device, address & 15
+        else:
+            handed.append(one)
+            if kind is float:
+                key.append(kind)  # nothing but the kernel looks at it
+            elif kind is int or kind is bool or one is None:
+                key += kind, one
+            else:
+                return None, None
+    return tuple(key), handed
+
+
 def dt_keep(known: dict[Any, Any], key: Any, kept: Any) -> None:
-    """Keep what a call launched, for calls like it, and forget others if there are very many."""
+    """Keep the launches of a call, for calls like it. If there are very many, forget all others."""
     if len(known) >= 4096:
         known.clear()
     known[key] = kept

@@ -1,5 +1,6 @@
-"""What a call must be like, and the words in which others are refused."""
+"""Checks the arguments of a call, and refuses those that the kernels are not for."""
 
+import operator
 from typing import Any
 
 from dtpoly.carried.libraries import torch
@@ -35,7 +36,6 @@ def dt_check(name: str, tensor: Any, kind: str, rank: int, device: Any) -> Any:
             f"'{name}' is on {place}: move it to a GPU, or start Python with "
             "TRITON_INTERPRET=1, and kernels run on the CPU in Triton's interpreter"
         )
-    dt_check_memory(name, tensor)
     return place
 
 
@@ -59,8 +59,9 @@ def dt_no_backward(name: str, without: str) -> Exception:
 
 def dt_device(device: Any, out: Any = None) -> Any:
     """Find the device that was asked for, with its number."""
-    if device is None and isinstance(out, torch.Tensor):
-        device = out.device
+    first: Any = out if out.__class__ is not tuple else out[0] if out else None
+    if device is None and isinstance(first, torch.Tensor):
+        device = first.device
     device = torch.device(device or ("cpu" if dt_interpreted else "cuda"))
     if device.type != "cuda" and not (dt_interpreted and device.type == "cpu"):
         raise ValueError(f"kernels do not run on {device}: pass device='cuda'")
@@ -75,7 +76,7 @@ def dt_is_current(device: Any) -> Any:
 
 
 def dt_number(name: str, number: Any, kind: Any) -> Any:
-    """Make Python's own number of one, also of one in a tensor or an array without axes."""
+    """Return a number as one of Python's; it may be in a tensor or an array without axes."""
     if getattr(number, "shape", None) == ():
         if getattr(number, "requires_grad", False) and torch.is_grad_enabled():
             raise dt_no_backward(name, "item")
@@ -89,32 +90,75 @@ def dt_number(name: str, number: Any, kind: Any) -> Any:
     return types[0](number)
 
 
-def dt_check_out(out: Any, shape: Any, dtype: Any, device: Any, inputs: dict[str, Any]) -> None:
-    """Refuse an `out` that is not as the result is, or that shares memory with itself or inputs."""
+def dt_check_outs(out: Any, forms: Any, inputs: dict[str, Any], key: Any) -> Any:
+    """Refuse a wrong `out`. Give its tensors, and for each how many bytes it and others have."""
+    outs, others = dt_outs(out, len(forms)), dict(inputs)
+    spans = list[Any]()
+    for at, (one, like) in enumerate(zip(outs, forms, strict=True)):
+        name = "out" if len(forms) == 1 else f"out[{at}]"
+        spans.append(dt_check_out(name, one, like, others, key))
+        others[name] = one
+    for one in outs:
+        if not one.is_inference():
+            torch.autograd.graph.increment_version(one)
+    return outs, spans
+
+
+def dt_check_into(inputs: dict[str, Any], written: list[Any], places: list[int], key: Any) -> Any:
+    """Refuse a tensor to write that overlaps itself or another input. Give places and bytes."""
+    names: list[str] = [*inputs]
+    spans = list[Any]()
+    for which, at in written:
+        name = names[int(which)]
+        one = inputs[name]
+        others = {other: tensor for other, tensor in inputs.items() if other != name}
+        own, bytes_of = dt_check_out(name, one, (one.shape, one.dtype, one.device), others, key)
+        spans.append((at, own, [*zip([p for p in places if p != at], bytes_of, strict=True)]))
+    for which, _ in written:
+        if not inputs[names[which]].is_inference():
+            torch.autograd.graph.increment_version(inputs[names[which]])
+    return spans
+
+
+def dt_outs(out: Any, count: int) -> Any:
+    """List the tensors of an `out`: it is a tuple, if there are several results."""
+    if count == 1:
+        return (out,)
+    if out.__class__ is not tuple or len(out) != count:
+        raise TypeError(f"'out' must be a tuple of {count} tensors, one for each result")
+    return out
+
+
+def dt_check_out(name: str, out: Any, like: Any, others: dict[str, Any], key: Any) -> Any:
+    """Refuse a tensor that is not as its result is, or that overlaps itself or others."""
     if not isinstance(out, torch.Tensor):
-        raise TypeError(f"'out' must be a tensor, not {type(out).__name__}")
+        raise TypeError(f"'{name}' must be a tensor, not {type(out).__name__}")
     if type(out) is not torch.Tensor and dt_is_special(out):
-        raise TypeError(f"'out' is a {type(out).__name__}, and no input is")
-    if (out.shape, out.dtype, out.device, out.layout) != (shape, dtype, device, torch.strided):
+        raise TypeError(f"'{name}' is a {type(out).__name__}, and no input is")
+    shape, dtype, device = like
+    if (out.shape, out.dtype, out.device, out.layout) != (*like, torch.strided):
         raise ValueError(
-            f"'out' is {out.dtype} {tuple(out.shape)} on {out.device}, "
+            f"'{name}' is {out.dtype} {tuple(out.shape)} on {out.device}, "
             f"but the result is {dtype} {shape} on {device}"
         )
-    dt_check_memory("out", out)
-    reach, steps = 0, sorted(zip(out.stride(), shape, strict=True))
-    for stride, size in () if out.is_contiguous() else steps:
+    if key is None:
+        dt_check_memory(name, out)
+    reach = 0
+    for stride, size in (
+        () if out.is_contiguous() else sorted(zip(out.stride(), shape, strict=True))
+    ):
         if size > 1 and stride <= reach:
-            raise ValueError(f"'out' overlaps itself: shape {shape}, strides {out.stride()}")
+            raise ValueError(f"'{name}' overlaps itself: shape {shape}, strides {out.stride()}")
         reach += (size - 1) * stride
-    for name, tensor in inputs.items():
-        if dt_overlap(out, tensor):
-            raise ValueError(f"'out' overlaps '{name}': pass a tensor with memory of its own")
-    if not out.is_inference():
-        torch.autograd.graph.increment_version(out)
+    own, spans = dt_span(out), [dt_span(tensor) for tensor in others.values()]
+    for (other, tensor), span in zip(others.items(), spans, strict=True):
+        if dt_overlap(out, tensor, tensor.data_ptr() - out.data_ptr(), own, span):
+            raise ValueError(f"'{name}' overlaps '{other}': pass a tensor with memory of its own")
+    return own, spans
 
 
 def dt_is_special(tensor: Any) -> bool:
-    """Tell whether a tensor's class says itself what operators do, as a DTensor's does."""
+    """Return whether a tensor's class changes what operators do, as that of a DTensor does."""
     if getattr(tensor, "is_nested", False):
         raise TypeError(
             "a nested tensor has no size that its rows share: "
@@ -126,15 +170,15 @@ def dt_is_special(tensor: Any) -> bool:
 
 def dt_span(tensor: Any) -> Any:
     """Count the bytes from the first element of a tensor to the end of its last one."""
-    steps = zip(tensor.shape, tensor.stride(), strict=True)
-    last = sum((size - 1) * stride for size, stride in steps)
-    return (last + 1) * tensor.element_size() if tensor.numel() else 0
+    if tensor.is_contiguous() or not tensor.numel():
+        return tensor.nbytes
+    steps = tensor.stride()
+    return (sum(map(operator.mul, tensor.shape, steps)) - sum(steps) + 1) * tensor.element_size()
 
 
-def dt_overlap(one: Any, two: Any) -> Any:
-    """Tell whether some byte belongs to both tensors; if that takes too long, say that it does."""
-    distance = two.data_ptr() - one.data_ptr()
-    if not -dt_span(two) < distance < dt_span(one) or not two.numel():
+def dt_overlap(one: Any, two: Any, distance: int, span: int, other_span: int) -> Any:
+    """Tell whether some byte may belong to both tensors; the other begins `distance` after one."""
+    if not -other_span < distance < span:
         return False
     steps = {1: [1 - two.element_size(), one.element_size() - 1]}
     for tensor, sign in ((one, 1), (two, -1)):
@@ -145,9 +189,9 @@ def dt_overlap(one: Any, two: Any) -> Any:
 
 
 def dt_reaches(distance: int, steps: Any, tries: list[int]) -> Any:
-    """Tell whether strides, the largest first, times numbers between bounds add up to a distance.
+    """Return whether strides, the largest first, times numbers between bounds can make a distance.
 
-    After so many tries, what was not tried counts as a way to do it.
+    After so many tries the bounds alone decide, so that a call may be refused for nothing.
     """
     tries[0] -= 1
     (stride, (least, most)), *rest = steps

@@ -1,3 +1,5 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 """Runs kernels in Triton's interpreter, and makes it compute as GPUs do."""
 
 import contextlib
@@ -5,14 +7,11 @@ import threading
 from typing import Any
 
 from dtpoly.carried.libraries import tl, torch, triton
-from dtpoly.carried.values import dt_triton
+from dtpoly.carried.values import dt_torch
 
 
 def dt_interpret(kernel: Any, programs: int, args: Any, constants: Any) -> None:
-    """Launch in Triton's interpreter: one kernel at a time, for all threads share its state.
-
-    Meanwhile, the interpreter computes as GPUs do; kernels of others find it as it was.
-    """
+    """Launch in Triton's interpreter, which computes as GPUs do, for one thread at a time."""
     interpreter = triton.runtime.interpreter
     lock = interpreter.__dict__.setdefault("launching", threading.RLock())
     with lock, interpreter.np.errstate(all="ignore"), contextlib.ExitStack() as after:
@@ -61,12 +60,9 @@ def dt_mended(interpreter: Any) -> list[tuple[Any, str, Any]]:
             return passed(argument)
         return tl.tensor(handle(numpy.array([argument]), tl.int1), tl.int1)
 
-    def index(self: Any) -> int:
-        return int(self.handle.data.item())
-
     def patch_lang_tensor(kind: Any, scope: Any) -> None:
         arranged(kind, scope)
-        scope.set_attr(kind, "__index__", index)
+        scope.set_attr(kind, "__index__", lambda self: int(self.handle.data.item()))
 
     return [
         (builder, "cast_impl", rounding(builder.cast_impl)),
@@ -115,14 +111,13 @@ def dt_is_narrow(*types: Any) -> bool:
 def dt_converted(value: Any, target: Any) -> Any:
     """Convert a value of Triton's interpreter to another type, to which torch rounds it."""
     interpreter, target = triton.runtime.interpreter, target.scalar
-    dtypes = {kind: dtype for dtype, kind in dt_triton.items()}
     data = interpreter.np.array(value.data)
     # What was compared is a truth, though the interpreter calls it by the type of its sides.
     if dt_is_narrow(value.dtype) and data.dtype != bool:
         bits = torch.from_numpy(data.view(f"int{8 * data.itemsize}"))
-        data = bits.view(dtypes[value.dtype.scalar]).double().numpy()
+        data = bits.view(dt_torch[value.dtype.scalar]).double().numpy()
     if dt_is_narrow(target):
-        rounded = torch.from_numpy(data).to(dtypes[target])
+        rounded = torch.from_numpy(data).to(dt_torch[target])
         bits = rounded.view(torch.int16 if rounded.itemsize == 2 else torch.int8)
         data = bits.numpy().view(f"uint{8 * rounded.itemsize}")
     else:

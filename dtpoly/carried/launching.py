@@ -1,5 +1,8 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownMemberType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownVariableType=false
 """Chooses the variant of a kernel that a launch runs, and notes how to run it again."""
 
+import functools
 from typing import Any
 
 from dtpoly.carried.interpreting import dt_interpret
@@ -9,19 +12,16 @@ from dtpoly.carried.values import dt_interpreted
 
 
 def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
-    """Make what chooses how a kernel is called: at most eight variants for a type of inputs.
+    """Return a function that chooses a variant of a kernel, of at most eight for a type of inputs.
 
-    Where tensors are contiguous along their last axes: one, one for lines at multiples of four
-    numbers, one for aligned ones, and one for aligned ones of whole blocks. One for aligned ones
-    with offsets of 64 bits. Two for the first that are contiguous along others, if they are large.
-    One for all that is left, with offsets of 64 bits. A truth may be passed as False: kernels test
-    then what they would have been spared. Where there are descriptors, they are passed all
-    together, or None for each; lines that have them and are not aligned take the place of those at
-    multiples of four.
+    Of tensors that are contiguous along their last axes: all, lines at multiples of four numbers,
+    aligned ones, also of whole blocks, or with offsets of 64 bits. Two for the first large ones
+    that are contiguous along other axes, and one for what is left, with offsets of 64 bits. A
+    truth may be passed as False: then kernels test what they would have been spared. Descriptors
+    are passed all together, or None for each.
     """
-    names, axes = kernel.arg_names, [words.split() for words in axes]
-    places = [at + sum(map(len, axes[:at])) for at in range(len(axes))]
-    functions, others = kernel.__dict__.setdefault("dt_variants", ({}, {}))
+    places, lines_of = dt_lines(kernel.arg_names, [words.split() for words in axes])
+    functions, others, _ = kernel.__dict__.setdefault("dt_variants", ({}, {}, {}))
 
     def with_facts(kept: tuple[int, ...], count: int) -> Any:
         if kept not in functions:
@@ -32,34 +32,35 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
 
     def choose(args: list[Any], constants: dict[str, Any]) -> Any:
         flags = [name for name, value in constants.items() if isinstance(value, bool)]
-        is_whole = all(constants[name] for name in flags if name != "fours")
+        is_whole = all([constants[name] for name in flags if name != "fours"])
         is_wide = constants["offset"] == tl.int64
-        lines, units, steps, is_flat, is_rows = dt_lines(names, axes, places, args)
-        is_even = all(args[at].data_ptr() % 16 == 0 for at in places)  # where tensors begin
-        is_aligned = is_even and all(args[at] % 16 == 0 for at in steps)
+        lines, units, steps, is_flat, is_rows = lines_of(args)
+        is_even = not any([args[at].data_ptr() % 16 for at in places])  # where tensors begin
+        is_aligned = is_even and not any([args[at] % 16 for at in steps])
         if blocks:
-            in_blocks = is_flat and is_rows and not is_wide
-            in_blocks = in_blocks and all(args[at] is not None for at in blocks)
+            has_all = all(args[at] is not None for at in blocks)
+            in_blocks = is_flat and is_rows and not is_wide and has_all
             is_aligned = is_aligned and (in_blocks or is_wide)
             if constants.get("specialized"):
-                # Of four warps Triton makes more: as many again, and four that load.
+                # Triton makes more of four warps: as many again, and four that load.
                 constants |= {"num_warps": 4} if in_blocks else {"specialized": 0}
             if not in_blocks or constants.get("specialized"):
                 args = [None if at in blocks else value for at, value in enumerate(args)]
-        is_four = is_flat and is_rows and is_even and not is_aligned
-        is_four = is_four and constants.get("fours", False)
-        kept = (*places, *units) if is_aligned or is_four else tuple(units)
+        is_four = (
+            is_flat and is_rows and is_even and not is_aligned and constants.get("fours", False)
+        )
+        kept = (*places, *units) if is_aligned or is_four else units
         if is_flat and is_rows and (is_aligned or not is_wide):
             is_whole = is_whole and is_aligned and not is_wide
         elif is_flat and not is_wide and any(args[at].numel() >= 1 << 16 for at in places):
             types = [str(value) for value in constants.values() if not isinstance(value, bool)]
             types += [str(args[at].dtype) for at in places]
-            met, one = others.setdefault(tuple(types), {}), (tuple(lines), is_aligned, is_whole)
+            met, one = others.setdefault(tuple(types), {}), (lines, is_aligned, is_whole)
             met[one] = None
             is_flat = [*met].index(one) <= 1
         else:
             is_flat = False
-        kept += tuple(dict.fromkeys(steps)) if is_aligned else ()
+        kept += steps if is_aligned else ()
         if not is_flat:
             kept, is_whole, is_four = (), False, False
             constants = {**constants, "offset": tl.int64}
@@ -69,30 +70,36 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
     return choose
 
 
-def dt_lines(names: Any, axes: Any, places: Any, args: Any) -> Any:
-    """Find of each tensor the axis along which it is contiguous, and where a kernel takes strides.
+def dt_lines(names: Any, axes: Any) -> Any:
+    """Return where a kernel takes tensors, and a function that finds how they are stored.
 
-    Those of such axes come first, then those between lines, with the lengths of lines; last,
-    whether all tensors are contiguous along some axis, and along their last ones.
+    That is along which axis each is contiguous; where the kernel takes the strides of these axes,
+    and others with the lengths of lines; and whether all have such an axis, and it is the last one.
     """
+    places = [at + sum(map(len, axes[:at])) for at in range(len(axes))]
+    strides = [at for at in range(places[-1] + len(axes[-1]) + 1) if at not in places]
     several = any(len(words) > 1 for words in axes)
-    is_flat = is_rows = True
-    lines: list[Any] = []
-    units: list[int] = []
-    steps: list[int] = []
-    for at, words in zip(places, axes, strict=True):
-        ones = [axis for axis in range(len(words)) if args[at + 1 + axis] == 1]
-        line = ones[-1] if ones else None
-        lines.append(line)
-        is_flat = is_flat and (line is not None or not words)
-        is_rows = is_rows and (line == len(words) - 1 or not words)
-        for axis, word in enumerate(words):
-            if axis == line:
-                units.append(at + 1 + axis)
-                steps += [names.index(word)] if word in names and len(words) > several else []
-            elif word != "-":
-                steps.append(at + 1 + axis)
-    return lines, units, steps, is_flat, is_rows
+
+    @functools.cache
+    def found(*truths: bool) -> Any:
+        is_one, is_flat, is_rows = dict(zip(strides, truths, strict=True)), True, True
+        lines, units, steps = list[Any](), list[int](), dict[int, None]()
+        for at, words in zip(places, axes, strict=True):
+            ones = [axis for axis in range(len(words)) if is_one[at + 1 + axis]]
+            line = ones[-1] if ones else None
+            lines.append(line)
+            is_flat = is_flat and (line is not None or not words)
+            is_rows = is_rows and (line == len(words) - 1 or not words)
+            for axis, word in enumerate(words):
+                if axis == line:
+                    units.append(at + 1 + axis)
+                    if word in names and len(words) > several:
+                        steps[names.index(word)] = None
+                elif word != "-":
+                    steps[at + 1 + axis] = None
+        return tuple(lines), tuple(units), tuple(steps), is_flat, is_rows
+
+    return places, lambda args: found(*[args[at] == 1 for at in strides])
 
 
 def dt_hooks(kernel: Any) -> list[Any]:
@@ -100,11 +107,11 @@ def dt_hooks(kernel: Any) -> list[Any]:
     return getattr(kernel, "pre_run_hooks", [])
 
 
-def dt_is_watched() -> bool:
-    """Tell whether something that was set in Triton is to see launches, or to change kernels."""
+def dt_is_watched() -> Any:
+    """Return whether a hook or a setting of Triton watches launches, or changes kernels."""
     runtime = triton.knobs.runtime
     first, last = runtime.launch_enter_hook, runtime.launch_exit_hook
-    return bool(
+    return (
         getattr(first, "calls", first)
         or getattr(last, "calls", last)
         or runtime.debug
@@ -113,59 +120,67 @@ def dt_is_watched() -> bool:
     )
 
 
-def dt_start(
-    kernel: Any, choose: Any, blocks: list[int], programs: int, args: Any, how: Any
-) -> Any:
-    """Launch a kernel. Give what launches it again for like tensors, or None if nothing may."""
+def dt_start(kernel: Any, choose: Any, blocks: Any, programs: int, args: Any, how: Any) -> Any:
+    """Launch a kernel. Give what launches it again for like tensors, or None if nothing may.
+
+    What Triton compiles depends on the variant, on types, and on whether numbers have 32 bits:
+    where these are as before, it is not asked again, unless it was told to forget.
+    """
     if dt_interpreted:
         return dt_interpret(kernel, programs, args, how)
     if how.get("specialized"):
         dt_allocate()
     chosen, args, constants = choose(args, how)
-    compiled = chosen[(programs,)](*args, **constants)
-    is_kept = dt_is_direct and isinstance(compiled, triton.compiler.CompiledKernel)
-    if not is_kept or dt_hooks(kernel) or dt_is_watched():
+    if not dt_is_direct or dt_hooks(kernel) or dt_is_watched():
+        chosen[(programs,)](*args, **constants)
         return None
-    run, parts = dt_in_parts(compiled.run, [(at, args[at]) for at in blocks])
-    asks = getattr(run, "global_scratch_size", 0)
-    if getattr(run, "profile_scratch_size", 0) or (asks and not how.get("specialized")):
-        return None  # each call asks for that memory itself
-    passed = [*args, *(constants[name] for name in kernel.arg_names[len(args) :])]
-    return run, compiled, passed, parts, asks
+    numbers = [one for one in args if one.__class__ is int]
+    is_usual = -(1 << 31) <= min(numbers, default=0) <= max(numbers, default=0) < 1 << 31
+    is_usual = is_usual and all(args[at] is None for at in blocks)
+    known, kinds = kernel.dt_variants[2], [getattr(one, "dtype", one.__class__) for one in args]
+    key = choose, id(chosen), args[0].device, *kinds, *constants.values()
+    found = known.get(key) if is_usual and chosen.device_caches else None
+    if found is not None:
+        run, compiled, rest, parts, asks = found
+        stream = triton.runtime.driver.active.get_current_stream(args[0].device.index)
+        handles = compiled.function, compiled.packed_metadata, None, None, None
+        run(programs, 1, 1, stream, *handles, *args, *rest)
+    else:
+        compiled = chosen[(programs,)](*args, **constants)
+        if not isinstance(compiled, triton.compiler.CompiledKernel):
+            return None
+        run, parts = dt_in_parts(compiled.run, [(at, args[at]) for at in blocks])
+        asks = getattr(run, "global_scratch_size", 0)
+        if getattr(run, "profile_scratch_size", 0) or (asks and not how.get("specialized")):
+            return None  # each call asks for that memory itself
+        rest = [constants[name] for name in kernel.arg_names[len(args) :]]
+        if is_usual:
+            known[key] = run, compiled, rest, parts, asks
+    return run, compiled, [*args, *rest], parts, asks
 
 
 def dt_in_parts(run: Any, descriptors: Any) -> Any:
-    """Find what runs a kernel for other tensors like those of descriptors, and what it is passed.
+    """Find a function that runs a kernel for like tensors, and what it needs for each descriptor.
 
-    Triton takes descriptors apart in each launch, in some versions in Python, which is slow: there
-    they are passed in parts.
+    Where Triton takes descriptors apart in Python, which is slow, they are passed in parts.
     """
     launch: Any = getattr(run, "launch", None)
-    names = getattr(getattr(launch, "__code__", None), "co_freevars", ())
+    names: Any = getattr(getattr(launch, "__code__", None), "co_freevars", ())
     if not descriptors or "tensordesc_indices" not in names:
         return run, [(at, dt_replaced(one)) for at, one in reversed(descriptors)]
-    cells: Any = (cell.cell_contents for cell in launch.__closure__)
-    inner: dict[str, Any] = dict(zip(names, cells, strict=True))
+    inner = dict(zip(names, [cell.cell_contents for cell in launch.__closure__], strict=True))
     make, direct = launch.__globals__["make_tensordesc_arg"], object.__new__(run.__class__)
     direct.__dict__.update(run.__dict__, launch=inner["launcher"])
     pairs = [*zip(descriptors, inner["tensordesc_meta"], strict=False)]
     return direct, [(at, dt_replaced(one, make, what)) for (at, one), what in reversed(pairs)]
 
 
-def dt_without(_: Any) -> tuple[None]:
-    """Give a kernel nothing in place of a descriptor."""
-    return (None,)
-
-
 def dt_replaced(descriptor: Any, make: Any = None, what: Any = None) -> Any:
-    """Make what gives a kernel, for a tensor, what it takes in place of a like one's descriptor."""
+    """Return a function that makes, for a tensor, the arguments that stand for its descriptor."""
     if descriptor is None:
-        return dt_without
-    kind, kept, known = (
-        descriptor.__class__,
-        {**descriptor.__dict__, "base": None},
-        dict[int, Any](),
-    )
+        return lambda _: (None,)
+    kind, kept = descriptor.__class__, {**descriptor.__dict__, "base": None}
+    known = dict[int, Any]()
 
     def passed(tensor: Any) -> Any:
         found = known.get(tensor.data_ptr())

@@ -1,4 +1,4 @@
-"""Memory, and what GPUs can do with it."""
+"""Makes memory and descriptors, and finds out what a GPU can do."""
 
 import functools
 import itertools
@@ -39,11 +39,10 @@ def dt_empty(shape: Any, strides: Any, dtype: Any) -> Any:
 
 
 def dt_descriptor(tensor: Any, block: Any, axes: Any, step: int = 0) -> Any:
-    """Make what loads blocks of a tensor; None where nothing does, or where that is slow."""
+    """Make a descriptor, which loads blocks of a tensor, or None if that is impossible or slow."""
     size, strides, shape = tensor.element_size(), tensor.stride(), tensor.shape
-    if not dt_interpreted and dt_gpu(tensor.device)[0] < 9:
-        return None
-    if dt_interpreted and step * size % 16:  # Triton's interpreter wants multiples of 16 bytes
+    # Triton's interpreter wants multiples of 16 bytes.
+    if step * size % 16 if dt_interpreted else dt_gpu(tensor.device)[0] < 9:
         return None
     if strides[-1] != 1 or tensor.data_ptr() % 16 or block[-1] * size < 16:
         return None
@@ -57,18 +56,18 @@ def dt_descriptor(tensor: Any, block: Any, axes: Any, step: int = 0) -> Any:
 
 
 def dt_specialized(most: int, descriptors: Any) -> int:
-    """Tell whether some warps load for others: where Triton can do it, and tensor cores multiply.
+    """Return 1 if some warps load for others: if Triton can do it, and tensor cores multiply.
 
-    They multiply floats of one type, and of 2 bytes, or of as many as are the most. The kernel
-    makes its descriptors itself then, in memory for which Triton asks.
+    They multiply floats of one type, of 2 bytes, or of as many as are the most. Then the kernel
+    makes its descriptors itself, in memory for which Triton asks.
     """
-    if any(one is None for one in descriptors):
+    if None in descriptors:
         return 0
-    dtype, other = (one.base.dtype for one in descriptors[:2])
-    if dtype != other or not dtype.is_floating_point or dtype.itemsize not in (2, most):
+    one, two = (descriptor.base for descriptor in descriptors[:2])
+    if one.dtype != two.dtype or not one.dtype.is_floating_point:
         return 0
-    device = descriptors[0].base.device
-    return int(dt_interpreted or (dt_is_known and dt_gpu(device)[0] == 9))
+    is_able = dt_interpreted or (dt_is_known and dt_gpu(one.device)[0] == 9)
+    return int(is_able and one.dtype.itemsize in (2, most))
 
 
 def dt_allocate() -> None:
@@ -84,19 +83,19 @@ def dt_allocate() -> None:
 
 def dt_programs(launch: Any, programs: int, device: Any, panel: int, is_last: bool) -> Any:
     """Find how many programs are launched: one for each block, or as many as run at once."""
-    func, each, kind = launch["func"], launch.get("turns", 0), launch.get("panel")
-    if not each and programs > 2147483647:
-        raise ValueError(
-            f"'{func}' would need {programs} programs, and a grid has at most 2147483647: "
-            "give each a larger block, and generate this file again"
-        )
-    if each and programs > 2146435072:
-        raise ValueError(
-            f"'{func}' has {programs} blocks, and one launch does at most 2146435072: "
-            "make them larger, and generate this file again"
-        )
-    if dt_interpreted or not each:
-        return min(programs, 3) if each else programs
+    if "turns" not in launch and programs <= 2147483647:
+        return programs
+    each, kind = launch.get("turns", 0), launch.get("panel")
+    if programs > (2146435072 if each else 2147483647):
+        words = f"would need {programs} programs, and a grid has at most 2147483647"
+        words = f"{words}: give each a larger block"
+        if each:
+            words = (
+                f"has {programs} blocks, and one launch does at most 2146435072: make them larger"
+            )
+        raise ValueError(f"'{launch['func']}' {words}, and generate this file again")
+    if dt_interpreted:
+        return min(programs, 3)
     generation, processors = dt_gpu(device)
     most = min(programs, each * processors, 1 << 20)
     # The first kernel of the next panel has some multiprocessors for itself.

@@ -1,13 +1,13 @@
 """Every diagnostic code: what kind of mistake it is, and how to mend it."""
 
-from dtpoly.catalogue.algorithm import ALGORITHM
+from dtpoly.catalogue.algorithm_mistakes import ALGORITHM
+from dtpoly.catalogue.catalogue_entry import CatalogueEntry
 from dtpoly.catalogue.code import CODE
-from dtpoly.catalogue.entry import Entry
-from dtpoly.catalogue.plugins import PLUGINS
-from dtpoly.catalogue.schedule import SCHEDULE
-from dtpoly.catalogue.spaces import SPACES
+from dtpoly.catalogue.plugin_mistakes import PLUGINS
+from dtpoly.catalogue.schedule_mistakes import SCHEDULE
+from dtpoly.catalogue.space_mistakes import SPACES
 
-CATALOGUE: dict[str, Entry] = {
+CATALOGUE: dict[str, CatalogueEntry] = {
     **ALGORITHM,
     **SCHEDULE,
     **PLUGINS,

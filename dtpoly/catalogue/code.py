@@ -1,56 +1,62 @@
 """Descriptions of remarks on the generated code, and on what a GPU makes of it."""
 
-from dtpoly.catalogue.entry import Entry
+from dtpoly.catalogue.catalogue_entry import CatalogueEntry
 
-CODE: dict[str, Entry] = {
+CODE: dict[str, CatalogueEntry] = {
     # Generated code.
-    "DT300": Entry(
+    "DT300": CatalogueEntry(
         "no code for a schedule",
         "The schedule is legal, but no code is generated for it; the note says what stands in the "
         "way. Change the directive that is shown, or leave it out.",
     ),
-    "DT301": Entry(
+    "DT301": CatalogueEntry(
         "a tile is larger than Triton allows",
         "A tile has at most 1,048,576 elements. Take smaller numbers in tensorize; a 0 makes the "
         "tile as large as the block or the whole dimension is.",
     ),
-    "DT302": Entry(
+    "DT302": CatalogueEntry(
         "a kernel needs more shared memory than a block has",
         "It compiles, but cannot be launched on that GPU. Take smaller tiles, or fewer stages: "
         "each stage keeps the tiles of one more iteration.",
     ),
-    "DT303": Entry(
+    "DT303": CatalogueEntry(
         "a kernel has more values than registers",
         "What does not fit is written to memory and read back, which is slow. Take smaller tiles, "
         "or more warps: they share the values of a tile.",
     ),
-    "DT304": Entry(
+    "DT304": CatalogueEntry(
         "neighbouring lanes are not neighbours in memory",
         "Memory moves whole pieces, of which such an access uses a few bytes. Take more lanes "
         "along the last axis of the tensor.",
     ),
-    "DT305": Entry(
+    "DT305": CatalogueEntry(
         "a product without tensor cores",
         "Exact products of f32 have no tensor core instruction. Allow less with precision, pass "
         "f16 or bf16, or take tiles of at least 16.",
     ),
-    "DT306": Entry(
+    "DT306": CatalogueEntry(
         "Triton cannot compile a kernel",
         "The message of Triton's compiler is in a note. It may depend on the tiles, the dtype and "
         "the GPU: change one of them.",
     ),
+    "DT307": CatalogueEntry(
+        "two loops cannot become one",
+        "With `online`, a reduction is computed in the loop of one that depends on it. What was "
+        "summed with an older result must be brought up to date by a factor or a sum, and what "
+        "is stored must not depend on the order. Compute it in a loop of its own, with fuse_at.",
+    ),
     # What is proved of it.
-    "DT310": Entry(
+    "DT310": CatalogueEntry(
         "generated code is wrong",
         "What dtpoly would write does not compute the algorithm; so it is not written. This is a "
         "bug of dtpoly, never of the file: please report it. Another schedule may avoid it.",
     ),
-    "DT311": Entry(
+    "DT311": CatalogueEntry(
         "code is not proved",
         "It may be right, but the layers that are named have no proof. Where the proof ran out of "
         "time, give it more; else try it with dtpoly run, or with dtpoly verify --ring.",
     ),
-    "DT312": Entry(
+    "DT312": CatalogueEntry(
         "a kernel does not compute the algorithm",
         "A text that was changed or written by hand is refuted: at the sizes in the note it does "
         "what the label says. Mend it, or write it anew with dtpoly compile.",

@@ -9,7 +9,7 @@ from dtpoly.explanation import explained_data, heading
 from dtpoly.render.as_json import Data, document, place
 from dtpoly.render.outline import Heading, Item, outline
 from dtpoly.render.snippet import Line
-from dtpoly.schedule.question import Answer, Replaced
+from dtpoly.schedule.directive_question import Answer, Replaced
 
 
 def answer_lines(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from dtpoly.checking import Checked
 from dtpoly.codegen.loops_text import loops_data as loops_items
 from dtpoly.codegen.loops_text import show_loops as loop_lines
 from dtpoly.codegen.module import Generated
@@ -9,7 +10,6 @@ from dtpoly.codegen.storage_text import show_storage as storage_lines
 from dtpoly.codegen.storage_text import storage_data as storage_items
 from dtpoly.codegen.together import together_lines
 from dtpoly.codegen.triton_text import kernel_lines
-from dtpoly.compile import Checked
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import stages_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dtpoly.cli.files import complete_files
+from dtpoly.cli.file_arguments import complete_files
 from dtpoly.explore.devices.devices import (
     DEFAULT,
     Device,

@@ -8,14 +8,14 @@ from types import ModuleType
 
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.lazy import load_triton
-from dtpoly.verify.proof.report import Function, Layer, Report, Verdict
+from dtpoly.verify.proof.report import FunctionReport, Layer, LayerVerdict, Report
 
 
 def in_ring(
     program: Program, text: str, found: Report, seconds: float, *, all_of_them: bool
 ) -> Report | None:
     """Run all functions, or only the unproved ones; return None if they cannot be run here."""
-    wanted = [one for one in found.functions if all_of_them or one.verdict is Verdict.UNKNOWN]
+    wanted = [one for one in found.functions if all_of_them or one.verdict is LayerVerdict.UNKNOWN]
     if not wanted:
         return found
     # Triton reads this variable only once, when it is imported.
@@ -26,9 +26,9 @@ def in_ring(
     ringed: ModuleType | None = load_triton("dtpoly.cli.ringed")
     if ringed is None:
         return None
-    run: Callable[[Program, str, Function, float], Layer] = ringed.tried
+    run: Callable[[Program, str, FunctionReport, float], Layer] = ringed.tried
 
-    def tried(one: Function) -> Function:
+    def tried(one: FunctionReport) -> FunctionReport:
         if one not in wanted:
             return one
         return replace(one, layers=(*one.layers, run(program, text, one, seconds)))

@@ -19,9 +19,9 @@ from dtpoly.generate import Code
 from dtpoly.render.as_json import Data, document
 from dtpoly.render.printable import printable
 from dtpoly.schedule.state import State
-from dtpoly.targets.binary import Binary, occupancy, resource_line
 from dtpoly.targets.build import Built, build
-from dtpoly.targets.compiled import sass
+from dtpoly.targets.compiled_kernels import sass
+from dtpoly.targets.kernel_binary import KernelBinary, occupancy, resource_line
 from dtpoly.targets.target import Target
 
 VERSION = 1  # of the JSON document
@@ -34,7 +34,7 @@ STAGES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EmitRequest:
     """The wishes of the user; without a stage, only the needs of the kernels are shown."""
 
     target: Target
@@ -44,7 +44,7 @@ class Asked:
     as_json: bool
 
 
-def emit(state: State, code: Code, asked: Asked, output: str | None) -> int:
+def emit(state: State, code: Code, asked: EmitRequest, output: str | None) -> int:
     """Compile, print or write the stage, then report what each kernel needs."""
     if asked.stage is not None and asked.stage not in STAGES[asked.target.backend]:
         has = ", ".join(STAGES[asked.target.backend])
@@ -69,7 +69,11 @@ def emit(state: State, code: Code, asked: Asked, output: str | None) -> int:
 
 
 def _give(
-    built: Built, asked: Asked, stage: str, texts: Mapping[str, str | bytes], output: str | None
+    built: Built,
+    asked: EmitRequest,
+    stage: str,
+    texts: Mapping[str, str | bytes],
+    output: str | None,
 ) -> bool:
     """Print the stage, or write it to files."""
     if asked.as_json:
@@ -90,7 +94,7 @@ def _give(
     return save(Path(output), text.encode())
 
 
-def _stage(binary: Binary, stage: str) -> str | bytes:
+def _stage(binary: KernelBinary, stage: str) -> str | bytes:
     if stage != "sass":
         return binary.stages[stage]
     cubin = binary.stages["cubin"]
@@ -98,7 +102,7 @@ def _stage(binary: Binary, stage: str) -> str | bytes:
     return sass(cubin)
 
 
-def _head(binary: Binary, built: Built, stage: str) -> str:
+def _head(binary: KernelBinary, built: Built, stage: str) -> str:
     """Return a comment with the name of the kernel and what it was compiled for."""
     mark = COMMENT.get(stage, "//")
     return f"{mark} {resource_line(binary)}\n{mark} {_compiled_for(built)}\n"
@@ -125,7 +129,7 @@ def _give_binaries(found: list[tuple[str, bytes]], stage: str, output: str | Non
     return all([save(one, data) for one, data in named])
 
 
-def _data(built: Built, asked: Asked, stage: str, texts: Mapping[str, str | bytes]) -> Data:
+def _data(built: Built, asked: EmitRequest, stage: str, texts: Mapping[str, str | bytes]) -> Data:
     """Return the stage as data for JSON; a binary stage is null."""
     return {
         "version": VERSION,
@@ -138,7 +142,7 @@ def _data(built: Built, asked: Asked, stage: str, texts: Mapping[str, str | byte
     }
 
 
-def _kernel(binary: Binary, text: str | bytes) -> Iterator[tuple[str, object]]:
+def _kernel(binary: KernelBinary, text: str | bytes) -> Iterator[tuple[str, object]]:
     yield "name", binary.kernel
     yield "registers", binary.registers
     yield "spilled_bytes", binary.spilled

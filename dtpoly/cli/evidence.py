@@ -7,11 +7,11 @@ from pathlib import Path
 from types import ModuleType
 
 from dtpoly.algorithm.program import Program
+from dtpoly.checking import Checked
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import shown, terminal_width, write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.codegen.header import with_verdict
-from dtpoly.compile import Checked
 from dtpoly.render.printable import printable
 from dtpoly.source import Source
 
@@ -97,7 +97,7 @@ def show_fusions(checked: Checked, file: str, as_json: bool) -> int:
     """Print for each fusion the sets that must be empty, so that a reader can repeat the proof."""
     assert checked.verdict is not None
     asked: ModuleType = load("dtpoly.schedule.dossier")
-    told: ModuleType = load("dtpoly.pictures.dossier")
+    told: ModuleType = load("dtpoly.pictures.shown_dossier")
     found = asked.dossiers(checked.verdict, checked.primitives)
     if as_json:
         document = {"version": VERSION, "file": file, "fusions": told.dossier_data(found)}

@@ -12,9 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from dtpoly.explore.run.emission import Emission
+from dtpoly.explore.run.exploration import Ended
 from dtpoly.explore.run.progress import Snapshot
-from dtpoly.explore.run.run import Ended
-from dtpoly.explore.store.question import Question
+from dtpoly.explore.store.measured_question import Question
 from dtpoly.explore.store.results import Outcome
 
 KINDS = 6  # lines of the histogram

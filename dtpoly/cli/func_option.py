@@ -5,11 +5,11 @@ from dataclasses import replace
 import click
 
 from dtpoly.algorithm.program import Directive, Program
-from dtpoly.compile import Checked, prove
+from dtpoly.checking import Checked, prove
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.generate import outputs
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.suggest import near
 
 

@@ -48,14 +48,15 @@ def load_triton(module: str) -> Any | None:
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are the `command` objects of the modules of their names.
+    """A group whose commands are the `command` objects of modules.
 
-    A hyphen in a command's name is an underscore in the module's name.
+    `modules` is the name of a module, with `{}` in the place of the command's name. A hyphen in a
+    command's name is an underscore in the module's name.
     """
 
-    def __init__(self, *args: Any, commands_in: str, names: tuple[str, ...], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, modules: str, names: tuple[str, ...], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.package = commands_in
+        self.modules = modules
         self.names = names
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -69,7 +70,7 @@ class LazyGroup(click.Group):
         """
         if cmd_name not in self.names:
             return None
-        found: click.Command = load(f"{self.package}.{cmd_name.replace('-', '_')}").command
+        found: click.Command = load(self.modules.format(cmd_name.replace("-", "_"))).command
         be_raised()
         return found
 

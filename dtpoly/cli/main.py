@@ -35,9 +35,9 @@ COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
 
 @click.group(
     cls=LazyGroup,
-    commands_in="dtpoly.cli",
+    modules="dtpoly.cli.{}_command",
     names=(
-        *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "verify"),
+        *("check", "fmt", "show", "explain", "why-not", "legal", "directives", "compile", "verify"),
         *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
         "completion",
     ),

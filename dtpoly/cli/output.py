@@ -52,7 +52,7 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
 def report(diagnostics: Sequence[Diagnostic], stream: TextIO) -> None:
     """Write diagnostics for a person, with colours and line breaks if the stream is a terminal."""
     render: Callable[[Sequence[Diagnostic], int | None], Iterator[Line]]
-    render = load("dtpoly.render.text").render
+    render = load("dtpoly.render.diagnostic_text").render
     lines = render(diagnostics, terminal_width(stream))
     stream.write(shown(lines, stream))
 
@@ -62,7 +62,7 @@ def shown(lines: "Iterable[Line]", stream: TextIO) -> str:
     if wants_colour(stream, os.environ):
         coloured: Callable[[Iterable[Line]], str] = load("dtpoly.render.terminal").coloured
         return coloured(lines)
-    plain: Callable[[Iterable[Line]], str] = load("dtpoly.render.text").plain
+    plain: Callable[[Iterable[Line]], str] = load("dtpoly.render.diagnostic_text").plain
     return plain(lines)
 
 

@@ -14,7 +14,7 @@ import click
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.saving import is_same_file
 from dtpoly.codegen.header import MARK
-from dtpoly.codegen.names import file_names
+from dtpoly.codegen.python_names import file_names
 from dtpoly.frontend.reading import STANDARD_INPUT
 from dtpoly.generate import Code
 

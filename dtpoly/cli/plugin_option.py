@@ -2,11 +2,10 @@
 
 import click
 
-from dtpoly.cli.files import complete_files
+from dtpoly.cli.file_arguments import complete_files
+from dtpoly.cli.plugin_files import PLUGIN_HELP
 from dtpoly.plugins import with_plugins
-from dtpoly.schedule.primitives import Primitives
-
-_HELP = "Also take directives from a Python file, which is run."
+from dtpoly.schedule.bound_primitives import Primitives
 
 
 def _load(context: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> Primitives:
@@ -21,15 +20,5 @@ plugin_option = click.option(
     metavar="FILE",
     callback=_load,
     shell_complete=complete_files,
-    help=_HELP,
-)
-
-# For a command that reports mistakes in a plugin in its own way.
-plugin_files = click.option(
-    "--plugin",
-    "plugins",
-    multiple=True,
-    metavar="FILE",
-    shell_complete=complete_files,
-    help=_HELP,
+    help=PLUGIN_HELP,
 )

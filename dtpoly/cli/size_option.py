@@ -10,8 +10,8 @@ import click
 
 from dtpoly.algorithm.expressions import free_labels, walk
 from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.label_sizes import input_shapes
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.cli.output import report
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.suggest import near
@@ -42,7 +42,7 @@ def parse_sizes(words: Iterable[str], labels: list[str]) -> dict[str, int]:
     return sizes
 
 
-class SizesError(click.ClickException):
+class SizeOptionError(click.ClickException):
     """Raised if sizes on the command line leave out a label or contradict each other.
 
     The sizes come from options, so this is a usage error, with the same exit code for all commands.
@@ -68,7 +68,7 @@ def all_sizes(program: Program, words: Iterable[str]) -> dict[str, int]:
     try:
         return filled(program, given)
     except DtpolyError as error:
-        raise SizesError(error.diagnostics) from None
+        raise SizeOptionError(error.diagnostics) from None
 
 
 def check_memory(program: Program, sizes: Mapping[str, int], limit: float) -> None:

@@ -13,12 +13,12 @@ from dtpoly.algorithm.choices import Alternatives, Item
 from dtpoly.algorithm.show_choices import show_option
 from dtpoly.catalogue import CATALOGUE
 from dtpoly.cli.apart import tidying_up
-from dtpoly.explore.legality.rules import EXACT, SAMPLE, Constrained, Tally, constrained, shown
-from dtpoly.explore.legality.verdicts import Asked, Rule, decided
+from dtpoly.explore.legality.rules import EXACT, SAMPLE, Constrained, RuleTally, constrained, shown
+from dtpoly.explore.legality.verdicts import Rule, SpaceQuestion, decided
 from dtpoly.explore.space.count import point_at, sample
-from dtpoly.explore.space.space import Parameter, Space, parents
+from dtpoly.explore.space.space import Space, SpaceParameter, parents
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 
 CHOICES = ("choice", "options", "in")
 RULES = ("points", "", "why")
@@ -44,11 +44,11 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SpaceSummary:
     """The numbers that are known about a space; some are missing if the count was interrupted."""
 
     constrained: Constrained
-    tally: Tally
+    tally: RuleTally
     is_interrupted: bool
     is_late: bool = False  # True if the time was used up before all points were looked at
 
@@ -58,16 +58,16 @@ class Summary:
         return self.tally.known == self.constrained.left.count
 
 
-def summarise(space: Space, telling: Telling) -> Summary:
+def summarise(space: Space, telling: Telling) -> SpaceSummary:
     """Count the points, then apply the rules to all of them or to a sample. Raises DtpolyError."""
     found = constrained(space)
     left = found.left
     size = telling.looked_at or (left.count if left.count <= EXACT else SAMPLE)
     size = min(size, left.count)
     numbers = range(size) if size == left.count else sample(left, size, telling.seed)
-    tally = Tally(size)
+    tally = RuleTally(size)
     points = [point_at(left, number) for number in numbers]
-    asked = Asked(space, telling.primitives)
+    asked = SpaceQuestion(space, telling.primitives)
     try:
         answers = decided(asked, points, telling.recheck, telling.seed, telling.workers)
         with _alarm(telling.seconds), closing(answers), _progress() as bar:
@@ -77,11 +77,11 @@ def summarise(space: Space, telling: Telling) -> Summary:
                 text = "deciding a sample again" if one.is_again else "proving schedules"
                 bar.update(task, completed=tally.known, description=text)
     except TimeIsOverError:
-        return Summary(found, tally, False, True)
+        return SpaceSummary(found, tally, False, True)
     except KeyboardInterrupt:
         tidying_up()
-        return Summary(found, tally, True)
-    return Summary(found, tally, False)
+        return SpaceSummary(found, tally, True)
+    return SpaceSummary(found, tally, False)
 
 
 class TimeIsOverError(Exception):
@@ -145,7 +145,7 @@ def _alternatives(items: tuple[Item, ...]) -> Iterator[Alternatives]:
                 yield from _alternatives(option)
 
 
-def _options(parameter: Parameter, listed: Alternatives | None) -> list[str]:
+def _options(parameter: SpaceParameter, listed: Alternatives | None) -> list[str]:
     """Return the options in one line; alternatives have a line each."""
     if listed is not None:
         options = enumerate(map(show_option, listed.options), 1)
@@ -155,7 +155,7 @@ def _options(parameter: Parameter, listed: Alternatives | None) -> list[str]:
     return [text if len(text) <= WIDEST else f"{', '.join(words[:6])}, ..., {words[-1]}"]
 
 
-def rule_rows(found: Summary) -> Iterator[tuple[str, str, str]]:
+def rule_rows(found: SpaceSummary) -> Iterator[tuple[str, str, str]]:
     """Yield rows with the number of points, the number that each rule removes, and the rest."""
     yield f"{found.constrained.all:,}", "", "all that can be chosen"
     for constraint, count in found.constrained.removed:
@@ -180,7 +180,7 @@ def _title(code: str) -> str:
     return f"{CATALOGUE[code].title} ({code})"
 
 
-def remarks(found: Summary) -> Iterator[str]:
+def remarks(found: SpaceSummary) -> Iterator[str]:
     """Yield the remarks that a reader of the numbers needs."""
     tally, left = found.tally, found.constrained.left.count
     if found.is_interrupted:
@@ -197,7 +197,7 @@ def remarks(found: Summary) -> Iterator[str]:
         yield f"{points} the verdict of another one; {again}"
 
 
-def as_data(space: Space, found: Summary) -> dict[str, Any]:
+def as_data(space: Space, found: SpaceSummary) -> dict[str, Any]:
     """Return the summary as data for JSON."""
     tally = found.tally
     return {

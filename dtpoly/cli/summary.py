@@ -11,10 +11,10 @@ from torch import Tensor
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
+from dtpoly.reference.labelled_values import DTYPE
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
-from dtpoly.reference.values import DTYPE
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.program_id import program_index
 
 ELEMENTS = 4  # the number of first elements that are shown
@@ -23,7 +23,7 @@ Number = int | float | bool
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ValueSummary:
     """The numbers of a Func's values; without values, min, mean and max are missing."""
 
     name: str
@@ -42,10 +42,10 @@ def summarise(
     seed: int,
     wanted: Sequence[str],
     primitives: Primitives,
-) -> list[Summary]:
+) -> list[ValueSummary]:
     """Compute the wanted Funcs on made-up inputs, and describe their values."""
     inputs = random_inputs(program, sizes, seed)
-    summaries: list[Summary] = []
+    summaries: list[ValueSummary] = []
 
     def program_of(func: str, indices: Mapping[str, Tensor]) -> Tensor | int:
         number: Tensor | int = program_index(program, func, sizes, primitives)(indices)
@@ -59,11 +59,13 @@ def summarise(
             mean = tensor.double().mean().item()
         first = tuple(element.item() for element in tensor.flatten()[:ELEMENTS])
         labels, dtype = program.func(name).labels, str(DTYPE[tensor.dtype])
-        summaries.append(Summary(name, labels, tuple(tensor.shape), dtype, low, mean, high, first))
+        summaries.append(
+            ValueSummary(name, labels, tuple(tensor.shape), dtype, low, mean, high, first)
+        )
     return summaries
 
 
-def as_data(summary: Summary) -> dict[str, object]:
+def as_data(summary: ValueSummary) -> dict[str, object]:
     """Return a summary as data for JSON, which has no word for nan and inf: they become strings."""
     data: dict[str, object] = asdict(summary)
     data |= {key: _speakable(data[key]) for key in ("min", "mean", "max")}
@@ -74,7 +76,7 @@ def _speakable(number: object) -> object:
     return str(number) if isinstance(number, float) and not isfinite(number) else number
 
 
-def as_row(summary: Summary) -> tuple[str, ...]:
+def as_row(summary: ValueSummary) -> tuple[str, ...]:
     """Return a summary as words for a table."""
     sizes = zip(summary.labels, summary.shape, strict=True)
     elements = [_short(element) for element in summary.elements]

@@ -9,7 +9,7 @@ import click
 
 from dtpoly.algorithm.dtypes import FLOATS
 from dtpoly.algorithm.show import show
-from dtpoly.cli.files import complete_files
+from dtpoly.cli.file_arguments import complete_files
 from dtpoly.cli.lazy import load
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.render.printable import printable
@@ -54,8 +54,8 @@ def tuned_source(
 
     The name of the schedule goes to standard error.
     """
-    found = load("dtpoly.tuned.file").read_tuned(tuned)
-    if load("dtpoly.explore.space.file").read_space(file).program != found.program:
+    found = load("dtpoly.tuned.tuned_file").read_tuned(tuned)
+    if load("dtpoly.explore.space.space_file").read_space(file).program != found.program:
         message = f"the schedules of '{tuned}' are for another algorithm"
         raise click.BadParameter(message, param_hint="--tuned")
     devices = [*dict.fromkeys(one.device for one in found.entries)]
@@ -66,7 +66,7 @@ def tuned_source(
         raise click.BadParameter(f"'{tuned}' has schedules for {known}", param_hint="--on")
     program = found.program
     sizes = all_sizes(program, words)
-    picked = load("dtpoly.tuned.entry").picked(found.entries, device, dtype, sizes)
+    picked = load("dtpoly.tuned.tuned_entry").picked(found.entries, device, dtype, sizes)
     doubts = "".join(f"; {one}" for one in picked.doubts)
     print(printable(f"taken: {picked.entry.where}{doubts}"), file=sys.stderr)
     return Source(tuned, show(replace(program, directives=picked.entry.directives)))

@@ -9,13 +9,13 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import TensorName
+from dtpoly.schedule.argument_kinds import TensorName
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.reads import check_reads
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
-from dtpoly.schedule.values import Name
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.schedule.made import Made
@@ -38,7 +38,7 @@ class Align(LaunchEdit):
     written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.align(A);",), "start tiles where the memory of `A` is aligned"),),
+        rows=(ReferenceRow(("f.align(A);",), "start tiles where the memory of `A` is aligned"),),
         heading="Loads and stores",
         paragraph=(
             "**`f.align(A)`** is for tensors whose rows may begin anywhere in memory. Loops "
@@ -54,7 +54,7 @@ class Align(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The tensors whose lines begin anywhere."""
+        """Return the tensors whose lines begin anywhere."""
         names = tuple(map(Name, layout.aligned))
         return cls(layout.func, names) if names else None
 
@@ -75,7 +75,7 @@ class Align(LaunchEdit):
         return replace(launch, aligned=(*launch.aligned, *self._names))
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing for tensors that have no loop along their lines."""
+        """Report tensors that have no loop along their lines."""
         why, way = "no loop over tiles of a line of {} may begin anywhere", made.way_to_rows
         if made.has_turns:
             why = "programs that take blocks in turn have one line of {} after the other"

@@ -8,11 +8,11 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.labels import Label
+from dtpoly.schedule.argument_values import Name
+from dtpoly.schedule.labels import LabelKind
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel, loops
-from dtpoly.schedule.values import Name
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.schedule.made import Made
@@ -31,10 +31,10 @@ class Alternate(LaunchEdit):
     name: ClassVar[str] = "alternate"
     ignores_sizes: ClassVar[bool] = True
     written: ClassVar[Written] = Written.CODE
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", Label(), Count.EACH),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", LabelKind(), Count.EACH),)
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.alternate(y);",), ("run every second loop over y from its end to its beginning")
             ),
         ),
@@ -51,12 +51,12 @@ class Alternate(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The labels whose loops take turns."""
+        """Return the labels whose loops take turns."""
         names = tuple(map(Name, layout.turned))
         return cls(layout.func, names) if names else None
 
     def why(self, decided: Decided) -> str:
-        """What was read last is in the cache."""
+        """Say that a walk finds in the cache what the walk before it read last."""
         return "every second walk goes backwards: it finds in the cache what was read last"
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
@@ -67,6 +67,6 @@ class Alternate(LaunchEdit):
         return replace(launch, turned={**launch.turned, **turned})
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing for labels that have no second loop which could go backwards."""
+        """Report labels that have no second loop which could go backwards."""
         why = "no second loop over tiles of {} has one row at a time, and rounds in any order"
         yield from made.each(made.turned, why, made.way_to_rows)

@@ -8,14 +8,14 @@ from dtpoly.algorithm.expressions import Dot, Reduce
 from dtpoly.algorithm.inference import types_of
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.facts import NewName
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import Label
+from dtpoly.schedule.labels import LabelKind
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import with_options
-from dtpoly.schedule.values import Name
 
 # The types in which a device can do a step of a reduction atomically.
 EXTREME = (DType.I32, DType.I64, DType.F32, DType.F64)
@@ -41,10 +41,10 @@ class Atomic(Primitive):
     ignores_sizes: ClassVar[bool] = True
     stage: ClassVar[Stage] = Stage.OPTIONS
     turn: ClassVar[Turn | None] = Turn.MEETINGS
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("labels", Label(), Count.EACH),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("labels", LabelKind(), Count.EACH),)
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.atomic(k);",),
                 ("add the partial results of a blocked reduction atomically, in one kernel"),
             ),
@@ -55,7 +55,7 @@ class Atomic(Primitive):
 
     @property
     def may_be_refused(self) -> bool:
-        """It may: partial results meet in memory in any order."""
+        """Return True, since partial results meet in memory in any order."""
         return True
 
     def check(self, view: View) -> Iterator[Diagnostic]:
@@ -63,13 +63,30 @@ class Atomic(Primitive):
 
         Each label must also be blocked, and its parts must have no name.
         """
-        for label in self.labels:
+        stored = [result for result, host in view.stores.items() if host == self.func]
+        for label in self.labels[: 1 if stored else 0]:
+            yield _refusal(
+                label,
+                f"the kernel of '{self.func}' stores '{stored[0]}', too",
+                "its programs only add to one result",
+                "remove it, and two kernels combine the partial results",
+                Note("fused here", view.fused[stored[0]][0].span),
+            )
+        for label in () if stored else self.labels:
             refused = self._refused(label, view)
             if refused is not None:
                 yield refused
 
     def _refused(self, label: Name, view: View) -> Diagnostic | None:
         func, name = view.funcs[self.func], label.text
+        if func.into is not None:
+            return _refusal(
+                label,
+                f"'{self.func}' goes into '{func.into.tensor}'",
+                "its sum would begin in what is still read",
+                "remove it, and two kernels combine the partial results",
+                Note("in place", func.into.span),
+            )
         if name not in view.partial_labels(self.func):
             return _refusal(
                 label,
@@ -78,7 +95,8 @@ class Atomic(Primitive):
                 "name a label that the Func reduces over and that is not on its left side",
             )
         body = func.body
-        last = body if isinstance(body, Dot | Reduce) and name in body.labels else None
+        is_last = isinstance(body, Dot | Reduce) and name in body.labels and not func.when
+        last = body if is_last and isinstance(body, Dot | Reduce) else None
         if last is None:
             return _refusal(
                 label,

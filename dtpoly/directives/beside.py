@@ -7,13 +7,13 @@ from typing import ClassVar
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
-from dtpoly.schedule.arguments import FuncName
+from dtpoly.schedule.argument_kinds import FuncName
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, asking
-from dtpoly.schedule.values import Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Beside(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("other", FuncName()),)
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.beside(g);",), "compute `f` and `g` in one launch"),),
+        rows=(ReferenceRow(("f.beside(g);",), "compute `f` and `g` in one launch"),),
         heading="Launches",
         paragraph=(
             "**`f.beside(g)`** computes both Funcs in one launch: programs of `g`, then those of "
@@ -47,11 +47,11 @@ class Beside(LaunchEdit):
 
     @property
     def may_be_refused(self) -> bool:
-        """It may: one kernel may need what the other computes."""
+        """Return True, since one kernel may need what the other computes."""
         return True
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Check that both have one kernel, which the same wrappers launch."""
+        """Check that both have one kernel, which the same functions launch."""
         other = self.other.text
         title = f"'{self.func}' cannot be launched beside '{other}'"
         if other == self.func:
@@ -93,17 +93,18 @@ class Beside(LaunchEdit):
 
 
 def _is_in_parts(view: View, func: str) -> bool:
-    """Whether a Func has two kernels: one before its own, for partial results or for the start."""
+    """Return whether a Func has a kernel before its own, for partial results or for the start."""
     blocked = view.blocked.get(func, {})
     return any(label in blocked for label in view.partial_labels(func))
 
 
 def _needs_one(view: View, one: str, other: str) -> str | None:
-    """The first Func that is compiled and for which only one of two is launched."""
+    """Return the first Func that is compiled and for which only one of two is launched."""
     for func in view.funcs:
         if func not in view.compiled:
             continue
-        needed = {func} | reached(func, view.below)
+        more = [result for result, one in view.returned.items() if one.function == func]
+        needed = {func, *more}.union(*(reached(one, view.below) for one in (func, *more)))
         if (one in needed) != (other in needed):
             return func
     return None

@@ -6,24 +6,24 @@ from math import prod
 from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
-from dtpoly.algorithm.operations import REDUCTION
+from dtpoly.algorithm.operations import FROM_LIST, LIST, WITHOUT_PARTS
 from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Part
-from dtpoly.schedule.arguments import OneOf
+from dtpoly.schedule.argument_kinds import OneOf
+from dtpoly.schedule.argument_values import Divided, Sized, word_span
 from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.facts import Blocked, Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, loops, rewrite
-from dtpoly.schedule.values import Divided, Sized, word_span
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,14 @@ class Block(Primitive):
     )
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.block(x:16, y:64);",),
                 (
                     "one program instance computes a block. Any number is allowed; blocks at the "
                     "edge have masks"
                 ),
             ),
-            Row(
+            ReferenceRow(
                 ("f.block(k:32);",),
                 (
                     "on a label that `f` reduces: one kernel computes partial results, and a "
@@ -81,7 +81,7 @@ class Block(Primitive):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The blocks, and the parts of a reduction."""
+        """Return the blocks, and the parts of a reduction."""
         blocks: list[Sized | Divided] = [Sized(label, size) for label, size in layout.blocks]
         if layout.partial is not None:
             part = layout.partial
@@ -100,7 +100,7 @@ class Block(Primitive):
         return f"{many(decided.blocks, 'program')} {machine}, each with {of}"
 
     def depends(self) -> Depends:
-        """Of sizes, a verdict depends on how they compare with those of tiles."""
+        """Return that a verdict depends only on how sizes compare with those of tiles."""
         new = [item.new if isinstance(item, Divided) else "" for item in self.blocks]
         labels = [item.label for item in self.blocks]
         return Depends(
@@ -121,23 +121,26 @@ class Block(Primitive):
                 yield self._no_partial_results(item)
 
     def _check_partial_results(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
-        """Refuse partial results that are indices.
+        """Refuse partial results that are indices or lists.
 
         The index of the largest value of a block is no partial result: its value is missing.
         """
         for node in walk(view.funcs[self.func].body):
             if (
                 isinstance(node, Reduce)
-                and not REDUCTION[node.operation].has_identity
+                and node.operation in WITHOUT_PARTS
                 and item.label in node.labels
             ):
+                is_list = node.operation == LIST
+                name = FROM_LIST[1] if is_list else node.operation
+                what = "a list of values" if is_list else "an index"
                 yield Diagnostic(
                     "DT191",
                     Severity.ERROR,
                     f"'{item.label}' cannot be blocked",
                     word_span(item.span, item.label),
-                    f"'{node.operation}' has no partial results",
-                    (Note("it gives an index, which says nothing of other blocks", node.span),),
+                    f"'{name}' has no partial results",
+                    (Note(f"it gives {what}, which says nothing of other blocks", node.span),),
                     f"leave it in one program: {self.func}.tensorize({item.label}:1024)",
                 )
 
@@ -195,7 +198,7 @@ class Block(Primitive):
 def _blocked(
     kernel: Kernel, sizes: dict[str, int], labels: tuple[str, ...], fixed: Mapping[str, int]
 ) -> Kernel:
-    """The kernel with blocks of the labels that it has; the first label runs fastest."""
+    """Return the kernel with blocks of the labels that it has; the first label runs fastest."""
     has = {one.axis.label for *_, one in loops(kernel.body) if not one.is_reduction}
     blocks = {
         label: Axis(

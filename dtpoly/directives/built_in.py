@@ -14,19 +14,20 @@ from dtpoly.directives.inline import Inline
 from dtpoly.directives.map import Map
 from dtpoly.directives.num_stages import NumStages
 from dtpoly.directives.num_warps import NumWarps
+from dtpoly.directives.online import Online
 from dtpoly.directives.panels import Panels
 from dtpoly.directives.persistent import Persistent
 from dtpoly.directives.pitch import Pitch
 from dtpoly.directives.precision import Precision
 from dtpoly.directives.reorder import Reorder
-from dtpoly.directives.split import Split
-from dtpoly.directives.store import Store
+from dtpoly.directives.split import SplitLoop
+from dtpoly.directives.store import StoreBoxes
 from dtpoly.directives.stream import Stream
 from dtpoly.directives.swap import Swap
 from dtpoly.directives.tensorize import Tensorize
 from dtpoly.directives.unroll import Unroll
 from dtpoly.directives.warp_specialize import WarpSpecialize
-from dtpoly.schedule.primitives import Primitives, compiling
+from dtpoly.schedule.bound_primitives import Primitives, compiling
 
 DIRECTIVES: Primitives = (
     Compile,
@@ -36,7 +37,7 @@ DIRECTIVES: Primitives = (
     FuseAt,
     NumWarps,
     NumStages,
-    Split,
+    SplitLoop,
     Reorder,
     Unroll,
     Flatten,
@@ -52,9 +53,10 @@ DIRECTIVES: Primitives = (
     Stream,
     WarpSpecialize,
     Beside,
-    Store,
+    StoreBoxes,
     Panels,
     Swap,
+    Online,
 )
 
 # What the directive is called that asks for a function; the first name is the usual one.

@@ -5,18 +5,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from dtpoly.amounts import listed
-from dtpoly.diagnostics import Diagnostic
+from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import TensorName
-from dtpoly.schedule.facts import Described, Fact
+from dtpoly.schedule.argument_kinds import TensorName
+from dtpoly.schedule.argument_values import Name
+from dtpoly.schedule.facts import DescribedTensors, Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.reads import check_reads
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
-from dtpoly.schedule.values import Name
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.schedule.made import Made
@@ -38,7 +38,7 @@ class Descriptor(LaunchEdit):
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.descriptor(A);", "f.descriptor(A, f);"),
                 ("load tiles, and store those of `f`, by descriptors"),
             ),
@@ -58,12 +58,12 @@ class Descriptor(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The tensors whose rows begin aligned."""
+        """Return the tensors whose rows begin aligned."""
         names = tuple(map(Name, layout.descriptors))
         return cls(layout.func, names) if names else None
 
     def why(self, decided: Decided) -> str:
-        """The copy engine brings tiles."""
+        """Return the copy engine brings tiles."""
         return f"rows of {listed(self._names)} begin aligned: the copy engine brings tiles"
 
     @property
@@ -77,17 +77,34 @@ class Descriptor(LaunchEdit):
         """
         others = [item for item in self.inputs if item.text != self.func]
         yield from check_reads(others, self.func, view)
+        stored = {self.func, *(one for one, host in view.stores.items() if host == self.func)}
+        inputs = view.kernels[self.func].inputs if self.func in view.kernels else ()
+        for func in (view.funcs[one] for one in sorted(stored)):
+            into = func.into
+            if into is None or into.tensor not in inputs:
+                continue
+            for item in self.inputs:
+                if item.text in (func.name, into.tensor):
+                    yield Diagnostic(
+                        "DT197",
+                        Severity.ERROR,
+                        f"the kernel of '{self.func}' reads '{into.tensor}' and replaces it",
+                        item.span,
+                        "nothing orders a descriptor among other accesses of one program",
+                        (Note(f"'{func.name}' goes into '{into.tensor}'", into.span),),
+                        f"leave out '{item.text}': it is loaded and stored by addresses",
+                    )
 
     def facts(self) -> Iterator[Fact]:
         """Other directives may be about what is stored so."""
-        yield Described(self.func, self._names, self.span)
+        yield DescribedTensors(self.func, self._names, self.span)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let tiles of these tensors be loaded and stored through descriptors."""
         return replace(launch, descriptors=(*launch.descriptors, *self._names))
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing for tensors of which no tile is a box."""
+        """Report tensors of which no tile is a box."""
         why = "no tile of {} is a box, of which what is outside is 0"
         of_result = made.why_not_stored("no tile that is stored is a box, as it lies in memory")
         yield from made.each(made.described, why, made.way_to_boxes, of_result)

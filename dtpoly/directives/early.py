@@ -8,7 +8,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 
@@ -28,7 +28,9 @@ class Early(LaunchEdit):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(("f.early();",), "place programs on the device before the previous launch ends"),
+            ReferenceRow(
+                ("f.early();",), "place programs on the device before the previous launch ends"
+            ),
         ),
         heading="Launches",
         paragraph=(
@@ -42,7 +44,7 @@ class Early(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """It is for kernels that are as short as a launch."""
+        """Return this directive for kernels that are as short as a launch."""
         return cls(layout.func) if layout.is_early else None
 
     def why(self, decided: Decided) -> str:

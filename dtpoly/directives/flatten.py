@@ -9,13 +9,13 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import Label, twice
+from dtpoly.schedule.labels import LabelKind, twice
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, asking, loops
-from dtpoly.schedule.values import Name
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.schedule.made import Made
@@ -36,11 +36,11 @@ class Flatten(LaunchEdit):
     elsewhere: ClassVar[tuple[str, ...]] = ("collapse",)
     written: ClassVar[Written] = Written.CODE
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("loops", Label(), Count.LIST, least=2),
+        Parameter("loops", LabelKind(), Count.LIST, least=2),
     )
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.flatten(r, s);",),
                 (
                     "turn loops that stand directly inside each other into one, outermost first, "
@@ -54,7 +54,7 @@ class Flatten(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The labels whose loops are one."""
+        """Return the labels whose loops are one."""
         names = tuple(map(Name, layout.flat))
         return cls(layout.func, names) if names else None
 
@@ -85,14 +85,14 @@ class Flatten(LaunchEdit):
         return tuple(loop.text for loop in self.loops)
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing, where no loop was made of these."""
+        """Report that no single loop was made of these loops."""
         if tuple(str(argument.target) for argument in made.directive.arguments) not in made.joined:
             why = "the loops are not directly inside of each other, or not as long as a size"
             yield made.whole(why, "reorder them, or remove it")
 
 
 def _is_nest(node: Node, names: tuple[str, ...]) -> bool:
-    """Whether a node is a loop over the first label, directly around one over the next, ..."""
+    """Return whether a node is a loop over the first label, directly around one over the next."""
     for name in names:
         if not isinstance(node, Loop) or node.axis.label != name:
             return False

@@ -4,19 +4,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar, Self
 
-from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Statement
-from dtpoly.schedule.arguments import FuncName, Word
+from dtpoly.schedule.argument_kinds import FuncName, Word
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.facts import Fact, Fused, Inlined
+from dtpoly.schedule.fused_into import check_fused
 from dtpoly.schedule.fusing import fuse
-from dtpoly.schedule.kernels import View, reached
-from dtpoly.schedule.labels import Label, may_be_introduced, unknown_label
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import LabelKind
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import statements
-from dtpoly.schedule.values import Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +39,12 @@ class FuseAt(Primitive):
     turn: ClassVar[Turn | None] = Turn.FUSIONS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter("consumer", FuncName(), is_key=True),
-        Parameter("label", Label(anywhere=True)),
+        Parameter("label", LabelKind(anywhere=True)),
         Parameter("recompute", Word(("recompute",)), Count.IF_GIVEN),
     )
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("g.fuse_at(f, x);",),
                 ("compute `g` inside the loop of `f` over x; **+** `g.fuse_at(f, x, recompute)`"),
             ),
@@ -71,82 +72,22 @@ class FuseAt(Primitive):
 
     @classmethod
     def saying(cls, fact: Fact) -> Self | None:
-        """The directive that fuses a Func at such a place."""
+        """Return the directive that fuses a Func at such a place."""
         if not isinstance(fact, Fused):
             return None
         return cls(fact.func, Name(fact.consumer), Name(fact.label), span=fact.span)
 
     def instead(self) -> Iterator[Fact]:
-        """A Func may be inlined instead of fused."""
+        """Offer to inline the Func instead of fusing it."""
         yield Inlined(self.func, self.span)
 
     def moved(self, label: str) -> Self:
-        """The same at another loop of the consumer."""
+        """Return the same at another loop of the consumer."""
         return replace(self, label=Name(label, self.label.span))
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the consumer reads the Func in one kernel with it, and has the loop."""
-        consumer = self.consumer.text
-        if self.func in view.inlined:
-            return  # told by inline
-        if consumer in view.inlined:
-            yield self._into_inlined(view)
-        elif not view.placement.is_read_by(self.func, consumer):
-            refused = self._not_read(view)
-            if refused is not None:
-                yield refused
-        else:
-            label, known = self.label.text, view.loops(consumer)
-            if label not in known and not may_be_introduced(label, consumer, view):
-                yield unknown_label(label, self.label.span, f"'{consumer}'", known, view)
-
-    def _into_inlined(self, view: View) -> Diagnostic:
-        consumer = self.consumer.text
-        readers = view.placement.readers[consumer]
-        return Diagnostic(
-            "DT195",
-            Severity.ERROR,
-            f"'{consumer}' is inlined and has no loops",
-            self.consumer.span,
-            "has no loops",
-            (Note("inlined here", view.inlined[consumer].span),),
-            f"fuse into {' or '.join(readers)} instead",
-        )
-
-    def _not_read(self, view: View) -> Diagnostic | None:
-        func, consumer = self.func, self.consumer.text
-        readers = view.placement.readers[func]
-        read_by = f"'{func}' is read by {', '.join(readers)}" if readers else "no Func reads it"
-        title = f"'{func}' cannot be fused into '{consumer}', which does not read it"
-        if func == consumer:
-            title = f"'{func}' cannot be fused into itself"
-            return self._refused(title, "is the same Func", read_by)
-        if func in reached(consumer, view.below):
-            return self._read_from_afar(title, view)
-        if consumer in reached(func, view.below):
-            hint = f"the other way round: {consumer}.fuse_at({func}, {self.label.text})"
-            return self._refused(title, f"is read by '{func}'", hint)
-        return self._refused(title, f"does not read '{func}'", read_by)
-
-    def _read_from_afar(self, title: str, view: View) -> Diagnostic | None:
-        func, consumer = self.func, self.consumer.text
-        readers = view.placement.readers
-        hosts = set(view.placement.hosts[consumer])
-        between = reached(consumer, view.below) & reached(func, readers)
-        apart = [name for name in view.funcs if name in between]
-        apart = [name for name in apart if hosts.isdisjoint(view.placement.hosts[name])]
-        if any((name, self.name) in view.wrong for name in apart):
-            return None  # they would be fused if their own directives were right
-        names = " and ".join(f"'{name}'" for name in apart)
-        note = Note(f"it is read by way of {names}") if names else None
-        hint = f"fuse it into {' or '.join(readers[func])}"
-        if names:
-            hint += f", or fuse {names} into '{consumer}' as well"
-        return self._refused(title, "only reads it through another kernel", hint, note)
-
-    def _refused(self, title: str, label: str, hint: str, note: Note | None = None) -> Diagnostic:
-        notes = (note,) if note else ()
-        return Diagnostic("DT195", Severity.ERROR, title, self.consumer.span, label, notes, hint)
+        yield from check_fused(self.func, self.consumer, self.label, self.name, view)
 
     def apply(self, state: State) -> State:
         """Make a private copy in each kernel in which the consumer reads the Func."""

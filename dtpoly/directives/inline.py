@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar, Self
 
+from dtpoly.algorithm.program import scanned_labels
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
@@ -10,7 +11,7 @@ from dtpoly.schedule.facts import Fact, Inlined
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage, Turn
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.source import Span
 
@@ -34,7 +35,11 @@ class Inline(Primitive):
     turn: ClassVar[Turn | None] = Turn.INLINED
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.inline();",), "put the definition in the place of each read of the Func"),),
+        rows=(
+            ReferenceRow(
+                ("f.inline();",), "put the definition in the place of each read of the Func"
+            ),
+        ),
     )
     needs_kernel: ClassVar[bool] = False
 
@@ -44,14 +49,14 @@ class Inline(Primitive):
 
     @classmethod
     def saying(cls, fact: Fact) -> Self | None:
-        """The directive that inlines a Func."""
+        """Return the directive that inlines a Func."""
         return cls(fact.func, span=fact.span) if isinstance(fact, Inlined) else None
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Check that the Func is not compiled, not fused, and contains no reduction."""
+        """Check that the Func is not compiled, not fused, and contains no reduction or scan."""
         func = self.func
         reader = next(iter(view.placement.readers[func]), "g")
-        if func in view.compiled:
+        if func in view.compiled or func in view.returned:
             why, hint = "compiled too", "remove one of the two directives"
             yield self._refused(why, "its result must be stored", hint)
         elif view.reduced[func]:
@@ -61,6 +66,13 @@ class Inline(Primitive):
                 "each read would do it again",
                 f"compute it inside of a loop of its reader: {func}.fuse_at({reader}, label)",
                 Note(f"'{func}' reduces over {labels}", view.funcs[func].span),
+            )
+        elif scanned := scanned_labels(view.funcs[func]):
+            yield self._refused(
+                "a scan",
+                "each read would do it again",
+                f"compute it inside of a loop of its reader: {func}.fuse_at({reader}, label)",
+                Note(f"'{func}' is a scan along {', '.join(scanned)}", view.funcs[func].span),
             )
         elif func in view.fused:
             span: Span | None = view.fused[func][0].span

@@ -9,16 +9,16 @@ from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
-from dtpoly.schedule.arguments import OneOf
+from dtpoly.schedule.argument_kinds import OneOf
+from dtpoly.schedule.argument_values import Divided, Name, label_of, show_value, word_span
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact, NewName, Numbered
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import DividedLabel, Label, check_label
+from dtpoly.schedule.labels import DividedLabel, LabelKind, check_label
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel
-from dtpoly.schedule.values import Divided, Name, label_of, show_value, word_span
 from dtpoly.source import Span
 
 
@@ -43,13 +43,13 @@ class Map(Primitive):
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
             "loops",
-            OneOf((Label(anywhere=True), DividedLabel(anywhere=True))),
+            OneOf((LabelKind(anywhere=True), DividedLabel(anywhere=True))),
             Count.LIST,
         ),
     )
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.map(y:yi/8, x, yi);",),
                 (
                     "the order of program instances, outermost first; without it the first label "
@@ -63,7 +63,7 @@ class Map(Primitive):
     loops: tuple[Name | Divided, ...]
 
     def facts(self) -> Iterator[Fact]:
-        """State the order, and the names of the loops inside of groups, which are over blocks."""
+        """State the order of programs, and the names of the loops over the blocks of a group."""
         yield Numbered(self.func, self.loops)
         for item in self.loops:
             if isinstance(item, Divided):
@@ -72,7 +72,7 @@ class Map(Primitive):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The order of programs, if it is not the usual one."""
+        """Return this directive if a layout has another order of programs than the usual one."""
         group = layout.group
         loops: list[Name | Divided] = []
         for label in layout.order:
@@ -93,13 +93,13 @@ class Map(Primitive):
         return f"programs go along {layout.order[-1]} first, as memory does"
 
     def depends(self) -> Depends:
-        """A verdict does not depend on how many blocks a group has."""
+        """Return that a verdict does not depend on how many blocks a group has."""
         named = tuple(item.new if isinstance(item, Divided) else None for item in self.loops)
         labels = tuple(map(label_of, self.loops))
         return Depends(((self.func, self.name, labels, named),), is_once=True)
 
     def check(self, view: View) -> Iterator[Diagnostic]:
-        """Check that each blocked label stands once, and each new name once behind its label."""
+        """Check that each blocked label is listed once, and each new name once, after its label."""
         groups = {item.new: item for item in self.loops if isinstance(item, Divided)}
         seen: dict[str, Name | Divided] = {}
         for item in self.loops:
@@ -170,7 +170,7 @@ class Map(Primitive):
         return (Edit(Span(last.source, last.end, last.end), "".join(f", {n}" for n in names)),)
 
     def apply(self, state: State) -> State:
-        """Lay out the grid of the Func's kernels anew; blocks that are not there are left out."""
+        """Put the axes of the grid into this order, and skip labels without blocks in a kernel."""
         return state.with_kernels(self.func, lambda k: replace(k, grid=self._grid(k)))
 
     def _grid(self, kernel: Kernel) -> tuple[Axis, ...]:

@@ -7,10 +7,10 @@ from dtpoly.amounts import amount
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.argument_kinds import IntegerKind
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 
@@ -25,10 +25,10 @@ class NumStages(LaunchEdit):
 
     name: ClassVar[str] = "num_stages"
     elsewhere: ClassVar[tuple[str, ...]] = ("pipeline",)
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", Integer()),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("stages", IntegerKind()),)
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.num_stages(4);",),
                 (
                     "how many iterations of a loop are under way at once, so that loads run ahead; "
@@ -43,7 +43,7 @@ class NumStages(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The number of stages, if the layout has one."""
+        """Return the number of stages, if the layout has one."""
         return cls(layout.func, layout.stages) if layout.stages else None
 
     def why(self, decided: Decided) -> str:
@@ -51,11 +51,11 @@ class NumStages(LaunchEdit):
         return f"{self.stages} steps under way: {amount(decided.shared)} of shared memory"
 
     def depends(self) -> Depends:
-        """A verdict depends on no number of stages, but for whether loads run ahead."""
+        """Return that a verdict depends on the number of stages only in whether loads run ahead."""
         return Depends(((self.func, self.name),), is_once=True)
 
     def ahead(self) -> Self:
-        """The same with two stages at least."""
+        """Return the same with two stages at least."""
         return replace(self, stages=max(self.stages, 2))
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:

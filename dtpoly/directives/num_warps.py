@@ -7,10 +7,10 @@ from dtpoly.amounts import many
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.argument_kinds import IntegerKind
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 WARP = 32  # threads
@@ -27,10 +27,14 @@ class NumWarps(LaunchEdit):
 
     name: ClassVar[str] = "num_warps"
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("warps", Integer(1, 32, power_of_two=True)),
+        Parameter("warps", IntegerKind(1, 32, power_of_two=True)),
     )
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.num_warps(8);",), "how many warps run a program: a power of two up to 32"),),
+        rows=(
+            ReferenceRow(
+                ("f.num_warps(8);",), "how many warps run a program: a power of two up to 32"
+            ),
+        ),
         is_extension=False,
     )
 
@@ -38,7 +42,7 @@ class NumWarps(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self:
-        """Every layout has a number of warps."""
+        """Return this directive for every layout, since each has a number of warps."""
         return cls(layout.func, layout.warps)
 
     def why(self, decided: Decided) -> str:
@@ -48,7 +52,7 @@ class NumWarps(LaunchEdit):
         return f"{many(each, 'number')} for each of {threads} threads"
 
     def depends(self) -> Depends:
-        """A verdict depends on no number of warps."""
+        """Return that a verdict does not depend on the number of warps."""
         return Depends(((self.func, self.name),), is_once=True)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:

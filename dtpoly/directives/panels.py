@@ -5,19 +5,19 @@ from dataclasses import replace
 from itertools import product
 from typing import ClassVar
 
-from dtpoly.algorithm.expressions import Affine
-from dtpoly.algorithm.panels import Crossing, Reading, cut_along
+from dtpoly.algorithm.expressions import Affine, data_of
+from dtpoly.algorithm.panel_axes import Crossing, Reading, cut_along
 from dtpoly.algorithm.program import reduced_labels
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
-from dtpoly.schedule.arguments import Integer, listed
+from dtpoly.schedule.argument_kinds import IntegerKind, listed
+from dtpoly.schedule.argument_values import Sized, word_span
 from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
-from dtpoly.schedule.values import Sized, word_span
 
 # The largest panel: its numbers stay far below what 32 bits hold.
 MOST = 2**20
@@ -36,10 +36,14 @@ class Panels(LaunchEdit):
     name: ClassVar[str] = "panels"
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("panel", SizedLabel(Integer(1, MOST))),
+        Parameter("panel", SizedLabel(IntegerKind(1, MOST))),
     )
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.panels(n:2048);",), "compute `f`, and all that it needs, panel by panel"),),
+        rows=(
+            ReferenceRow(
+                ("f.panels(n:2048);",), "compute `f`, and all that it needs, panel by panel"
+            ),
+        ),
         heading="Launches",
         paragraph=(
             "**`f.panels(n:2048)`** computes `f`, with all that it needs, for this many indices "
@@ -95,14 +99,20 @@ class Panels(LaunchEdit):
             why = "is compiled itself" if others[0] in before else "needs it, too"
             note = Note(f"'{others[0]}' {why}")
             yield self._refused(title, "not alone in needing what it needs", note)
+        elif taken := [one for one in (self.func, *before) if view.funcs[one].into is not None]:
+            note = Note(f"'{taken[0]}' is written in place", view.funcs[taken[0]].span)
+            yield self._refused(title, "panels have memory of their own", note)
+        elif any(one.function == self.func for one in view.returned.values()):
+            note = Note("only a function that returns one result can be computed so")
+            yield self._refused(title, "its function has several results", note)
         elif self.func not in view.compiled:
             way = f"add {self.func}.compile()"
             yield self._refused(title, "has no function of its own", way=way)
 
     def _example(self, one: Reading | None) -> Iterator[Note]:
         """Show an element that reads something in another panel, near the first panels' ends."""
-        if one is None:
-            return
+        if one is None or data_of(one.read):
+            return  # which element is read, is only known in a call
         label, size = self.panel.label, self.panel.size
         for at, other in product(sorted({0, size // 2, size - 1, size, 2 * size}), (0, size)):
             labels = (*one.func.labels, *reduced_labels(one.func))
@@ -128,10 +138,10 @@ def _element(tensor: str, indices: Iterable[int]) -> str:
 
 
 def _needs(view: View, func: str, kernels: Set[str]) -> bool:
-    """Whether a Func needs one of the kernels."""
+    """Return whether a Func needs one of the kernels."""
     return not kernels.isdisjoint({func} | reached(func, view.below))
 
 
 def _is_in_parts(view: View, func: str) -> bool:
-    """Whether a Func has two kernels: one before its own, for partial results or for the start."""
+    """Return whether a Func has a kernel before its own, for partial results or for the start."""
     return any(label in view.blocked.get(func, {}) for label in view.partial_labels(func))

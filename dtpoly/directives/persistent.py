@@ -9,10 +9,10 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.argument_kinds import IntegerKind
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -31,10 +31,12 @@ class Persistent(LaunchEdit):
 
     name: ClassVar[str] = "persistent"
     written: ClassVar[Written] = Written.PROGRAMS
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("each", Integer(1, 32), Count.MAYBE),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("each", IntegerKind(1, 32), Count.MAYBE),
+    )
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.persistent();", "f.persistent(2);"),
                 (
                     "launch only this many program instances for each multiprocessor (1 without a "
@@ -49,17 +51,17 @@ class Persistent(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The number of programs that each multiprocessor keeps."""
+        """Return the number of programs that each multiprocessor keeps."""
         each = None if layout.each == 1 else layout.each
         return cls(layout.func, each) if layout.each else None
 
     def why(self, decided: Decided) -> str:
-        """What comes next is loaded early."""
+        """Say how many blocks a program takes, and that the next one is loaded early."""
         turns = f"{many(decided.blocks, 'block')} in turn"
         return f"{turns}: the next one is loaded while one is stored"
 
     def depends(self) -> Depends:
-        """A verdict depends on no number of programs."""
+        """Return that a verdict does not depend on the number of programs."""
         return Depends(((self.func, self.name),), is_once=True)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
@@ -67,10 +69,13 @@ class Persistent(LaunchEdit):
         return replace(launch, each=self.each or 1)
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing, where there are no blocks to take in turn."""
+        """Report that there are no blocks to take in turn."""
         if made.has_turns:
             return
-        if made.has_grid:
+        if made.func.into is not None:
+            why = f"each program replaces what it reads of '{made.func.into.tensor}'"
+            yield made.whole(f"{why}, so that blocks take no turns", "remove it")
+        elif made.has_grid:
             why = "values pass through memory in each program, so that blocks take no turns"
             yield made.whole(why, "tensorize so that they stay in registers, or remove it")
         else:

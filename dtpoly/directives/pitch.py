@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from dtpoly.diagnostics import Diagnostic
+from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -29,7 +30,7 @@ class Pitch(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.pitch();",), "let the rows of `f` begin at aligned addresses"),),
+        rows=(ReferenceRow(("f.pitch();",), "let the rows of `f` begin at aligned addresses"),),
         heading="Loads and stores",
         paragraph=(
             "**`f.pitch()`** lets the rows of `f` begin at multiples of 16 bytes in memory, and "
@@ -38,11 +39,25 @@ class Pitch(LaunchEdit):
         ),
     )
 
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """Check that the memory is new: rows of a result in place are where the caller put them."""
+        into = view.funcs[self.func].into
+        if into is not None:
+            yield Diagnostic(
+                "DT197",
+                Severity.ERROR,
+                f"'{self.func}' has the memory of '{into.tensor}'",
+                self.span,
+                "no memory is made",
+                (Note(f"it goes into '{into.tensor}'", into.span),),
+                "remove it",
+            )
+
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let the rows of what it writes begin where memory is aligned."""
         return replace(launch, is_pitched=True)
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing, where the result is one number."""
+        """Report that the result is one number, which has no rows."""
         if not made.labels:
             yield made.whole(f"'{self.func}' is one number, and has no rows", "remove it")

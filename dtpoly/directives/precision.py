@@ -8,12 +8,12 @@ from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import Word
+from dtpoly.schedule.argument_kinds import Word
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact, Rounded
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import LaunchEdit, Parameter, Written
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 
@@ -35,7 +35,7 @@ class Precision(LaunchEdit):
     )
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.precision(tf32);",),
                 ("how `rdot` multiplies f32: `tf32`, `tf32x3` or `ieee`, which is the default"),
             ),
@@ -62,15 +62,15 @@ class Precision(LaunchEdit):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The precision that is asked for, if one is."""
+        """Return the precision that is asked for, if one is."""
         return cls(layout.func, layout.precision) if layout.precision else None
 
     def why(self, decided: Decided) -> str:
-        """It was asked for."""
+        """Say that it was asked for."""
         return f"products in {self.mode}, as asked for"
 
     def depends(self) -> Depends:
-        """A verdict depends on no rounding."""
+        """Return that a verdict does not depend on rounding."""
         return Depends(((self.func, self.name),), is_once=True)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:

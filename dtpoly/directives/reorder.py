@@ -4,16 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
+from dtpoly.algorithm.program import nested_labels
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import Label, twice
+from dtpoly.schedule.labels import LabelKind, twice
 from dtpoly.schedule.nesting import reordered
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel
-from dtpoly.schedule.values import Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,10 @@ class Reorder(Primitive):
     turn: ClassVar[Turn | None] = Turn.ORDER
     makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.ORDER})
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("loops", Label(), Count.LIST, least=2),
+        Parameter("loops", LabelKind(), Count.LIST, least=2),
     )
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.reorder(y, x);",), "the order of loops, outermost first"),),
+        rows=(ReferenceRow(("f.reorder(y, x);",), "the order of loops, outermost first"),),
     )
 
     loops: tuple[Name, ...]
@@ -48,7 +49,7 @@ class Reorder(Primitive):
     def apply(self, state: State) -> State:
         """Put the loops of the Func's kernels into the new order; the kernel remembers it."""
         order = tuple(loop.text for loop in self.loops)
-        labels = state.program.func(self.func).labels
+        labels = nested_labels(state.program.func(self.func))
 
         def change(kernel: Kernel) -> Kernel:
             return replace(kernel, body=reordered(kernel.body, order, labels), order=order)

@@ -6,19 +6,19 @@ from typing import ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.argument_values import Divided, word_span
 from dtpoly.schedule.dividing import split_loops
 from dtpoly.schedule.facts import Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel
-from dtpoly.schedule.values import Divided, word_span
 
 
 @dataclass(frozen=True, slots=True)
-class Split(Primitive):
+class SplitLoop(Primitive):
     """Divide a loop into one over groups and one inside of a group.
 
         for x in 0..X  -->  for x in 0..ceil(X / n): for xi in 0..n if x*n + xi < X
@@ -35,7 +35,7 @@ class Split(Primitive):
     makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.LOOPS})
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("splits", DividedLabel(), Count.EACH),)
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.split(x:xi/4);",), "split a loop in two"),),
+        rows=(ReferenceRow(("f.split(x:xi/4);",), "split a loop in two"),),
     )
 
     splits: tuple[Divided, ...]

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, ClassVar
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
-from dtpoly.schedule.arguments import Integer, listed
-from dtpoly.schedule.facts import Described
+from dtpoly.schedule.argument_kinds import IntegerKind, listed
+from dtpoly.schedule.argument_values import Sized, word_span
+from dtpoly.schedule.facts import DescribedTensors
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
-from dtpoly.schedule.values import Sized, word_span
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.schedule.made import Made
 
 
 @dataclass(frozen=True, slots=True)
-class Store(LaunchEdit):
+class StoreBoxes(LaunchEdit):
     """Store the tile of a Func through its descriptor in boxes of at most so many elements.
 
         f_descriptor.store([x, y], tile)  -->  left, right = halves of tile
@@ -36,10 +36,12 @@ class Store(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         # A side of one element would be none of the box.
-        Parameter("boxes", SizedLabel(Integer(least=2, power_of_two=True)), Count.EACH),
+        Parameter("boxes", SizedLabel(IntegerKind(least=2, power_of_two=True)), Count.EACH),
     )
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.store(n:64);",), "store a tile by its descriptor in several boxes"),),
+        rows=(
+            ReferenceRow(("f.store(n:64);",), "store a tile by its descriptor in several boxes"),
+        ),
         heading="Loads and stores",
         paragraph=(
             "**`f.store(n:64)`** stores the tile of `f` in boxes of at most this many elements "
@@ -87,7 +89,7 @@ class Store(LaunchEdit):
             f"write {listed(labels)}" if labels else "remove it",
         )
 
-    def _no_descriptor(self, before: Described | None) -> Diagnostic:
+    def _no_descriptor(self, before: DescribedTensors | None) -> Diagnostic:
         way = f"name {self.func} in its descriptor, too" if before else ""
         return Diagnostic(
             "DT197",
@@ -100,7 +102,7 @@ class Store(LaunchEdit):
         )
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing for labels along which the tile is not cut."""
+        """Report labels along which the tile is not cut."""
         if made.is_stored_by_descriptor:
             why = "no tile that is stored has more elements along {}"
             yield from made.each(made.cut, why, "take a smaller number, or remove it")

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.arguments import TensorName
+from dtpoly.schedule.argument_kinds import TensorName
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter
 from dtpoly.schedule.reads import check_reads
-from dtpoly.schedule.reference import Reference, Row
-from dtpoly.schedule.values import Name
+from dtpoly.schedule.reference import Reference, ReferenceRow
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
@@ -33,7 +33,11 @@ class Stream(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("inputs", TensorName(), Count.EACH),)
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.stream(A);", "f.stream(A, g);"), "let loads of `A` leave the cache first"),),
+        rows=(
+            ReferenceRow(
+                ("f.stream(A);", "f.stream(A, g);"), "let loads of `A` leave the cache first"
+            ),
+        ),
         heading="Loads and stores",
         paragraph=(
             "**`f.stream(A, g)`** says that the kernel of `f` does not need again what it loads "
@@ -61,6 +65,6 @@ class Stream(LaunchEdit):
         )
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing for tensors of which each load may be outside."""
+        """Report tensors of which each load may be outside."""
         why = "all that is read of {} is outside of it, and padded"
         yield from made.each(made.streamed, why, "remove it")

@@ -9,7 +9,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -31,7 +31,7 @@ class Swap(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.swap();",), "swap the sides of the products"),),
+        rows=(ReferenceRow(("f.swap();",), "swap the sides of the products"),),
         heading="Products",
         paragraph=(
             "**`f.swap()`** swaps the sides of the products in the kernel of `f`: while a tile "
@@ -56,6 +56,6 @@ class Swap(LaunchEdit):
         return replace(launch, is_swapped=True)
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing, where no matrices are multiplied."""
+        """Report that no matrices are multiplied."""
         if not made.multiplies:
             yield made.whole("no kernel of it multiplies two matrices", "remove it")

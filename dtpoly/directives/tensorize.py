@@ -9,16 +9,16 @@ from dtpoly.amounts import amount, listed
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.argument_kinds import IntegerKind
+from dtpoly.schedule.argument_values import Sized
 from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
 from dtpoly.schedule.tree import AxisKind, Kernel
-from dtpoly.schedule.values import Sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class Tensorize(Primitive):
     written: ClassVar[Written] = Written.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
-            "tiles", SizedLabel(Integer(least=0, power_of_two=True), qualified=True), Count.EACH
+            "tiles", SizedLabel(IntegerKind(least=0, power_of_two=True), qualified=True), Count.EACH
         ),
     )
     reference: ClassVar[Reference] = Reference(
         rows=(
-            Row(
+            ReferenceRow(
                 ("f.tensorize(x:4, y:0);",),
                 (
                     "the tile of the vector operations: a power of two, not larger than the block; "
@@ -62,7 +62,7 @@ class Tensorize(Primitive):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The tiles that have several lanes."""
+        """Return the tiles that have several lanes."""
         tiles = tuple(Sized(label, size) for label, size in layout.tiles if size != 1)
         return cls(layout.func, tiles) if tiles else None
 
@@ -84,7 +84,7 @@ class Tensorize(Primitive):
         return f"all of a block in one step: {decided.elements:,} elements"
 
     def depends(self) -> Depends:
-        """Of sizes, a verdict depends on how they compare with others along the label."""
+        """Return that a verdict depends only on how sizes compare with others along the label."""
         return Depends(
             tuple((self.func, self.name, item.label, item.producer or "") for item in self.tiles),
             tuple(

@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import ClassVar
 
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.argument_values import Sized
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.labels import SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Loop, Node, rewrite
-from dtpoly.schedule.values import Sized
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class Unroll(Primitive):
         Parameter("factors", SizedLabel(noun="factor"), Count.EACH),
     )
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.unroll(x:4);",), "unroll a loop"),),
+        rows=(ReferenceRow(("f.unroll(x:4);",), "unroll a loop"),),
     )
 
     factors: tuple[Sized, ...]
 
     def depends(self) -> Depends:
-        """A verdict does not depend on how often iterations are written."""
+        """Return that a verdict does not depend on how often iterations are written."""
         labels = tuple(item.label for item in self.factors)
         return Depends(((self.func, self.name, labels),), is_once=True)
 

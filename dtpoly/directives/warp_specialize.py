@@ -9,7 +9,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import COMPUTING_WARPS, LEAST_ROWS, Launch
 from dtpoly.schedule.facts import Fact, RowsApart
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
-from dtpoly.schedule.reference import Reference, Row
+from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -31,7 +31,9 @@ class WarpSpecialize(LaunchEdit):
     ignores_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     reference: ClassVar[Reference] = Reference(
-        rows=(Row(("f.warp_specialize();",), "let some warps load while others multiply"),),
+        rows=(
+            ReferenceRow(("f.warp_specialize();",), "let some warps load while others multiply"),
+        ),
         heading="Products",
         paragraph=(
             "**`f.warp_specialize()`** lets four more warps load the tiles of a product while "
@@ -47,7 +49,7 @@ class WarpSpecialize(LaunchEdit):
     )
 
     def facts(self) -> Iterator[Fact]:
-        """Each of two groups of warps has half of the rows."""
+        """State that each of two groups of warps has half of the rows."""
         yield RowsApart(self.func, str(self), self.span)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
@@ -55,12 +57,12 @@ class WarpSpecialize(LaunchEdit):
         return replace(launch, is_specialized=True)
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
-        """Nothing, where no warps load for others."""
+        """Report that no warps load for others."""
         if not made.has_loaders:
             yield made.whole(*self._why_alike(made))
 
     def _why_alike(self, made: "Made") -> tuple[str, str]:
-        """Why no warps load for others, and what to do; what is nearest to it is said first."""
+        """Say why no warps load for others, and what to do; the nearest reason comes first."""
         func, launch = self.func, made.launch
         if not made.multiplies:
             return "no kernel of it multiplies two matrices", "remove it"

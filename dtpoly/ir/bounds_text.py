@@ -14,7 +14,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.bound_widths import LARGE, WIDE
-from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, Either
+from dtpoly.poly.loops import Bound, Chosen, Combined, Condition, OneOfWays
 
 # How tightly the operations bind.
 SUM, PRODUCT, ATOM = 1, 2, 3
@@ -31,35 +31,35 @@ class LoopNames:
     known: Mapping[str, str]
 
     def with_loop(self, name: str, axis: str) -> LoopNames:
-        """The same with one more loop."""
+        """Return the same with one more loop."""
         label = axis.rpartition(".")[2]
         used = set(self.known.values())
         numbers = (f"{label}{number}" for number in range(len(used) + 1))
         return LoopNames({**self.known, name: next(one for one in numbers if one not in used)})
 
     def shown(self, value: Affine) -> str:
-        """An expression over iterators, axes and sizes."""
+        """Return an expression over iterators, axes and sizes."""
         return show_affine(
             value.substitute({n: Affine(((self.word(n), 1),)) for n in value.labels})
         )
 
     def word(self, name: str) -> str:
-        """A name as it is shown: sizes as the language writes them."""
+        """Return a name as it is shown: sizes as the language writes them."""
         return self.known.get(name) or re.sub(r"^N_(\w+)$", r"len(\1)", name)
 
 
 def show_bound(value: Bound) -> str:
-    """A bound on its own: names as they are."""
+    """Return a bound on its own: names as they are."""
     return bound_text(value, LoopNames({}))
 
 
 def show_condition(one: Condition) -> str:
-    """A condition on its own."""
+    """Return a condition on its own."""
     return condition_text(one, LoopNames({}))
 
 
 def bound_text(value: Bound, names: LoopNames, least: int = 0) -> str:
-    """A bound, in brackets if it binds less tightly than what is around it."""
+    """Return a bound, in brackets if it binds less tightly than what is around it."""
     match value:
         case Affine():
             text, level = names.shown(value), SUM if _is_sum(value) else ATOM
@@ -95,8 +95,8 @@ def conditions_text(conditions: Iterable[Condition], names: LoopNames) -> str:
 
 
 def condition_text(one: Condition, names: LoopNames) -> str:
-    """A condition in the names of the loops around it."""
-    if isinstance(one, Either):
+    """Return a condition in the names of the loops around it."""
+    if isinstance(one, OneOfWays):
         return f"({' or '.join(conditions_text(way, names) for way in one.ways)})"
     relation = "=" if one.is_equal else ">="
     return f"{bound_text(one.left, names)} {relation} {bound_text(one.right, names)}"

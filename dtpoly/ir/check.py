@@ -12,19 +12,18 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import INTEGERS
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.copy_rules import wrong_copies
+from dtpoly.ir.copy_steps import CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.covered import covering
-from dtpoly.ir.dependences import carried, names_of_bound, names_of_condition, reads
 from dtpoly.ir.described_boxes import wrong_boxes
 from dtpoly.ir.kernel import (
     OFFSET,
     Accumulate,
     Address,
     Barrier,
-    Block,
     Collapse,
     Described,
+    DescribedBlock,
     Fill,
     ForLoop,
     If,
@@ -32,11 +31,11 @@ from dtpoly.ir.kernel import (
     Lanes,
     Let,
     Load,
+    LoopScalar,
     Mask,
     Pointer,
     Product,
     Reshaped,
-    Scalar,
     Select,
     Step,
     Store,
@@ -44,7 +43,10 @@ from dtpoly.ir.kernel import (
     TileKernel,
 )
 from dtpoly.ir.kinds import Named
+from dtpoly.ir.lane_scans import ScanLanes
+from dtpoly.ir.launch_rules import wrong_launch_steps
 from dtpoly.ir.parts import assigned_by, inside, nested, values, walk
+from dtpoly.ir.step_dependences import carried, names_of_bound, names_of_condition, reads
 from dtpoly.ir.tile_types import TileType, Types, misfits
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable, axes_of
 from dtpoly.ir.tiled import flat
@@ -105,6 +107,8 @@ def _shapes(one: Instruction) -> Iterator[tuple[str, Axes]]:
             yield name, kept
             if source != name:
                 yield source, one.axes
+        case ScanLanes(name=name, axes=axes):
+            yield name, axes
         case _:
             pass
 
@@ -121,7 +125,7 @@ class _Kernel:
     buffers: dict[str, SharedBuffer]
 
     def complaint(self, step: Step | None, what: str) -> Complaint:
-        """A complaint about this kernel."""
+        """Return a complaint about this kernel."""
         return Complaint(self.kernel.name, step, what)
 
 
@@ -136,13 +140,15 @@ def complaints(kernel: TileKernel) -> Iterator[Complaint]:
         {one.name: one for one in inside(kernel.body) if isinstance(one, SharedBuffer)},
     )
     yield from _parameters(known)
+    for kind, what in wrong_launch_steps(kernel, _parameters_names(kernel)):
+        yield known.complaint(None, f"{kind}: {what}")
     yield from _body(known, kernel.body, Sight(_parameters_names(kernel), frozenset()))
     for step, what in wrong_copies(kernel.body):
         yield known.complaint(step, what)
 
 
 def _parameters_names(kernel: TileKernel) -> frozenset[str]:
-    """The names that are set before the first step: parameters, and the indices of the grid."""
+    """Return the names that are set at the start: parameters, and indices of the grid."""
     return frozenset(
         (
             *(variable for _, variable, _ in kernel.scalars),
@@ -167,6 +173,9 @@ def _parameters(known: _Kernel) -> Iterator[Complaint]:
     for axis in kernel.grid:
         if axis.size not in sizes:
             yield known.complaint(None, f"the grid has '{axis.size}', which is no size of it")
+        if axis.block not in {one.name for one in kernel.grid if one.group is None}:
+            what = f"the grid has '{axis.name}', which counts blocks of no axis: '{axis.block}'"
+            yield known.complaint(None, what)
 
 
 def _body(known: _Kernel, body: tuple[Step, ...], sight: Sight) -> Iterator[Complaint]:
@@ -212,7 +221,7 @@ def _whole(
 
 
 def _unlike(one: TiledLoop) -> Iterator[str]:
-    """The tail of a tiled loop passes on what a round of its main part passes on."""
+    """Report a tail of a tiled loop that passes on other names than a round of its main part."""
     main, tail = carried(one.main), carried(one.tail)
     for name in sorted(main ^ tail):
         parts = ("main part", "tail") if name in main else ("tail", "main part")
@@ -235,7 +244,7 @@ def _step(known: _Kernel, step: Step, sight: Sight) -> Iterator[Complaint]:
 
 
 def _names(one: Instruction, sight: Sight) -> Iterator[str]:
-    """Each name is set on every way to its use."""
+    """Report names that are not set on every way to their use."""
     match one:
         case ForLoop(start=start, stop=stop):
             needed = {*names_of_bound(start), *names_of_bound(stop)}
@@ -247,7 +256,7 @@ def _names(one: Instruction, sight: Sight) -> Iterator[str]:
             # The other indices are added where the address is used.
             needed = {name for at in included for name in indices[at].labels}
             needed |= set() if base is None else {base.name}
-        case Load(block=Block(descriptor=name, starts=starts)) if name in sight.described:
+        case Load(block=DescribedBlock(descriptor=name, starts=starts)) if name in sight.described:
             needed = {label for start in starts for label in start.labels}
         case _:
             needed = {*reads(one)}
@@ -265,7 +274,7 @@ def _flags(one: Instruction, flags: Set[str]) -> Iterator[str]:
 
 
 def _tensors(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
-    """A tensor is a parameter, has so many indices, and may be written if it is stored."""
+    """Report tensors that are no parameters, lack indices, or are stored and must not be."""
     if not isinstance(one, Load | Store):
         return
     pointer = known.tensors.get(one.tensor)
@@ -287,7 +296,7 @@ def _tensors(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
 
 
 def _buffers(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
-    """What is copied into a slot, or loaded from one, is a tile of its buffer."""
+    """Report a buffer that is malformed, and copies and loads that are not tiles of a buffer."""
     match one:
         case SharedBuffer(slots=slots, shape=lanes):
             if slots < 1 or any(count < 1 for count in lanes):
@@ -315,7 +324,7 @@ def _buffers(one: Instruction, known: _Kernel, sight: Sight) -> Iterator[str]:
 
 
 def _taken(one: Load | Store) -> Iterator[str]:
-    """What is taken for an index is a whole number, which varies along axes of the access."""
+    """Report indices taken from a tile that is not of whole numbers, or varies along other axes."""
     named = {name for index in one.indices for name in index.labels}
     for variable in one.taken:
         if variable.name not in named:
@@ -340,6 +349,11 @@ def _axes(one: Instruction, sight: Sight) -> Iterator[str]:
     match one:
         case Let(value=value, axes=axes) | Accumulate(value=value, axes=axes):
             yield from _within(value, axes)
+        case ScanLanes(axes=axes, along=along):
+            for value in values(one):
+                yield from _within(value, axes)
+            if along is not None and along not in axes:
+                yield f"it goes along {along}, which is no axis of ({', '.join(axes)})"
         case Store(value=value, axes=axes) | Select(value=value, axes=axes):
             yield from _within(value, axes)
         case Collapse(axes=axes, kept=kept) if not {*kept} <= {*axes}:
@@ -368,12 +382,12 @@ def _within(value: Value, axes: Axes) -> Iterator[str]:
 
 
 def _with_lanes(sight: Sight) -> frozenset[str]:
-    """The names that are tiles, and no numbers."""
+    """Return the names that are tiles, and no numbers."""
     return sight.lanes | {name for name, axes in sight.shapes if axes}
 
 
 def _has_lanes(one: ForLoop | If, sight: Sight) -> bool:
-    """Whether lanes differ in how often they do what is inside of a block."""
+    """Return whether lanes differ in how often they do what is inside of a block."""
     if isinstance(one, ForLoop):
         found = {*names_of_bound(one.start), *names_of_bound(one.stop)}
     else:
@@ -388,7 +402,7 @@ def _numbers(one: Instruction, sight: Sight) -> Iterator[str]:
             found = {*names_of_bound(start), *names_of_bound(stop)}
         case If(conditions=conditions):
             found = {name for condition in conditions for name in names_of_condition(condition)}
-        case Scalar(value=bound):
+        case LoopScalar(value=bound):
             found = {*names_of_bound(bound)}
         case Lanes(start=Affine() as start):
             found = {*start.labels}

@@ -14,7 +14,7 @@ from math import lcm
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.copy_steps import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import Barrier, ForLoop, If, Step
 from dtpoly.ir.parts import inside
 from dtpoly.ir.tiled import flat
@@ -23,8 +23,8 @@ MOST_GROUPS = 16  # that may be under way at once
 MOST_STATES = 5_000
 
 
-class Stage(Enum):
-    """How far a copy into a slot is."""
+class CopyStage(Enum):
+    """The progress of a copy into a slot."""
 
     EMPTY = "nothing was copied into it"
     BEGUN = "its copy is not committed"
@@ -39,28 +39,28 @@ Copy = tuple[Place, int]  # and the number of the step that copies
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """What is known at a step: stages, which slots were read since a barrier, groups under way.
+    """The state at a step: stages, slots that were read since a barrier, groups under way.
 
     Of counters it has the remainders by which slots are counted.
     """
 
-    stages: frozenset[tuple[Place, Stage]] = frozenset()
+    stages: frozenset[tuple[Place, CopyStage]] = frozenset()
     read: frozenset[Place] = frozenset()
     begun: frozenset[Copy] = frozenset()
     groups: tuple[frozenset[Copy], ...] = ()
     counters: tuple[tuple[str, int], ...] = ()
 
-    def stage(self, place: Place) -> Stage:
-        """How far the copy into a slot is."""
-        return dict(self.stages).get(place, Stage.EMPTY)
+    def stage(self, place: Place) -> CopyStage:
+        """Return the stage of the copy into a slot."""
+        return dict(self.stages).get(place, CopyStage.EMPTY)
 
-    def at(self, places: Set[Place], stage: Stage) -> "Slots":
-        """The same with slots at another stage."""
+    def at(self, places: Set[Place], stage: CopyStage) -> "Slots":
+        """Return the same with slots at another stage."""
         others = {(place, own) for place, own in self.stages if place not in places}
         return replace(self, stages=frozenset(others | {(place, stage) for place in places}))
 
     def counted(self, name: str, value: int | None) -> "Slots":
-        """The same with another value of a counter; without one, it is not known."""
+        """Return the same with another value of a counter; without one, it is not known."""
         others = {one: known for one, known in self.counters if one != name}
         if value is not None:
             others[name] = value
@@ -77,7 +77,7 @@ class Copying:
     found: dict[tuple[int, str], None] = field(default_factory=dict[tuple[int, str], None])
 
     def number(self, step: Step) -> int:
-        """The number of a step, by which `found` names it."""
+        """Return the number of a step, by which `found` names it."""
         for at, one in enumerate(self.steps):
             if one is step:
                 return at
@@ -109,7 +109,7 @@ def wrong_copies(body: tuple[Step, ...]) -> Iterator[tuple[Step, str]]:
 def _through(
     copying: Copying, before: frozenset[Slots], body: tuple[Step, ...]
 ) -> frozenset[Slots]:
-    """What may be known behind a body."""
+    """Return what may be known behind a body."""
     now = before
     for step in flat(body):
         match step.instruction:
@@ -127,7 +127,7 @@ def _through(
 def _rounds(
     copying: Copying, before: frozenset[Slots], loop: ForLoop, step: Step
 ) -> frozenset[Slots]:
-    """What may be known behind a loop: that it has no round is possible, too."""
+    """Return what may be known behind a loop: that it has no round is possible, too."""
     if not any(isinstance(one, CopyStep) for one in inside(loop.body)):
         return before  # a barrier in it may be passed over
     start = loop.start if isinstance(loop.start, Affine) else None
@@ -148,27 +148,27 @@ def _next(copying: Copying, one: Slots, loop: ForLoop) -> Slots:
 
 
 def _value(copying: Copying, known: Slots, index: Affine | None) -> int | None:
-    """The remainder of an index, if all counters in it are known."""
+    """Return the remainder of an index, if all counters in it are known."""
     counters = dict(known.counters)
     if index is None or not all(name in counters for name in index.labels):
         return None
-    total = sum(factor * counters[name] for name, factor in index.terms)
+    total = sum(factor * counters[name] for name, factor in index.linear)
     return (total + index.constant) % copying.around
 
 
 def _done(copying: Copying, known: Slots, step: Step) -> Slots:
-    """What is known behind a step."""
+    """Return what is known of slots after a step."""
     match step.instruction:
         case Barrier():
-            arrived = {place for place, stage in known.stages if stage is Stage.ARRIVED}
-            return replace(known.at(arrived, Stage.READY), read=frozenset())
+            arrived = {place for place, stage in known.stages if stage is CopyStage.ARRIVED}
+            return replace(known.at(arrived, CopyStage.READY), read=frozenset())
         case Commit():
             return _committed(copying, known, step)
         case WaitFor(pending=pending):
             count = max(len(known.groups) - pending, 0)
             done = frozenset[Copy]().union(*known.groups[:count])
             here = {place for place, _ in done}
-            return replace(known.at(here, Stage.ARRIVED), groups=known.groups[count:])
+            return replace(known.at(here, CopyStage.ARRIVED), groups=known.groups[count:])
         case CopyLater(buffer=buffer, slot=slot) | LoadSlot(buffer=buffer, slot=slot):
             place = _place(copying, known, step, buffer, slot)
             if place is None:
@@ -199,20 +199,20 @@ def _begun(copying: Copying, known: Slots, step: Step, place: Place) -> Slots:
     buffer, slot = place
     written, at = f"slot {slot} of '{buffer}' is written again", copying.number(step)
     stage = known.stage(place)
-    if stage in (Stage.BEGUN, Stage.COMMITTED):
+    if stage in (CopyStage.BEGUN, CopyStage.COMMITTED):
         copying.complain(at, f"{written}, and the copy before may be under way")
-    elif stage is Stage.ARRIVED:
-        copying.complain(at, f"{written}, and {Stage.ARRIVED.value}")
+    elif stage is CopyStage.ARRIVED:
+        copying.complain(at, f"{written}, and {CopyStage.ARRIVED.value}")
     elif place in known.read:
         copying.complain(at, f"{written}, and no barrier is behind its last read")
     begun = known.begun | {(place, at)}
-    return replace(known.at({place}, Stage.BEGUN), begun=begun, read=known.read - {place})
+    return replace(known.at({place}, CopyStage.BEGUN), begun=begun, read=known.read - {place})
 
 
 def _loaded(copying: Copying, known: Slots, step: Step, place: Place) -> Slots:
     buffer, slot = place
     stage = known.stage(place)
-    if stage is not Stage.READY:
+    if stage is not CopyStage.READY:
         copying.complain(
             copying.number(step), f"slot {slot} of '{buffer}' is read, and {stage.value}"
         )
@@ -226,4 +226,4 @@ def _committed(copying: Copying, known: Slots, step: Step) -> Slots:
         copying.complain(copying.number(step), what)
         groups = groups[1:]
     here = {place for place, _ in known.begun}
-    return replace(known.at(here, Stage.COMMITTED), begun=frozenset(), groups=groups)
+    return replace(known.at(here, CopyStage.COMMITTED), begun=frozenset(), groups=groups)

@@ -16,7 +16,7 @@ from dtpoly.ir.tiled import parts_of
 
 
 def covering(step: Step) -> Step:
-    """The loop to the end of the size that a covered loop is with its descriptors."""
+    """Return the loop to the end of the size that a covered loop is with its descriptors."""
     one, main = step.instruction, parts_of(step)[0].instruction
     assert isinstance(one, TiledLoop)
     assert isinstance(main, ForLoop)
@@ -27,7 +27,7 @@ def covering(step: Step) -> Step:
 
 
 def covered_loops(body: tuple[Step, ...]) -> Iterator[TiledLoop]:
-    """The loops of a body that need no tail where their descriptors are there."""
+    """Yield the loops of a body that need no tail where their descriptors are there."""
     for step in body:
         match step.instruction:
             case TiledLoop(main=main, tail=tail, covered=covered) as one:

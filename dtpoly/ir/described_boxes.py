@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import prod
 
-from dtpoly.ir.kernel import Block, Described, Load, Pointer, Store
+from dtpoly.ir.kernel import Described, DescribedBlock, Load, Pointer, Store
 from dtpoly.ir.tile_types import Shape, Types
 
 
@@ -30,8 +30,8 @@ def wrong_boxes(
         yield from _other_tile(types, one, block)
 
 
-def _other_tile(types: Types, one: Load | Store, block: Block) -> Iterator[str]:
-    """A block is the tile, or several of them are."""
+def _other_tile(types: Types, one: Load | Store, block: DescribedBlock) -> Iterator[str]:
+    """Report a block that is not the tile, or boxes that do not make the tile together."""
     tile = types.shape(one.axes)
     if tile is None:
         return

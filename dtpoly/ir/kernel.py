@@ -8,8 +8,10 @@ from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.copies import CopyStep
-from dtpoly.ir.kinds import Element, Kind
+from dtpoly.ir.copy_steps import CopyStep
+from dtpoly.ir.kinds import Element, ValueKind
+from dtpoly.ir.lane_scans import ScanLanes
+from dtpoly.ir.launch_steps import LaunchStep, LetNextBegin, MakeDescriptor, WaitForLaunch
 from dtpoly.ir.tile_values import Axes, Test, Value, Variable
 from dtpoly.poly.loops import Bound, Condition
 
@@ -55,7 +57,7 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class LoopScalar:
     """`name = bound`: a number of the loops."""
 
     name: str
@@ -63,7 +65,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenScalar:
     """A scalar parameter in the type that it is computed with."""
 
     name: str
@@ -103,7 +105,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class LineStart:
-    """Where a line of a tensor begins: it runs along the last of the indices.
+    """The place where a line of a tensor begins; the line runs along the last of the indices.
 
     The line begins `shift` elements behind an aligned place, whose address is `name`. A line that
     is not contiguous is shifted by 0.
@@ -147,7 +149,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DescribedBlock:
     """A load or store through a descriptor, which replaces addresses where there is a descriptor.
 
     It starts at an index for each axis of the descriptor. Axes of one lane are left out of its
@@ -181,7 +183,7 @@ class Load:
     dtype: Element
     base: Base | None = None
     converted: Element | None = None  # the type that it is given at once
-    block: Block | None = None
+    block: DescribedBlock | None = None
     is_streamed: bool = False  # it leaves the cache first; through a descriptor as always
     taken: tuple[Variable, ...] = ()
 
@@ -203,7 +205,7 @@ class Store:
     atomic: str | None = None
     base: Base | None = None
     line: OnLine | None = None
-    block: Block | None = None
+    block: DescribedBlock | None = None
     taken: tuple[Variable, ...] = ()
 
 
@@ -220,7 +222,10 @@ class Accumulate:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """Keep the better of `name` and a value, with its index: an accumulator of two tiles."""
+    """Keep the better of `name` and a value, with its index: an accumulator of two tiles.
+
+    For lists, these have one more axis instead of the last one, with `count` lanes.
+    """
 
     name: str
     index: str
@@ -228,6 +233,7 @@ class Select:
     value: Value
     at: Value
     axes: Axes
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,8 +337,8 @@ Instruction = (
     Lanes
     | Mask
     | Let
-    | Scalar
-    | Given
+    | LoopScalar
+    | GivenScalar
     | Fill
     | Address
     | LineStart
@@ -343,6 +349,7 @@ Instruction = (
     | Product
     | Reshaped
     | Collapse
+    | ScanLanes
     | Barrier
     | ForLoop
     | If
@@ -397,16 +404,6 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnDescriptor:
-    """A descriptor that a kernel may make itself: the tensor's variable, and those of its sizes."""
-
-    name: str
-    variable: str
-    sizes: tuple[str, ...]
-    block: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Flag:
     """A compile-time truth about a size: it is a multiple of a number, or fills its lanes (0).
 
@@ -443,7 +440,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TileKernel:
-    """A launch: parameters, grid, body."""
+    """A launch: its parameters, and what a program does once, for each of its blocks, and last."""
 
     name: str
     tensors: tuple[Pointer, ...]
@@ -452,7 +449,7 @@ class TileKernel:
     shapes: tuple[tuple[str, int, str], ...]  # tensor, axis, variable
     counts: tuple[tuple[str, str], ...]  # compile-time lane count, and the size it rounds up
     flags: tuple[Flag, ...]
-    elements: tuple[tuple[str, Kind | None], ...]  # dtypes that the wrapper passes
+    elements: tuple[tuple[str, ValueKind | None], ...]  # dtypes that the runtime passes
     grid: tuple[GridAxis, ...]
     body: tuple[Step, ...]
     comment: tuple[str, ...] = field(default=())
@@ -460,11 +457,27 @@ class TileKernel:
     each: int = 0  # programs for each multiprocessor, which take blocks in turn; 0 if one a block
     lined: tuple[str, ...] = ()  # tensors along whose lines lanes are aligned
     turned: tuple[str, ...] = ()  # labels that have loops which go backwards
-    is_early: bool = False  # placed while the kernel before it ends: it waits for that first
-    # The descriptors that it makes itself where some of its warps load for the others.
-    own: tuple[OwnDescriptor, ...] = ()
-    fours: tuple[Row, ...] = ()  # what may be told to be multiples of four
+    fours: tuple[Row, ...] = ()  # what a launch may say to be multiples of four
     is_beside: bool = False  # the first programs of its launch are those of another kernel
-    # It begins before the last kernel of the panel before ends; that one says that it may.
-    is_first_of_panel: bool = False
-    is_last_of_panel: bool = False
+    head: tuple[LaunchStep, ...] = ()  # before all blocks of a program
+    foot: tuple[LaunchStep, ...] = ()  # behind all of them
+
+    @property
+    def is_early(self) -> bool:
+        """Return whether it may be placed while the kernel before it ends."""
+        return any(isinstance(one, WaitForLaunch) for one in self.head)
+
+    @property
+    def own(self) -> tuple[MakeDescriptor, ...]:
+        """The descriptors that it makes itself where some of its warps load for the others."""
+        return tuple(one for one in self.head if isinstance(one, MakeDescriptor))
+
+    @property
+    def is_first_of_panel(self) -> bool:
+        """Return whether it begins before the last kernel of the panel before has ended."""
+        return WaitForLaunch(in_first_panel=True) in self.head
+
+    @property
+    def is_last_of_panel(self) -> bool:
+        """Return whether it says itself when the first kernel of the next panel may begin."""
+        return LetNextBegin() in self.head

@@ -7,7 +7,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import ATOM, OPERATION, SUM
 from dtpoly.algorithm.show import show_affine
 from dtpoly.ir.bounds_text import show_bound, show_condition
-from dtpoly.ir.copies import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.copy_steps import Commit, CopyLater, CopyStep, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.covered import covering
 from dtpoly.ir.kernel import (
     BEFORE,
@@ -18,19 +18,20 @@ from dtpoly.ir.kernel import (
     Barrier,
     Base,
     Collapse,
+    DescribedBlock,
     Fill,
     ForLoop,
-    Given,
+    GivenScalar,
     If,
     Instruction,
     Lanes,
     Let,
     LineStart,
     Load,
+    LoopScalar,
     Mask,
     Product,
     Reshaped,
-    Scalar,
     Select,
     Step,
     Store,
@@ -38,14 +39,22 @@ from dtpoly.ir.kernel import (
     TileKernel,
 )
 from dtpoly.ir.kinds import Element, Named
+from dtpoly.ir.lane_scans import ScanLanes
+from dtpoly.ir.launch_steps import (
+    LaunchStep,
+    LetNextBegin,
+    MakeDescriptor,
+    TellFours,
+    WaitForLaunch,
+)
 from dtpoly.ir.tile_values import (
     Call,
     Converted,
     Holds,
+    IndexValue,
+    LiteralNumber,
     Masked,
     Merged,
-    Number,
-    Place,
     Test,
     Value,
     Variable,
@@ -78,23 +87,35 @@ def show_kernel(kernel: TileKernel) -> Iterator[str]:
         yield f"  descriptor {described.name}: {block} of {described.tensor}"
     if kernel.fours:
         rows = ", ".join(row.variable for row in kernel.fours)
-        are = "is a multiple" if len(kernel.fours) == 1 else "are multiples"
-        yield f"  known {FOURS}: {rows} {are} of four"
+        yield f"  known {FOURS}: {rows} {_are(kernel.fours)} of four"
     for one in kernel.grid:
         blocks = f"groups of {one.group} blocks" if one.group else "blocks"
         yield f"  grid {one.name}: {blocks} of {one.size}, {one.step} each"
     if kernel.is_beside:
         yield f"  programs from number {BEFORE} on, of a launch that has others before"
-    if kernel.is_first_of_panel:
-        yield f"  wait for the kernel before it, first if {PANEL} is 0, and in the end"
-    elif kernel.is_early:
-        yield "  wait for the kernel before it, if this one began early"
-    if kernel.is_last_of_panel:
-        yield "  let the first kernel of the next panel begin"
-    if kernel.own:
-        names = " and ".join(one.name for one in kernel.own)
-        yield f"  make {names} here, if some warps load for the others"
+    yield from (f"  {_launch_line(one)}" for one in kernel.head)
     yield from show_steps(kernel.body, "  ")
+    yield from (f"  {_launch_line(one)}" for one in kernel.foot)
+
+
+def _are(several: Sequence[object]) -> str:
+    return "is a multiple" if len(several) == 1 else "are multiples"
+
+
+def _launch_line(one: LaunchStep) -> str:
+    match one:
+        case WaitForLaunch(in_first_panel=in_first_panel):
+            panel = f" and {PANEL} is 0" if in_first_panel else ""
+            return f"wait for the kernel before it, if this one began early{panel}"
+        case LetNextBegin():
+            return "let the first kernel of the next panel begin"
+        case MakeDescriptor(name=name, tensor=tensor, block=block):
+            size = " x ".join(map(str, block))
+            return f"make {name} here, {size} of {tensor}, if some warps load for the others"
+        case TellFours(rows=rows):
+            return f"show that {', '.join(rows)} {_are(rows)} of four, if {FOURS}"
+        case _:
+            assert_never(one)
 
 
 def _callers(names: frozenset[str]) -> str:
@@ -102,7 +123,7 @@ def _callers(names: frozenset[str]) -> str:
 
 
 def show_element(element: Element) -> str:
-    """A type by its name."""
+    """Return a type by its name."""
     return element.name if isinstance(element, Named) else str(element)
 
 
@@ -146,9 +167,9 @@ def _line(one: Instruction) -> str:
             return f"mask {name} = {show_test(test)}"
         case Let(name=name, value=value, axes=axes):
             return f"let {_tile(name, axes)} = {show_value(value)}"
-        case Scalar(name=name, value=number):
+        case LoopScalar(name=name, value=number):
             return f"let {name} = {show_bound(number)}"
-        case Given(name=name, dtype=element):
+        case GivenScalar(name=name, dtype=element):
             return f"let {name} = {name} as {show_element(element)}"
         case Fill(name=name, shape=shape, value=start, dtype=element):
             size = " x ".join(map(str, shape)) or "1"
@@ -160,20 +181,10 @@ def _line(one: Instruction) -> str:
         case LineStart(name=name, shift=shift, tensor=tensor, indices=indices):
             line = ", ".join((*map(show_affine, indices[:-1]), ":"))
             return f"let {shift}, {name} = line {tensor}[{line}], from where it is aligned"
-        case Load(name=name, tensor=tensor, indices=indices, conditions=conditions, axes=axes):
-            other = "" if one.other is None or not conditions else f" else {one.other}"
-            place = _place(tensor, indices, one.base)
-            kept = f" as {show_element(one.converted)}" if one.converted is not None else ""
-            by = f" by {one.block.descriptor} if there is one" if one.block else ""
-            first = ", which leaves the cache first" if one.is_streamed else ""
-            return f"load {_tile(name, axes)} = {place}{_where(conditions)}{other}{kept}{by}{first}"
-        case Store(tensor=tensor, indices=indices, conditions=conditions, value=value):
-            how = "store" if one.atomic is None else f"atomic {one.atomic}"
-            place = _place(tensor, indices, one.base)
-            alike = f", aligned if {' is '.join(one.line.shifts)}" if one.line else ""
-            by = f" by {one.block.descriptor} if there is one" if one.block else ""
-            by += f", in {len(one.block.boxes)} boxes" if one.block and one.block.boxes else ""
-            return f"{how} {place} = {show_value(value)}{_where(conditions)}{alike}{by}"
+        case Load():
+            return _load(one)
+        case Store():
+            return _store(one)
         case Accumulate(name=name, reduction=reduction, value=value):
             return f"{reduction} {name} with {show_value(value)}"
         case Select(name=name, index=index, reduction=reduction, value=value, at=at):
@@ -186,6 +197,12 @@ def _line(one: Instruction) -> str:
             return f"let {name} = {show_value(value)} as {' x '.join(groups)}"
         case Collapse(name=name, source=source, reduction=reduction, axes=axes, kept=kept):
             return f"let {_tile(name, kept)} = {reduction} of {_tile(source, axes)}"
+        case ScanLanes(name=name, carry=carry, reduction=reduction, axes=axes):
+            along = f" along {one.along}" if one.along is not None else ""
+            back = " from its end" if one.is_reverse else ""
+            first = f"let {_tile(name, axes)}, {carry} = {reduction}{along}{back}"
+            factor = f" by {show_value(one.factor)}" if one.factor is not None else ""
+            return f"{first} of {carry}{factor}, {show_value(one.value)}"
         case Barrier():
             return "barrier"
         case SharedBuffer() | CopyLater() | Commit() | WaitFor() | LoadSlot():
@@ -196,6 +213,28 @@ def _line(one: Instruction) -> str:
             return _head(ForLoop(one.name, Affine(), one.size, one.step, one.main))
         case _:
             assert_never(one)
+
+
+def _load(one: Load) -> str:
+    other = "" if one.other is None or not one.conditions else f" else {one.other}"
+    place = _place(one.tensor, one.indices, one.base)
+    kept = f" as {show_element(one.converted)}" if one.converted is not None else ""
+    first = ", which leaves the cache first" if one.is_streamed else ""
+    condition = f"{_where(one.conditions)}{other}"
+    return f"load {_tile(one.name, one.axes)} = {place}{condition}{kept}{_by(one.block)}{first}"
+
+
+def _store(one: Store) -> str:
+    how = "store" if one.atomic is None else f"atomic {one.atomic}"
+    place = _place(one.tensor, one.indices, one.base)
+    alike = f", aligned if {' is '.join(one.line.shifts)}" if one.line else ""
+    parts = f", in {len(one.block.boxes)} boxes" if one.block and one.block.boxes else ""
+    what = f"{show_value(one.value)}{_where(one.conditions)}"
+    return f"{how} {place} = {what}{alike}{_by(one.block)}{parts}"
+
+
+def _by(block: DescribedBlock | None) -> str:
+    return f" by {block.descriptor} if there is one" if block is not None else ""
 
 
 def _copy_line(one: CopyStep) -> str:
@@ -252,13 +291,13 @@ def show_test(test: Test) -> str:
 
 
 def show_value(value: Value, least: int = 0) -> str:
-    """A value as an expression."""
+    """Return a value as an expression."""
     match value:
         case Variable(name=name):
             return name
-        case Number(value=number):
+        case LiteralNumber(value=number):
             return str(number)
-        case Place(index=index):
+        case IndexValue(index=index):
             return _within(show_affine(index), SUM if len(index.terms) > 1 else ATOM, least)
         case Holds(test=test):
             return _within(show_test(test), 0, least)

@@ -8,38 +8,39 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, cast
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.ir.copies import CopyLater, LoadSlot, SharedBuffer
+from dtpoly.ir.copy_steps import CopyLater, LoadSlot, SharedBuffer
 from dtpoly.ir.kernel import (
     Accumulate,
     Address,
-    Block,
     Collapse,
+    DescribedBlock,
     Fill,
     ForLoop,
-    Given,
+    GivenScalar,
     If,
     Instruction,
     Lanes,
     Let,
     LineStart,
     Load,
+    LoopScalar,
     Mask,
     Product,
     Reshaped,
-    Scalar,
     Select,
     Step,
     Store,
     TiledLoop,
 )
+from dtpoly.ir.lane_scans import ScanLanes
 from dtpoly.ir.tile_values import (
     Axes,
     Call,
     Converted,
     Holds,
+    IndexValue,
     Masked,
     Merged,
-    Place,
     Test,
     Value,
     Variable,
@@ -47,13 +48,14 @@ from dtpoly.ir.tile_values import (
 from dtpoly.ir.tiled import flat
 
 Part = TypeVar("Part")
+Access = TypeVar("Access", Load, Store)
 
 # Fields of words that may look like a variable and are none.
 WORDS = ("operation", "reduction", "atomic", "precision", "dtype", "converted", "origin")
 
 
 def renamed(part: Part, names: Mapping[str, str]) -> Part:
-    """A part of a kernel with other names for some variables and axes."""
+    """Return a part of a kernel with other names for some variables and axes."""
     return cast(Part, _renamed(part, names))
 
 
@@ -73,7 +75,7 @@ def _renamed(part: object, names: Mapping[str, str]) -> object:
 
 
 def nested(part: object) -> Iterator[object]:
-    """All nodes that a part of a kernel is made of, itself included."""
+    """Yield all nodes that a part of a kernel is made of, itself included."""
     if isinstance(part, tuple):
         for one in cast(tuple[object, ...], part):
             yield from nested(one)
@@ -84,7 +86,7 @@ def nested(part: object) -> Iterator[object]:
 
 
 def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
-    """The value with each of its operands changed."""
+    """Return the value with each of its operands changed."""
     match value:
         case Call(operands=operands):
             return replace(value, operands=tuple(map(change, operands)))
@@ -97,7 +99,7 @@ def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
 
 
 def walk(value: Value) -> Iterator[Value]:
-    """The value and all that it is made of."""
+    """Yield the value and all that it is made of."""
     yield value
     match value:
         case Call(operands=operands):
@@ -113,11 +115,18 @@ def walk(value: Value) -> Iterator[Value]:
 
 
 def with_values(one: Instruction, change: Callable[[Value, Axes], Value]) -> Instruction:
-    """The instruction with its values changed; each is told along which axes it is laid out."""
+    """Return the instruction with its values changed; `change` also gets their axes."""
     match one:
         case Let(value=value, axes=axes) | Accumulate(value=value, axes=axes):
             return replace(one, value=change(value, axes))
-        case Store(value=value, axes=axes) | Reshaped(value=value, axes=axes):
+        case ScanLanes(value=value, axes=axes, factor=factor):
+            factor = None if factor is None else change(factor, axes)
+            return replace(one, value=change(value, axes), factor=factor)
+        case Store(value=value, axes=axes):
+            return replace(_with_taken(one, change), value=change(value, axes))
+        case Load():
+            return _with_taken(one, change)
+        case Reshaped(value=value, axes=axes):
             return replace(one, value=change(value, axes))
         case Select(value=value, at=at, axes=axes):
             return replace(one, value=change(value, axes), at=change(at, axes))
@@ -127,13 +136,34 @@ def with_values(one: Instruction, change: Callable[[Value, Axes], Value]) -> Ins
             return one
 
 
+def _with_taken(one: Access, change: Callable[[Value, Axes], Value]) -> Access:
+    """Return a gather or a scatter whose indices are taken from other variables."""
+    changed: dict[str, Affine] = {}
+    taken: list[Variable] = []
+    for variable in one.taken:
+        new = change(variable, variable.axes)
+        assert isinstance(new, Variable)
+        taken.append(new)
+        changed[variable.name] = Affine(((new.name, 1),))
+    if not taken:
+        return one
+    indices = tuple(index.substitute(changed) for index in one.indices)
+    return replace(one, indices=indices, taken=tuple(taken))
+
+
 def values(one: Instruction) -> tuple[Value, ...]:
-    """The values of an instruction itself, without those of a block inside."""
+    """Return the values of an instruction itself, without those of a block inside."""
     match one:
-        case Let(value=value) | Accumulate(value=value) | Store(value=value):
+        case Let(value=value) | Accumulate(value=value):
             return (value,)
+        case Store(value=value, taken=taken):
+            return (value, *taken)
+        case Load(taken=taken):
+            return taken
         case Reshaped(value=value):
             return (value,)
+        case ScanLanes(value=value, factor=factor):
+            return (value,) if factor is None else (factor, value)
         case Select(value=value, at=at):
             return (value, at)
         case Product(left=left, right=right):
@@ -143,20 +173,25 @@ def values(one: Instruction) -> tuple[Value, ...]:
 
 
 def inside(body: tuple[Step, ...]) -> Iterator[Instruction]:
-    """All instructions of a body, those of its blocks too."""
+    """Yield all instructions of a body, those of its blocks too."""
+    return (step.instruction for step in steps_inside(body))
+
+
+def steps_inside(body: tuple[Step, ...]) -> Iterator[Step]:
+    """Yield all steps of a body, those of its blocks too."""
     for step in flat(body):
-        yield step.instruction
+        yield step
         if isinstance(step.instruction, ForLoop | If):
-            yield from inside(step.instruction.body)
+            yield from steps_inside(step.instruction.body)
 
 
 def needed(value: Value) -> Iterator[str]:
-    """The variables that a value is computed from."""
+    """Yield the variables that a value is computed from."""
     for part in walk(value):
         match part:
             case Variable(name=name):
                 yield name
-            case Place(index=index):
+            case IndexValue(index=index):
                 yield from index.labels
             case Holds(test=test):
                 yield from needed_by_test(test)
@@ -168,28 +203,30 @@ def needed(value: Value) -> Iterator[str]:
 
 
 def needed_by_test(test: Test) -> Iterator[str]:
-    """The variables that a test looks at."""
+    """Yield the variables that a test looks at."""
     yield from test.value.labels if test.name is None else (test.name,)
     yield from test.axes
 
 
 def assigned(body: tuple[Step, ...]) -> Iterator[str]:
-    """The variables that are set in a body."""
+    """Yield the variables that are set in a body."""
     for one in inside(body):
         yield from assigned_by(one)
 
 
 def assigned_by(one: Instruction) -> Iterator[str]:
-    """The variables that an instruction sets itself."""
+    """Yield the variables that an instruction sets itself."""
     match one:
         case Select(name=name, index=index):
             yield from (name, index)
+        case ScanLanes(name=name, carry=carry, factors=factors):
+            yield from (name, carry, *((factors,) if factors else ()))
         case Collapse(name=name, source=source, index=index):
             # If it takes several steps, they overwrite the tiles that it starts from.
             yield from (name, source, *(() if index is None else (index,)))
         case LineStart(name=name, shift=shift):
             yield from (shift, name)
-        case Store(block=Block(halved=halved)):
+        case Store(block=DescribedBlock(halved=halved)):
             for half in halved:
                 yield from (half.first, half.second)
         case Lanes(name=name, shifted=shifted):
@@ -199,8 +236,8 @@ def assigned_by(one: Instruction) -> Iterator[str]:
             | TiledLoop(name=name)
             | Mask(name=name)
             | Let(name=name)
-            | Scalar(name=name)
-            | Given(name=name)
+            | LoopScalar(name=name)
+            | GivenScalar(name=name)
             | Fill(name=name)
             | Load(name=name)
             | Address(name=name)
@@ -216,7 +253,7 @@ def assigned_by(one: Instruction) -> Iterator[str]:
 
 
 def accessed(body: tuple[Step, ...], how: type[Load] | type[Store]) -> frozenset[str]:
-    """The tensors that are loaded, or stored to, in a body."""
+    """Return the tensors that are loaded, or stored to, in a body."""
     kinds = (how, CopyLater) if how is Load else (how,)
     return frozenset(
         one.tensor

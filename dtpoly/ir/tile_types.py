@@ -9,43 +9,44 @@ from math import prod
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.operations import OPERATION, Result
+from dtpoly.algorithm.operations import OPERATION, ResultRule
 from dtpoly.frozen import dataclass
-from dtpoly.ir.copies import LoadSlot
+from dtpoly.ir.copy_steps import LoadSlot
 from dtpoly.ir.kernel import (
     OFFSET,
     Accumulate,
     Address,
-    Block,
     Collapse,
+    DescribedBlock,
     Fill,
     ForLoop,
-    Given,
+    GivenScalar,
     If,
     Instruction,
     Lanes,
     Let,
     LineStart,
     Load,
+    LoopScalar,
     Mask,
     Product,
     Reshaped,
-    Scalar,
     Select,
     Step,
     Store,
 )
 from dtpoly.ir.kinds import Element, Named
+from dtpoly.ir.lane_scans import ScanLanes
 from dtpoly.ir.parts import nested, values, walk
 from dtpoly.ir.tile_values import (
     Axes,
     Call,
     Converted,
     Holds,
+    IndexValue,
+    LiteralNumber,
     Masked,
     Merged,
-    Number,
-    Place,
     Test,
     Value,
     Variable,
@@ -69,13 +70,13 @@ class TileType:
         return " of ".join(part for part in (size, element) if part) or "anything"
 
     def fits(self, other: "TileType") -> bool:
-        """Whether both may be the type of one name."""
+        """Return whether both may be the type of one name."""
         is_alike = self.element == other.element or None in (self.element, other.element)
         return is_alike and (self.shape == other.shape or None in (self.shape, other.shape))
 
 
 def element_name(element: Element) -> str:
-    """A type by its name."""
+    """Return a type by its name."""
     return element.name if isinstance(element, Named) else str(element)
 
 
@@ -92,7 +93,7 @@ class Types:
     joined: frozenset[str] = frozenset()
 
     def with_step(self, one: Instruction) -> "Types":
-        """The types behind an instruction."""
+        """Return the types behind an instruction."""
         lanes = {**self.lanes, one.name: one.count} if isinstance(one, Lanes) else self.lanes
         found = dict(_set_by(self, one))
         joined = self.joined - {*found}
@@ -101,13 +102,13 @@ class Types:
         return Types({**self.names, **found}, lanes, joined)
 
     def shape(self, axes: Axes) -> Shape | None:
-        """How many lanes there are along axes, if all of them are lanes."""
+        """Return how many lanes there are along axes, if all of them are lanes."""
         found = [self.lanes[axis] for axis in axes if axis in self.lanes]
         return tuple(found) if len(found) == len(axes) else None
 
 
 def behind(types: Types, body: tuple[Step, ...]) -> Types:
-    """The types at the end of a body."""
+    """Return the types at the end of a body."""
     for step in flat(body):
         match step.instruction:
             case ForLoop() | If():
@@ -134,9 +135,9 @@ def left_otherwise(types: Types, one: Instruction) -> Iterator[str]:
 
 
 def type_of(value: Value) -> Element | None:
-    """The type of a value; that of a number or of an index is what it meets."""
+    """Return the type of a value; that of a number or of an index is what it meets."""
     match value:
-        case Number() | Place():
+        case LiteralNumber() | IndexValue():
             return None
         case Variable() | Call() | Converted() | Masked() | Holds() | Merged():
             return value.dtype
@@ -145,7 +146,7 @@ def type_of(value: Value) -> Element | None:
 
 
 def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:
-    """The types of the names that an instruction sets."""
+    """Yield the types of the names that an instruction sets."""
     match one:
         case Lanes(name=name, count=count, shifted=shifted):
             yield name, TileType(Named(OFFSET), (count,))
@@ -155,7 +156,7 @@ def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:
             yield name, TileType(DType.BOOL, types.shape(test.axes))
         case Let(name=name, value=value, axes=axes):
             yield name, TileType(type_of(value), types.shape(axes))
-        case Given(name=name, dtype=element):
+        case GivenScalar(name=name, dtype=element):
             yield name, TileType(element, ())
         case Fill(name=name, shape=shape, dtype=element):
             yield name, TileType(element, shape)
@@ -167,11 +168,14 @@ def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:
             yield name, TileType(type_of(value), reshaped(one))
         case Collapse():
             yield from _collapsed(types, one)
-        case Scalar(name=name) | Address(name=name):
-            yield name, TileType(None, () if isinstance(one, Scalar) else types.shape(one.axes))
+        case ScanLanes(name=name, axes=axes, dtype=element, factors=factors):
+            for own in (name, *((factors,) if factors else ())):
+                yield own, TileType(element, types.shape(axes))
+        case LoopScalar(name=name) | Address(name=name):
+            yield name, TileType(None, () if isinstance(one, LoopScalar) else types.shape(one.axes))
         case LineStart(name=name, shift=shift):
             yield from ((name, TileType(None, ())), (shift, TileType(None, ())))
-        case Store(block=Block(halved=halved)):
+        case Store(block=DescribedBlock(halved=halved)):
             for half in halved:
                 yield from ((name, TileType(None, None)) for name in (half.first, half.second))
         case _:
@@ -179,20 +183,20 @@ def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:
 
 
 def _of_block(one: Load) -> Shape | None:
-    """The lanes of a tile that a descriptor loads; it needs no names of them."""
+    """Return the lanes of a tile that a descriptor loads; it needs no names of them."""
     block = one.block
     return None if block is None else tuple(block.shape[axis] for axis in block.order)
 
 
 def reshaped(one: Reshaped) -> Shape:
-    """The lanes of what was given another shape."""
+    """Return the lanes of what was given another shape."""
     if one.is_joined:
         return tuple(map(_together, one.counts))
     return tuple(count for group in one.counts for count in group)
 
 
 def _together(counts: Shape) -> Count:
-    """How many lanes several axes have together."""
+    """Return how many lanes several axes have together."""
     known = prod(count for count in counts if isinstance(count, int))
     names = sorted(count for count in counts if isinstance(count, str))
     if not names:
@@ -233,8 +237,15 @@ def misfits(types: Types, one: Instruction) -> Iterator[str]:
             yield from _in_sight(types, axes)
             yield from _accumulated(types, name, TileType(element, types.shape(axes)))
             yield from _alike(element, (value,), "what is accumulated")
+        case ScanLanes(carry=carry, axes=axes, dtype=element, along=along):
+            yield from _in_sight(types, axes)
+            rest = tuple(axis for axis in axes if axis != along)
+            yield from _accumulated(types, carry, TileType(element, types.shape(rest)))
+            yield from _alike(element, values(one), "what is scanned")
         case Select(name=name, index=index, axes=axes, value=value, at=at):
             shape = types.shape(axes)
+            if one.count and shape is not None:
+                shape = (*shape[:-1], one.count)
             yield from _accumulated(types, name, TileType(type_of(value), shape))
             yield from _accumulated(types, index, TileType(type_of(at), shape))
         case Product():
@@ -250,21 +261,21 @@ def misfits(types: Types, one: Instruction) -> Iterator[str]:
 
 
 def _in_sight(types: Types, axes: Axes) -> Iterator[str]:
-    """What a tile varies along are lanes."""
+    """Report axes of a tile that are no lanes here."""
     for axis in axes:
         if axis not in types.lanes:
             yield f"the tile varies along '{axis}', which is no name of lanes"
 
 
 def _accumulated(types: Types, name: str, wanted: TileType) -> Iterator[str]:
-    """An accumulator has the type and the lanes of what it takes in."""
+    """Report an accumulator of another type, or with other lanes, than what it takes in."""
     own = types.names.get(name)
     if own is not None and not own.fits(wanted):
         yield f"the accumulator '{name}' is {own}, and {wanted} is added to it"
 
 
 def _alike(element: Element, operands: tuple[Value, ...], what: str) -> Iterator[str]:
-    """What meets has one type; numbers and indices take it on."""
+    """Report operands of another type than is asked for; numbers and indices take on any type."""
     for one in operands:
         own = type_of(one)
         if own is not None and own != element:
@@ -272,7 +283,7 @@ def _alike(element: Element, operands: tuple[Value, ...], what: str) -> Iterator
 
 
 def _product(types: Types, one: Product) -> Iterator[str]:
-    """The accumulator has the rows of the left side and the columns of the right one."""
+    """Report an accumulator without the rows of the left side and the columns of the right one."""
     rows = _side(types, one.left, one.left_axes)
     columns = _side(types, one.right, one.right_axes)
     shape = None if rows is None or columns is None else (*rows[:-1], columns[-1])
@@ -285,7 +296,7 @@ def _product(types: Types, one: Product) -> Iterator[str]:
 
 
 def _side(types: Types, value: Value, axes: Axes) -> Shape | None:
-    """The lanes of a side of a product, in the order of its axes."""
+    """Return the lanes of a side of a product, in the order of its axes."""
     if isinstance(value, Variable) and value.name in types.joined:
         shape = types.names[value.name].shape
         if shape is None or sorted(value.axes) != sorted(axes) or len(shape) != len(axes):
@@ -296,7 +307,7 @@ def _side(types: Types, value: Value, axes: Axes) -> Shape | None:
 
 
 def _in_tests(types: Types, one: Instruction) -> Iterator[str]:
-    """A test that has a name is a tile of truths; it varies along axes of what it is about."""
+    """Report tests with names that are no tiles of truths, or vary along other axes."""
     for part in nested(one):
         if isinstance(part, Test) and part.name is not None and part.name in types.names:
             own, used = types.names[part.name], TileType(DType.BOOL, types.shape(part.own))
@@ -309,7 +320,7 @@ def _in_tests(types: Types, one: Instruction) -> Iterator[str]:
 
 
 def _in_indices(types: Types, one: Load | Store) -> Iterator[str]:
-    """What varies in an index is an axis of the tile, or is taken."""
+    """Report an index that varies along lanes which are no axis of the tile, and are not taken."""
     taken = {variable.name: variable for variable in one.taken}
     for variable in one.taken:
         yield from _in_value(types, variable)
@@ -332,7 +343,7 @@ def _in_value(types: Types, value: Value) -> Iterator[str]:
                 own, used = types.names[name], TileType(element, shape)
                 if not own.fits(used):
                     yield f"'{name}' is {own}, and is used as {used}"
-            case Place(index=index, axes=axes):
+            case IndexValue(index=index, axes=axes):
                 tiles = (name for name in index.labels if name in types.names)
                 for name in (one for one in tiles if types.names[one].shape):
                     if name not in axes:
@@ -348,10 +359,13 @@ def _in_value(types: Types, value: Value) -> Iterator[str]:
 
 
 def _operands(operation: str, operands: tuple[Value, ...], element: Element) -> Iterator[str]:
-    """The operands of an operation have been brought to one type."""
+    """Report operands of an operation that were not brought to one type."""
     result, what = OPERATION[operation].result, f"an operand of '{operation}'"
-    chosen = operands[1:] if result is Result.CHOSEN else operands
-    if result is not Result.BOOL:
+    if result in (ResultRule.LONG, ResultRule.SINGLE):
+        yield from _alike(DType.I64, operands, what)
+        return
+    chosen = operands[1:] if result is ResultRule.CHOSEN else operands
+    if result is not ResultRule.BOOL:
         yield from _alike(element, chosen, what)
         return
     kinds = dict.fromkeys(kind for one in operands if (kind := type_of(one)) is not None)

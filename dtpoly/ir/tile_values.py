@@ -39,14 +39,14 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class LiteralNumber:
     """A literal; its type is that of what it meets."""
 
     value: int | float
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IndexValue:
     """An index as a value."""
 
     index: Affine
@@ -85,7 +85,7 @@ class Masked:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """Whether a test holds, as a value."""
+    """The truth of a test, as a value."""
 
     test: "Test"
     axes: Axes
@@ -103,16 +103,16 @@ class Merged:
     dtype: Element
 
 
-Value = Variable | Number | Place | Call | Converted | Masked | Holds | Merged
+Value = Variable | LiteralNumber | IndexValue | Call | Converted | Masked | Holds | Merged
 
 
 def axes_of(value: Value) -> Axes:
-    """The axes a value varies along."""
-    return () if isinstance(value, Number) else value.axes
+    """Return the axes a value varies along."""
+    return () if isinstance(value, LiteralNumber) else value.axes
 
 
 def all_hold(tests: Sequence[Test], order: Axes) -> Value:
-    """Whether every one of some tests holds.
+    """Return whether every one of some tests holds.
 
     Each part varies along its own axes alone: it may be computed before a loop, under a name that
     is indexed as what it is.

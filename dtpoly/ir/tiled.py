@@ -7,16 +7,16 @@ Lowering makes tiled loops of isl's loops. What looks at a kernel in the order i
 printing does, takes them for the two steps that they stand for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.ir.kernel import ForLoop, If, Step, TiledLoop
+from dtpoly.ir.kernel import ForLoop, If, Instruction, Step, TiledLoop
 from dtpoly.poly.loops import Combined, Compared, Condition
 
 
 def parts_of(step: Step) -> tuple[Step, Step]:
-    """The loop over whole tiles, and the branch for what is left, that a tiled loop stands for."""
+    """Return the loop over whole tiles and the branch for what is left, of a tiled loop."""
     one = step.instruction
     assert isinstance(one, TiledLoop)
     stop = one.size + Affine((), 1 - one.step)
@@ -26,7 +26,7 @@ def parts_of(step: Step) -> tuple[Step, Step]:
 
 
 def with_parts(step: Step, loop: Step, rest: Step) -> Step:
-    """The tiled loop whose parts have become these: their bodies are others, and no more."""
+    """Return the tiled loop whose parts have become these: their bodies are others, and no more."""
     one, main, tail = step.instruction, loop.instruction, rest.instruction
     assert isinstance(one, TiledLoop)
     assert isinstance(main, ForLoop)
@@ -36,7 +36,7 @@ def with_parts(step: Step, loop: Step, rest: Step) -> Step:
 
 
 def tiled(loop: Step, rest: Step) -> Step | None:
-    """The tiled loop that two steps are; None if the second is not what is left of the first."""
+    """Return the tiled loop that two steps make; None if the second is not the first's rest."""
     match loop.instruction, rest.instruction:
         case (
             ForLoop(start=Affine(terms=(), constant=0), stop=Affine() as stop) as main,
@@ -46,23 +46,49 @@ def tiled(loop: Step, rest: Step) -> Step | None:
         case _:
             return None
     made = TiledLoop(
-        main.name,
-        size,
-        main.step,
-        main.body,
-        tail.body,
-        rest.origin,
-        tail.unless,
-        main.unroll,
-        main.is_pipelined,
+        name=main.name,
+        size=size,
+        step=main.step,
+        main=main.body,
+        tail=tail.body,
+        tail_origin=rest.origin,
+        unless=tail.unless,
+        unroll=main.unroll,
+        is_pipelined=main.is_pipelined,
     )
     step = replace(loop, instruction=made)
     is_whole = condition == _is_left(size, main.step) and parts_of(step) == (loop, rest)
     return step if is_whole else None
 
 
+def blocks_of(step: Step) -> tuple[Step, ...]:
+    """Return a block as loops and branches with one body each, in the order in which they run."""
+    return parts_of(step) if isinstance(step.instruction, TiledLoop) else (step,)
+
+
+def of_blocks(step: Step, blocks: Sequence[Step]) -> Step:
+    """Return the block of which these are the loops and branches now."""
+    if isinstance(step.instruction, TiledLoop):
+        return with_parts(step, *blocks)
+    return blocks[0]
+
+
+def is_alike(first: Instruction, second: Instruction) -> bool:
+    """Return whether two blocks are run through in the same way."""
+    match first, second:
+        case ForLoop(), ForLoop():
+            return replace(second, name=first.name, body=first.body) == first
+        case TiledLoop(main=main, tail=tail, tail_origin=origin), TiledLoop():
+            own = replace(second, main=main, tail=tail, tail_origin=origin)
+            return replace(own, name=first.name) == first
+        case If(), If():
+            return replace(second, body=first.body) == first
+        case _:
+            return False
+
+
 def flat(body: tuple[Step, ...]) -> Iterator[Step]:
-    """The steps of a body as they run: tiled loops as a loop and a branch."""
+    """Yield the steps of a body as they run: tiled loops as a loop and a branch."""
     for step in body:
         if isinstance(step.instruction, TiledLoop):
             yield from parts_of(step)

@@ -1,1 +1,1 @@
-"""A launch as data: what codegen completes, the runtime carries out, and the verifier reads."""
+"""Describes launches as data, which codegen makes, the runtime does and the verifier reads."""

@@ -59,7 +59,7 @@ class FormulaName:
 
 @dataclass(frozen=True, slots=True)
 class FormulaExtent:
-    """How long an axis of an input is: `A.shape[0]`."""
+    """The length of an axis of an input: `A.shape[0]`."""
 
     tensor: str
     axis: int
@@ -67,7 +67,7 @@ class FormulaExtent:
 
 @dataclass(frozen=True, slots=True)
 class Stride:
-    """How far apart neighbours along an axis are: `A.stride(0)`."""
+    """The distance of neighbours along an axis: `A.stride(0)`."""
 
     tensor: str
     axis: int
@@ -92,7 +92,7 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class FormulaCompared:
-    """Whether two numbers are so."""
+    """A comparison of two numbers."""
 
     comparison: Comparison
     left: "Formula"
@@ -107,9 +107,9 @@ class NotAFormulaError(Exception):
     """A text is no formula: where, and why."""
 
 
-def show(formula: Formula) -> str:
-    """A formula as text."""
-    return _shown(formula, 0)
+def show(formula: Formula, names: Mapping[str, str] | None = None) -> str:
+    """Return a formula as text; `names` has what its functions are called, if not as in plans."""
+    return _shown(formula, 0, names or {})
 
 
 def show_truth(truth: Truth) -> str:
@@ -117,7 +117,20 @@ def show_truth(truth: Truth) -> str:
     return " and ".join(f"{show(o.left)} {o.comparison} {show(o.right)}" for o in truth)
 
 
-def _shown(formula: Formula, binds: int) -> str:
+def functions_in(formula: Formula) -> set[str]:
+    """The functions that a formula applies."""
+    match formula:
+        case FormulaOperation(left=left, right=right):
+            return functions_in(left) | functions_in(right)
+        case Applied(function=function, arguments=arguments):
+            return set[str]({function}).union(*map(functions_in, arguments))
+        case FormulaNumber() | FormulaName() | FormulaExtent() | Stride():
+            return set()
+        case _:
+            assert_never(formula)
+
+
+def _shown(formula: Formula, binds: int, names: Mapping[str, str]) -> str:
     match formula:
         case FormulaNumber(value=value):
             # Python reads a sign as an operation on what follows it.
@@ -130,21 +143,37 @@ def _shown(formula: Formula, binds: int) -> str:
             return f"{tensor}.stride({axis})"
         case FormulaOperation(operator=operator, left=left, right=right):
             mine = BINDS[operator]
-            text = f"{_shown(left, mine)} {operator} {_shown(right, mine + 1)}"
+            text = f"{_shown(left, mine, names)} {operator} {_shown(right, mine + 1, names)}"
             return f"({text})" if mine < binds else text
         case Applied(function=function, arguments=arguments):
-            return f"{function}({', '.join(map(show, arguments))})"
+            inner = ", ".join(_shown(one, 0, names) for one in arguments)
+            return f"{names.get(function, function)}({inner})"
+        case _:
+            assert_never(formula)
+
+
+def names_in(formula: Formula) -> set[str]:
+    """Return the names of sizes and numbers that a formula is computed from."""
+    match formula:
+        case FormulaName(name=name):
+            return {name}
+        case FormulaOperation(left=left, right=right):
+            return names_in(left) | names_in(right)
+        case Applied(arguments=arguments):
+            return set[str]().union(*map(names_in, arguments))
+        case FormulaNumber() | FormulaExtent() | Stride():
+            return set()
         case _:
             assert_never(formula)
 
 
 def parse(text: str) -> Formula:
-    """The formula that a text is. Raises NotAFormulaError."""
+    """Return the formula that a text is. Raises NotAFormulaError."""
     return _formula(_tree(text), 0)
 
 
 def parse_truth(text: str) -> Truth:
-    """The conditions that a text is. Raises NotAFormulaError."""
+    """Return the conditions that a text is. Raises NotAFormulaError."""
     node = _tree(text)
     parts = node.values if isinstance(node, ast.BoolOp) and _is_and(node) else [node]
     return tuple(map(_compared, parts))
@@ -231,7 +260,7 @@ Known = Callable[[FormulaName | FormulaExtent | Stride], int]
 
 
 def value_of(formula: Formula, known: Known) -> int:
-    """The number that a formula comes to, by what is known of a call."""
+    """Return the number that a formula comes to, by what is known of a call."""
     match formula:
         case FormulaNumber(value=value):
             return value
@@ -246,7 +275,7 @@ def value_of(formula: Formula, known: Known) -> int:
 
 
 def holds(truth: Truth, known: Known) -> bool:
-    """Whether all conditions hold."""
+    """Return whether all conditions hold."""
     return all(
         _is_so(one.comparison, value_of(one.left, known), value_of(one.right, known))
         for one in truth
@@ -286,7 +315,7 @@ def _result(function: Function, given: list[int]) -> int:
 
 
 def _fit(extent: int, low: int, high: int, coefficient: int) -> int:
-    """The largest size of a label for which an index stays inside of an axis.
+    """Return the largest size of a label for which an index stays inside of an axis.
 
     From low to high is what the index is where that label is 0.
     """

@@ -46,6 +46,8 @@ class Launch:
     # What directives make of the lowered body, before anything else is done with it. Each takes a
     # `Body` and gives steps; their module is not loaded where schedules are only checked.
     passes: tuple[Callable[[Any], Any], ...] = ()
+    # Reductions that are computed in the loop of a Func that depends on them; each with that Func.
+    running: tuple[tuple[str, str], ...] = ()
 
     def flaw(self) -> str | None:
         """Say which number no launch can have; None if all are possible."""
@@ -55,12 +57,17 @@ class Launch:
 
     @property
     def runs_ahead(self) -> bool:
-        """Whether loads of later iterations overlap with the work of earlier ones."""
+        """Return whether loads of later iterations overlap with the work of earlier ones."""
         return (self.num_stages or 1) > 1
 
     @property
+    def may_wait(self) -> bool:
+        """Return whether it may be placed while others run, so that it has to wait for them."""
+        return self.is_early or self.is_first_of_panel or self.panel is not None
+
+    @property
     def may_specialize(self) -> bool:
-        """Whether some of its warps may load for the others.
+        """Return whether some of its warps may load for the others.
 
         With one stage, nothing could be loaded before it is needed.
         """

@@ -13,7 +13,7 @@ Sizes = tuple[tuple[str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """So many blocks of a label that follow each other before the next block of the others."""
+    """A number of blocks of a label that follow each other before the other labels go on."""
 
     label: str
     name: str
@@ -31,7 +31,7 @@ class Partial:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All that a schedule says of one kernel but for what is fused into it.
+    """The loops of one kernel, as a schedule says them, without what is fused into it.
 
     A tile of 0 is the whole block or label. `each` is how many programs a multiprocessor keeps.
     """
@@ -53,11 +53,11 @@ class Layout:
     is_early: bool = False
 
     def block(self, label: str) -> int | None:
-        """The block of a label, if it has one."""
+        """Return the block of a label, if it has one."""
         return dict(self.blocks).get(label)
 
     def tile(self, label: str) -> int:
-        """How many indices of a label are computed together; 0 is all of them."""
+        """Return how many indices of a label are computed together; 0 is all of them."""
         return dict(self.tiles).get(label, 1)
 
 
@@ -76,7 +76,7 @@ class Decided:
     shared: int  # bytes of shared memory
 
     def span(self, label: str) -> int:
-        """How many indices of a label are computed together."""
+        """Return how many indices of a label are computed together."""
         size = self.sizes.get(label, 0)
         around = self.layout.block(label) or size
         tile = self.layout.tile(label)
@@ -84,14 +84,14 @@ class Decided:
 
     @property
     def elements(self) -> int:
-        """How many elements a program has at once, of the largest tile that anything has."""
+        """Return how many elements a program has at once, of the largest tile that anything has."""
         return max(prod(map(self.span, labels)) for labels in self.kept)
 
     @property
     def blocks(self) -> int:
-        """How many blocks there are, apart from those of a reduction in parts."""
+        """Return how many blocks there are, apart from those of a reduction in parts."""
         return prod(self.parts(label, size) for label, size in self.layout.blocks)
 
     def parts(self, label: str, size: int) -> int:
-        """How many parts of a size a label has; the last one may be smaller."""
+        """Return how many parts of a size a label has; the last one may be smaller."""
         return -(-self.sizes[label] // size)

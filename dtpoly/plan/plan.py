@@ -137,6 +137,7 @@ class PlannedTensor:
     shape: tuple[Formula, ...]
     dtype: Terms | str
     is_pitched: bool = False
+    into: str = ""  # the input whose memory a result takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ class PlannedDescriptor:
 
 @dataclass(frozen=True, slots=True)
 class PlannedTile:
-    """How many elements a Func's largest tile has, and the directive that gives smaller ones."""
+    """The number of elements of a Func's largest tile, and the directive that makes it smaller."""
 
     func: str
     elements: Formula
@@ -209,7 +210,7 @@ class PlannedPanels:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a call of a function does. A call is refused in this order, and then launches."""
+    """The description of a function. Its fields stand in the order in which they refuse a call."""
 
     function: str
     names: Mapping[str, str]  # what the source calls a parameter or a label, where that differs

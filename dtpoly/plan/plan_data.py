@@ -33,7 +33,7 @@ Data = dict[str, Any]
 
 
 def data_of(plan: Plan) -> Data:
-    """The plan as dictionaries, tuples, strings and numbers."""
+    """Return the plan as dictionaries, tuples, strings and numbers."""
     passed = {one.label: one.instead for one in plan.sizes if one.is_passed}
     return {
         "function": plan.function,
@@ -56,7 +56,7 @@ def data_of(plan: Plan) -> Data:
 
 
 def _some(key: str, value: Any) -> Data:
-    """The value under its key, if there is anything in it."""
+    """Return the value under its key, if there is anything in it."""
     return {key: value} if value else {}
 
 
@@ -116,7 +116,8 @@ def _type(one: PlannedType) -> str:
 
 def _tensor(one: PlannedTensor) -> Data:
     dtype = f"type({one.dtype})" if isinstance(one.dtype, str) else _terms(one.dtype)
-    return {"shape": _all(one.shape), "dtype": dtype, **_some("pitched", one.is_pitched)}
+    more = {**_some("pitched", one.is_pitched), **_some("into", one.into)}
+    return {"shape": _all(one.shape), "dtype": dtype, **more}
 
 
 def _panels(one: PlannedPanels) -> Data:
@@ -178,7 +179,7 @@ def _laid_out(head: str, value: Any, tail: str, indent: int) -> list[str]:
 
 
 def _has_launches(value: Any) -> bool:
-    """Whether launches are in it, or it is one: each entry of these has a line of its own."""
+    """Return whether a value is a launch or has some: then each of its entries has its own line."""
     if isinstance(value, dict):
         return "kernel" in value or "launches" in value
     return isinstance(value, list) and any(_has_launches(part) for _, part in _parts(value))
@@ -191,7 +192,7 @@ def _brackets(value: Any) -> tuple[str, str]:
 
 
 def _pieces(text: str, width: int) -> list[str]:
-    """A long text in pieces that Python joins again; all but the first begin with a space."""
+    """Cut a long text into pieces that Python joins; all but the first begin with a space."""
     made = [""]
     for word in text.split(" "):
         if made[-1] and len(made[-1]) + 1 + len(word) > width:
@@ -225,6 +226,6 @@ def _on_a_line(value: Any) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A string as formatters write it: with double quotes, if it has none itself."""
+    """Return a string as formatters write it: with double quotes, if it has none itself."""
     made = repr(text)
     return made if '"' in text or "'" in text else f'"{made[1:-1]}"'

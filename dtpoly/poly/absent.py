@@ -11,27 +11,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 from dtpoly.algorithm.expressions import Affine, Dot, free_labels
-from dtpoly.poly import executed
+from dtpoly.poly import executed_tiles as executed
 from dtpoly.poly.axes import several
 from dtpoly.poly.launched import where_launched
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile
 from dtpoly.poly.masks import (
     Condition,
     active_lanes,
     addressed_lanes_of,
+    label_indices,
     lane_dims,
     mask,
     named_affs,
-    start_name,
 )
 from dtpoly.poly.model import Model
 from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import Affs, affs, set_space, to_aff
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import StatementTiles
 
 
-def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set, programs: isl.Set) -> isl.Set:
+def any_sizes(
+    model: Model, tiles: Sequence[StatementTiles], params: isl.Set, programs: isl.Set
+) -> isl.Set:
     """Return the facts about sizes and programs if only the labels of the grid surely have indices.
 
     `params` holds the facts where a program has something to do, and `programs` those where a
@@ -48,7 +50,7 @@ def any_sizes(model: Model, tiles: Sequence[Tiles], params: isl.Set, programs: i
 
 
 def is_idle(
-    model: Model, tiles: Sequence[Tiles], nodes: Sequence[LoopNode], sizes: isl.Set
+    model: Model, tiles: Sequence[StatementTiles], nodes: Sequence[LoopNode], sizes: isl.Set
 ) -> bool:
     """True if no lane computes outside its tensors where some size is 0."""
     of = affs(set_space("", (), model.params))
@@ -62,7 +64,7 @@ def is_idle(
 
 
 def _is_idle(
-    model: Model, tiles: Sequence[Tiles], nodes: Sequence[LoopNode], sizes: isl.Set
+    model: Model, tiles: Sequence[StatementTiles], nodes: Sequence[LoopNode], sizes: isl.Set
 ) -> bool:
     by_name = {one.name: one for one in tiles}
     found = _executed(nodes, executed.outside(sizes), by_name)
@@ -70,7 +72,7 @@ def _is_idle(
 
 
 def _executed(
-    nodes: Sequence[LoopNode], around: isl.Set, tiles: Mapping[str, Tiles]
+    nodes: Sequence[LoopNode], around: isl.Set, tiles: Mapping[str, StatementTiles]
 ) -> Iterator[tuple[Tile, isl.Set]]:
     """Yield each tile with the set of places where it is executed, needed or not."""
     if around.is_empty():
@@ -90,7 +92,7 @@ def _executed(
                 yield node, executed.tiles_here(around, start, whole)
 
 
-def _is_inside(model: Model, tiles: Tiles, tile: Tile, here: isl.Set) -> bool:
+def _is_inside(model: Model, tiles: StatementTiles, tile: Tile, here: isl.Set) -> bool:
     """True if each lane of a tile that passes its mask has indices within its tensors there.
 
     The lane may be an instance that nobody needs. Then its reads are valid, and nobody uses its
@@ -134,8 +136,9 @@ def _pass_inside(
 def _is_ruled_out(lanes: isl.Set, of: Affs, way: Sequence[Condition], side: Affine) -> bool:
     """True if no lane that passes a mask lies on the wrong side of one bound.
 
-    A condition that is left out where a size is a multiple of a number holds there for another
-    reason. Such a condition is used only if it is the bound itself.
+    A condition with a `multiple` is left out of the mask where its size is a multiple of that
+    number. It is used only if it is the bound itself: then lanes on the wrong side pass the mask
+    only where it is left out.
     """
     wrong = to_aff(side, of).lt_set(of[0])
     for one in way:
@@ -146,12 +149,15 @@ def _is_ruled_out(lanes: isl.Set, of: Affs, way: Sequence[Condition], side: Affi
     return lanes.is_disjoint(wrong)
 
 
-def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator[tuple[str, ...]]:
+def _loaded_apart(
+    tiles: StatementTiles, ways: Sequence[Sequence[Condition]]
+) -> Iterator[tuple[str, ...]]:
     """Yield the labels of each side of a product that is loaded with a mask of its own.
 
-    That is so if a condition ties the lanes of a side to other lanes. Each side of a matrix product
-    has lanes that the other side lacks, so a side is loaded with a mask of its own. Other products
-    load their operands with all lanes.
+    Each side of a matrix product has lanes that the other side lacks. A condition may tie lanes of
+    a side to lanes that the side does not have. It cannot be tested when that side is loaded, so
+    the side has a mask of its own, which says less. Other products load their operands with all
+    lanes, and so with the mask of the tile.
     """
     body = tiles.statement.body
     if not isinstance(body, Dot):
@@ -166,15 +172,11 @@ def _loaded_apart(tiles: Tiles, ways: Sequence[Sequence[Condition]]) -> Iterator
             yield tuple(label for label in tiles.statement.labels if label in own)
 
 
-def _sides(model: Model, tiles: Tiles, labels: Sequence[str]) -> Iterator[Affine]:
+def _sides(model: Model, tiles: StatementTiles, labels: Sequence[str]) -> Iterator[Affine]:
     """Yield expressions that are all at least 0 exactly where the labels are within their sizes."""
-    named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
+    indices = label_indices(tiles)
     for label in labels:
-        index = Affine(((start_name(label), 1),))
-        for one in tiles.of_label(label):
-            dim = named[one.axis]
-            lane = Affine(((dim.name, 1),))
-            index = lane if dim.is_index else index + lane.scaled(one.step)
+        index = indices[label]
         yield index
         if label in model.size_of:
             yield Affine(((model.size_of[label], 1),), -1) - index

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.dependences import Dependence, DependenceKind
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import (
     Broken,

@@ -38,6 +38,11 @@ class Axis:
         return Affine(((self.name, 1),))
 
     @property
+    def is_backwards(self) -> bool:
+        """True if a loop goes from the end of its index to the beginning."""
+        return self.time == self.value.scaled(-1)
+
+    @property
     def is_single(self) -> bool:
         """True if the axis has only one tile, so that its value is the origin."""
         return self.step is None or (self.extent is not None and self.step >= self.extent)
@@ -110,13 +115,13 @@ def resolved(index: Affine, named: Named) -> Affine:
 
     An axis of a single tile becomes its origin.
     """
-    for name, _ in index.terms:
+    for name, _ in index.linear:
         if name in named and named[name].is_single:
             break
     else:
         return index
     total = Affine((), index.constant)
-    for name, coefficient in index.terms:
+    for name, coefficient in index.linear:
         axis = named.get(name)
         one = Affine(((name, 1),))
         if axis is not None and axis.is_single:

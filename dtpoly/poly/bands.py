@@ -10,15 +10,16 @@ from functools import reduce
 
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.full import full_iterations
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
+from dtpoly.poly.model import is_ranged
 from dtpoly.poly.order import coordinate_map
 from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import affs
-from dtpoly.poly.tiles import Tiles, unnamed
+from dtpoly.poly.tiles import StatementTiles, unnamed
 
 
 def schedule_of(
-    tiles: Sequence[Tiles], flat: Set[str] = frozenset(), *, with_full: bool
+    tiles: Sequence[StatementTiles], flat: Set[str] = frozenset(), *, with_full: bool
 ) -> isl.Schedule:
     """Return a schedule tree with a band for each loop, under a mark that names its axis.
 
@@ -30,7 +31,7 @@ def schedule_of(
     return _insert(root.child(0), tuple(tiles), 0, (), kept).get_schedule()
 
 
-def in_sequence(tiles: Sequence[Tiles], depth: int = 0) -> list[Sequence[Tiles]]:
+def in_sequence(tiles: Sequence[StatementTiles], depth: int = 0) -> list[Sequence[StatementTiles]]:
     """Divide the tiles into the parts that share no loop, in order."""
     steps = [one.path.steps[depth] for one in tiles if depth < len(one.path.steps)]
     if not steps or (isinstance(steps[0], Axis) and not steps[0].is_single):
@@ -39,7 +40,7 @@ def in_sequence(tiles: Sequence[Tiles], depth: int = 0) -> list[Sequence[Tiles]]
     return [inner for part in parts for inner in in_sequence(part, depth + 1)]
 
 
-def _groups(tiles: Sequence[Tiles], depth: int) -> list[Sequence[Tiles]]:
+def _groups(tiles: Sequence[StatementTiles], depth: int) -> list[Sequence[StatementTiles]]:
     """Group the tiles that have the same position in a sequence, in the order of positions."""
     positions = sorted({int(str(one.path.steps[depth])) for one in tiles})
     return [[one for one in tiles if one.path.steps[depth] == at] for at in positions]
@@ -51,7 +52,7 @@ def _union(sets: Sequence[isl.Set]) -> isl.UnionSet:
 
 def _insert(
     node: isl.ScheduleNode,
-    tiles: Sequence[Tiles],
+    tiles: Sequence[StatementTiles],
     depth: int,
     outer: tuple[str, ...],
     whole: Set[str] | None,
@@ -79,7 +80,8 @@ def _insert(
     if whole is not None and first.label not in whole and is_innermost and not is_boxed:
         full = full_iterations(tiles, times, first.label)
         if full is not None and not full.is_empty():
-            node = node.band_set_ast_build_options(_isolated(full, len(outer)))
+            is_apart = any(is_ranged(one.statement, first.label) for one in tiles)
+            node = node.band_set_ast_build_options(_isolated(full, len(outer), is_apart=is_apart))
     return _insert(node.child(0), tiles, depth + 1, names, whole).parent().parent()
 
 
@@ -89,7 +91,7 @@ def _is_loop(step: Axis | int) -> bool:
 
 def _sequence(
     node: isl.ScheduleNode,
-    tiles: Sequence[Tiles],
+    tiles: Sequence[StatementTiles],
     depth: int,
     outer: tuple[str, ...],
     whole: Set[str] | None,
@@ -105,7 +107,7 @@ def _sequence(
     return node
 
 
-def _times(one: Tiles, names: tuple[str, ...]) -> isl.Map:
+def _times(one: StatementTiles, names: tuple[str, ...]) -> isl.Map:
     """Return the relation `tile -> iteration` of the named loops; a tile lies in one iteration."""
     place = coordinate_map(one.path, one.statement, names)
     place = place.align_params(one.instances.get_space()).reset_tuple_id(isl.dim_type.in_)
@@ -125,13 +127,13 @@ def _times_of(place: isl.Map, instances: isl.Set, tile_of: isl.Map, domain: isl.
     return times.coalesce()
 
 
-def _values(tiles: Sequence[Tiles], times: Sequence[isl.Map]) -> isl.MultiUnionPwAff:
+def _values(tiles: Sequence[StatementTiles], times: Sequence[isl.Map]) -> isl.MultiUnionPwAff:
     """Return the value of the innermost loop of `times`, for each tile."""
     parts = [_value(one, time) for one, time in zip(tiles, times, strict=True)]
     return isl.MultiUnionPwAff.from_union_pw_aff(reduce(lambda a, b: a.union_add(b), parts))
 
 
-def _value(one: Tiles, times: isl.Map) -> isl.UnionPwAff:
+def _value(one: StatementTiles, times: isl.Map) -> isl.UnionPwAff:
     last = times.project_out(isl.dim_type.out, 0, times.dim(isl.dim_type.out) - 1)
     domain, plain = one.domain.reset_tuple_id(), last.reset_tuple_id(isl.dim_type.in_)
     start = remembered(lambda: ("start", str(domain), str(plain)), lambda: _start(domain, plain))
@@ -165,10 +167,16 @@ def _seen(times: isl.Map) -> isl.Map:
     return (times if later.is_empty() else later).sample().to_map()
 
 
-def _isolated(full: isl.Set, depth: int) -> isl.UnionSet:
-    """Return isl's option to put full iterations into a loop of their own, before the others."""
+def _isolated(full: isl.Set, depth: int, *, is_apart: bool) -> isl.UnionSet:
+    """Return isl's option to put full iterations into a loop of their own, before the others.
+
+    The others share a loop, unless `is_apart`. Then those at a bound of a range do not share one
+    with those at the end of a size, since their loop would go over the full ones as well.
+    """
     outer = full.dim(isl.dim_type.set) - 1
     assert outer == depth
     pair = isl.Map.from_range(full).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, outer)
     isolate = isl.UnionSet.from_set(pair.wrap().set_tuple_name("isolate"))
-    return isolate.union(isl.UnionSet("{ atomic[0]; [isolate[] -> atomic[0]] }"))
+    rest = "{ separate[0] }" if is_apart else "{ atomic[0] }"
+    full_ones = isl.UnionSet("{ [isolate[] -> atomic[0]] }")
+    return isolate.union(full_ones).union(isl.UnionSet(rest))

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Access
 from dtpoly.poly.spaces import affs, to_map
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import StatementTiles
 
 
-def copies_read(tiles: Tiles) -> Iterator[Access]:
+def copies_read(tiles: StatementTiles) -> Iterator[Access]:
     """Yield the reads of private copies of other Funcs."""
     writes = tiles.statement.writes.array
     for read in tiles.statement.reads:
@@ -24,7 +24,7 @@ def copies_read(tiles: Tiles) -> Iterator[Access]:
 
 
 def within_sizes(
-    tiles: Tiles, lanes: tuple[str, ...], size_of: Mapping[str, str], of: isl.Set
+    tiles: StatementTiles, lanes: tuple[str, ...], size_of: Mapping[str, str], of: isl.Set
 ) -> isl.Set:
     """Return the lanes whose labels have such indices.
 
@@ -40,7 +40,7 @@ def within_sizes(
 
 
 def reads_what_is_there(
-    tiles: Tiles, lanes: tuple[str, ...], needed: isl.Set, computed: isl.Set
+    tiles: StatementTiles, lanes: tuple[str, ...], needed: isl.Set, computed: isl.Set
 ) -> bool:
     """True if the computed lanes read nothing of a copy before what the needed lanes read.
 
@@ -64,7 +64,7 @@ def _func(array: str) -> str:
     return array.split("@")[0].split(".")[0]
 
 
-def _instances(tiles: Tiles, lanes: tuple[str, ...], some: isl.Set) -> isl.Map:
+def _instances(tiles: StatementTiles, lanes: tuple[str, ...], some: isl.Set) -> isl.Map:
     """Return the relation `[tile, lanes] -> instance`.
 
     Each label has the index of its lane, or of its tile.

@@ -18,7 +18,7 @@ from dtpoly.poly.axes import (
     is_absolute,
     several,
 )
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Statement
 from dtpoly.poly.spaces import Affs
 
@@ -142,7 +142,7 @@ def at(index: Affine, zero: V, values: Mapping[str | int, V]) -> V:
     """Return the value of an index, given the values of its names."""
     # Most indices are one name alone, and then there is nothing to compute.
     total = zero + index.constant if index.constant or not index.terms else None
-    for name, coefficient in index.terms:
+    for name, coefficient in index.linear:
         value = values[name] if coefficient == 1 else values[name] * coefficient
         total = value if total is None else total + value
     return zero if total is None else total

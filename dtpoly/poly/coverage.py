@@ -12,7 +12,7 @@ from functools import reduce
 from dtpoly.poly.axes import Path, finest, is_absolute, resolved, several
 from dtpoly.poly.coordinates import unreached
 from dtpoly.poly.dependences import Dependence, DependenceKind
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind, coordinate_map
 from dtpoly.poly.spaces import affs, computing

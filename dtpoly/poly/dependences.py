@@ -12,8 +12,9 @@ from enum import StrEnum
 from functools import cache
 
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Role, Statement
+from dtpoly.poly.scan_steps import steps_after
 from dtpoly.poly.spaces import computing
 
 
@@ -24,6 +25,8 @@ class DependenceKind(StrEnum):
     ANTI = "anti"  # read, then overwritten
     OUTPUT = "output"  # written twice
     REDUCTION = "reduction"  # two steps of one associative reduction: in any order
+    SCAN = "scan"  # two steps of one scan, which come in the order of its label
+    IN_PLACE = "in place"  # read as the caller left it, then overwritten by a result in place
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +44,18 @@ class Dependence:
         match self.kind:
             case DependenceKind.FLOW:
                 return f"{self.target} reads what {self.source} wrote to {self.array}"
-            case DependenceKind.ANTI:
+            case DependenceKind.ANTI | DependenceKind.IN_PLACE:
                 return f"{self.target} overwrites what {self.source} read from {self.array}"
             case DependenceKind.OUTPUT:
                 return f"{self.target} overwrites what {self.source} wrote to {self.array}"
             case DependenceKind.REDUCTION:
                 return f"{self.target} adds to {self.array}, in any order"
+            case DependenceKind.SCAN:
+                return f"{self.target} goes on from {self.array} as it left it, in order"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Place:
+class _TouchedElements:
     """The elements of one array that a statement touches by one access, as a read or a write."""
 
     position: int
@@ -60,14 +65,14 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Touch:
-    place: _Place
+    place: _TouchedElements
     is_write: bool
 
 
 def dependences(model: Model) -> tuple[Dependence, ...]:
     """Return all dependences; those between the steps of one reduction have a kind of their own."""
     with computing("dependences"):
-        return once(_pairs(model))
+        return once((*_pairs(model), *_replaced(model), *_in_turn(model)))
 
 
 def _pairs(model: Model) -> Iterable[Dependence]:
@@ -87,7 +92,43 @@ def _pairs(model: Model) -> Iterable[Dependence]:
                     yield Dependence(kind, array, source.name, target.name, relation)
 
 
-def _met(before: _Place, after: _Place) -> isl.Map | None:
+def _replaced(model: Model) -> Iterable[Dependence]:
+    """Yield the dependences of what replaces elements of inputs on all reads of these elements.
+
+    An input has its old values in every definition, so each read comes first, wherever it stands.
+    An instance that replaces what it reads itself keeps this order by itself.
+    """
+    if not model.into:
+        return
+    writers: dict[str, list[Statement]] = {}
+    for statement in model.statements:
+        writers.setdefault(statement.writes.array, []).append(statement)
+    for reader in model.statements:
+        for read in reader.old:
+            taken = read.relation.intersect_domain(reader.domain)
+            for writer in writers.get(model.into[read.array], ()):
+                left = writer.writes.relation.intersect_domain(writer.domain)
+                # One memory has two names.
+                left = left.set_tuple_id(isl.dim_type.out, taken.get_tuple_id(isl.dim_type.out))
+                relation = taken.apply_range(left.reverse())
+                if reader is writer:
+                    relation = relation - isl.Map.identity(relation.get_space())
+                if not relation.is_empty():
+                    kind, array = DependenceKind.IN_PLACE, read.array
+                    yield Dependence(kind, array, reader.name, writer.name, relation)
+
+
+def _in_turn(model: Model) -> Iterable[Dependence]:
+    """Yield the dependences of the steps of each scan on all that come before them."""
+    for statement in model.statements:
+        if statement.scan is None:
+            continue
+        relation = steps_after(statement, statement.scan)
+        name, array = statement.name, statement.writes.array
+        yield Dependence(DependenceKind.SCAN, array, name, name, relation)
+
+
+def _met(before: _TouchedElements, after: _TouchedElements) -> isl.Map | None:
     """Return the pairs of instances that touch one element, the earlier one first.
 
     None if none do.
@@ -118,12 +159,12 @@ def _is_injective(relation: isl.Map) -> bool:
 def _touches(model: Model) -> dict[str, list[_Touch]]:
     found: dict[str, list[_Touch]] = {}
     for position, statement in enumerate(model.statements):
-        places: dict[int, _Place] = {}
+        places: dict[int, _TouchedElements] = {}
         touched = [(True, statement.writes), *((False, read) for read in statement.reads)]
         for is_write, one in touched:
             if id(one) not in places:
                 relation = one.relation.intersect_domain(statement.domain)
-                places[id(one)] = _Place(position, statement, relation)
+                places[id(one)] = _TouchedElements(position, statement, relation)
             found.setdefault(one.array, []).append(_Touch(places[id(one)], is_write))
     return found
 

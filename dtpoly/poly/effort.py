@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from dtpoly.budget import counted
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.remembered import forget
 from dtpoly.poly.spaces import PolyError
 

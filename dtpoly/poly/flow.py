@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import reduce
 
 from dtpoly.poly.dependences import Dependence, DependenceKind, once
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Role
 from dtpoly.poly.spaces import affs, to_map
 

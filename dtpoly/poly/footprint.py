@@ -8,9 +8,10 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, is_absolute, resolved
 from dtpoly.poly.coordinates import aff_coordinates
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.index_ranges import Range, Use, covering, may_be_skew
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Statement
-from dtpoly.poly.ranges import Range, Use, covering, may_be_skew
+from dtpoly.poly.scan_steps import needed_steps
 from dtpoly.poly.spaces import (
     affs,
     affs_of_pairs,
@@ -24,7 +25,7 @@ from dtpoly.poly.spaces import (
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededInstances:
     """For each statement the relation from an iteration to the instances that its readers need.
 
     If reads are skew, these are more than the readers need: a box around them. isl finds no loops
@@ -39,7 +40,7 @@ def needed(
     mine: tuple[Statement, ...],
     readers: tuple[tuple[Statement, Path], ...],
     place: tuple[Axis, ...],
-) -> Needed:
+) -> NeededInstances:
     """Find which instances of each statement in `mine` the readers need in an iteration.
 
     The statements in `mine` are also readers of each other.
@@ -62,11 +63,13 @@ def needed(
     for statement in reversed(mine):
         writes = statement.writes.relation.intersect_domain(statement.domain)
         instances = elements[statement.writes.array].apply_range(writes.reverse()).coalesce()
+        if statement.scan is not None:
+            instances = needed_steps(statement, statement.scan, instances)
         found[statement.name] = instances
         for read in statement.reads:
             if read.array in own and read.array != statement.writes.array:
                 need(read.array, instances.apply_range(read.relation))
-    return Needed(found, bool(skew) or any(reader.is_boxed for reader, _ in readers))
+    return NeededInstances(found, bool(skew) or any(reader.is_boxed for reader, _ in readers))
 
 
 def _skew(
@@ -130,7 +133,7 @@ def _tile_around(space: isl.Space, axis: Axis, names: list[str]) -> isl.Map:
     pair = isl.Map.universe(space.map_from_domain_and_range(target)).wrap()
     flat = affs_of_pairs(pair)
     index = flat[0] + axis.index.constant
-    for label, coefficient in axis.index.terms:
+    for label, coefficient in axis.index.linear:
         position = space.find_dim_by_name(isl.dim_type.set, label)
         index = index + flat[position + 1] * coefficient
     tile = flat[space.dim(isl.dim_type.set) + at + 1]

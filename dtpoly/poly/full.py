@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dtpoly.poly.lazy import isl
-from dtpoly.poly.masks import active_lanes, addressed_lanes, lane_dims, shape
+from dtpoly.poly.lazy_islpy import isl
+from dtpoly.poly.masks import (
+    active_lanes,
+    addressed_lanes,
+    label_indices,
+    lane_dims,
+    named_affs,
+    shape,
+)
+from dtpoly.poly.model import is_ranged
 from dtpoly.poly.remembered import remembered
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.spaces import to_aff
+from dtpoly.poly.tiles import StatementTiles
 
 
-def full_iterations(tiles: Sequence[Tiles], times: Sequence[isl.Map], label: str) -> isl.Set | None:
+def full_iterations(
+    tiles: Sequence[StatementTiles], times: Sequence[isl.Map], label: str
+) -> isl.Set | None:
     """Return the iterations in which every tile is full along a label.
 
     None if no lanes go along it. `times` gives for each statement the relation `tile -> iteration`,
@@ -29,20 +40,32 @@ def full_iterations(tiles: Sequence[Tiles], times: Sequence[isl.Map], label: str
         partial = is_partial if partial is None else partial | is_partial
     if full is None or partial is None:
         return None
-    return (full - partial).coalesce()
+    found = (full - partial).coalesce()
+    if any(is_ranged(one.statement, label) for one in tiles):
+        # At a bound of a range there are roundings in this set. isl loses tiles where they remain.
+        return found.gist(full | partial)
+    return found
 
 
-def _not_full(tiles: Tiles, label: str) -> isl.Set:
+def _not_full(tiles: StatementTiles, label: str) -> isl.Set:
     """Return the tiles that have an idle lane along a label, without the name of the statement."""
     active, domain = active_lanes(tiles), tiles.domain.reset_tuple_id()
     return remembered(
-        lambda: ("not full", str(active), str(domain), tiles.dims, shape(tiles), label),
+        lambda: (
+            "not full",
+            *(str(active), str(domain), tiles.dims, shape(tiles), label),
+            tiles.statement.taken if is_ranged(tiles.statement, label) else (),
+        ),
         lambda: _with_idle_lanes(tiles, active, domain, label),
     )
 
 
-def _with_idle_lanes(tiles: Tiles, active: isl.Set, domain: isl.Set, label: str) -> isl.Set:
+def _with_idle_lanes(
+    tiles: StatementTiles, active: isl.Set, domain: isl.Set, label: str
+) -> isl.Set:
     wanted = addressed_lanes(tiles)
+    if is_ranged(tiles.statement, label):
+        return _outside_of_range(tiles, wanted).intersect(domain)
     # Only the label of the loop counts: lanes that are idle along other labels are so in every
     # tile.
     others = [i for i, dim in enumerate(lane_dims(tiles)) if dim.label != label]
@@ -53,3 +76,17 @@ def _with_idle_lanes(tiles: Tiles, active: isl.Set, domain: isl.Set, label: str)
     idle = wanted - active
     count = idle.dim(isl.dim_type.set) - len(tiles.dims)
     return idle.project_out(isl.dim_type.set, len(tiles.dims), count).intersect(domain)
+
+
+def _outside_of_range(tiles: StatementTiles, wanted: isl.Set) -> isl.Set:
+    """Return the tiles with a lane that is outside of the range of a reduced label.
+
+    Where sizes end does not count: at the end of a label, lanes have masks in all tiles. With tiles
+    of their own there, and at both bounds of a range, there would be too many loops.
+    """
+    of, index = named_affs(wanted), label_indices(tiles)
+    inside = isl.Set.universe(wanted.get_space())
+    for one in tiles.statement.taken:
+        inside = inside & to_aff(one.substitute(index), of).ge_set(of[0])
+    idle = wanted - inside
+    return idle.project_out(isl.dim_type.set, len(tiles.dims), len(lane_dims(tiles)))

@@ -13,25 +13,25 @@ from itertools import pairwise
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly import executed
+from dtpoly.poly import executed_tiles as executed
 from dtpoly.poly.absent import any_sizes, is_idle
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.bands import in_sequence, schedule_of
-from dtpoly.poly.bounds import Names, bound, conditions_of, operation_of
 from dtpoly.poly.launched import launched, where_launched
-from dtpoly.poly.lazy import isl
-from dtpoly.poly.loops import For, Guard, LoopNode, Once, Tile, plus
+from dtpoly.poly.lazy_islpy import isl
+from dtpoly.poly.loop_bounds import Names, bound, conditions_of, negated, operation_of
+from dtpoly.poly.loops import Condition, For, Guard, LoopNode, Once, Tile, plus
 from dtpoly.poly.masks import active_lanes, mask
-from dtpoly.poly.model import Model
+from dtpoly.poly.model import Model, is_ranged
 from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import PolyError, affs, computing, set_space
-from dtpoly.poly.tiles import Tiles
+from dtpoly.poly.tiles import StatementTiles
 
 AXIS = "axis "  # this prefix marks the names of axes among the names of iterators
 
 
 def loop_ast(
-    model: Model, tiles: Sequence[Tiles], flat: frozenset[str] = frozenset()
+    model: Model, tiles: Sequence[StatementTiles], flat: frozenset[str] = frozenset()
 ) -> tuple[LoopNode, ...]:
     """Return the loops of one program of a kernel.
 
@@ -47,7 +47,7 @@ def loop_ast(
 
 
 def _loops(
-    model: Model, tiles: Sequence[Tiles], context: isl.Set, flat: frozenset[str]
+    model: Model, tiles: Sequence[StatementTiles], context: isl.Set, flat: frozenset[str]
 ) -> tuple[LoopNode, ...]:
     """Return the loops; full tiles have a loop of their own where that is possible.
 
@@ -57,7 +57,7 @@ def _loops(
     """
     asked = {one.name: one for one in tiles}
     active = {one.name: active_lanes(one) for one in tiles}
-    place = _Place(model, asked, active, executed.outside(context), {})
+    place = _LoopPlace(model, asked, active, executed.outside(context), {})
     steps = _steps(tiles)
     complete: list[tuple[LoopNode, ...]] = []
     for with_full in (True, False):
@@ -71,7 +71,7 @@ def _loops(
     return complete[0]
 
 
-def _steps(tiles: Sequence[Tiles]) -> dict[str, int]:
+def _steps(tiles: Sequence[StatementTiles]) -> dict[str, int]:
     """Return the distance between the tiles of each loop that counts its own coordinate."""
     return {
         axis.name: axis.step
@@ -97,10 +97,10 @@ def _walks_tiles(nodes: tuple[LoopNode, ...], steps: Mapping[str, int]) -> bool:
 
 
 def _in_order(
-    tiles: Sequence[Tiles],
+    tiles: Sequence[StatementTiles],
     context: isl.Set,
     flat: frozenset[str],
-    place: _Place,
+    place: _LoopPlace,
     *,
     with_full: bool,
 ) -> tuple[LoopNode, ...]:
@@ -118,7 +118,7 @@ def _in_order(
 
 
 def _tree(
-    tiles: Sequence[Tiles], context: isl.Set, flat: frozenset[str], with_full: bool
+    tiles: Sequence[StatementTiles], context: isl.Set, flat: frozenset[str], with_full: bool
 ) -> isl.AstNode:
     """Return the tree of loops that isl makes."""
 
@@ -129,11 +129,13 @@ def _tree(
     return remembered(lambda: ("loops", with_full, flat, str(context), *map(_known, tiles)), ask)
 
 
-def _known(one: Tiles) -> Hashable:
+def _known(one: StatementTiles) -> Hashable:
     """Return all data that decides which loops are made around tiles."""
     sets = str(one.domain), str(one.instances)
     statement = one.statement
-    return one.name, one.dims, statement.labels, statement.is_boxed, one.lanes, one.path, *sets
+    ranged = tuple(label for label in statement.labels if is_ranged(statement, label))
+    named = one.name, one.dims, statement.labels, statement.is_boxed, ranged
+    return *named, one.lanes, one.path, *sets
 
 
 def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
@@ -146,7 +148,9 @@ def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
     return where_launched(known, programs.intersect_params(sizes))
 
 
-def _is_complete(nodes: tuple[LoopNode, ...], tiles: Sequence[Tiles], context: isl.Set) -> bool:
+def _is_complete(
+    nodes: tuple[LoopNode, ...], tiles: Sequence[StatementTiles], context: isl.Set
+) -> bool:
     """True if every tile of every statement is somewhere in the loops."""
     found = {one.name: list[isl.Set]() for one in tiles}
     for one in _tiles(nodes):
@@ -169,23 +173,28 @@ def _tiles(nodes: tuple[LoopNode, ...]) -> Iterator[Tile]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _LoopPlace:
     """The place of a node in isl's tree: the loops around it, and their iterations."""
 
     model: Model
-    tiles: Mapping[str, Tiles]
+    tiles: Mapping[str, StatementTiles]
     active: Mapping[str, isl.Set]  # the lanes of each statement that compute
     around: isl.Set
     names: Names
     axis: str = ""  # the axis of the next loop
 
-    def inside(self, iterator: str, value: Affine, around: isl.Set) -> _Place:
+    @property
+    def is_ranged(self) -> bool:
+        """True if a statement of the kernel is a step over a range."""
+        return any(one.statement.is_over_range for one in self.tiles.values())
+
+    def inside(self, iterator: str, value: Affine, around: isl.Set) -> _LoopPlace:
         """Return the place inside a loop of the next axis."""
         names = {**self.names, iterator: value, f"{AXIS}{self.axis}": value}
         return replace(self, names=names, around=around)
 
 
-def _nodes(node: isl.AstNode, place: _Place) -> tuple[LoopNode, ...]:
+def _nodes(node: isl.AstNode, place: _LoopPlace) -> tuple[LoopNode, ...]:
     match _kind(node):
         case "block":
             children = node.block_get_children()
@@ -200,12 +209,21 @@ def _nodes(node: isl.AstNode, place: _Place) -> tuple[LoopNode, ...]:
             return (_for(node, place),)
         case "if_":
             conditions = tuple(conditions_of(node.if_get_cond(), place.names))
-            inner = replace(place, around=executed.where(place.around, conditions))
-            return (Guard(conditions, _nodes(node.if_get_then(), inner)),)
+            then = _guard(conditions, node.if_get_then(), place)
+            # Without ranges, loops in which a condition has another side count as incomplete: the
+            # others, without a loop for full tiles, are shorter.
+            if not node.if_has_else() or not place.is_ranged:
+                return (then,)
+            return then, _guard((negated(conditions),), node.if_get_else(), place)
         case "user":
             return (_tile(node, place),)
         case other:
             raise AssertionError(other)
+
+
+def _guard(conditions: tuple[Condition, ...], node: isl.AstNode, place: _LoopPlace) -> Guard:
+    inner = replace(place, around=executed.where(place.around, conditions))
+    return Guard(conditions, _nodes(node, inner))
 
 
 def _kind(node: isl.AstNode) -> str:
@@ -213,7 +231,7 @@ def _kind(node: isl.AstNode) -> str:
     return isl.ast_node_type(node.get_type()).name
 
 
-def _tile(node: isl.AstNode, place: _Place) -> Tile:
+def _tile(node: isl.AstNode, place: _LoopPlace) -> Tile:
     call = node.user_get_expr()
     tiles = place.tiles[call.get_op_arg(0).get_id().get_name()]
     start = {dim: bound(call.get_op_arg(i + 1), place.names) for i, dim in enumerate(tiles.dims)}
@@ -224,7 +242,7 @@ def _tile(node: isl.AstNode, place: _Place) -> Tile:
     return Tile(tiles.name, start, loops, occurs, ways)
 
 
-def _once(node: isl.AstNode, place: _Place) -> tuple[LoopNode, ...]:
+def _once(node: isl.AstNode, place: _LoopPlace) -> tuple[LoopNode, ...]:
     iterator = node.for_get_iterator().get_id().get_name()
     value = bound(node.for_get_init(), place.names)
     if isinstance(value, Affine):
@@ -235,7 +253,7 @@ def _once(node: isl.AstNode, place: _Place) -> tuple[LoopNode, ...]:
     return (Once(name, place.axis, value, _nodes(node.for_get_body(), inner)),)
 
 
-def _for(node: isl.AstNode, place: _Place) -> For:
+def _for(node: isl.AstNode, place: _LoopPlace) -> For:
     iterator = node.for_get_iterator().get_id().get_name()
     condition = node.for_get_cond()
     stop = bound(condition.get_op_arg(1), place.names)
@@ -249,7 +267,7 @@ def _for(node: isl.AstNode, place: _Place) -> For:
     return For(name, place.axis, start, stop, step, _nodes(node.for_get_body(), inner))
 
 
-def _fresh(iterator: str, place: _Place) -> str:
+def _fresh(iterator: str, place: _LoopPlace) -> str:
     """Return a name for an iterator of isl, which numbers them by depth.
 
     The `!` keeps the name apart from those of sizes and axes.

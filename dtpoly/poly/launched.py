@@ -9,7 +9,7 @@ axes are at the same index.
 from __future__ import annotations
 
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model
 from dtpoly.poly.spaces import affs, set_space
 from dtpoly.poly.tiles import grid_param

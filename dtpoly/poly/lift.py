@@ -3,21 +3,43 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
+    Conditions,
     Dot,
     Expr,
+    Integer,
     Read,
     Reduce,
+    ScanOrder,
     children,
     free_labels,
     map_children,
     reads,
 )
-from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.algorithm.inference import Types, type_of, types_of
+from dtpoly.algorithm.program import NOTHING, Func, Program, in_order
+from dtpoly.algorithm.scans import coming_in, first_conditions
+from dtpoly.algorithm.substitute import within_ranges
 from dtpoly.frozen import dataclass
-from dtpoly.poly.model import Array, Model, Role, Statement, access, plain, read_access
-from dtpoly.poly.parameters import size_facts, size_parameters
-from dtpoly.poly.spaces import computing, in_box, set_space
+from dtpoly.poly.masked_steps import as_ranges
+from dtpoly.poly.model import (
+    Array,
+    Model,
+    Role,
+    ScanSteps,
+    Statement,
+    access,
+    old_accesses,
+    plain,
+    read_access,
+    taken_in,
+)
+from dtpoly.poly.size_parameters import size_facts, size_parameters
+from dtpoly.poly.spaces import computing, in_box, not_negative, set_space
+
+# What stands for the initial value in the steps of a scan, which begin from an accumulator.
+ZERO = Integer(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +52,59 @@ class Draft:
     labels: tuple[str, ...]
     bound: tuple[str, ...]
     body: Expr | None
+    when: Conditions = ()
+    is_over_range: bool = False
+    scan: ScanSteps | None = None
 
 
 def lift(
-    program: Program, wanted: Iterable[str] | None = None, sized: Program | None = None
+    program: Program,
+    wanted: Iterable[str] | None = None,
+    sized: Program | None = None,
+    more: Mapping[str, tuple[str, ...]] = NOTHING,
 ) -> Model:
     """Return the Model of the wanted Funcs and of those that they need, producers before consumers.
 
-    `sized` is the Program whose reads give the facts about sizes, if that is another one.
+    `sized` is the Program whose reads give the facts about sizes, if that is another one. `more`
+    has what Funcs need besides what they read.
     """
     with computing("the statements of the program"):
         sizes = size_parameters(sized or program)
-        drafts = [(func, draft) for func in in_order(program, wanted) for draft in drafts_of(func)]
+        types = types_of(program)
+        drafts = [
+            (func, draft)
+            for func in in_order(program, wanted, more)
+            for draft in drafts_of(func, types)
+        ]
         arrays = {draft.array.name: draft.array for _, draft in drafts}
         params = tuple(dict.fromkeys(sizes.values()))
+        # An array of the model is written by the Funcs that are lifted, so it has its input then.
+        into = {tensor: func for tensor, func in program.into.items() if func in arrays}
         statements = tuple(
-            _statement(func.name, draft, arrays, sizes, params) for func, draft in drafts
+            _statement(func.name, draft, arrays, sizes, params, into) for func, draft in drafts
         )
         said = (sized or program).fixed
         fixed = {sizes[label]: size for label, size in said.items() if label in sizes}
         facts = size_facts(sized or program, sizes)
-        return Model(sizes, facts, arrays, statements, {}, fixed)
+        return Model(sizes, facts, arrays, statements, {}, fixed, into)
 
 
-def drafts_of(func: Func) -> tuple[Draft, ...]:
+def drafts_of(func: Func, types: Types) -> tuple[Draft, ...]:
     """Return the drafts of the statements of a Func, in order."""
-    body, drafts = _without_reductions(func.body, func, (), ())
+    body, drafts = _without_reductions(_with_ranges(func.body, types), func, (), ())
     array = Array(func.name, func.name, func.labels)
-    return (*drafts, Draft(func.name, Role.VALUE, array, func.labels, (), body))
+    if func.when:
+        is_truth = type_of(func.body, types).dtype is DType.BOOL
+        body = within_ranges(body, func.when, is_truth=is_truth)
+    return (*drafts, Draft(func.name, Role.VALUE, array, func.labels, (), body, func.when))
+
+
+def _with_ranges(expr: Expr, types: Types) -> Expr:
+    """Return the expression in which masks inside of reductions are ranges."""
+    expr = map_children(expr, lambda child: _with_ranges(child, types))
+    if isinstance(expr, Dot) or (isinstance(expr, Reduce) and expr.scan is None):
+        return as_ranges(expr, types)
+    return expr
 
 
 def _without_reductions(
@@ -69,6 +116,8 @@ def _without_reductions(
     """
     if not isinstance(expr, Reduce | Dot):
         return _with_children(expr, func, bound, drafts)
+    if isinstance(expr, Reduce) and expr.scan is not None:
+        return _scanned(expr, expr.scan, func, drafts)
     free = free_labels(expr)
     own = tuple(x for x in func.labels if x in free and x not in bound)
     kept = own + tuple(x for x in bound if x in free)
@@ -79,10 +128,54 @@ def _without_reductions(
     init = Draft(f"{name}.init", Role.INIT, array, kept, outer, None)
     inside = (*(x for x in bound if x not in expr.labels), *expr.labels)
     inner, drafts = _with_children(expr, func, inside, (*drafts, init))
+    inner = _needed_alone(inner, func, own)
     labels, steps = kept + expr.labels, outer + expr.labels
-    update = Draft(f"{name}.update", Role.UPDATE, array, labels, steps, inner)
+    is_over_range = bool(expr.when)
+    update = Draft(
+        f"{name}.update", Role.UPDATE, array, labels, steps, inner, is_over_range=is_over_range
+    )
     combine = Draft(f"{name}.combine", Role.COMBINE, array, kept, outer, None)
     return Read(name, plain(kept), span=expr.span), (*drafts, update, combine)
+
+
+def _scanned(
+    expr: Reduce, order: ScanOrder, func: Func, drafts: tuple[Draft, ...]
+) -> tuple[Expr, tuple[Draft, ...]]:
+    """Return a read of the results of a scan, and the drafts with those of the scan.
+
+    Its result so far is in an accumulator, which begins as the identity or as the initial value,
+    and its results are in an array of their own: `f.s.scan[x, t]` reads `f.s[x]`.
+    """
+    free = free_labels(expr)
+    results = tuple(label for label in func.labels if label in free)
+    kept = tuple(label for label in results if label != order.at)
+    name = _fresh(".".join((func.name, *expr.labels)), drafts)
+    carry = Array(name, func.name, kept, expr.operation)
+    found = Array(f"{name}.scan", func.name, results)
+    first = order.initial
+    if first is not None:
+        first, drafts = _without_reductions(first, func, (), drafts)
+    init = Draft(f"{name}.init", Role.INIT, carry, kept, (), first)
+    moved = coming_in(expr)
+    operand, drafts = _without_reductions(moved.operand, func, (), (*drafts, init))
+    factor = None if moved.scan is None else moved.scan.factor
+    if factor is not None:
+        factor, drafts = _without_reductions(factor, func, (), drafts)
+    steps = ScanSteps(order.at, order.is_reverse, name, first_conditions(expr))
+    own = ScanOrder(order.at, order.is_before, order.is_reverse, factor, factor and ZERO)
+    step = Reduce(expr.operation, operand, (order.at,), expr.span, scan=own)
+    scan = Draft(found.name, Role.SCAN, found, results, (), step, scan=steps)
+    return Read(found.name, plain(results), span=expr.span), (*drafts, scan)
+
+
+def _needed_alone(step: Expr, func: Func, own: tuple[str, ...]) -> Expr:
+    """Return a step that is taken only for elements of the Func that are in their ranges.
+
+    The others are 0, so nobody needs what would be reduced for them.
+    """
+    assert isinstance(step, Reduce | Dot)
+    more = (one for one in func.when if set(one.labels) <= set(own) and one not in step.when)
+    return replace(step, when=(*step.when, *more))
 
 
 def _with_children(
@@ -110,6 +203,7 @@ def _statement(
     arrays: Mapping[str, Array],
     sizes: Mapping[str, str],
     params: tuple[str, ...],
+    into: Mapping[str, str],
 ) -> Statement:
     space = set_space(draft.name, draft.labels, params)
     writes = access(space, draft.array, plain(draft.array.dims))
@@ -120,7 +214,11 @@ def _statement(
     )
     if draft.role in (Role.UPDATE, Role.COMBINE):
         read = (writes, *read)
-    domain = in_box(space, draft.labels, sizes)
+    if draft.scan is not None:
+        carry = arrays[draft.scan.carry]
+        read = (access(space, carry, plain(carry.dims)), *read)
+    taken = taken_in(draft.body, sizes)
+    domain = in_box(space, draft.labels, sizes) & not_negative(space, taken)
     return Statement(
         name=draft.name,
         func=func,
@@ -132,7 +230,35 @@ def _statement(
         writes=writes,
         reads=read,
         body=draft.body,
+        old=old_accesses(space, draft.body, into, sizes),
+        when=draft.when,
+        taken=taken,
+        is_over_range=draft.is_over_range,
+        scan=draft.scan,
     )
+
+
+def storing(model: Model, result: str, host: str) -> Statement:
+    """Return the statement with which the kernel of a host stores a result that is fused into it.
+
+    Until the fusion is made, it reads the very element that it writes.
+    """
+    array = model.arrays[result]
+    with computing("what stores a result"):
+        space = set_space(f"{result}.store", array.dims, model.params)
+        body = Read(result, plain(array.dims))
+        return Statement(
+            name=f"{result}.store",
+            func=host,
+            role=Role.STORE,
+            copies=(),
+            labels=array.dims,
+            bound=(),
+            domain=in_box(space, array.dims, model.size_of),
+            writes=access(space, array, plain(array.dims)),
+            reads=(read_access(space, body, model.arrays, model.size_of),),
+            body=body,
+        )
 
 
 def without_statements(model: Model, names: Iterable[str]) -> Model:

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.masks import Condition as MaskCondition
 
 
@@ -46,13 +46,13 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Either:
+class OneOfWays:
     """The condition that all conditions of one of the ways hold."""
 
     ways: tuple[tuple[Condition, ...], ...]
 
 
-Condition = Compared | Either
+Condition = Compared | OneOfWays
 
 
 @dataclass(frozen=True, slots=True)

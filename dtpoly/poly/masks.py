@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, Conditions
 from dtpoly.frozen import dataclass
 from dtpoly.poly.beyond import copies_read, reads_what_is_there, within_sizes
 from dtpoly.poly.coordinates import aff_coordinates
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
-from dtpoly.poly.tiles import Lanes, Tiles, place_of, programs
+from dtpoly.poly.tiles import AxisLanes, StatementTiles, place_of, programs
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class LaneDim:
 
     name: str
     label: str
-    lanes: Lanes
+    lanes: AxisLanes
     is_index: bool
 
 
@@ -53,7 +53,7 @@ def start_name(dim: str) -> str:
     return f"{dim}^"
 
 
-def lane_dims(tiles: Tiles) -> tuple[LaneDim, ...]:
+def lane_dims(tiles: StatementTiles) -> tuple[LaneDim, ...]:
     """Return one dim for each axis of lanes."""
     found: list[LaneDim] = []
     for lanes in tiles.lanes:
@@ -62,7 +62,7 @@ def lane_dims(tiles: Tiles) -> tuple[LaneDim, ...]:
     return tuple(found)
 
 
-def active_lanes(tiles: Tiles) -> isl.Set:
+def active_lanes(tiles: StatementTiles) -> isl.Set:
     """Return `[tile, lanes]` for every instance of a program."""
     return remembered(
         lambda: ("active lanes", *place_of(tiles.statement, tiles.path)),
@@ -70,7 +70,7 @@ def active_lanes(tiles: Tiles) -> isl.Set:
     )
 
 
-def _active_lanes(tiles: Tiles) -> isl.Set:
+def _active_lanes(tiles: StatementTiles) -> isl.Set:
     statement = tiles.statement
     space = tiles.instances.get_space()
     of = affs(space)
@@ -88,12 +88,12 @@ def _active_lanes(tiles: Tiles) -> isl.Set:
     return _named(pairs.range(), tiles)
 
 
-def addressed_lanes(tiles: Tiles) -> isl.Set:
+def addressed_lanes(tiles: StatementTiles) -> isl.Set:
     """Return `[tile, lanes]` for every lane that a tile physically has, of every tile."""
     return addressed_lanes_of(tiles, tiles.domain)
 
 
-def addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
+def addressed_lanes_of(tiles: StatementTiles, domain: isl.Set) -> isl.Set:
     """Return `[tile, lanes]` for every lane that these tiles physically have."""
     plain = domain.reset_tuple_id()
     return remembered(
@@ -102,7 +102,7 @@ def addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
     )
 
 
-def _addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
+def _addressed_lanes_of(tiles: StatementTiles, domain: isl.Set) -> isl.Set:
     dims = lane_dims(tiles)
     result = domain.add_dims(isl.dim_type.set, len(dims))
     result = _named(result, tiles)
@@ -122,7 +122,7 @@ def _addressed_lanes_of(tiles: Tiles, domain: isl.Set) -> isl.Set:
     return result & lanes
 
 
-def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
+def _named(of: isl.Set, tiles: StatementTiles) -> isl.Set:
     names = [*map(start_name, tiles.dims), *(dim.name for dim in lane_dims(tiles))]
     for position, name in enumerate(names):
         of = of.set_dim_name(isl.dim_type.set, position, name)
@@ -130,7 +130,7 @@ def _named(of: isl.Set, tiles: Tiles) -> isl.Set:
 
 
 def mask(
-    tiles: Tiles,
+    tiles: StatementTiles,
     active: isl.Set,
     occurs: isl.Set,
     context: isl.Set,
@@ -160,7 +160,7 @@ def mask(
     )
 
 
-def shape(tiles: Tiles) -> tuple[tuple[str, str, int, int | None, bool], ...]:
+def shape(tiles: StatementTiles) -> tuple[tuple[str, str, int, int | None, bool], ...]:
     """Return all facts about the dims of lanes that a set of lanes depends on.
 
     The names of the axes are not among them.
@@ -171,12 +171,12 @@ def shape(tiles: Tiles) -> tuple[tuple[str, str, int, int | None, bool], ...]:
     )
 
 
-def _blocks(tiles: Tiles) -> tuple[tuple[str, int | None], ...]:
+def _blocks(tiles: StatementTiles) -> tuple[tuple[str, int | None], ...]:
     """Return the labels of the grid, and the step of each."""
     return tuple((axis.label, axis.step) for axis in tiles.path.grid)
 
 
-def _written(tiles: Tiles) -> frozenset[str] | None:
+def _written(tiles: StatementTiles) -> frozenset[str] | None:
     """Return the labels by which a private copy is written.
 
     None if the statement writes no copy.
@@ -187,7 +187,7 @@ def _written(tiles: Tiles) -> frozenset[str] | None:
 
 
 def _mask(
-    tiles: Tiles,
+    tiles: StatementTiles,
     active: isl.Set,
     some: isl.Set,
     context: isl.Set,
@@ -216,7 +216,7 @@ def _mask(
     return ways if all(ways) else ((),)
 
 
-def _shadow(of: isl.Set, tiles: Tiles, dims: Collection[str]) -> isl.Set:
+def _shadow(of: isl.Set, tiles: StatementTiles, dims: Collection[str]) -> isl.Set:
     """Return what holds for some lane dims if the lanes along the others may be any."""
     for position, dim in enumerate(lane_dims(tiles), len(tiles.dims)):
         if dim.name not in dims:
@@ -225,7 +225,7 @@ def _shadow(of: isl.Set, tiles: Tiles, dims: Collection[str]) -> isl.Set:
 
 
 def _needed(
-    found: list[Affine], known: isl.Set, tiles: Tiles, size_of: Mapping[str, str]
+    found: list[Affine], known: isl.Set, tiles: StatementTiles, size_of: Mapping[str, str]
 ) -> tuple[Condition, ...]:
     """Return the conditions that the others do not imply, with multiples that make them hold."""
     of = named_affs(known)
@@ -241,7 +241,7 @@ def _needed(
 
 
 def _with_multiple(
-    value: Affine, known: isl.Set, of: Affs, tiles: Tiles, size_of: Mapping[str, str]
+    value: Affine, known: isl.Set, of: Affs, tiles: StatementTiles, size_of: Mapping[str, str]
 ) -> Condition:
     """Return the condition, with the multiple of a size that makes it hold always, if there is one.
 
@@ -282,7 +282,7 @@ def named_affs(of: isl.Set) -> Affs:
 
 
 def _conditions(
-    part: isl.BasicSet, known: isl.Set, tiles: Tiles
+    part: isl.BasicSet, known: isl.Set, tiles: StatementTiles
 ) -> tuple[list[Affine], isl.Set | None]:
     """Return the conditions, and the lanes that then compute if these are more than are needed."""
     found: list[Affine] = []
@@ -304,7 +304,7 @@ def _conditions(
 
 def _beyond(
     computed: isl.Set,
-    tiles: Tiles,
+    tiles: StatementTiles,
     active: isl.Set,
     size_of: Mapping[str, str],
     dims: Collection[str] | None,
@@ -321,6 +321,39 @@ def _beyond(
         raise PolyError(f"lanes of '{tiles.name}' that nobody needs read what is not there")
 
 
+def all_hold(
+    tiles: StatementTiles,
+    occurs: isl.Set,
+    context: isl.Set,
+    size_of: Mapping[str, str],
+    when: Conditions,
+) -> bool:
+    """Return whether conditions hold for all instances of some tiles."""
+    there = active_lanes(tiles).intersect_params(context)
+    lanes = len(lane_dims(tiles))
+    some = occurs.intersect(tiles.domain).reset_tuple_id().add_dims(isl.dim_type.set, lanes)
+    there = there & _named(some, tiles)
+    of, index = named_affs(there), label_indices(tiles)
+    return all(
+        there.is_disjoint(to_aff(one.over(size_of).substitute(index), of).lt_set(of[0]))
+        for one in when
+    )
+
+
+def label_indices(tiles: StatementTiles) -> dict[str, Affine]:
+    """Return the index of each label, over starts of tiles and lane dims."""
+    named = {dim.lanes.axis: dim for dim in lane_dims(tiles)}
+    found: dict[str, Affine] = {}
+    for label in tiles.statement.labels:
+        index = Affine(((start_name(label), 1),))
+        for one in tiles.of_label(label):
+            dim = named[one.axis]
+            lane = Affine(((dim.name, 1),))
+            index = lane if dim.is_index else index + lane.scaled(one.step)
+        found[label] = index
+    return found
+
+
 def _has_remainder(one: isl.Constraint) -> bool:
     count = one.dim(isl.dim_type.div)
     return bool(count and one.involves_dims(isl.dim_type.div, 0, count))
@@ -334,7 +367,7 @@ def _affines(one: isl.Constraint) -> Iterator[Affine]:
         yield value.scaled(-1)
 
 
-def _is_about_copy(one: isl.Constraint, tiles: Tiles) -> bool:
+def _is_about_copy(one: isl.Constraint, tiles: StatementTiles) -> bool:
     """True if a condition is only about which elements of a private copy exist."""
     written = _written(tiles)
     if written is None:

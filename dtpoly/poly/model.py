@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from dtpoly.algorithm.expressions import Affine, Expr, Read, map_children
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Conditions,
+    Dot,
+    Expr,
+    Read,
+    Reduce,
+    map_children,
+    reads,
+)
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.spaces import affs, to_aff, to_map
 
 
@@ -19,7 +28,9 @@ class Role(StrEnum):
     INIT = "init"  # an accumulator becomes the identity
     UPDATE = "update"  # one step of a reduction
     COMBINE = "combine"  # the partial results of lanes become one
+    SCAN = "scan"  # the reduction of all elements up to an index
     VALUE = "value"  # an element of the Func, or a partial result that a later kernel reads
+    STORE = "stored"  # an element of another Func, whose kernel this is, goes to memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,19 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class ScanSteps:
+    """The order in which a scan goes along a label, and the array that holds the last result.
+
+    An element comes in only where all conditions of `when` hold; elsewhere nothing changes.
+    """
+
+    label: str
+    is_reverse: bool
+    carry: str
+    when: Conditions = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A statement `name[dims]`, with an instance for each point of the domain.
 
@@ -74,6 +98,17 @@ class Statement:
     is_atomic: bool = False  # True if programs may take its steps in any order
     relative: frozenset[str] = frozenset()
     is_boxed: bool = False
+    # Reads of elements of inputs that a Func in place replaces; the arrays are these inputs.
+    old: tuple[Access, ...] = ()
+    # Of a value whose element is 0 where one of these conditions does not hold.
+    when: Conditions = ()
+    # Of a step of a reduction over ranges: it is taken where all of these are at least 0.
+    taken: tuple[Affine, ...] = ()
+    # Whether labels of the reduction have ranges. Otherwise steps are only left out for elements of
+    # the Func that are 0 in any case.
+    is_over_range: bool = False
+    # Of a scan: its instances along a label come one after another.
+    scan: ScanSteps | None = None
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -99,7 +134,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All statements in defining order; `context` has the facts about the sizes."""
+    """The statements in defining order; `context` has the facts about the sizes."""
 
     size_of: Mapping[str, str]  # from a label to its parameter; equal labels share one
     context: isl.Set
@@ -107,11 +142,18 @@ class Model:
     statements: tuple[Statement, ...]
     parts: Mapping[str, Part]
     fixed: Mapping[str, int]  # from a parameter to its size, for labels whose size the file fixes
+    # For an input that is written in place, the array that is its memory from then on.
+    into: Mapping[str, str]
 
     @property
     def params(self) -> tuple[str, ...]:
         """Return the size parameters, each once."""
         return tuple(dict.fromkeys(self.size_of.values()))
+
+    def array(self, name: str) -> Array:
+        """Return an array, or an input of which elements are replaced in place."""
+        known = self.arrays.get(name)
+        return known or Array(name, name, self.arrays[self.into[name]].dims)
 
     def of_func(self, func: str) -> tuple[Statement, ...]:
         """Return the statements of a Func."""
@@ -128,6 +170,18 @@ def by_name(model: Model) -> dict[str, Statement]:
     return {statement.name: statement for statement in model.statements}
 
 
+def taken_in(body: Expr | None, size_of: Mapping[str, str]) -> tuple[Affine, ...]:
+    """Return what must be at least 0 where a step of a reduction is taken."""
+    when = body.when if isinstance(body, Reduce | Dot) else ()
+    return tuple(one.over(size_of) for one in when)
+
+
+def is_ranged(statement: Statement, label: str) -> bool:
+    """Return whether a statement is a step over a label, and only some indices are taken."""
+    body = statement.body
+    return statement.is_over_range and isinstance(body, Reduce | Dot) and label in body.labels
+
+
 def access(
     space: isl.Space,
     array: Array,
@@ -137,9 +191,12 @@ def access(
 ) -> Access:
     """Return an access of a statement; `copies` are the coordinates of a private copy."""
     of = affs(space)
-    values = [*copies, *(to_aff(index, of) for index in indices)]
+    values = [*copies, *(of[0] if i.data is not None else to_aff(i, of) for i in indices)]
     dims = [f"i{position}" for position in range(len(values))]
     relation = to_map(space, array.name, dims, values)
+    for position, index in enumerate(indices, start=len(copies)):
+        if index.data is not None:  # it may be any element along this axis
+            relation = relation.eliminate(isl.dim_type.out, position, 1)
     for index, size in within:
         value = to_aff(index, of)
         relation = relation.intersect_domain(value.ge_set(of[0]) & value.lt_set(of[size]))
@@ -152,6 +209,17 @@ def read_access(
     """Return the access that a read makes."""
     within = tuple((index, size_of[label]) for index, label in read.within)
     return access(space, arrays[read.tensor], read.indices, within=within)
+
+
+def old_accesses(
+    space: isl.Space, body: Expr | None, into: Collection[str], size_of: Mapping[str, str]
+) -> tuple[Access, ...]:
+    """Return the accesses to those inputs of which elements are replaced in place."""
+    return tuple(
+        read_access(space, read, {read.tensor: Array(read.tensor, read.tensor, ())}, size_of)
+        for read in (() if body is None or not into else reads(body))
+        if read.tensor in into
+    )
 
 
 def renamed_reads(body: Expr, names: Mapping[str, str]) -> Expr:

@@ -15,7 +15,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path, finest, several
 from dtpoly.poly.coordinates import aff_coordinates, at
 from dtpoly.poly.dependences import Dependence, DependenceKind
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.spaces import affs, computing, set_space, to_multi_aff
 
@@ -98,7 +98,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class OrderQuestion:
     """One question: which pairs of a dependence have their ends at places that are `wrong`.
 
     Without places, every pair is wrong.
@@ -149,7 +149,9 @@ def _is_right(wrong: isl.Map, still: tuple[int, ...]) -> bool:
     return wrong.is_empty()
 
 
-def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) -> Iterator[Asked]:
+def asked(
+    model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]
+) -> Iterator[OrderQuestion]:
     """Yield the questions about each dependence whose source is not launched before its target."""
     statements = by_name(model)
     on = coordinates_of(statements, paths)
@@ -159,12 +161,12 @@ def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) 
         if source is None or target is None:
             continue  # a statement without a path has no instances, or is reported as lost
         if target.is_beside and source.kernel == target.kernel - 1:
-            yield Asked(dependence, ViolationKind.CROSSES)
+            yield OrderQuestion(dependence, ViolationKind.CROSSES)
             continue
         if source.kernel < target.kernel:
             continue
         if source.kernel > target.kernel:
-            yield Asked(dependence, ViolationKind.LATE)
+            yield OrderQuestion(dependence, ViolationKind.LATE)
             continue
         if dependence.kind is DependenceKind.REDUCTION and statements[dependence.source].is_atomic:
             continue
@@ -173,7 +175,9 @@ def asked(model: Model, paths: Mapping[str, Path], found: Iterable[Dependence]) 
         yield from _asked(dependence, on, met, wrong(*key))
 
 
-def _asked(dependence: Dependence, on: Coordinates, met: Meeting, wrong: Wrong) -> Iterator[Asked]:
+def _asked(
+    dependence: Dependence, on: Coordinates, met: Meeting, wrong: Wrong
+) -> Iterator[OrderQuestion]:
     """Yield the questions about a dependence within one kernel."""
     is_reduction = dependence.kind is DependenceKind.REDUCTION
     names = met.grid + met.time
@@ -181,10 +185,18 @@ def _asked(dependence: Dependence, on: Coordinates, met: Meeting, wrong: Wrong) 
         return
     source, target = on(dependence.source, names), on(dependence.target, names)
     move = Move(dependence.relation, names, source, target)
+    # All lanes of a tile are loaded before the first one is stored.
+    is_one_tile = (
+        dependence.kind is DependenceKind.IN_PLACE and dependence.source == dependence.target
+    )
     for kind, relation in wrong.items():
         if is_reduction and kind is not ViolationKind.CROSSES:
             continue
-        yield Asked(dependence, kind, move, relation)
+        # A scan of lanes joins those of one tile in their order.
+        is_joined = dependence.kind is DependenceKind.SCAN
+        if (is_one_tile or is_joined) and kind is ViolationKind.RACE:
+            continue
+        yield OrderQuestion(dependence, kind, move, relation)
 
 
 def meeting(one: Path, two: Path) -> Meeting:
@@ -259,11 +271,12 @@ def _wrong(grid: int, time: int, after: int) -> Wrong:
 def merged(found: Iterable[Dependence]) -> tuple[Dependence, ...]:
     """Join the dependences between two statements, under the first of their kinds.
 
-    Those of reductions are kept apart.
+    Those of reductions and scans, and of what is replaced in place, are kept apart.
     """
-    kept: dict[tuple[str, str, bool], Dependence] = {}
+    kept: dict[tuple[str, str, DependenceKind | None], Dependence] = {}
+    apart = (DependenceKind.REDUCTION, DependenceKind.SCAN, DependenceKind.IN_PLACE)
     for one in found:
-        key = (one.source, one.target, one.kind is DependenceKind.REDUCTION)
+        key = (one.source, one.target, one.kind if one.kind in apart else None)
         before = kept.get(key)
         if before is None:
             kept[key] = one

@@ -9,8 +9,19 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Dot, Read, Reduce, reads
 from dtpoly.frozen import dataclass
-from dtpoly.poly.model import Array, Model, Part, Role, Statement, access, plain, read_access
-from dtpoly.poly.spaces import affs, computing, in_box, set_space
+from dtpoly.poly.model import (
+    Array,
+    Model,
+    Part,
+    Role,
+    Statement,
+    access,
+    old_accesses,
+    plain,
+    read_access,
+    taken_in,
+)
+from dtpoly.poly.spaces import affs, computing, in_box, not_negative, set_space
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +35,7 @@ class First:
 
 
 @dataclass(frozen=True, slots=True)
-class Divided:
+class DividedModel:
     """The new Model and the statements of its kernels, in order."""
 
     model: Model
@@ -34,7 +45,7 @@ class Divided:
 
 
 @dataclass(frozen=True, slots=True)
-class Nest:
+class ReductionNest:
     """One reduction of a Func: its statements, those of the reductions inside it, and its parts."""
 
     init: Statement
@@ -54,11 +65,11 @@ class Nest:
         return (*self.init.labels, *self.parts)
 
 
-def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> Divided:
+def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> DividedModel:
     """Divide each reduction of a Func over labels that have parts in two; inner ones come first."""
     with computing("partial results"):
         model = replace(model, parts={**model.parts, **parts})
-        final = model.of_func(func)
+        stores, final = _apart(model.of_func(func))
         firsts: tuple[First, ...] = ()
         made: tuple[Statement, ...] = ()
         for init in reversed([s for s in final if s.role is Role.INIT]):
@@ -74,10 +85,14 @@ def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> Div
             step = _last_step(model, nest)
             final = tuple(step if s is nest.update else s for s in final if s.name not in gone)
         model = _with_func(model, func, (*made, *final))
-        return Divided(model, None, firsts, tuple(s.name for s in final))
+        # What replaces elements in place comes last, as in the kernel that was divided.
+        late = tuple(s for s in stores if s.writes.array in model.into.values())
+        early = tuple(s for s in stores if s not in late)
+        names = tuple(s.name for s in (*early, *final, *late))
+        return DividedModel(model, None, firsts, names)
 
 
-def divide_atomic(model: Model, func: str, parts: Mapping[str, Part]) -> Divided:
+def divide_atomic(model: Model, func: str, parts: Mapping[str, Part]) -> DividedModel:
     """Divide the reduction that is a Func's last operation.
 
     Programs add their parts to the result.
@@ -92,16 +107,32 @@ def divide_atomic(model: Model, func: str, parts: Mapping[str, Part]) -> Divided
         model = _with_func(model, func, (identity, *partial, step))
         names = tuple(s.name for s in (*partial, step))
         first = First(func, names, tuple(nest.parts), statements[-1].labels)
-        return Divided(model, identity.name, (first,), ())
+        return DividedModel(model, identity.name, (first,), ())
+
+
+def _apart(
+    statements: tuple[Statement, ...],
+) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """Return what stores results of other Funcs, and the statements of the Func itself."""
+    stores = tuple(s for s in statements if s.role is Role.STORE)
+    return stores, tuple(s for s in statements if s.role is not Role.STORE)
 
 
 def _with_func(model: Model, func: str, mine: tuple[Statement, ...]) -> Model:
-    at = next(i for i, s in enumerate(model.statements) if s.func == func)
-    others = tuple(s for s in model.statements if s.func != func)
-    return model.with_statements((*others[:at], *mine, *others[at:]))
+    """Return the Model with other statements of a Func; what it stores of others stays."""
+
+    def is_own(statement: Statement) -> bool:
+        return statement.func == func and statement.role is not Role.STORE
+
+    at = next(i for i, s in enumerate(model.statements) if is_own(s))
+    before = tuple(s for s in model.statements[:at] if not is_own(s))
+    after = tuple(s for s in model.statements[at:] if not is_own(s))
+    return model.with_statements((*before, *mine, *after))
 
 
-def _nest(statements: tuple[Statement, ...], array: str, parts: Mapping[str, Part]) -> Nest | None:
+def _nest(
+    statements: tuple[Statement, ...], array: str, parts: Mapping[str, Part]
+) -> ReductionNest | None:
     """Return the reduction into an accumulator; None if no part divides a label that it reduces."""
     mine = {s.role: i for i, s in enumerate(statements) if s.writes.array == array}
     if set(mine) != {Role.INIT, Role.UPDATE, Role.COMBINE}:
@@ -114,10 +145,12 @@ def _nest(statements: tuple[Statement, ...], array: str, parts: Mapping[str, Par
     if not divided:
         return None
     inner = statements[begin + 1 : end]
-    return Nest(statements[begin], inner, statements[end], statements[mine[Role.COMBINE]], divided)
+    return ReductionNest(
+        statements[begin], inner, statements[end], statements[mine[Role.COMBINE]], divided
+    )
 
 
-def _partial(model: Model, nest: Nest) -> tuple[Model, tuple[Statement, ...]]:
+def _partial(model: Model, nest: ReductionNest) -> tuple[Model, tuple[Statement, ...]]:
     """Make the statements that reduce one block into an accumulator of its own."""
     old = model.arrays[nest.name]
     array = replace(old, name=f"{old.name}.part", dims=nest.kept)
@@ -137,7 +170,7 @@ def _partial(model: Model, nest: Nest) -> tuple[Model, tuple[Statement, ...]]:
     return model, made
 
 
-def _seen(nest: Nest, inner: Statement) -> Mapping[str, Part]:
+def _seen(nest: ReductionNest, inner: Statement) -> Mapping[str, Part]:
     """Return the parts of labels that no reduction in the operand binds again around `inner`."""
     at = nest.inner.index(inner)
     begun = {s.writes.array for s in nest.inner[:at] if s.role is Role.INIT}
@@ -157,7 +190,7 @@ def _in_block(model: Model, inner: Statement, parts: Mapping[str, Part]) -> Stat
     return _made(model, inner, (*own, *inner.labels), array)
 
 
-def _result(model: Model, nest: Nest) -> tuple[Model, Statement]:
+def _result(model: Model, nest: ReductionNest) -> tuple[Model, Statement]:
     """Make the statement that stores the partial result for the second kernel."""
     name = f"{nest.name}.partial"
     array = Array(name, nest.init.func, nest.kept)
@@ -171,7 +204,7 @@ def _result(model: Model, nest: Nest) -> tuple[Model, Statement]:
     return model, _made(model, value, nest.kept, array)
 
 
-def _last_step(model: Model, nest: Nest) -> Statement:
+def _last_step(model: Model, nest: ReductionNest) -> Statement:
     """Return a step of the reduction over partial results."""
     step = _over_parts(model, nest, f"{nest.name}.partial")
     labels = (*nest.init.labels, *nest.parts)
@@ -180,7 +213,9 @@ def _last_step(model: Model, nest: Nest) -> Statement:
     return _made(model, update, labels, model.arrays[nest.name])
 
 
-def _atomic(model: Model, nest: Nest, value: Statement) -> tuple[Model, Statement, Statement]:
+def _atomic(
+    model: Model, nest: ReductionNest, value: Statement
+) -> tuple[Model, Statement, Statement]:
     """Make the statement that sets the result to the identity, and the one that adds to it."""
     func = replace(model.arrays[value.func], reduction=model.arrays[nest.name].reduction)
     model = model.with_statements(model.statements, func)
@@ -196,7 +231,7 @@ def _atomic(model: Model, nest: Nest, value: Statement) -> tuple[Model, Statemen
     )
 
 
-def _over_parts(model: Model, nest: Nest, array: str) -> Reduce:
+def _over_parts(model: Model, nest: ReductionNest, array: str) -> Reduce:
     operation = model.arrays[nest.name].reduction
     assert operation is not None
     span = nest.update.body.span if nest.update.body is not None else None
@@ -212,6 +247,8 @@ def _made(model: Model, statement: Statement, labels: tuple[str, ...], array: Ar
     space = set_space(statement.name, labels, model.params)
     of = affs(space)
     domain = in_box(space, (x for x in labels if x not in model.parts), model.size_of)
+    taken = taken_in(statement.body, model.size_of)
+    domain = domain & not_negative(space, taken)
     for new, part in model.parts.items():
         if new not in labels:
             continue
@@ -228,4 +265,13 @@ def _made(model: Model, statement: Statement, labels: tuple[str, ...], array: Ar
     )
     if statement.role in (Role.UPDATE, Role.COMBINE):
         read = (writes, *read)
-    return replace(statement, labels=labels, domain=domain, writes=writes, reads=read)
+    return replace(
+        statement,
+        labels=labels,
+        domain=domain,
+        writes=writes,
+        reads=read,
+        old=old_accesses(space, statement.body, model.into, model.size_of),
+        taken=taken,
+        is_over_range=statement.is_over_range and bool(taken),
+    )

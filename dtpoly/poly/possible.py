@@ -12,8 +12,8 @@ from typing import TypeVar
 from dtpoly.algorithm.equal_sizes import reads_by_axis
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lazy import isl
-from dtpoly.poly.parameters import Place, size_facts, size_parameters
+from dtpoly.poly.lazy_islpy import isl
+from dtpoly.poly.size_parameters import Place, size_facts, size_parameters
 from dtpoly.poly.spaces import affs, computing
 
 T = TypeVar("T")

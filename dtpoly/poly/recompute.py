@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dtpoly.poly.dependences import Dependence, DependenceKind
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Statement
 from dtpoly.poly.order import Broken, ViolationKind
 from dtpoly.poly.spaces import computing

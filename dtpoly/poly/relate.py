@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Statement
 from dtpoly.poly.spaces import computing
 

@@ -17,7 +17,7 @@ from dataclasses import field
 from typing import Any, TypeVar, cast
 
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 
 T = TypeVar("T")
 

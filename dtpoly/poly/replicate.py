@@ -12,9 +12,9 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, is_absolute
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.footprint import needed, ranges
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.index_ranges import Range
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Access, Array, Model, Statement, access, renamed_reads
-from dtpoly.poly.ranges import Range
 from dtpoly.poly.spaces import affs, computing, named_dims
 
 Readers = tuple[tuple[Statement, Path], ...]
@@ -36,16 +36,17 @@ def replicate(
     readers: Readers,
     place: tuple[Axis, ...],
     suffix: str,
+    also: Readers = (),
 ) -> Replicated:
     """Give every iteration of a place a copy of the instances that its readers need.
 
     The copy has no other instances, unless reads are skew. The names of the copies and of their
     arrays get a suffix; copies that the Model already has are replaced. The readers read what
-    the last statement in `mine` writes.
+    the last statement in `mine` writes. A copy also has what `also` would read.
     """
     with computing("private copies"):
         names = tuple(axis.name for axis in place)
-        need = needed(mine, readers, place)
+        need = needed(mine, (*readers, *also), place)
         instances = need.instances
         mine = tuple(s for s in mine if s.name in instances)
         own = {s.writes.array: s.writes.array + suffix for s in mine}
@@ -65,8 +66,29 @@ def replicate(
         return Replicated(
             model.with_statements(statements, *private.values()),
             copies,
-            ranges(mine[-1], instances[mine[-1].name], place),
+            _ranges(mine, instances, place),
         )
+
+
+def _ranges(
+    mine: tuple[Statement, ...], instances: Mapping[str, isl.Map], place: tuple[Axis, ...]
+) -> dict[str, Range]:
+    """Return the range of each label that an iteration needs: a scan also needs earlier steps.
+
+    What it needs of a label along which two scans go is not looked at: its loop has all of it.
+    """
+    found = ranges(mine[-1], instances[mine[-1].name], place)
+    scans = [one for one in mine if one.scan is not None]
+    for one in scans:
+        assert one.scan is not None
+        label = one.scan.label
+        own = ranges(one, instances[one.name], place)[label]
+        is_alone = sum(other.scan is not None and other.scan.label == label for other in scans) == 1
+        if is_alone:
+            found[label] = own
+        else:
+            found.pop(label, None)
+    return found
 
 
 def _placed(
@@ -104,6 +126,9 @@ def _copy(
     if body is not None:
         body = renamed_reads(body, {old: array.name for old, array in private.items()})
     # A statement that adds to an element reads and writes it by one access, which stays one.
+    scan = statement.scan
+    if scan is not None:
+        scan = replace(scan, carry=private[scan.carry].name)
     made = {id(one): anew(one) for one in (statement.writes, *statement.reads)}
     return replace(
         statement,
@@ -113,6 +138,8 @@ def _copy(
         writes=made[id(statement.writes)],
         reads=tuple(made[id(read)] for read in statement.reads),
         body=body,
+        old=tuple(map(anew, statement.old)),
+        scan=scan,
     )
 
 

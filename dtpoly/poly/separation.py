@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, is_absolute
 from dtpoly.poly.dependences import Dependence
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import coordinate_map, meeting
 from dtpoly.poly.spaces import computing

@@ -6,8 +6,8 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
-from dtpoly.algorithm.expressions import Affine
-from dtpoly.poly.lazy import isl
+from dtpoly.algorithm.expressions import Affine, DividedIndex, division
+from dtpoly.poly.lazy_islpy import isl
 
 # the function of each dim, parameter or loop by name, and the zero as 0
 Affs: TypeAlias = "Mapping[str | int, isl.Aff]"
@@ -50,10 +50,17 @@ def to_aff(index: Affine, of: Affs) -> isl.Aff:
     """Return an index as a function, given the functions of its names."""
     # Most indices are one name alone, and then there is nothing to compute.
     total = of[0] + index.constant if index.constant or not index.terms else None
-    for name, coefficient in index.terms:
-        value = of[name] if coefficient == 1 else of[name] * coefficient
+    for term, coefficient in index.terms:
+        value = of[term] if isinstance(term, str) else _divided(division(term), of)
+        value = value if coefficient == 1 else value * coefficient
         total = value if total is None else total + value
     return of[0] if total is None else total
+
+
+def _divided(term: DividedIndex, of: Affs) -> isl.Aff:
+    inner, divisor = to_aff(term.inner, of), isl.Val(term.divisor)
+    quotient = inner.scale_down_val(divisor).floor()
+    return quotient if term.operator == "//" else inner - quotient.scale_val(divisor)
 
 
 def to_map(domain: isl.Space, name: str, dims: Sequence[str], values: Iterable[isl.Aff]) -> isl.Map:
@@ -97,6 +104,15 @@ def in_box(space: isl.Space, dims: Iterable[str], sizes: Mapping[str, str]) -> i
     result = isl.Set.universe(space)
     for dim in dims:
         result = result & of[dim].ge_set(of[0]) & of[dim].lt_set(of[sizes[dim]])
+    return result
+
+
+def not_negative(space: isl.Space, values: Iterable[Affine]) -> isl.Set:
+    """Return the set of a space where some sums of dims and parameters are all at least 0."""
+    of = affs(space)
+    result = isl.Set.universe(space)
+    for one in values:
+        result = result & to_aff(one, of).ge_set(of[0])
     return result
 
 

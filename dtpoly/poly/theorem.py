@@ -16,7 +16,7 @@ from dtpoly.poly.axes import Path, finest, several
 from dtpoly.poly.coverage import doubled, unreached_by
 from dtpoly.poly.dependences import Dependence, DependenceKind
 from dtpoly.poly.isl_text import plain_text
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind, asked, coordinate_map
 from dtpoly.poly.recompute import alike, told_apart
@@ -24,8 +24,8 @@ from dtpoly.poly.spaces import affs, computing, to_map
 from dtpoly.poly.unwritten import reads_of_copies
 
 
-class Made(StrEnum):
-    """How a set is made from its parts."""
+class SetConstruction(StrEnum):
+    """The way in which a set is made from its parts."""
 
     BROKEN = "broken"  # pairs, the coordinates of both ends, and the places that are wrong
     ALIKE = "alike"  # a relation: the pairs of instances with one image
@@ -34,7 +34,7 @@ class Made(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class FusionClaim:
     """A set that must be empty: what it is about, and its parts as text for isl.
 
     `found` is the violation that the set contains. If it is None, the claim is proved.
@@ -43,7 +43,7 @@ class Claim:
     kind: ViolationKind
     source: str  # the names of statements
     target: str
-    made: Made
+    made: SetConstruction
     parts: tuple[str, ...]
     dependence: DependenceKind | None = None
     axes: tuple[str, ...] = ()  # the axes by which both ends are told apart
@@ -58,7 +58,7 @@ def claims(
     found: tuple[Dependence, ...],
     copies: Collection[str],
     grid: frozenset[str],
-) -> Iterator[Claim]:
+) -> Iterator[FusionClaim]:
     """Yield every question about some copies in a kernel whose programs `grid` tells apart."""
     with computing("what a fusion must not break"):
         yield from _ordered(model, ways, found, copies)
@@ -73,7 +73,7 @@ def _ordered(
     ways: Mapping[str, Path],
     found: tuple[Dependence, ...],
     copies: Collection[str],
-) -> Iterator[Claim]:
+) -> Iterator[FusionClaim]:
     mine = tuple(one for one in found if one.source in copies or one.target in copies)
     for one in asked(model, ways, mine):
         pairs = one.pairs(model.context)
@@ -81,16 +81,16 @@ def _ordered(
         parts = [one.dependence.relation]
         if one.move is not None and one.wrong is not None:
             parts += [one.move.before, one.move.after, one.wrong]
-        yield Claim(
+        yield FusionClaim(
             *(one.kind, dependence.source, dependence.target),
-            Made.BROKEN if len(parts) > 1 else Made.GIVEN,
+            SetConstruction.BROKEN if len(parts) > 1 else SetConstruction.GIVEN,
             _texts(model, parts),
             *(dependence.kind, one.move.axes if one.move else (), dependence.array),
             None if pairs.is_empty() else Broken(dependence, one.kind, pairs),
         )
 
 
-def _covered(lifted: Model, model: Model, copies: Collection[str]) -> Iterator[Claim]:
+def _covered(lifted: Model, model: Model, copies: Collection[str]) -> Iterator[FusionClaim]:
     known = by_name(model)
     arrays = {known[name].writes.array for name in copies}
     for one in reads_of_copies(lifted, model):
@@ -101,15 +101,15 @@ def _covered(lifted: Model, model: Model, copies: Collection[str]) -> Iterator[C
         if one.original is not None and one.defined is not None:
             parts += [one.original, one.defined]
         broken = _itself(ViolationKind.UNWRITTEN, known[one.statement], left.identity(), one.array)
-        yield Claim(
-            *(ViolationKind.UNWRITTEN, one.statement, one.statement, Made.UNCOVERED),
+        yield FusionClaim(
+            *(ViolationKind.UNWRITTEN, one.statement, one.statement, SetConstruction.UNCOVERED),
             _texts(model, parts),
             array=one.array,
             found=None if left.is_empty() else broken,
         )
 
 
-def _once(copy: Statement, ways: Mapping[str, Path], model: Model) -> Iterator[Claim]:
+def _once(copy: Statement, ways: Mapping[str, Path], model: Model) -> Iterator[FusionClaim]:
     """Yield the claims that no instance of a copy is left out and that no two are in one place."""
     if copy.name not in ways:
         return
@@ -117,15 +117,15 @@ def _once(copy: Statement, ways: Mapping[str, Path], model: Model) -> Iterator[C
     kind, lost = ViolationKind.LOST, unreached_by(copy, path, tuple(ways.values()), model)
     place = doubled(copy, path)
     for made, part, bad in (
-        (Made.GIVEN, lost, lost.identity()),
-        (Made.ALIKE, place, alike(copy, place)),
+        (SetConstruction.GIVEN, lost, lost.identity()),
+        (SetConstruction.ALIKE, place, alike(copy, place)),
     ):
         pairs = bad.intersect_params(model.context)
         broken = None if pairs.is_empty() else _itself(kind, copy, pairs, copy.writes.array)
-        yield Claim(kind, copy.name, copy.name, made, _texts(model, [part]), found=broken)
+        yield FusionClaim(kind, copy.name, copy.name, made, _texts(model, [part]), found=broken)
 
 
-def _again(copy: Statement, grid: frozenset[str], model: Model) -> Iterator[Claim]:
+def _again(copy: Statement, grid: frozenset[str], model: Model) -> Iterator[FusionClaim]:
     """Yield the claim that no two iterations of one program compute the same instance."""
     same = told_apart(copy, grid)
     if same is None:
@@ -133,16 +133,18 @@ def _again(copy: Statement, grid: frozenset[str], model: Model) -> Iterator[Clai
     kind = ViolationKind.RECOMPUTES
     pairs = alike(copy, same).intersect_params(model.context)
     broken = None if pairs.is_empty() else _itself(kind, copy, pairs, copy.writes.array)
-    yield Claim(kind, copy.name, copy.name, Made.ALIKE, _texts(model, [same]), found=broken)
+    yield FusionClaim(
+        kind, copy.name, copy.name, SetConstruction.ALIKE, _texts(model, [same]), found=broken
+    )
 
 
-def ahead(model: Model, ways: Mapping[str, Path], copies: Collection[str]) -> Iterator[Claim]:
+def ahead(model: Model, ways: Mapping[str, Path], copies: Collection[str]) -> Iterator[FusionClaim]:
     """Yield the claims about copies that pass through memory in a loop whose loads run ahead."""
     for one in run_ahead(model, ways):
         if one.dependence.source in copies or one.dependence.target in copies:
-            yield Claim(
+            yield FusionClaim(
                 *(one.kind, one.dependence.source, one.dependence.target),
-                *(Made.GIVEN, _texts(model, [one.pairs]), one.dependence.kind),
+                *(SetConstruction.GIVEN, _texts(model, [one.pairs]), one.dependence.kind),
                 found=one,
             )
 

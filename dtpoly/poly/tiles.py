@@ -21,14 +21,14 @@ from dtpoly.poly.axes import (
     several,
 )
 from dtpoly.poly.coordinates import aff_coordinates
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Statement
 from dtpoly.poly.remembered import anew, remembered
 from dtpoly.poly.spaces import Affs, PolyError, affs, param_names, set_space, to_aff, to_map
 
 
 @dataclass(frozen=True, slots=True)
-class Lanes:
+class AxisLanes:
     """The lanes of one axis of a leaf: `count` of them, each `step` indices after the one before.
 
     A count of None means as many as the label has indices, rounded up to a power of two.
@@ -46,7 +46,7 @@ class Lanes:
 
 
 @dataclass(frozen=True, slots=True)
-class Tiles:
+class StatementTiles:
     """The tiles of one statement in one program.
 
     The loops in `extra` also tell tiles apart: in each of them the last tile of an inner axis is
@@ -56,7 +56,7 @@ class Tiles:
     statement: Statement
     path: Path
     extra: tuple[str, ...]
-    lanes: tuple[Lanes, ...]
+    lanes: tuple[AxisLanes, ...]
     instances: isl.Set  # the instances of one program
     tile_of: isl.Map  # from an instance to its tile
     domain: isl.Set  # the tiles
@@ -71,7 +71,7 @@ class Tiles:
         """Return the dims of a tile: the copy, the extra loops, and the start of each label."""
         return (*self.statement.copies, *self.extra, *self.statement.labels)
 
-    def of_label(self, label: str) -> tuple[Lanes, ...]:
+    def of_label(self, label: str) -> tuple[AxisLanes, ...]:
         """Return the lanes along a label."""
         return tuple(lanes for lanes in self.lanes if lanes.label == label)
 
@@ -86,7 +86,7 @@ def grid_names(path: Path) -> tuple[str, ...]:
     return tuple(axis.name for axis in several(finest(path.grid)))
 
 
-def unnamed(tiles: Tiles) -> tuple[isl.Set, isl.Map, isl.Set]:
+def unnamed(tiles: StatementTiles) -> tuple[isl.Set, isl.Map, isl.Set]:
     """Return the instances, their tiles and the domain, without the name of the statement."""
     tile_of = _without_names(tiles.tile_of)
     return tiles.instances.reset_tuple_id(), tile_of, tiles.domain.reset_tuple_id()
@@ -101,7 +101,7 @@ def rounded(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
-def tiles_of(statement: Statement, path: Path) -> Tiles:
+def tiles_of(statement: Statement, path: Path) -> StatementTiles:
     """Return the tiles of a statement on its path."""
     found = remembered(
         lambda: ("tiles", *place_of(statement, path)), lambda: _tiles_of(statement, path)
@@ -123,7 +123,7 @@ def place_of(statement: Statement, path: Path) -> tuple[Hashable, ...]:
     return *named, statement.relative, str(statement.domain), path
 
 
-def _tiles_of(statement: Statement, path: Path) -> Tiles:
+def _tiles_of(statement: Statement, path: Path) -> StatementTiles:
     instances = _in_program(statement, path)
     space = instances.get_space()
     of = affs(space)
@@ -141,7 +141,7 @@ def _tiles_of(statement: Statement, path: Path) -> Tiles:
     domain = _tiles(instances, tile_of, [value[axis.name] for axis in lane_axes])
     domain = _with_known_facts(domain, statement, path).coalesce()
     lanes = tuple(map(_lanes, lane_axes))
-    return Tiles(statement, path, extra, lanes, instances, tile_of, domain)
+    return StatementTiles(statement, path, extra, lanes, instances, tile_of, domain)
 
 
 def _tiles(instances: isl.Set, tile_of: isl.Map, offsets: Sequence[isl.Aff]) -> isl.Set:
@@ -187,18 +187,18 @@ def programs(path: Path, of: Affs) -> dict[str | int, isl.Aff]:
     return {name: of[grid_param(name)] for name in grid_names(path)}
 
 
-def coordinate(tiles: Tiles, name: str) -> isl.Aff:
+def coordinate(tiles: StatementTiles, name: str) -> isl.Aff:
     """Return the coordinate of an axis, for the instances of one program."""
     of = affs(tiles.instances.get_space())
     known = programs(tiles.path, of)
     return aff_coordinates(tiles.path, tiles.statement, of, known)[name]
 
 
-def _lanes(axis: Axis) -> Lanes:
+def _lanes(axis: Axis) -> AxisLanes:
     step = axis.step or 1
     count = None if axis.extent is None else rounded(-(-axis.extent // step))
     assert axis.index.plain is not None
-    return Lanes(axis.name, axis.index.plain, step, count)
+    return AxisLanes(axis.name, axis.index.plain, step, count)
 
 
 def _in_program(statement: Statement, path: Path) -> isl.Set:
@@ -236,13 +236,13 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
         if label in of and label in statement.labels and set(origin.labels) <= known.keys():
             domain = domain & of[label].ge_set(to_aff(origin, known))
     for name, axis in ((n, named[n]) for n in grid_names(path)):
-        if not axis.origin.terms:
+        if not axis.origin.linear:
             domain = domain & known[name].ge_set(to_aff(axis.origin, known))
     return domain
 
 
 def axis_value(
-    tiles: Tiles, name: str, counted: frozenset[str], private: tuple[str, ...]
+    tiles: StatementTiles, name: str, counted: frozenset[str], private: tuple[str, ...]
 ) -> Affine:
     """Return the value of an axis, over starts of tiles (by label), copies, programs and sizes.
 
@@ -272,7 +272,7 @@ def axis_value(
     raise PolyError(f"where '{name}' is cannot be told from a tile: {graph}")
 
 
-def _absolute(value: Affine, axis: Axis, tiles: Tiles, counted: frozenset[str]) -> Affine:
+def _absolute(value: Affine, axis: Axis, tiles: StatementTiles, counted: frozenset[str]) -> Affine:
     """Return the value counted from 0.
 
     A loop outside the axis that it divides counts from there.
@@ -280,6 +280,6 @@ def _absolute(value: Affine, axis: Axis, tiles: Tiles, counted: frozenset[str]) 
     if is_absolute(axis, tiles.path):
         return value
     total = value + Affine((), axis.origin.constant)
-    for name, coefficient in axis.origin.terms:
+    for name, coefficient in axis.origin.linear:
         total = total + axis_value(tiles, name, counted, ()).scaled(coefficient)
     return total

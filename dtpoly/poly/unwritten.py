@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import Dependence, DependenceKind
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Array, Model
 from dtpoly.poly.order import Broken, ViolationKind
 from dtpoly.poly.spaces import computing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model
 from dtpoly.poly.spaces import affs, computing, set_space
 
@@ -13,7 +13,7 @@ LARGEST_SUM = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class InstancePair:
     """Two instances, by the values of their dims, at some sizes."""
 
     sizes: Mapping[str, int]  # of each parameter
@@ -21,7 +21,7 @@ class Pair:
     target: tuple[int, ...]
 
 
-def first_pair(model: Model, pairs: isl.Map) -> Pair:
+def first_pair(model: Model, pairs: isl.Map) -> InstancePair:
     """Return the pair with the smallest sum of sizes, and among these the lexicographically first.
 
     Sizes are at least 1 if that is possible, because a size of 0 makes a strange example.
@@ -34,7 +34,7 @@ def first_pair(model: Model, pairs: isl.Map) -> Pair:
             wrapped = wrapped.fix_val(isl.dim_type.param, position, isl.Val(size))
         values = _first(wrapped)
         split = pairs.dim(isl.dim_type.in_)
-        return Pair(sizes, values[:split], values[split:])
+        return InstancePair(sizes, values[:split], values[split:])
 
 
 def _smallest(params: isl.Set, names: tuple[str, ...]) -> dict[str, int]:

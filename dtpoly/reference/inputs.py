@@ -6,10 +6,9 @@ from dataclasses import replace
 import torch
 
 from dtpoly.algorithm.dtypes import DType, category, is_float
-from dtpoly.algorithm.expressions import reads
-from dtpoly.algorithm.program import Program, Scalar, Tensor
+from dtpoly.algorithm.program import Program, Scalar, Tensor, touched
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
-from dtpoly.reference.values import DTYPE, TORCH_DTYPE
+from dtpoly.reference.labelled_values import DTYPE, TORCH_DTYPE
 from dtpoly.source import Span
 
 Number = int | float | bool
@@ -34,7 +33,7 @@ def check_inputs(
 
 
 def with_dtypes(program: Program, inputs: Inputs) -> Program:
-    """The program with every input declared as what was given."""
+    """Return the program with every input declared as what was given."""
     return replace(program, inputs=tuple(_declared_as(i, inputs[i.name]) for i in program.inputs))
 
 
@@ -73,7 +72,7 @@ def _check_names(program: Program, inputs: Inputs, wanted: tuple[str, ...]) -> I
 
 
 def check_size_names(program: Program, sizes: Mapping[str, int]) -> Iterator[Diagnostic]:
-    """Sizes of labels that the program lacks, and sizes that are none."""
+    """Report sizes of labels that the program lacks, and sizes that are none."""
     yield from _unknown("label", sizes, [label.name for label in program.labels])
     for label, size in sizes.items():
         if size < 0:
@@ -97,7 +96,7 @@ def _check_tensor(program: Program, declared: Tensor, given: object) -> Iterator
     if not isinstance(given, torch.Tensor):
         yield _wrong_dtype(declared, f"a {type(given).__name__} was given", "pass a tensor")
         return
-    all_reads = [read for func in program.funcs for read in reads(func.body)]
+    all_reads = [read for func in program.funcs for read in touched(func)]
     read = next((read for read in all_reads if read.tensor == declared.name), None)
     if read is not None and len(read.indices) != given.dim():
         yield _wrong_rank(declared, len(read.indices), given)

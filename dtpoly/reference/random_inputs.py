@@ -6,11 +6,11 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.label_sizes import input_shapes
 from dtpoly.algorithm.program import Program, Scalar, Tensor
-from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.reference.inputs import Number, check_size_names
-from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 
 
 def random_inputs(
@@ -55,7 +55,7 @@ def _random_tensor(
 
 
 def _random_number(dtype: DType, generator: torch.Generator) -> Number:
-    """A number between 1/2 and 3/2, or 1, 2 or 3: one that may stand under a root or a bar."""
+    """Draw a number between 1/2 and 3/2, or 1, 2 or 3: it may stand under a root."""
     if is_float(dtype):
         return 0.5 + torch.rand((), generator=generator).item()
     if dtype is DType.BOOL:

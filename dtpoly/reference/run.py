@@ -17,6 +17,9 @@ from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
     Cast,
+    Conditions,
+    DataIndex,
+    DividedIndex,
     Dot,
     Expr,
     Float,
@@ -28,16 +31,22 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    labels_of_conditions,
+    padding_of,
 )
 from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.label_sizes import sizes_of
 from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.program import Func, Program, in_order
-from dtpoly.algorithm.sizes import sizes_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.reference.inputs import Inputs, check_inputs, with_dtypes
-from dtpoly.reference.operations import apply, dot, reduce
-from dtpoly.reference.values import TORCH_DTYPE, Value, indices_along, spread
+from dtpoly.reference.labelled_operations import apply, dot, recurrence, reduce, scan
+from dtpoly.reference.labelled_values import TORCH_DTYPE, TabulatedValue, indices_along, spread
+from dtpoly.reference.lists import listed
+
+# The name of the label of places while the list is made.
+PLACES = "the places of a list"
 
 # The number of the program instance that computes an element of a Func, by its name and the index
 # of each of its labels (tensors that broadcast together).
@@ -45,8 +54,8 @@ ProgramIndex = Callable[[str, Mapping[str, torch.Tensor]], torch.Tensor | int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scope:
-    """All that the value of an expression may depend on, besides its labels."""
+class RunScope:
+    """The data on which the value of an expression may depend, besides its labels."""
 
     tensors: Mapping[str, torch.Tensor]  # inputs, and the Funcs computed so far
     scalars: Mapping[str, torch.Tensor]
@@ -70,7 +79,7 @@ def run(
     program_index: ProgramIndex | None = None,
     is_rough: bool = False,
 ) -> dict[str, torch.Tensor]:
-    """The value of every wanted Func, else of all; floats come back in the compute dtype.
+    """Return the value of every wanted Func, else of all; floats come back in the compute dtype.
 
     Runs on the device of the first tensor unless told otherwise. Without a `program_index` every
     Func is computed by one program, as in the default schedule. With `is_rough` every
@@ -89,7 +98,7 @@ def run(
     tensors = {name: _computable(tensor.to(at), compute) for name, tensor in given.items()}
     scalars = {s.name: _scalar(inputs[s.name], s.dtype, compute, at) for s in typed.scalars}
     for func in in_order(program, funcs):
-        scope = Scope(tensors, scalars, known, func, compute, at, program_index, is_rough)
+        scope = RunScope(tensors, scalars, known, func, compute, at, program_index, is_rough)
         tensors = {**tensors, func.name: define(func, scope)}
     return {name: tensors[name].clone(memory_format=torch.contiguous_format) for name in funcs}
 
@@ -113,24 +122,29 @@ def _scalar(
     return _computable(number, compute).to(device)
 
 
-def define(func: Func, scope: Scope) -> torch.Tensor:
-    """The value of a Func, its axes in the order of its left side; 1s become repetitions."""
+def define(func: Func, scope: RunScope) -> torch.Tensor:
+    """Return the value of a Func, its axes in the order of its left side; 1s become repetitions."""
     value = evaluate(func.body, scope)
     tensor = spread(value, func.labels, scope.sizes)
+    if func.when:
+        taken = spread(_holding(func.when, scope), func.labels, scope.sizes)
+        tensor = torch.where(taken, tensor, torch.zeros_like(tensor))
+    if func.into is not None:
+        return tensor.to(scope.tensors[func.into.tensor].dtype)
     if func.dtype is None:
         return tensor
     return tensor.to(scope.compute if is_float(func.dtype) else TORCH_DTYPE[func.dtype])
 
 
-def evaluate(expr: Expr, scope: Scope) -> Value:
-    """The value of an expression, as a function of its free labels."""
+def evaluate(expr: Expr, scope: RunScope) -> TabulatedValue:
+    """Return the value of an expression, as a function of its free labels."""
     match expr:
         case Integer(value=value):
             return _number(value, torch.int64, scope)
         case Float(value=value):
             return _number(value, scope.compute, scope)
         case ScalarRead(name=name):
-            return Value(scope.scalars[name], weak=True)
+            return TabulatedValue(scope.scalars[name], weak=True)
         case Size(label=label):
             return _number(scope.sizes[label], torch.int64, scope)
         case Index(label=label):
@@ -139,16 +153,19 @@ def evaluate(expr: Expr, scope: Scope) -> Value:
             return _program_id(axis, scope)
         case Read():
             return _read(expr, scope)
+        case Apply(operation=operation, operands=(Reduce(operation="rlist") as largest, place)):
+            return _listed(operation, largest, place, scope)
         case Apply(operation=operation, operands=operands):
             return apply(operation, [evaluate(e, scope) for e in operands], scope.compute)
         case Cast(operand=operand, dtype=dtype):
             return _cast(evaluate(operand, scope), dtype, scope)
         case Reduce():
             return _reduce(expr, scope)
-        case Dot(left=left, right=right, labels=labels):
+        case Dot(left=left, right=right, labels=labels, when=when):
             inner = _inside(labels, scope)
             sides = evaluate(left, inner), evaluate(right, inner)
-            total = dot(*sides, labels, scope.sizes, is_rough=scope.is_rough)
+            taken = _holding(when, scope) if when else None
+            total = dot(*sides, labels, scope.sizes, is_rough=scope.is_rough, taken=taken)
             return _left(total, labels, scope)
         case Reshape(operand=operand, axes=axes):
             return _reshape(evaluate(operand, scope), axes, scope)
@@ -156,33 +173,59 @@ def evaluate(expr: Expr, scope: Scope) -> Value:
             assert_never(expr)
 
 
-def _number(value: float, dtype: torch.dtype, scope: Scope) -> Value:
-    return Value(torch.tensor(value, dtype=dtype, device=scope.device), weak=True)
+def _number(value: float, dtype: torch.dtype, scope: RunScope) -> TabulatedValue:
+    return TabulatedValue(torch.tensor(value, dtype=dtype, device=scope.device), weak=True)
 
 
-def _index(label: str, scope: Scope) -> Value:
-    return Value(torch.arange(scope.sizes[label], device=scope.device), (label,))
+def _index(label: str, scope: RunScope) -> TabulatedValue:
+    return TabulatedValue(torch.arange(scope.sizes[label], device=scope.device), (label,))
 
 
-def _read(read: Read, scope: Scope) -> Value:
+def _read(read: Read, scope: RunScope) -> TabulatedValue:
     tensor = scope.tensors[read.tensor]
     labels = tuple(dict.fromkeys(label for index in read.indices for label in index.labels))
     plain = all(index.is_plain for index in read.indices) and len(labels) == len(read.indices)
     if plain and read.padding is None:
         for axis, label in enumerate(labels):
             tensor = tensor.narrow(axis, 0, scope.sizes[label])
-        return Value(tensor, labels)
+        return TabulatedValue(tensor, labels)
     along = indices_along(labels, scope.sizes, scope.device)
-    places = tuple(_place(index, along, scope.device) for index in read.indices)
-    if read.padding is None:
-        return Value(tensor[places] if places else tensor, labels)
-    return Value(_padded(tensor, places, evaluate(read.padding, scope).tensor), labels)
+    places = tuple(_place(index, along, scope) for index in read.indices)
+    padding = padding_of(read)
+    if padding is None:
+        return TabulatedValue(tensor[places] if places else tensor, labels)
+    return TabulatedValue(_padded(tensor, places, evaluate(padding, scope).tensor), labels)
 
 
-def _place(index: Affine, along: Mapping[str, torch.Tensor], device: torch.device) -> torch.Tensor:
-    place = torch.full([1] * len(along), index.constant, device=device)
-    for label, coefficient in index.terms:
-        place = place + coefficient * along[label]
+def _holding(when: Conditions, scope: RunScope) -> TabulatedValue:
+    """Return where all conditions hold, as a truth for each index of their labels."""
+    labels = labels_of_conditions(when)
+    along = indices_along(labels, scope.sizes, scope.device)
+    holds = torch.ones([1] * len(labels), dtype=torch.bool, device=scope.device)
+    for one in when:
+        sizes = sum(c * scope.sizes[label] for label, c in one.sizes.linear)
+        holds = holds & (_place(one.index, along, scope) + sizes >= 0)
+    return TabulatedValue(
+        spread(
+            TabulatedValue(holds.squeeze() if not labels else holds, labels), labels, scope.sizes
+        ),
+        labels,
+    )
+
+
+def _place(index: Affine, along: Mapping[str, torch.Tensor], scope: RunScope) -> torch.Tensor:
+    place = torch.full([1] * len(along), index.constant, device=scope.device)
+    for term, coefficient in index.terms:
+        match term:
+            case str():
+                value = along[term]
+            case DividedIndex(operator, inner, divisor):
+                whole = _place(inner, along, scope)
+                value = whole // divisor if operator == "//" else whole % divisor
+            case DataIndex(data):
+                labels = tuple(along)
+                value = spread(evaluate(data, scope), labels, scope.sizes).to(torch.int64)
+        place = place + coefficient * value
     return place
 
 
@@ -201,24 +244,50 @@ def _padded(
     return torch.where(inside, picked, padding.to(tensor.dtype))
 
 
-def _cast(operand: Value, dtype: DType, scope: Scope) -> Value:
+def _cast(operand: TabulatedValue, dtype: DType, scope: RunScope) -> TabulatedValue:
     """Round to the dtype; a float is computed with in the compute dtype ever after."""
     rounded = operand.tensor.to(TORCH_DTYPE[dtype])
-    return Value(_computable(rounded, scope.compute), operand.labels)
+    return TabulatedValue(_computable(rounded, scope.compute), operand.labels)
 
 
-def _reshape(operand: Value, axes: tuple[str | None, ...], scope: Scope) -> Value:
-    """Labels that the operand lacks repeat it; all others only change places."""
+def _reshape(
+    operand: TabulatedValue, axes: tuple[str | None, ...], scope: RunScope
+) -> TabulatedValue:
+    """Return labels that the operand lacks repeat it; all others only change places."""
     labels = tuple(dict.fromkeys((*(axis for axis in axes if axis), *operand.labels)))
-    return Value(spread(operand, labels, scope.sizes), labels, operand.weak)
+    return TabulatedValue(spread(operand, labels, scope.sizes), labels, operand.weak)
 
 
-def _reduce(expr: Reduce, scope: Scope) -> Value:
+def _reduce(expr: Reduce, scope: RunScope) -> TabulatedValue:
     operand = evaluate(expr.operand, _inside(expr.labels, scope))
+    if expr.scan is not None:
+        (label,) = expr.labels
+        if expr.scan.factor is not None and expr.scan.initial is not None:
+            factor = evaluate(expr.scan.factor, _inside(expr.labels, scope))
+            first = evaluate(expr.scan.initial, scope)
+            found = recurrence(factor, operand, first, label, expr.scan, scope.sizes)
+        else:
+            found = scan(expr.operation, operand, label, expr.scan, scope.sizes)
+        return _left(found, (label,), scope)
     empty = [label for label in expr.labels if scope.sizes[label] == 0]
     if empty and not REDUCTION[expr.operation].has_identity:
         raise DtpolyError([_reduces_nothing(expr, empty[0])])
-    return _left(reduce(expr.operation, operand, expr.labels, scope.sizes), expr.labels, scope)
+    taken = _holding(expr.when, scope) if expr.when else None
+    total = reduce(expr.operation, operand, expr.labels, scope.sizes, taken)
+    return _left(total, expr.labels, scope)
+
+
+def _listed(operation: str, largest: Reduce, place: Expr, scope: RunScope) -> TabulatedValue:
+    operand = evaluate(largest.operand, _inside(largest.labels, scope))
+    taken = _holding(largest.when, scope) if largest.when else None
+    (label,) = largest.labels
+    # The label of the places may be the one that the list is made over: it gets another name.
+    at = evaluate(place, scope)
+    at = replace(at, labels=tuple(PLACES if one == label else one for one in at.labels))
+    sizes = {**scope.sizes, PLACES: scope.sizes[label]}
+    found = listed(operand, label, at, sizes, taken, is_index=operation == "rargtopk")
+    back = replace(found, labels=tuple(label if one == PLACES else one for one in found.labels))
+    return _left(back, largest.labels, scope)
 
 
 def _reduces_nothing(expr: Reduce, label: str) -> Diagnostic:
@@ -233,12 +302,12 @@ def _reduces_nothing(expr: Reduce, label: str) -> Diagnostic:
     )
 
 
-def _inside(labels: Iterable[str], scope: Scope) -> Scope:
+def _inside(labels: Iterable[str], scope: RunScope) -> RunScope:
     return replace(scope, bound=scope.bound | frozenset(labels))
 
 
-def _program_id(axis: int, scope: Scope) -> Value:
-    """The program that computes the element of the Func, whatever is reduced around it.
+def _program_id(axis: int, scope: RunScope) -> TabulatedValue:
+    """Return the program that computes the element of the Func, whatever is reduced around it.
 
     Where a reduction binds one of the Func's own labels, that of the left side is meant; it goes
     by another name until the reduction is over.
@@ -250,14 +319,14 @@ def _program_id(axis: int, scope: Scope) -> Value:
     program = torch.as_tensor(scope.program_index(scope.func.name, along), device=scope.device)
     table = program.expand([scope.sizes[label] for label in labels])
     names = tuple(_outer(label) if label in scope.bound else label for label in labels)
-    return Value(table, names, weak=True)
+    return TabulatedValue(table, names, weak=True)
 
 
 def _outer(label: str) -> str:
     return f"{label} of the left side"
 
 
-def _left(value: Value, labels: Iterable[str], scope: Scope) -> Value:
-    """The value after a reduction over these labels."""
+def _left(value: TabulatedValue, labels: Iterable[str], scope: RunScope) -> TabulatedValue:
+    """Return the value after a reduction over these labels."""
     over = {_outer(label): label for label in labels if label not in scope.bound}
     return replace(value, labels=tuple(over.get(label, label) for label in value.labels))

@@ -39,7 +39,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How edges of one kind look, and on which side they are."""
+    """The look of edges of one kind, and the side on which they are."""
 
     name: str
     colour: str

@@ -17,7 +17,7 @@ COLOURS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StyledWords:
     """Words of one kind, such as a loop."""
 
     kind: str
@@ -28,14 +28,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class WordRow:
     """The words of one line, and the number of levels by which it is indented."""
 
     depth: int
-    parts: tuple[Part, ...]
+    parts: tuple[StyledWords, ...]
 
 
-def draw_nested(title: str, rows: Sequence[Row]) -> str:
+def draw_nested(title: str, rows: Sequence[WordRow]) -> str:
     """Draw one row in a line, with a thin line from a row down to the rows inside it."""
     shapes = list(_guides(rows))
     width = 0.0
@@ -48,18 +48,18 @@ def draw_nested(title: str, rows: Sequence[Row]) -> str:
     return picture(width + MARGIN, 2.0 * MARGIN + len(rows) * HEIGHT, title, shapes)
 
 
-def _width(part: Part) -> float:
+def _width(part: StyledWords) -> float:
     return width_of(str(part)) + 2 * PAD
 
 
-def _part(part: Part, x: float, y: float) -> Iterator[str]:
+def _part(part: StyledWords, x: float, y: float) -> Iterator[str]:
     ground, ink = COLOURS.get(part.kind, ("none", "#1f2328"))
     box = attributes(x=x, y=y + 1, width=_width(part), height=HEIGHT - 3, rx=4, fill=ground)
     yield tag("rect", box)
     yield words(x + PAD, y + HEIGHT / 2 + SIZE / 2 - 2, str(part), fill=ink)
 
 
-def _guides(rows: Sequence[Row]) -> Iterator[str]:
+def _guides(rows: Sequence[WordRow]) -> Iterator[str]:
     for number, row in enumerate(rows):
         below = number + 1
         while below < len(rows) and rows[below].depth > row.depth:

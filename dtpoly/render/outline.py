@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from dtpoly.frozen import dataclass
-from dtpoly.render.measure import cells, wrap
 from dtpoly.render.printable import printable
 from dtpoly.render.snippet import Line
+from dtpoly.render.text_width import cells, wrap
 
 INDENT = "  "
 NARROWEST = 20

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from dtpoly.frozen import dataclass
-from dtpoly.render.measure import cells, fits, window, wrap
 from dtpoly.render.printable import printable
+from dtpoly.render.text_width import cells, fits, window, wrap
 from dtpoly.source import Source, Span
 
 NEAR = 8  # lines between two marks that are still shown together
@@ -108,7 +108,7 @@ def _annotated(
     yield (f"{number:>{digits}} | ", GUTTER), (shown, "")
 
     def cell(column: int) -> int:
-        """Where a column stands; what is left out stands at the ellipsis."""
+        """Return where a column stands; what is left out stands at the ellipsis."""
         if column < first:
             return 0
         beyond = 1 if column > last else 0

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dtpoly.ring import field
-from dtpoly.ring.field import Elements
+from dtpoly.plan.runtime_text import FIRST, LAST
+from dtpoly.ring import ring_elements as field
+from dtpoly.ring.ring_elements import Elements
 
 # Where it interprets, triton can only be imported after torch.
 import_module("torch")
@@ -33,17 +34,21 @@ TAGS = {
         product = product * a
     return found
 """,
+    "dt_round": "def dt_round(a):\n    return tl.sin(tl.floor(a))\n",
+    "dt_trunc": "def dt_trunc(a):\n    return tl.cos(tl.floor(a))\n",
     "dt_mod": """def dt_mod(a, b):
     rest = a % b
     return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
 """,
 }
-OPERATOR = re.compile(r'(dt_operator(?:_with_numbers)?\(\s*"\w+)"')
 FLOAT = re.compile(r"\b(tl|torch)\.(?:float(?:16|32|8\w+)|bfloat16)\b")
+# A dtype as a plan says it.
+WORD = re.compile(r"\b(?:f8e4m3|f8e5m2|f16|bf16|f32)\b")
+PLAN = re.compile(r"^\w+_plan = \{$.*?^\}", re.MULTILINE | re.DOTALL)
 
 
 def in_ring(text: str) -> str:
-    """The text of a generated file with all its floats of 64 bits: the carriers of elements.
+    """Return the text of a generated file with all its floats of 64 bits: the carriers of elements.
 
     Each line stays where it is, so that what is said of it is right.
     """
@@ -53,9 +58,17 @@ def in_ring(text: str) -> str:
             new = TAGS[node.name].splitlines()
             room = node.end_lineno - node.lineno + 1 - len(new)
             lines[node.lineno - 1 : node.end_lineno] = new + [""] * room
-    # An operator of torch has one meaning for ever, and this is not the file's.
-    named = OPERATOR.sub(r'\1_in_ring"', "\n".join(lines))
-    return FLOAT.sub(r"\1.float64", named) + "\n"
+    before, *runtime, after = _around_runtime("\n".join(lines))
+    planned = PLAN.sub(lambda found: WORD.sub("f64", found[0]), before)
+    parts = (FLOAT.sub(r"\1.float64", planned), *runtime, FLOAT.sub(r"\1.float64", after))
+    return "".join(parts) + "\n"
+
+
+def _around_runtime(text: str) -> tuple[str, ...]:
+    """Cut out the runtime, which knows all types, if the file carries it."""
+    before, first, rest = text.partition(FIRST)
+    runtime, last, after = rest.partition(LAST)
+    return (before, first + runtime + last, after) if last else (text, "")
 
 
 def tanh(a: Elements) -> Elements:
@@ -210,7 +223,7 @@ def _any_size(data: object, kind: object) -> bool:
 
 @contextmanager
 def ring() -> Generator[None]:
-    """Kernels compute in the ring while this lasts; whole numbers wrap, as they do on a GPU."""
+    """Let kernels compute in the ring meanwhile; whole numbers wrap, as on a GPU."""
     builder = interpreter.interpreter_builder
     kept = interpreter.ReduceOps.sum, interpreter._validate_np_data_size
     options = builder.options

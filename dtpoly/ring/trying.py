@@ -13,10 +13,10 @@ from dtpoly.algorithm.program import Program
 from dtpoly.budget import OverBudgetError, within
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
-from dtpoly.ring.execute import agreement
-from dtpoly.ring.memory import TouchError
-from dtpoly.ring.sizes import few_sizes
-from dtpoly.ring.values import NoRing
+from dtpoly.ring.ring_execution import agreement
+from dtpoly.ring.ring_memory import TouchError
+from dtpoly.ring.ring_values import NoRing
+from dtpoly.ring.small_sizes import few_sizes
 
 # Triton has no types.
 errors: Any = import_module("triton.errors")
@@ -36,14 +36,14 @@ FAILED = (
 
 @dataclass(frozen=True, slots=True)
 class Equal:
-    """It agrees at these sizes, bit for bit; all accesses were inside, and nothing raced."""
+    """The result of a text that agrees at these sizes, bit for bit, without a race."""
 
     sizes: tuple[Mapping[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """It does not: at which sizes, in which line if that is known, what."""
+class WrongTrial:
+    """The result of a text that is wrong: the sizes, the line if it is known, and the mistake."""
 
     sizes: Mapping[str, int]
     line: int
@@ -52,12 +52,12 @@ class Wrong:
 
 @dataclass(frozen=True, slots=True)
 class NotRun:
-    """It says nothing, and why."""
+    """The result of a text that could not be run, and why."""
 
     why: str
 
 
-Tried: TypeAlias = Equal | Wrong | NotRun
+Tried: TypeAlias = Equal | WrongTrial | NotRun
 
 
 def tried(
@@ -91,22 +91,22 @@ def tried(
                 break
             return NotRun(f"at {shown(sizes)} it takes more than {error.limit}")
         except TouchError as error:
-            return Wrong(sizes, error.line, str(error))
+            return WrongTrial(sizes, error.line, str(error))
         except NoRing as error:
             return NotRun(f"the ring has no words for {error}")
         except FAILED as error:
             if sizes not in few:  # nor need there be a call of these
                 continue
             return NotRun(f"it does not run at {shown(sizes)}: {error}")
-        if count := found.differing[func]:
-            first = ", ".join(map(str, found.first[func]))
-            return Wrong(sizes, 0, f"{count} elements are others, first {func}[{first}]")
+        if wrong := [one for one, count in found.differing.items() if count]:
+            count, first = found.differing[wrong[0]], ", ".join(map(str, found.first[wrong[0]]))
+            return WrongTrial(sizes, 0, f"{count} elements are others, first {wrong[0]}[{first}]")
         done.append(sizes)
     return Equal(tuple(done))
 
 
 def _is_small(sizes: Mapping[str, int], most: int = MOST_ELEMENTS) -> bool:
-    """Whether it can be run; a kernel takes at least a moment for each element, or each tile."""
+    """Return whether sizes are small enough to run: each element, or tile, takes a moment."""
     return prod(max(size, 1) for size in sizes.values()) <= most
 
 

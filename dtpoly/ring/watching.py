@@ -7,14 +7,14 @@ from typing import Any, cast
 
 from dtpoly.budget import check
 from dtpoly.ring.interpreter import interpreter
-from dtpoly.ring.memory import How, Memory
+from dtpoly.ring.ring_memory import AccessMode, RingMemory
 
 Function = Callable[..., Any]
 
 
 @contextmanager
-def watched(memory: Memory) -> Generator[None]:
-    """Kernels that run inside touch what the memory lets them touch, or it raises."""
+def watched(memory: RingMemory) -> Generator[None]:
+    """Run kernels inside, and raise if they touch what the memory does not let them touch."""
     builder: Any = interpreter.interpreter_builder
     launched: Function = interpreter.GridExecutor.__call__
 
@@ -36,7 +36,7 @@ def watched(memory: Memory) -> Generator[None]:
         kept.update(before)
 
 
-def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
+def _hooks(builder: Any, memory: RingMemory) -> Mapping[str, Function]:
     """Return functions for the builder, which tell the memory and then do what the builder did."""
     place, barrier = builder.set_grid_idx, builder.create_barrier
     load, store = builder.create_masked_load, builder.create_masked_store
@@ -56,21 +56,21 @@ def _hooks(builder: Any, memory: Memory) -> Mapping[str, Function]:
 
     def masked_load(ptrs: Any, mask: Any, *rest: Any, **named: Any) -> Any:
         check()
-        memory.touch(How.LOADED, ptrs.data, mask.data)
+        memory.touch(AccessMode.LOADED, ptrs.data, mask.data)
         return load(ptrs, mask, *rest, **named)
 
     def masked_store(ptrs: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
         check()
-        memory.touch(How.STORED, ptrs.data, mask.data, value.data)
+        memory.touch(AccessMode.STORED, ptrs.data, mask.data, value.data)
         return store(ptrs, value, mask, *rest, **named)
 
     def atomic_rmw(op: Any, ptr: Any, value: Any, mask: Any, *rest: Any) -> Any:
-        memory.touch(How.ADDED, ptr.data, mask.data)
+        memory.touch(AccessMode.ADDED, ptr.data, mask.data)
         atomic = own or partial(kind.create_atomic_rmw, builder)
         return atomic(op, ptr, value, mask, *rest)
 
     def atomic_cas(ptr: Any, *rest: Any) -> Any:
-        memory.touch(How.ADDED, ptr.data, ptr.data == ptr.data)
+        memory.touch(AccessMode.ADDED, ptr.data, ptr.data == ptr.data)
         return exchange(ptr, *rest)
 
     return {

@@ -44,7 +44,7 @@ def folder(environment: Mapping[str, str] = os.environ, system: str = sys.platfo
 
 
 def key(parts: Iterable[str]) -> str:
-    """A name for a sequence of texts; other texts, or other cuts between them, have another."""
+    """Make a name for a sequence of texts; other texts, or other cuts, get another name."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode(errors="surrogatepass")
@@ -120,7 +120,7 @@ def keep(path: Path, text: str) -> bool:
 
 
 def private_folder() -> Path | None:
-    """The folder of the cache, made if need be; None where there is none that is only this user's.
+    """Return the cache's folder, made if need be; None if none is this user's alone.
 
     It may be a link that the user made.
     """
@@ -135,7 +135,7 @@ def private_folder() -> Path | None:
 
 
 def _made(place: Path) -> list[Path]:
-    """The folders of an entry, below that of the cache, which are made."""
+    """Return the folders of an entry, below that of the cache, which are made."""
     base = private_folder()
     inner = [one for one in (place, *place.parents) if base is not None and base in one.parents]
     for one in reversed(inner):
@@ -144,7 +144,7 @@ def _made(place: Path) -> list[Path]:
 
 
 def _is_private(place: Path) -> bool:
-    """Whether it is a folder of this user to which nobody else can write; no link to one."""
+    """Return whether it is a folder of this user to which nobody else can write; no link to one."""
     status = place.lstat()
     return stat.S_ISDIR(status.st_mode) and _is_mine(status)
 
@@ -157,7 +157,7 @@ def _is_mine(status: os.stat_result) -> bool:
 
 
 def _is_secret(status: os.stat_result) -> bool:
-    """Whether nobody else may read a file.
+    """Return whether nobody else may read a file.
 
     On Windows the mode says that all may, so it does not count.
     """
@@ -165,7 +165,7 @@ def _is_secret(status: os.stat_result) -> bool:
 
 
 def read_own(path: Path) -> bytes:
-    """A file of this user's. Raises OSError, also for a link and where others can write."""
+    """Return a file of this user's. Raises OSError, also for a link and where others can write."""
     # The flags also keep it from waiting for a pipe.
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     with open(os.open(path, flags), "rb") as file:

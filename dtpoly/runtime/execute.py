@@ -11,29 +11,29 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import ProgramId, walk
+from dtpoly.algorithm.label_sizes import Sizes, size_rules, used_labels
 from dtpoly.algorithm.program import in_order
-from dtpoly.algorithm.sizes import Sizes, size_rules, used_labels
-from dtpoly.codegen.names import file_names
+from dtpoly.codegen.python_names import file_names
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
 from dtpoly.reference.inputs import Inputs
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.runtime.load import load_module
-from dtpoly.runtime.tolerance import Outcome, compared, computed, multiplies, share_lost
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.runtime.tolerance import ComparedResult, compared, computed, multiplies, share_lost
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.program_id import program_index
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import launch_of
 
 
-class Refused(Exception):
+class RunRefused(Exception):
     """A function does not take such inputs, or nothing says what it should give."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What to run: sizes of all labels, the dtype of inputs that declare none, a seed, a device."""
+class RunRequest:
+    """A run that is asked for: sizes of labels, the dtype of other inputs, a seed, a device."""
 
     sizes: Sizes
     seed: int
@@ -42,8 +42,8 @@ class Question:
 
 
 def execute(
-    state: State, code: Code, question: Question, primitives: Primitives
-) -> tuple[Outcome, ...]:
+    state: State, code: Code, question: RunRequest, primitives: Primitives
+) -> tuple[ComparedResult, ...]:
     """Call each function on made-up inputs, and compare. Raises Refused."""
     program = state.program
     _check_program_ids(state, code)
@@ -52,7 +52,10 @@ def execute(
     made = (question.sizes, question.seed, dtypes, question.device)
     inputs = random_inputs(state.sized, *made)
     module = load_module(code.text, "kernels")
-    results = {func: called(module, state, code, func, inputs, question) for func in outputs(code)}
+    results: dict[str, torch.Tensor] = {}
+    for func, names in code.stages.returned.items():
+        got = called(module, state, code, func, inputs, question)
+        results |= zip(names, got, strict=True)
 
     def program_of(func: str, indices: Mapping[str, torch.Tensor]) -> torch.Tensor | int:
         index = program_index(program, func, question.sizes, primitives)
@@ -64,14 +67,14 @@ def execute(
             program,
             inputs,
             sizes=question.sizes,
-            wanted=outputs(code),
+            wanted=code.stages.results,
             compute=compute,
             program_index=program_of,
             is_rough=is_rough,
         )
 
     exact, rough = reference(torch.float64), reference(computed(program, question.dtype))
-    is_cut = has_rough_products(state) and any(multiplies(program, func) for func in outputs(code))
+    is_cut = has_rough_products(state) and any(multiplies(program, func) for func in results)
     cut = reference(torch.float64, is_rough=True) if is_cut else {}
     return tuple(
         compared(
@@ -89,44 +92,43 @@ def execute(
 
 def _check_program_ids(state: State, code: Code) -> None:
     """Refuse a Func that is fused and has `program_id`: each of its copies has other elements."""
-    for func in in_order(state.program, outputs(code)):
+    for func in in_order(state.program, code.stages.results):
         has_one = any(isinstance(node, ProgramId) for node in walk(func.body))
         if has_one and not state.kernels_of(func.name):
             why = f"'{func.name}' has program_id, and is computed in a kernel of another Func"
-            raise Refused(f"{why}, so that no reference says what its elements are")
+            raise RunRefused(f"{why}, so that no reference says what its elements are")
 
 
 def has_rough_products(state: State) -> bool:
-    """Whether a kernel's products may lose what tf32 loses."""
+    """Return whether a kernel's products may lose what tf32 loses."""
     return any(launch_of(kernel).precision == "tf32" for kernel in state.kernels)
 
 
-def outputs(code: Code) -> tuple[str, ...]:
-    """The Funcs that have a function."""
-    return code.stages.outputs
-
-
 def called(
-    module: ModuleType, state: State, code: Code, func: str, inputs: Inputs, question: Question
-) -> torch.Tensor:
-    """Call the function of a Func, and give its result. Raises Refused."""
-    program = state.sized  # the wrapper's sizes are those that the file shows
+    module: ModuleType, state: State, code: Code, func: str, inputs: Inputs, question: RunRequest
+) -> tuple[torch.Tensor, ...]:
+    """Call the function of a Func, and give its results. Raises Refused."""
+    program = state.sized  # the function's sizes are those that the file shows
     launched = [launch.name for launch in code.stages.launches]
-    names = file_names(program, outputs(code), launched)
+    names = file_names(program, code.stages.results, launched)
     used = used_labels(program)
     passed = [r.label for r in size_rules(program) if r.may_be_passed and r.label in used]
     keywords: dict[str, object] = {names.labels[one]: question.sizes[one] for one in passed}
     if not program.tensors:
         keywords["device"] = torch.device(question.device)
+    # What is written in place is a copy: the inputs are needed again.
+    given = [
+        value.clone() if one in program.into and isinstance(value, torch.Tensor) else value
+        for one, value in inputs.items()
+    ]
     try:
-        result = getattr(module, names.funcs[func])(*inputs.values(), **keywords)
+        result = getattr(module, names.funcs[func])(*given, **keywords)
     except ValueError as error:
-        raise Refused(str(error)) from error
-    assert isinstance(result, torch.Tensor)
-    return result
+        raise RunRefused(str(error)) from error
+    return (result,) if torch.is_tensor(result) else tuple(result)
 
 
-def lost(state: State, func: str, question: Question) -> float:
-    """The share of its largest element that a result may lose by rounding."""
+def lost(state: State, func: str, question: RunRequest) -> float:
+    """Return the share of its largest element that a result may lose by rounding."""
     is_rough = has_rough_products(state)
     return share_lost(state.program, func, question.sizes, question.dtype, is_rough)

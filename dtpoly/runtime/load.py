@@ -10,7 +10,7 @@ from dtpoly.runtime.cache import keep, key, private_folder, read_own
 
 
 def load_module(text: str, name: str, target: str = "") -> ModuleType:
-    """The module of a generated text; the same for the same text, name and target.
+    """Return the module of a generated text; the same for the same text, name and target.
 
     What runs is the text that is given, never what lies in the cache. The file there is for
     whoever wants to see the source: Triton, tracebacks, debuggers.
@@ -28,7 +28,7 @@ def load_module(text: str, name: str, target: str = "") -> ModuleType:
 
 
 def _shown(text: str, name: str, number: str) -> str:
-    """The path of a file that holds the text; where there can be none, a name that says so."""
+    """Return the path of a file that holds the text; if there can be none, a name that says so."""
     base = private_folder()
     if base is not None:
         path = base / "modules" / number / f"{name}.py"

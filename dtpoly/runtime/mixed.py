@@ -14,7 +14,7 @@ DTYPES = {word: dtype for dtype, word in TORCH.items()}
 
 
 def has_products(program: Program) -> bool:
-    """Whether a Func multiplies as tensor cores do."""
+    """Return whether a Func multiplies as tensor cores do."""
     return any(isinstance(one, Dot) for func in program.funcs for one in walk(func.body))
 
 

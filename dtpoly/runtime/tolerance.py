@@ -9,10 +9,10 @@ import torch
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Apply, Dot, Reduce, walk
 from dtpoly.algorithm.inference import type_of, types_of
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import Program, Tensor, in_order
-from dtpoly.algorithm.sizes import Sizes
 from dtpoly.frozen import dataclass
-from dtpoly.reference.values import DTYPE, TORCH_DTYPE
+from dtpoly.reference.labelled_values import DTYPE, TORCH_DTYPE
 
 # The share of a value that its type may lose at most, for products that are not exact.
 TF32 = 2.0**-10
@@ -26,7 +26,7 @@ ROUGH_MARGIN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ComparedResult:
     """The result of one function, and how far it is from the reference.
 
     `error` is the largest difference of two elements, `allowed` what rounding explains. Of
@@ -44,12 +44,12 @@ class Outcome:
 
     @property
     def dtype(self) -> DType:
-        """The dtype of the result."""
+        """Return the dtype of the result."""
         return DTYPE[self.result.dtype]
 
 
 def share_lost(program: Program, func: str, sizes: Sizes, dtype: DType, is_rough: bool) -> float:
-    """The share of its largest element that a result may lose by rounding.
+    """Return the share of its largest element that a result may lose by rounding.
 
     A value loses one when it is stored, a sum one at each of its steps; where products are rough,
     each of their operands loses what tf32 loses.
@@ -64,13 +64,13 @@ def share_lost(program: Program, func: str, sizes: Sizes, dtype: DType, is_rough
 
 
 def multiplies(program: Program, func: str) -> bool:
-    """Whether there are products in a Func, or in what it needs."""
+    """Return whether there are products in a Func, or in what it needs."""
     needed = in_order(program, (func,))
     return any(isinstance(node, Dot) for one in needed for node in walk(one.body))
 
 
 def _floats(program: Program, dtype: DType) -> list[DType]:
-    """The types in which floats are given and stored, and f32 where something is computed in it."""
+    """Return the types in which floats are passed, stored and computed."""
     stored = [func.dtype for func in program.funcs if func.dtype is not None]
     given = [tensor.dtype or dtype for tensor in program.tensors]
     within = [DType.F32] if _has_singles(program, dtype) else []
@@ -78,13 +78,13 @@ def _floats(program: Program, dtype: DType) -> list[DType]:
 
 
 def computed(program: Program, dtype: DType) -> torch.dtype:
-    """The type in which floats are computed; the narrower one where both occur."""
+    """Return the type in which floats are computed; the narrower one where both occur."""
     is_wide = DType.F64 in _floats(program, dtype) and not _has_singles(program, dtype)
     return torch.float64 if is_wide else torch.float32
 
 
 def _has_singles(program: Program, dtype: DType) -> bool:
-    """Whether an operation has a result of f32, as a quotient of whole numbers has.
+    """Return whether an operation has a result of f32, as a quotient of whole numbers has.
 
     Beside numbers of 64 bits it is one of them afterwards, and has no more digits than before.
     """
@@ -116,7 +116,7 @@ def compared(
     rough: torch.Tensor,
     share: float,
     cut: torch.Tensor | None = None,
-) -> Outcome:
+) -> ComparedResult:
     """Compare a result with the exact one, of which it may lose a share.
 
     `rough` is the reference as it is in the type that kernels compute in, `cut` with rough
@@ -128,7 +128,7 @@ def compared(
 def allowed_of(
     exact: torch.Tensor, rough: torch.Tensor, share: float, cut: torch.Tensor | None = None
 ) -> float:
-    """How far a result may be from the exact one.
+    """Return how far a result may be from the exact one.
 
     What products lose is no share of the result: it is of their operands, and whatever is made
     of the product makes it larger or smaller.
@@ -143,7 +143,7 @@ def allowed_of(
 
 
 def _lost(exact: torch.Tensor, other: torch.Tensor) -> float:
-    """How far the two are apart, where both are finite."""
+    """Return how far the two are apart, where both are finite."""
     apart = (other.double() - exact).abs()
     return float(torch.where(apart.isfinite(), apart, 0.0).max())
 
@@ -155,7 +155,7 @@ def within(
     exact: torch.Tensor,
     rough: torch.Tensor,
     allowed: float,
-) -> Outcome:
+) -> ComparedResult:
     """Compare a result with the exact one, from which it may differ by `allowed`.
 
     NaN and infinities have to be the same, unless an element is too large for a type on the way.
@@ -173,4 +173,4 @@ def within(
     wrong = int(bad.sum())
     first = tuple(int(i) for i in bad.nonzero()[0]) if wrong else None
     error = float(apart.max()) if apart.numel() else 0.0
-    return Outcome(func, tuple(labels), result, exact, error, allowed, wrong, first)
+    return ComparedResult(func, tuple(labels), result, exact, error, allowed, wrong, first)

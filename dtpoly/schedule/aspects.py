@@ -11,13 +11,13 @@ from typing import assert_never
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
-from dtpoly.poly.copies import Region, has_place, region
 from dtpoly.poly.model import Model, by_name
-from dtpoly.schedule.counts import Count, blocks_of, program_blocks
+from dtpoly.poly.private_copies import CopyRegion, has_place, region
+from dtpoly.schedule.argument_values import Sized
+from dtpoly.schedule.counts import SizeProduct, blocks_of, program_blocks
 from dtpoly.schedule.state import Fusion, State
 from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, leaves, loops, paths
 from dtpoly.schedule.tree import Sequence as InSequence
-from dtpoly.schedule.values import Sized
 
 _Value = int | str | tuple[str, ...] | Sized | None  # of an option
 Places = tuple[Fusion | None, ...]
@@ -91,7 +91,7 @@ def place_and_elements(found: Places, state: State) -> str:
 
 
 def beside_readers(found: Places) -> tuple[tuple[tuple[str, str], ...], str]:
-    """The loops of readers that a Func is computed in, and `in the kernel of 'f'`."""
+    """Return the loops of readers that a Func is computed in, and `in the kernel of 'f'`."""
     fusions = [one for one in found if one is not None]
     kernels = dict.fromkeys(f"'{one.kernel}'" for one in fusions)
     of = f"in the kernel{'s' if len(kernels) > 1 else ''} of {listed(kernels)}" if kernels else ""
@@ -99,7 +99,7 @@ def beside_readers(found: Places) -> tuple[tuple[tuple[str, str], ...], str]:
 
 
 def places(state: State) -> dict[str, Places]:
-    """For each Func the fusions that put it into a kernel; None for a kernel of its own."""
+    """Return for each Func the fusions that put it into kernels; None for its own kernel."""
     known = by_name(state.model)
     fused = {(one.func, one.kernel): one for one in state.fusions if one.label}
     found: dict[str, dict[str, Fusion | None]] = {}
@@ -129,7 +129,7 @@ def _elements(fusion: Fusion | None, state: State) -> str:
     return show_region(region(value, path.named, state.model))
 
 
-def show_region(needed: Region) -> str:
+def show_region(needed: CopyRegion) -> str:
     """`, for exactly [16 of m] x [all of l]`."""
     parts: list[str] = []
     for one in needed.needed:
@@ -189,7 +189,7 @@ def _is_value(array: str, state: State) -> bool:
 def show_programs(kernel: Kernel, model: Model) -> str:
     """`ceil(m / 16), one for each block of 16 of m`."""
     axes = program_blocks(kernel.grid)
-    count = Count(tuple(blocks_of(axis, model) for axis in axes))
+    count = SizeProduct(tuple(blocks_of(axis, model) for axis in axes))
     if not axes:
         return "1"
     blocks = " and ".join(f"{_block_size(axis, model)} of {axis.label}" for axis in axes)
@@ -239,7 +239,7 @@ def _loops(kernel: Kernel, model: Model) -> Iterator[Aspect]:
 
 
 def _lanes(loop: Loop) -> Axis | None:
-    """The lanes that the steps of a loop are."""
+    """Return the lanes that the steps of a loop are."""
     below = (lane for leaf, _ in leaves(loop) for lane in leaf.lanes)
     return next((lane for lane in below if lane.origin.plain == loop.axis.name), None)
 
@@ -268,7 +268,7 @@ def show_loop(loop: Loop, lanes: Axis | None) -> str:
 
 
 def _nests(node: Node) -> dict[str, tuple[str, ...]]:
-    """The loops of each Func, as words: `for m: for n`."""
+    """Return the loops of each Func, as words: `for m: for n`."""
     match node:
         case Leaf():
             return {}

@@ -40,7 +40,7 @@ def to_blame(
 
 
 def _minimal(suspects: Chosen, wrong: Callable[[Chosen], bool]) -> Chosen:
-    """A set from which nothing can be left out: halves are left out first, then smaller parts.
+    """Find a set from which nothing can be left out: try halves first, then smaller parts.
 
     What stands first in the source is kept longest.
     """

@@ -31,7 +31,7 @@ MOST = 8  # names in a sentence
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is said of a topic after a directive is added, and before; None if nothing is said.
+    """The facts about a topic after a directive is added, and before; None if there are none.
 
     `names` are those of Funcs (with the kernel, if it has to be told), or of kernels.
     """
@@ -45,7 +45,7 @@ class Change:
 
     @property
     def subject(self) -> str:
-        """What the change is about."""
+        """Return what the change is about."""
         names = [f"'{name}'" for name in self.names[:MOST]]
         if len(self.names) > MOST:
             names[-1] = f"{len(self.names) - MOST + 1} others"
@@ -133,7 +133,7 @@ def _by_key(found: tuple[Aspect, ...], one: set[str]) -> dict[Key, Aspect]:
 
 
 def _kernels(found: tuple[Aspect, ...]) -> dict[str, set[str]]:
-    """The kernels in which each Func is computed."""
+    """Return the kernels in which each Func is computed."""
     kernels: dict[str, set[str]] = {}
     for aspect in found:
         if aspect.topic == "nest":
@@ -144,7 +144,7 @@ def _kernels(found: tuple[Aspect, ...]) -> dict[str, set[str]]:
 def _is_gone(
     told: Aspect, names: set[str], kernels: Mapping[str, set[str]], *, moved: bool
 ) -> bool:
-    """Whether the thing that an aspect was part of does not exist any more."""
+    """Return whether the thing that an aspect was part of does not exist any more."""
     if told.topic in ("place", "kernel"):
         return False
     if told.func:
@@ -168,5 +168,5 @@ def _moved(before: State, after: State) -> Iterator[Change]:
 
 
 def _orders(state: State) -> dict[str, tuple[str, ...]]:
-    """The statements of each kernel, in order."""
+    """Return the statements of each kernel, in order."""
     return {k.name: tuple(leaf.statement for leaf, _ in leaves(k.body)) for k in state.kernels}

@@ -6,11 +6,11 @@ A cost is what several programs compute, each for itself.
 from collections.abc import Iterator
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.facts import Blocked
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.state import State
-from dtpoly.schedule.verdict import Note as Repeated
+from dtpoly.schedule.verdict import RepeatedWork as Repeated
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.source import Span
 
@@ -73,7 +73,7 @@ def _fusion(state: State, note: Repeated, chosen: tuple[Primitive, ...]) -> Span
 
 
 def _is_told(state: State, note: Repeated, primitive: Primitive) -> bool:
-    """Whether a directive made the fusion that a note is about."""
+    """Return whether a directive made the fusion that a note is about."""
     of = (one for one in state.fusions if (one.func, one.kernel) == (note.func, note.kernel))
     return any(fusion.is_stated_by(primitive.facts()) for fusion in of)
 

@@ -2,28 +2,28 @@
 
 from math import prod
 
-from dtpoly.algorithm.sizes import Sizes
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, finest
 from dtpoly.poly.model import Model
 
 
 @dataclass(frozen=True, slots=True)
-class Tiles:
-    """How many tiles of `step` indices a label, or a number of indices, has: `ceil(m / 16)`."""
+class TileCount:
+    """The number of tiles of `step` indices of a label, or of a number: `ceil(m / 16)`."""
 
-    of: "str | int | Tiles"
+    of: "str | int | TileCount"
     step: int = 1
 
     @property
     def constant(self) -> int | None:
-        """The number, if it is the same at all sizes."""
+        """Return the number, if it is the same at all sizes."""
         return self.at({})
 
     def at(self, sizes: Sizes) -> int | None:
-        """The number at some sizes; None if they lack a label of it."""
+        """Return the number at some sizes; None if they lack a label of it."""
         match self.of:
-            case Tiles() as tiles:
+            case TileCount() as tiles:
                 whole = tiles.at(sizes)
             case str() as label:
                 whole = sizes.get(label)
@@ -41,15 +41,15 @@ class Tiles:
 class PowerOfTwo:
     """A label's size, rounded up to a power of two: the lanes of one tile that holds all."""
 
-    of: Tiles
+    of: TileCount
 
     @property
     def constant(self) -> int | None:
-        """The number, if it is the same at all sizes."""
+        """Return the number, if it is the same at all sizes."""
         return self.at({})
 
     def at(self, sizes: Sizes) -> int | None:
-        """The number at some sizes; None if they lack the label."""
+        """Return the number at some sizes; None if they lack the label."""
         whole = self.of.at(sizes)
         return None if whole is None else 1 << max(whole - 1, 0).bit_length()
 
@@ -59,29 +59,29 @@ class PowerOfTwo:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many indices are computed where fewer are needed: `6 / 4` times as many."""
+    """A ratio of indices: those that are computed to those that are needed, such as `6 / 4`."""
 
     computed: int
     needed: int
 
     @property
     def constant(self) -> float:
-        """The number."""
+        """Return the number."""
         return self.computed / self.needed
 
     def at(self, sizes: Sizes) -> float:
-        """The same at all sizes."""
+        """Return the same at all sizes."""
         return self.constant
 
     def __str__(self) -> str:
         return f"{self.computed} / {self.needed}"
 
 
-Factor = Tiles | PowerOfTwo | Share
+Factor = TileCount | PowerOfTwo | Share
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class SizeProduct:
     """A product of numbers, some of which depend on sizes."""
 
     factors: tuple[Factor, ...] = ()
@@ -92,36 +92,40 @@ class Count:
         return all(factor.constant == 1 for factor in self.factors)
 
     def at(self, sizes: Sizes) -> float | None:
-        """The number at some sizes; None if they lack a label of it."""
+        """Return the number at some sizes; None if they lack a label of it."""
         values = [factor.at(sizes) for factor in self.factors]
         known = [value for value in values if value is not None]
         return prod(known) if len(known) == len(values) else None
 
     def __str__(self) -> str:
         parts = [factor for factor in self.factors if factor.constant != 1]
-        if all(isinstance(part, Tiles | PowerOfTwo) and part.constant for part in parts):
+        if all(isinstance(part, TileCount | PowerOfTwo) and part.constant for part in parts):
             return str(prod(part.constant or 1 for part in parts))
         if len(parts) == 1:
             return str(parts[0])
         return " * ".join(f"({p})" if isinstance(p, Share) else str(p) for p in parts)
 
 
-def tiles_of(axis: Axis, model: Model) -> Tiles:
-    """How many steps an axis takes in one iteration of all that is around it, at most."""
+def tiles_of(axis: Axis, model: Model) -> TileCount:
+    """Return how many steps an axis takes in one iteration of all that is around it, at most."""
     if axis.is_single or axis.step is None:
-        return Tiles(1)
+        return TileCount(1)
     if axis.extent is not None:
-        return Tiles(-(-axis.extent // axis.step))
+        return TileCount(-(-axis.extent // axis.step))
     return blocks_of(axis, model)
 
 
-def blocks_of(axis: Axis, model: Model) -> Tiles:
-    """How many tiles of an axis's step its whole label has."""
+def blocks_of(axis: Axis, model: Model) -> TileCount:
+    """Return how many tiles of an axis's step its whole label has."""
     label, step = axis.index.plain or axis.label, axis.step or 1
     part = model.parts.get(label)
     if part is None:
-        return Tiles(label, step)
-    return Tiles(part.of, part.size) if step == 1 else Tiles(Tiles(part.of, part.size), step)
+        return TileCount(label, step)
+    return (
+        TileCount(part.of, part.size)
+        if step == 1
+        else TileCount(TileCount(part.of, part.size), step)
+    )
 
 
 def program_blocks(grid: tuple[Axis, ...]) -> tuple[Axis, ...]:
@@ -130,5 +134,5 @@ def program_blocks(grid: tuple[Axis, ...]) -> tuple[Axis, ...]:
 
 
 def show_number(number: float) -> str:
-    """A count as a person writes it: `4`, `1.5`."""
+    """Return a count as a person writes it: `4`, `1.5`."""
     return f"{number:g}" if number < 1_000_000 and number % 1 else str(int(number))

@@ -6,8 +6,8 @@ from dtpoly.algorithm.show import show_definition
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.isl_text import isl_text
 from dtpoly.poly.model import Statement
-from dtpoly.schedule.lines import Lines, first_line
 from dtpoly.schedule.links import Graph, Link, named, sentences
+from dtpoly.schedule.statement_lines import Lines, first_line
 
 
 def show_dependences(found: Graph) -> Iterator[str]:

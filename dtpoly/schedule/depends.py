@@ -10,7 +10,7 @@ from dtpoly.frozen import dataclass
 
 
 class Piece(Enum):
-    """What part of a label a number is the size of."""
+    """The part of a label that a number is the size of."""
 
     BLOCK = "a block, for a program"
     TILE = "a tile, for lanes"
@@ -28,11 +28,11 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Depends:
-    """All of one directive that a verdict can depend on.
+    """The part of one directive on which a verdict can depend.
 
-    Schedules that share a verdict agree in the skeletons. Of the numbers along a label, only the
-    relations between them count. If a directive `is_once`, two of it on one Func may contradict
-    each other, so that schedules with two of it share nothing.
+    Schedules that share a verdict have equal skeletons, and the numbers along each label compare in
+    the same way. If a directive `is_once`, two of it on one Func may contradict each other, so
+    schedules that have two of it share no verdict.
     """
 
     skeleton: tuple[Hashable, ...]

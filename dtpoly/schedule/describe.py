@@ -10,12 +10,12 @@ from dtpoly.algorithm.show import show_affine
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.coordinates import at, int_coordinates
 from dtpoly.poly.dependences import DependenceKind
-from dtpoly.poly.model import Statement, by_name
+from dtpoly.poly.model import Role, Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind
 from dtpoly.poly.witness import first_pair
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, loops
-from dtpoly.schedule.verdict import Instance, Place, Violation, Witness
+from dtpoly.schedule.verdict import Instance, InstancePlace, Violation, Witness
 
 
 def violation(state: State, one: Broken, ways: Mapping[str, Path]) -> Violation:
@@ -47,15 +47,20 @@ def _instance(
     indices = {label: dims[label] for label in statement.labels}
     path = ways.get(statement.name)
     place = None if path is None else place_of(state, statement, dims, path)
-    return Instance(statement.name, statement.func, statement.role, indices, place)
+    # A store is one of the result, in whosever kernel it is.
+    func = state.model.arrays[statement.writes.array].func
+    func = func if statement.role is Role.STORE else statement.func
+    return Instance(statement.name, func, statement.role, indices, place)
 
 
-def place_of(state: State, statement: Statement, dims: Mapping[str, int], path: Path) -> Place:
+def place_of(
+    state: State, statement: Statement, dims: Mapping[str, int], path: Path
+) -> InstancePlace:
     """Find where one instance, given by its dims, is computed."""
     coordinates = int_coordinates(path, statement, dims)
     grid = several(finest(path.grid))
     kernel = state.kernels[path.kernel]
-    return Place(
+    return InstancePlace(
         kernel.name,
         {axis.label: coordinates[axis.name] // (axis.step or 1) for axis in grid},
         _loops(several(path.loops), kernel, coordinates),
@@ -104,8 +109,11 @@ def _words(one: Broken, witness: Witness) -> str:
             verb = {
                 DependenceKind.FLOW: "reads what",
                 DependenceKind.ANTI: "overwrites what",
+                DependenceKind.IN_PLACE: f"overwrites what of {one.dependence.array}",
                 DependenceKind.OUTPUT: "overwrites what",
                 DependenceKind.REDUCTION: "adds to what",
+                DependenceKind.SCAN: "goes on from what",
             }[one.dependence.kind]
-            done = "reads" if one.dependence.kind is DependenceKind.ANTI else "writes"
+            is_read = one.dependence.kind in (DependenceKind.ANTI, DependenceKind.IN_PLACE)
+            done = "reads" if is_read else "writes"
             return f"{one.kind}: {at}{target}{here} {verb} {source} {done}{there}"

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.schedule.argument_values import Divided
 from dtpoly.schedule.tree import Loop, Node, rewrite
-from dtpoly.schedule.values import Divided
 
 
 def split_loops(node: Node, splits: Iterable[Divided]) -> Node:
-    """The tree with its loops divided; what comes of one may be divided further."""
+    """Return the tree with its loops divided; what comes of one may be divided further."""
     chosen = {item.label: item for item in splits}
 
     def split(one: Node) -> Node:
@@ -32,5 +32,7 @@ def _split(loop: Loop, chosen: dict[str, Divided]) -> Loop:
         origin=Affine(((axis.name, 1),)),
         extent=width,
     )
+    if axis.is_backwards:
+        inner = replace(inner, time=inner.value.scaled(-1))
     below = _split(replace(loop, axis=inner), chosen)
     return replace(loop, axis=replace(axis, step=width), child=below)

@@ -14,8 +14,8 @@ from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind, meeting
 from dtpoly.poly.relate import read_pairs
 from dtpoly.poly.theorem import (
-    Claim,
-    Made,
+    FusionClaim,
+    SetConstruction,
     ahead,
     claims,
     domain_text,
@@ -23,11 +23,11 @@ from dtpoly.poly.theorem import (
     relation_text,
     schedule_text,
 )
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.describe import violation
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.recomputed import recomputed
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import Fusion, State
 from dtpoly.schedule.tree import Kernel, launch_of, paths
 from dtpoly.schedule.verdict import Verdict
@@ -43,7 +43,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Obligation:
+class FusionObligation:
     """A set that must be empty, with the parts that it is made of; if it is not, one pair in it.
 
     A set that `is_allowed` need not be empty.
@@ -51,20 +51,20 @@ class Obligation:
 
     words: str
     kind: ViolationKind
-    made: Made
+    made: SetConstruction
     parts: tuple[str, ...]
     example: str = ""
     is_allowed: bool = False
 
     @property
     def is_empty(self) -> bool:
-        """Whether isl found nothing in it."""
+        """Return whether isl found nothing in it."""
         return not self.example
 
 
 @dataclass(frozen=True, slots=True)
 class Dossier:
-    """All about one fusion in one kernel: what the theorem says, and what it follows from."""
+    """The proof about one fusion in one kernel: the theorem, and what it follows from."""
 
     directive: str
     span: Span | None
@@ -81,16 +81,16 @@ class Dossier:
     schedule_before: tuple[Relation, ...]
     schedule_after: tuple[Relation, ...]
     in_order: tuple[str, ...]  # what needs no question: it stands in this order
-    obligations: tuple[Obligation, ...]
+    obligations: tuple[FusionObligation, ...]
 
     @property
     def is_proved(self) -> bool:
-        """Whether every set that must be empty is."""
+        """Return whether every set that must be empty is."""
         return all(one.is_empty or one.is_allowed for one in self.obligations)
 
 
 def dossiers(verdict: Verdict, primitives: Primitives) -> tuple[Dossier, ...]:
-    """One for each directive that fuses and each kernel that it concerns, in source order."""
+    """Make one for each directive that fuses, and each kernel that it concerns, in order."""
     state = verdict.scheduled
     chosen = bind(state.sized.directives, primitives).primitives
     found: list[Dossier] = []
@@ -151,7 +151,7 @@ def _dossier(
 
 
 def _readers(model: Model, copies: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """The statements that read the value, or part of it, and are none of the copies."""
+    """Return the statements that read the value, or part of it, and are none of the copies."""
     arrays = {copy.writes.array for copy in copies}
     names = {copy.name for copy in copies}
     return tuple(
@@ -167,7 +167,7 @@ def _asked(
     kernel: Kernel,
     pairs: tuple[Dependence, ...],
     ways: Mapping[str, Path],
-) -> Iterator[Claim]:
+) -> Iterator[FusionClaim]:
     grid = frozenset(axis.name for axis in kernel.grid)
     yield from claims(state.lifted, state.model, ways, pairs, fusion.copies, grid)
     if launch_of(kernel).runs_ahead:
@@ -176,7 +176,7 @@ def _asked(
         yield from ahead(state.model, inside, fusion.copies)
 
 
-def _outside(state: State, fusion: Fusion) -> Iterator[Claim]:
+def _outside(state: State, fusion: Fusion) -> Iterator[FusionClaim]:
     """Reads in the kernel that see no copy, since no loop is around all of them."""
     known, values = by_name(state.model), by_name(state.lifted)
     for name in fusion.outside:
@@ -185,8 +185,9 @@ def _outside(state: State, fusion: Fusion) -> Iterator[Claim]:
         broken = None if pairs.is_empty() else Broken(dependence, ViolationKind.LATE, pairs)
         text = relation_text(dependence, state.model)
         kind = ViolationKind.LATE
-        yield Claim(
-            *(kind, fusion.func, name, Made.GIVEN, (text,), DependenceKind.FLOW), found=broken
+        yield FusionClaim(
+            *(kind, fusion.func, name, SetConstruction.GIVEN, (text,), DependenceKind.FLOW),
+            found=broken,
         )
 
 
@@ -212,21 +213,21 @@ def _in_order(state: State, mine: Iterable[Dependence], ways: Mapping[str, Path]
 
 
 def _obligation(
-    state: State, claim: Claim, ways: Mapping[str, Path], recompute: bool
-) -> Obligation:
+    state: State, claim: FusionClaim, ways: Mapping[str, Path], recompute: bool
+) -> FusionObligation:
     example = "" if claim.found is None else str(violation(state, claim.found, ways))
     is_allowed = recompute and claim.kind is ViolationKind.RECOMPUTES
     words = _words(claim)
-    return Obligation(words, claim.kind, claim.made, claim.parts, example, is_allowed)
+    return FusionObligation(words, claim.kind, claim.made, claim.parts, example, is_allowed)
 
 
-def _words(claim: Claim) -> str:
+def _words(claim: FusionClaim) -> str:
     """Say what does not happen, if the set of the claim is empty."""
     source, target = f"'{claim.source}'", f"'{claim.target}'"
     match claim.kind:
         case ViolationKind.UNWRITTEN:
             return f"{source} reads an element of '{claim.array}' that was not written"
-        case ViolationKind.LOST if claim.made is Made.GIVEN:
+        case ViolationKind.LOST if claim.made is SetConstruction.GIVEN:
             return f"an instance of {source} is not computed"
         case ViolationKind.LOST:
             return f"two instances of {source} are in one place"
@@ -234,7 +235,7 @@ def _words(claim: Claim) -> str:
             return f"two iterations of one program compute one instance of {source}"
         case ViolationKind.AHEAD:
             return f"loads of {target} run ahead of what {source} stores"
-        case ViolationKind.LATE if claim.made is Made.GIVEN:
+        case ViolationKind.LATE if claim.made is SetConstruction.GIVEN:
             return f"{target} reads {source} where no copy of it can be seen, or before its kernel"
         case ViolationKind.LATE | ViolationKind.CROSSES | ViolationKind.RACE:
             how = {
@@ -245,15 +246,17 @@ def _words(claim: Claim) -> str:
             return f"{_does(claim)} {how}"
 
 
-def _does(claim: Claim) -> str:
+def _does(claim: FusionClaim) -> str:
     source, target, array = f"'{claim.source}'", f"'{claim.target}'", f"'{claim.array}'"
     match claim.dependence:
         case DependenceKind.FLOW:
             return f"{target} reads of {array} what {source} writes,"
-        case DependenceKind.ANTI:
+        case DependenceKind.ANTI | DependenceKind.IN_PLACE:
             return f"{target} overwrites of {array} what {source} reads,"
         case DependenceKind.OUTPUT:
             return f"{target} overwrites of {array} what {source} writes,"
+        case DependenceKind.SCAN:
+            return f"{target} takes a step of a scan that comes after another one,"
         case _:
             return f"{target} takes into one element of {array} another step"
 
@@ -312,7 +315,7 @@ def _domains(state: State, func: str, readers: tuple[Statement, ...]) -> Iterato
 
 
 def _original(state: State, fusion: Fusion) -> Iterator[Dependence]:
-    """The dependences of the Func as it is defined: inside of it, and of what reads it."""
+    """Yield the dependences of the Func as it is defined: inside of it, and of what reads it."""
     known = by_name(state.lifted)
     for one in dependences(state.lifted):
         if known[one.source].func == fusion.func:

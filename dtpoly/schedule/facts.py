@@ -3,15 +3,24 @@
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.values import Divided, Name
+from dtpoly.schedule.argument_values import Divided, Name
 from dtpoly.source import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A Func gets a wrapper."""
+    """A Func gets a function."""
 
     func: str
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A function that is named after another Func returns this one, too."""
+
+    func: str
+    function: str
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +88,7 @@ class RowsApart:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedTensors:
     """Tensors that a Func's kernel loads or stores through descriptors, where it can."""
 
     func: str
@@ -89,11 +98,11 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """How exactly the kernel of a Func multiplies matrices of 32-bit numbers."""
+    """The precision with which the kernel of a Func multiplies matrices of 32-bit numbers."""
 
     func: str
     mode: str
 
 
-OfLaunch = RowsApart | Described | Rounded  # they say nothing of loops
-Fact = Compiled | Inlined | Fused | Blocked | NewName | Numbered | OfLaunch
+OfLaunch = RowsApart | DescribedTensors | Rounded  # they say nothing of loops
+Fact = Compiled | Returned | Inlined | Fused | Blocked | NewName | Numbered | OfLaunch

@@ -14,8 +14,8 @@ from dtpoly.plan.launch import Launch
 from dtpoly.python_places import file_of, function_place, raised_at, said_by
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Asked, Kernel
-from dtpoly.schedule.typed import wrong_field
+from dtpoly.schedule.tree import Kernel, LaunchDirective
+from dtpoly.schedule.typed_fields import wrong_field
 from dtpoly.schedule.well_formed import flaw
 from dtpoly.source import Span
 
@@ -29,7 +29,7 @@ def is_foreign(cls: type[Primitive]) -> bool:
 
 
 def applied(primitive: Primitive, state: State) -> State:
-    """The State with a directive carried out. Raises DtpolyError if a user's code fails."""
+    """Return the State with a directive carried out. Raises DtpolyError if a user's code fails."""
     cls = type(primitive)
     if not is_foreign(cls):
         return primitive.apply(state)
@@ -45,7 +45,7 @@ def applied(primitive: Primitive, state: State) -> State:
     return after
 
 
-def _check_edit(asked: Asked, kernel: Kernel) -> None:
+def _check_edit(asked: LaunchDirective, kernel: Kernel) -> None:
     assert isinstance(asked, Primitive)
     if is_foreign(type(asked)):
         with at_work(type(asked), asked.span):
@@ -96,7 +96,7 @@ def at_work(cls: type[Primitive], span: Span | None) -> Generator[None]:
 
 
 def _says_something(error: DtpolyError) -> bool:
-    """Whether a user's primitive raised it with diagnostics, and with nothing else."""
+    """Return whether a user's primitive raised it with diagnostics, and with nothing else."""
     return bool(error.diagnostics) and all(map(_is_diagnostic, error.diagnostics))
 
 

@@ -6,20 +6,20 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.instances import instances, labels_needed, with_known
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.describe import place_of
-from dtpoly.schedule.panelled import panelled, panels_data
-from dtpoly.schedule.state import State
-from dtpoly.schedule.table import (
+from dtpoly.schedule.element_table import (
     LISTED,
     LOOKED_AT,
     Element,
+    ElementTable,
     Most,
     Sizes,
-    Table,
     check_small,
     extents,
     table_data,
     tables,
 )
+from dtpoly.schedule.panelled import panelled, panels_data
+from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 
 
@@ -35,14 +35,14 @@ class FusedTable:
 
     @property
     def most(self) -> int:
-        """How many programs compute one element, at most."""
+        """Return how many programs compute one element, at most."""
         return max(map(len, self.programs.values()), default=0)
 
 
 def fused_tables(
-    state: State, sizes: Sizes, found: Iterable[Table], most: Most = LOOKED_AT
+    state: State, sizes: Sizes, found: Iterable[ElementTable], most: Most = LOOKED_AT
 ) -> Iterator[FusedTable]:
-    """A table for each Func that is fused into a kernel, if the sizes that it needs are known.
+    """Make a table for each Func that is fused into a kernel, if its sizes are known.
 
     Programs are numbered as in the kernel's own table.
     """

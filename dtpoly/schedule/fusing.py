@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
+from dtpoly.algorithm.program import nested_labels, places_of_lists
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
-from dtpoly.poly.model import Statement, by_name
-from dtpoly.poly.ranges import Range
+from dtpoly.poly.index_ranges import Range
+from dtpoly.poly.model import Array, Role, Statement, access, by_name
 from dtpoly.poly.replicate import Readers, replicate
 from dtpoly.schedule.dividing import split_loops
 from dtpoly.schedule.nesting import nest, reordered
@@ -18,6 +19,7 @@ from dtpoly.schedule.tree import (
     Node,
     Sequence,
     in_sequence,
+    launch_of,
     loops,
     paths,
     rewrite,
@@ -26,10 +28,30 @@ from dtpoly.schedule.tree import (
 
 # The loops down to where the producer goes; none for the whole program.
 Place = tuple[Loop, ...]
+# Places for copies in a kernel: what the names of a copy end with, the place, and its readers.
+Places = tuple[tuple[str, Place, Readers], ...]
 
 
 def fuse(state: State, name: str, func: str, consumer: str, label: str, recompute: bool) -> State:
     """Put what a consumer's loop needs of a Func at the start of each iteration, in one kernel."""
+    return _fuse(state, name, func, consumer, label, recompute, is_around=False)
+
+
+def fuse_around(state: State, name: str, func: str, consumer: str, label: str) -> State:
+    """Put what the surroundings of a consumer's reduction loop need of a Func in front of it."""
+    return _fuse(state, name, func, consumer, label, False, is_around=True)
+
+
+def _fuse(
+    state: State,
+    name: str,
+    func: str,
+    consumer: str,
+    label: str,
+    recompute: bool,
+    *,
+    is_around: bool,
+) -> State:
     kernel = next(k for k in state.kernels if k.name == name)
     known = by_name(state.model)
     readers = tuple(
@@ -39,24 +61,34 @@ def fuse(state: State, name: str, func: str, consumer: str, label: str, recomput
     )
     if not readers or not _is_read_by(state, kernel, func, consumer):
         return state
-    place = _place(kernel, consumer, label, readers, known)
-    if place is None:
+    places = (_around if is_around else _places)(kernel, consumer, label, readers)
+    if not places:
         outside = tuple(reader.name for reader, _ in readers)
         fusion = Fusion(func, name, consumer, label, (), outside, recompute)
         return replace(state, fusions=(*state.fusions, fusion))
-    axes = several(finest(kernel.grid) + tuple(loop.axis for loop in place))
-    mine = state.lifted.of_func(func)
-    done = replicate(state.model, mine, state.lifted.arrays, readers, axes, f"@{name}")
-    subtree = _producer(kernel, func, done.copies, done.ranges, readers, state)
-    fused = replace(kernel, body=_inserted(kernel.body, place, subtree))
-    copies = tuple(copy.name for copy in done.copies)
-    fusion = Fusion(func, name, consumer, label, copies, (), recompute)
+    also = tuple(_as_readers(kernel, consumer, func, readers, known)) if is_around else ()
+    made: tuple[str, ...] = ()
+    model, body = state.model, kernel.body
+    for suffix, place, own in places:
+        axes = several(finest(kernel.grid) + tuple(loop.axis for loop in place))
+        mine = state.lifted.of_func(func)
+        done = replicate(model, mine, state.lifted.arrays, own, axes, f"@{name}{suffix}", also)
+        subtree = _producer(kernel, func, done.copies, done.ranges, own, state)
+        model, body = done.model, _inserted(body, _again(body, place, own), subtree)
+        made += tuple(copy.name for copy in done.copies)
+    fused = replace(kernel, body=body)
+    fusion = Fusion(func, name, consumer, label, made, (), recompute)
     kernels = tuple(fused if k is kernel else k for k in state.kernels)
-    return replace(state, model=done.model, kernels=kernels, fusions=(*state.fusions, fusion))
+    return replace(state, model=model, kernels=kernels, fusions=(*state.fusions, fusion))
 
 
 def _is_read_by(state: State, kernel: Kernel, func: str, consumer: str) -> bool:
-    """Whether a consumer reads a Func in a Func's kernels, itself or through others there."""
+    """Return whether a consumer reads a Func in a Func's kernels, itself or through others.
+
+    The Func whose kernel stores it reads it for that.
+    """
+    if consumer == kernel.func == state.stores.get(func):
+        return True
     known = by_name(state.model)
     kernels = state.kernels_of(kernel.func)
     members = {known[name].func for k in kernels for name in statements(k.body)}
@@ -71,16 +103,10 @@ def _is_read_by(state: State, kernel: Kernel, func: str, consumer: str) -> bool:
     return False
 
 
-def _place(
-    kernel: Kernel,
-    consumer: str,
-    label: str,
-    readers: Readers,
-    known: Mapping[str, Statement],
-) -> Place | None:
-    """Find the innermost loop of the consumer that has all readers inside.
+def _places(kernel: Kernel, consumer: str, label: str, readers: Readers) -> Places:
+    """Find the innermost loop of the consumer that has all readers inside, or its block.
 
-    If there is none, it is the consumer's block, or None.
+    If some readers are in loops that will be joined with the consumer's, each such loop is a place.
     """
     wanted = {reader.name for reader, _ in readers}
     found: Place | None = None
@@ -91,11 +117,83 @@ def _place(
         is_candidate = loop.func == consumer and loop.axis.label == label
         if is_candidate and wanted <= set(statements(loop)):
             found = around
-    return found
+    return (
+        _joined_later(kernel, consumer, label, readers)
+        if found is None
+        else (("", found, readers),)
+    )
+
+
+def _joined_later(kernel: Kernel, consumer: str, label: str, readers: Readers) -> Places:
+    """Find the consumer's loop over a label and those that will be joined with it, by readers."""
+    members = {func for func, reader in launch_of(kernel).running if reader == consumer}
+    found = dict[str, tuple[str, Place, Readers]]()
+    left = {reader.name for reader, _ in readers} if members else set[str]()
+    for around in loops(kernel.body):
+        loop = around[-1]
+        inside = {*statements(loop)} & left
+        is_member = loop.func in {consumer, *members} - found.keys()
+        if inside and loop.is_reduction and is_member and loop.axis.label == label:
+            own = tuple((reader, path) for reader, path in readers if reader.name in inside)
+            found[loop.func] = ("" if loop.func == consumer else f".{loop.func}", around, own)
+            left -= inside
+    return () if left else tuple(found.values())
+
+
+def _around(kernel: Kernel, consumer: str, label: str, readers: Readers) -> Places:
+    """Find the loops around a consumer's reduction over a label that have all readers inside.
+
+    Loops of one iteration may be left out.
+    """
+    wanted = {reader.name for reader, _ in readers}
+    for loop in loops(kernel.body):
+        *place, last = loop
+        if not (last.is_reduction and last.func == consumer and last.axis.label == label):
+            continue
+        while place and not wanted <= set(statements(place[-1])) and place[-1].axis.is_single:
+            place.pop()
+        if wanted <= set(statements(place[-1] if place else kernel.body)):
+            return (("", tuple(place), readers),)
+    return ()
+
+
+def _as_readers(
+    kernel: Kernel, consumer: str, func: str, readers: Readers, known: Mapping[str, Statement]
+) -> Readers:
+    """Return the accumulators of a consumer as readers of what its reductions read.
+
+    Some rows may have no index to reduce. Their results begin like the others, in the same lanes.
+    """
+    found = list[tuple[Statement, Path]]()
+    reads_of = [read for reader, _ in readers for read in reader.reads if read.array == func]
+    for path in paths((kernel,)):
+        init = known[path.statement]
+        if init.func != consumer or init.role is not Role.INIT:
+            continue
+        space = init.domain.get_space()
+        mine = tuple(
+            access(space, Array(func, func, ()), read.indices)
+            for read in reads_of
+            if all(set(index.labels) <= set(init.labels) for index in read.indices)
+        )
+        found.append((replace(init, reads=mine), path))
+    return tuple(found)
+
+
+def _again(body: Node, place: Place, readers: Readers) -> Place:
+    """Return a place of a kernel in a tree in which other copies were put meanwhile."""
+    if not place:
+        return ()
+    wanted, axes = {reader.name for reader, _ in readers}, [loop.axis for loop in place]
+    return next(
+        around
+        for around in loops(body)
+        if [loop.axis for loop in around] == axes and wanted <= set(statements(around[-1]))
+    )
 
 
 def _inserted(node: Node, place: Place, subtree: Node) -> Node:
-    """The tree with a subtree at the start of the last loop of a place."""
+    """Return the tree with a subtree at the start of the last loop of a place."""
     if not place:
         return in_sequence((subtree, node))
     match node:
@@ -126,13 +224,17 @@ def _producer(
         if not isinstance(node, Loop) or node.is_reduction or node.axis.label not in ranges:
             return node
         one = ranges[node.axis.label]
-        return replace(node, axis=replace(node.axis, origin=one.origin, extent=one.extent))
+        extent = one.extent
+        if extent is None and one.origin == Affine() and node.axis.label in places:
+            extent = sizes[node.axis.label]  # so that what is in a list may stay in registers
+        return replace(node, axis=replace(node.axis, origin=one.origin, extent=extent))
 
-    labels, sizes = state.program.func(func).labels, state.sized.fixed
+    labels, sizes = nested_labels(state.program.func(func)), state.sized.fixed
+    places = places_of_lists(state.sized) & sizes.keys()
     body = rewrite(nest(copies, labels, sizes=sizes), needed)
     body = split_loops(body, kernel.splits)
     if kernel.order:
-        body = reordered(body, kernel.order, state.program.func(func).labels)
+        body = reordered(body, kernel.order, labels)
     tiles = tile_sizes(kernel.tiles, func)
     split = {item.label for item in kernel.splits}
     taken = {
@@ -144,7 +246,7 @@ def _producer(
 
 
 def _is_a_tile(func: str, axis: int, one: Range, readers: Readers) -> bool:
-    """Whether a range is the tile that lanes of every reader walk where they read the axis."""
+    """Return whether a range is the tile that each reader's lanes walk where they read the axis."""
     indices = [
         (read.indices[axis].plain, path)
         for reader, path in readers

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
-from dtpoly.algorithm.expressions import Dot, Reduce
+from dtpoly.algorithm.expressions import Affine, Dot, Reduce
+from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Path, finest
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
@@ -21,10 +22,10 @@ IN_ORDER = (ViolationKind.RECOMPUTES, ViolationKind.UNWRITTEN, ViolationKind.AHE
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Something that must stay in order, and how it does: a Func and what it reads, or a reduction.
+    """An order that must stay, and what keeps it: of a Func and what it reads, or in a reduction.
 
-    `distances` are along the loops around both ends, `carriers` the labels of those loops that put
-    the ends in order. Of a reduction the distances are those between its steps.
+    `distances` are along the loops around both ends; in a reduction they are distances between its
+    steps. `carriers` are the labels of the loops that put the ends in order.
     """
 
     what: str
@@ -38,10 +39,11 @@ class Kept:
     carriers: tuple[str, ...]
     broken: ViolationKind | None
     statements: tuple[tuple[str, str], ...]  # the ends, pair by pair
+    is_scan: bool = False  # a reduction whose steps come one after another
 
     @property
     def how(self) -> str:
-        """How the schedule keeps the order, in words."""
+        """Return how the schedule keeps the order, in words."""
         if self.broken is not None:
             return f"not kept: {self.broken}"
         along = ", ".join(f"{one.label} {one}" for one in self.distances)
@@ -50,6 +52,8 @@ class Kept:
             start = "start, steps, end in this order"
             if not self.is_one_kernel:
                 start = "start in an earlier kernel"
+            if self.is_scan:
+                return f"start first; then the steps, one after another{apart}"
             programs = "" if self.is_one_program else ", also in different programs"
             return f"{start}; steps in any order{programs}{apart}"
         if not self.is_one_kernel:
@@ -82,7 +86,10 @@ def kept(
         kernel = state.kernels[ways[one.dependence.target].kernel].name
         target = by_name(state.model)[one.dependence.target].func
         group = _reduction(one.dependence, state.model) or target
-        groups.setdefault((base(one.dependence.array), group, kernel), []).append(one)
+        array = base(one.dependence.array)
+        if one.dependence.kind is DependenceKind.SCAN:
+            array = group  # its steps stand with what they carry on
+        groups.setdefault((array, group, kernel), []).append(one)
     return tuple(_kept(group, key[2], state.model, wrong) for key, group in groups.items())
 
 
@@ -93,7 +100,10 @@ def base(name: str) -> str:
 
 def _reduction(one: Dependence, model: Model) -> str:
     """Name the accumulator that both ends of a dependence belong to; "" if they do not."""
-    array, known = model.arrays[one.array], by_name(model)
+    array, known = model.array(one.array), by_name(model)
+    scan = known[one.target].scan
+    if one.kind is DependenceKind.SCAN and scan is not None:
+        return base(scan.carry)
     is_inside = array.reduction is not None and known[one.target].func == array.func
     return base(one.array) if is_inside else ""
 
@@ -128,6 +138,7 @@ def _kept(
         carriers=tuple(carriers),
         broken=wrong.get((source, target)),
         statements=tuple((one.dependence.source, one.dependence.target) for one in group),
+        is_scan=any(known[one.dependence.target].scan is not None for one in group),
     )
 
 
@@ -150,22 +161,39 @@ def _widest(some: list[Distance]) -> Distance:
 
 def _reduced(accumulator: str, model: Model) -> str:
     """`the rdot over k of 'mm'`."""
+    for one in model.statements:
+        if one.scan is not None and base(one.scan.carry) == accumulator:
+            return f"the scan along {one.scan.label} of '{one.func}'"
     steps = (s for s in model.statements if base(s.writes.array) == accumulator)
     step = next(s for s in steps if s.role is Role.UPDATE)
     assert isinstance(step.body, Reduce | Dot)
     word = "rdot" if isinstance(step.body, Dot) else step.body.operation
-    return f"the {word} over {listed(step.body.labels)} of '{step.func}'"
+    sizes = {param: f"len({label})" for label, param in reversed([*model.size_of.items()])}
+    shown = [_with_sizes(one, sizes) for one in step.taken]
+    where = f" where {' and '.join(f'{one} >= 0' for one in shown)}" if shown else ""
+    return f"the {word} over {listed(step.body.labels)} of '{step.func}'{where}"
+
+
+def _with_sizes(value: Affine, sizes: Mapping[str, str]) -> str:
+    return show_affine(Affine(tuple((sizes.get(n, n), c) for n, c in value.linear), value.constant))
 
 
 def _read(group: list[Separation], target: str, known: Mapping[str, Statement]) -> str:
-    """`'f' reads g[x] and g[x + 2]`."""
+    """`'f' reads g[x] and g[x + 2]`, or `'f' stores g[x]` if it does nothing else with it."""
+    replaced = {
+        one.dependence.array for one in group if one.dependence.kind is DependenceKind.IN_PLACE
+    }
+    if replaced:
+        return f"'{target}' replaces what is read of {listed(sorted(replaced))}"
     elements = dict.fromkeys(
         base(read.array) + show_element(read)[len(read.array) :]
         for one in group
         for read in known[one.dependence.target].reads
         if read.array == one.dependence.array
     )
-    return f"'{target}' reads {listed(elements)}"
+    roles = {known[one.dependence.target].role for one in group}
+    does = "stores" if roles == {Role.STORE} else "reads"
+    return f"'{target}' {does} {listed(elements)}"
 
 
 Signature = tuple[object, ...]

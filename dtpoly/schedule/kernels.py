@@ -7,25 +7,34 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import field
 
 from dtpoly.algorithm.expressions import Dot, reads, walk
-from dtpoly.algorithm.program import Func, Program, in_order, producers, reduced_labels
+from dtpoly.algorithm.program import (
+    Func,
+    Program,
+    in_order,
+    producers,
+    reduced_labels,
+    scanned_labels,
+)
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.facts import (
     Blocked,
     Compiled,
-    Described,
+    DescribedTensors,
     Fact,
     Fused,
     Inlined,
     NewName,
     Numbered,
+    Returned,
     Rounded,
     RowsApart,
 )
+from dtpoly.schedule.hosts import stores_of
 from dtpoly.schedule.placement import Placement, place
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelView:
     """One kernel: its Func, the Funcs fused into it, and the names of its loops.
 
     `labels` gives for each name the first member that has it; `inlined` are the Funcs whose
@@ -44,34 +53,36 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What the checks of all primitives look at.
+    """The data that the checks of all primitives look at.
 
     If facts contradict each other, the first one counts.
     """
 
     program: Program
     funcs: Mapping[str, Func]
-    compiled: Set[str]
+    compiled: Set[str]  # the Funcs that functions are named after
+    returned: Mapping[str, Returned]  # results that a function returns besides
+    stores: Mapping[str, str]  # for a result, the Func in whose kernel it is stored
     below: Mapping[str, tuple[str, ...]]  # the Funcs that each Func reads
     needed: Set[str]  # by the compiled Funcs; every Func if none is compiled
     placement: Placement
-    kernels: Mapping[str, Kernel]  # by host
+    kernels: Mapping[str, KernelView]  # by host
     reduced: Mapping[str, tuple[str, ...]]
     inlined: Mapping[str, Inlined]
     fused: Mapping[str, tuple[Fused, ...]]
     blocked: Mapping[str, Mapping[str, Blocked]]
     names: Mapping[str, Mapping[str, NewName]]
     rows_apart: Mapping[str, RowsApart]
-    described: Mapping[str, tuple[Described, ...]]
+    described: Mapping[str, tuple[DescribedTensors, ...]]
     # Directives that are wrong, as (Func, primitive): what they would have said is not known.
     wrong: Set[tuple[str, str]] = frozenset()
 
     def own_labels(self, func: str) -> tuple[str, ...]:
-        """Labels of a Func's own loops: those on its left side, then those it reduces over."""
+        """Return the labels of a Func's own loops: first those on its left, then reduced ones."""
         return tuple(dict.fromkeys((*self.funcs[func].labels, *self.reduced[func])))
 
     def partial_labels(self, func: str) -> tuple[str, ...]:
-        """Labels that a Func reduces over and does not have on its left side.
+        """Return labels that a Func reduces over and does not have on its left side.
 
         To block one means to compute partial results.
         """
@@ -79,7 +90,7 @@ class View:
         return tuple(label for label in self.reduced[func] if label not in own)
 
     def loops(self, func: str) -> tuple[str, ...]:
-        """Names of the loops around a Func's value: its labels and what they were split into."""
+        """Return the loops around a Func's value: its labels and what they were split into."""
         found = dict.fromkeys(self.own_labels(func))
         for host in self.placement.hosts[func]:
             names = self.names.get(host, {}).values()
@@ -87,7 +98,7 @@ class View:
         return tuple(found)
 
     def extent(self, func: str, label: str) -> int | None:
-        """The most iterations that a loop of a kernel has in one program, where that is known."""
+        """Return the most iterations of a loop in one program; None if nobody knows."""
         names = self.names.get(func, {})
         blocked = self.blocked.get(func, {}).get(label)
         extent = blocked.size if blocked else names[label].extent if label in names else None
@@ -113,13 +124,14 @@ class _Stated:
     """The facts, sorted by what they are about; if some contradict each other, the first counts."""
 
     compiled: set[str] = field(default_factory=set[str])
+    returned: dict[str, Returned] = field(default_factory=dict[str, Returned])
     inlined: dict[str, Inlined] = field(default_factory=dict[str, Inlined])
     fused: dict[str, tuple[Fused, ...]] = field(default_factory=dict[str, tuple[Fused, ...]])
     blocked: dict[str, dict[str, Blocked]] = field(default_factory=dict[str, dict[str, Blocked]])
     names: dict[str, dict[str, NewName]] = field(default_factory=dict[str, dict[str, NewName]])
     rows_apart: dict[str, RowsApart] = field(default_factory=dict[str, RowsApart])
-    described: dict[str, tuple[Described, ...]] = field(
-        default_factory=dict[str, tuple[Described, ...]]
+    described: dict[str, tuple[DescribedTensors, ...]] = field(
+        default_factory=dict[str, tuple[DescribedTensors, ...]]
     )
 
 
@@ -129,6 +141,8 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
         match fact:
             case Compiled(func=func):
                 found.compiled.add(func)
+            case Returned(func=func):
+                found.returned.setdefault(func, fact)
             case Inlined(func=func):
                 found.inlined.setdefault(func, fact)
             case Fused(func=func):
@@ -141,7 +155,7 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
                 pass  # no check looks at it
             case RowsApart(func=func):
                 found.rows_apart.setdefault(func, fact)
-            case Described(func=func):
+            case DescribedTensors(func=func):
                 found.described[func] = (*found.described.get(func, ()), fact)
     return found
 
@@ -151,27 +165,32 @@ def find_kernels(
 ) -> View:
     """Find every kernel; facts about what is no Func are left out."""
     funcs = {func.name: func for func in program.funcs}
-    stated = _stated(fact for fact in facts if fact.func in funcs)
-    compiled = stated.compiled
+    known = [fact for fact in facts if fact.func in funcs]
+    stated = _stated(known)
+    compiled, results = stated.compiled, stated.compiled | stated.returned.keys()
+    stores = stores_of(program, known)
     below = producers(program)
     read = {name for producer in below.values() for name in producer}
     reduced = {name: reduced_labels(func) for name, func in funcs.items()}
     inlined = {
         name: fact
         for name, fact in stated.inlined.items()
-        if name in read and name not in compiled and not reduced[name]
+        if name in read and name not in results
+        if not reduced[name] and not scanned_labels(funcs[name])
     }
-    needed = {func.name for func in in_order(program, compiled or None)}
+    needed = {func.name for func in in_order(program, results or None)}
     consumers = {
         name: tuple(fact.consumer for fact in group if fact.consumer in funcs)
         for name, group in stated.fused.items()
     }
-    placement = place(program, below, compiled, needed, inlined.keys(), consumers)
+    placement = place(program, below, results, needed, inlined.keys(), consumers, stores)
     kernels = _kernels(funcs, placement, inlined.keys(), reduced, stated.names)
     return View(
         program=program,
         funcs=funcs,
         compiled=compiled,
+        returned=stated.returned,
+        stores=stores,
         below=below,
         needed=needed,
         placement=placement,
@@ -193,7 +212,7 @@ def _kernels(
     inlined: Set[str],
     reduced: Mapping[str, tuple[str, ...]],
     names: Mapping[str, Mapping[str, NewName]],
-) -> dict[str, Kernel]:
+) -> dict[str, KernelView]:
     members: dict[str, list[str]] = {}
     within: dict[str, list[str]] = {}
     for name, hosts in placement.hosts.items():  # consumers first, so each host comes first
@@ -207,7 +226,7 @@ def _kernels(
         for name, func in funcs.items()
         if any(isinstance(node, Dot) for node in walk(func.body))
     }
-    kernels: dict[str, Kernel] = {}
+    kernels: dict[str, KernelView] = {}
     for host, group in members.items():
         labels: dict[str, str] = {}
         for name in group:
@@ -220,7 +239,7 @@ def _kernels(
         found = frozenset[str]().union(*(read[name] for name in (*group, *inside)))
         stored = (found & funcs.keys()).difference(group, inside)
         has_dot = not dots.isdisjoint(group)
-        kernels[host] = Kernel(
+        kernels[host] = KernelView(
             host, tuple(group), tuple(inside), labels, found - funcs.keys(), stored, has_dot
         )
     return kernels

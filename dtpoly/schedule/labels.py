@@ -6,15 +6,15 @@ from dataclasses import field
 from dtpoly.algorithm.program import Argument, Func, Split
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.arguments import Integer, Refusal, describe, listed, read_name
+from dtpoly.schedule.argument_kinds import IntegerKind, Refusal, describe, listed, read_name
+from dtpoly.schedule.argument_values import Divided, Name, Sized, word_span
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.values import Divided, Name, Sized, word_span
 from dtpoly.source import Span
 from dtpoly.suggest import near
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelKind:
     """A label of the Func's kernel.
 
     With `anywhere`, the primitive itself says what it is a label of.
@@ -42,7 +42,7 @@ class SizedLabel:
     `noun` says what the number is.
     """
 
-    number: Integer = field(default_factory=Integer)
+    number: IntegerKind = field(default_factory=IntegerKind)
     noun: str = "size"
     qualified: bool = False
 
@@ -53,7 +53,7 @@ class SizedLabel:
 
     @property
     def what(self) -> str:
-        """The same as the form."""
+        """Return the same as the form."""
         return self.form
 
     def read(self, argument: Argument) -> Sized | Refusal:
@@ -94,7 +94,7 @@ class DividedLabel:
 
     @property
     def what(self) -> str:
-        """The same as the form."""
+        """Return the same as the form."""
         return self.form
 
     def read(self, argument: Argument) -> Divided | Refusal:
@@ -105,7 +105,7 @@ class DividedLabel:
         if "." in target:
             return Refusal("is a name with a '.'")
         prefix = f"{target}:{value.name}/"
-        size = Integer().accept(value.factor, f"the {self.noun} in ", prefix)
+        size = IntegerKind().accept(value.factor, f"the {self.noun} in ", prefix)
         if isinstance(size, Refusal):
             return size
         return Divided(target, value.name, size, argument.span)

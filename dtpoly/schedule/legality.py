@@ -21,14 +21,14 @@ from dtpoly.poly.order import Broken, ViolationKind, broken, merged
 from dtpoly.poly.recompute import repeated_by_programs, repeated_in_loop
 from dtpoly.poly.relate import read_pairs
 from dtpoly.poly.unwritten import never_written
+from dtpoly.schedule.applied_directives import resolve
 from dtpoly.schedule.blame import to_blame
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.describe import violation
 from dtpoly.schedule.primitive import Primitive, Stage
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import asking_for, launch_of, paths
-from dtpoly.schedule.verdict import Note, Verdict, Violation
+from dtpoly.schedule.verdict import RepeatedWork, Verdict, Violation
 
 # How many operations isl may take: for a verdict, more for each Func, and to find who is to blame.
 VERDICT, EACH, BLAME = 4_000_000, 20_000, 1_000_000
@@ -49,7 +49,7 @@ def judge(program: Program, primitives: Primitives) -> Verdict:
         return verdict
 
     def is_broken(some: tuple[Primitive, ...]) -> bool:
-        """Whether it is known that the first thing is broken with these directives alone."""
+        """Return whether it is known that the first thing is broken with these directives alone."""
         try:
             return bool(answered(lambda: is_broken_in(resolve(program, some), first)))
         except DtpolyError:
@@ -94,7 +94,7 @@ def _lets_run_ahead(
 
 
 def is_broken_in(state: State, violation: Violation) -> bool:
-    """Whether a tree breaks the order of the same two Funcs in the same way."""
+    """Return whether a tree breaks the order of the same two Funcs in the same way."""
     key = (violation.kind, violation.source, violation.target)
     match violation.kind:
         case ViolationKind.LOST:
@@ -204,7 +204,7 @@ def _outside(state: State) -> Iterator[Broken]:
                 yield Broken(pair, ViolationKind.LATE, pairs)
 
 
-def _notes(state: State) -> Iterator[Note]:
+def _notes(state: State) -> Iterator[RepeatedWork]:
     """Yield a note for what several programs compute, each for itself."""
     known = by_name(state.model)
     for fusion in state.fusions:
@@ -216,10 +216,10 @@ def _notes(state: State) -> Iterator[Note]:
             if copy and axis.name in copy.copies and repeated_by_programs(copy, axis.name)
         }
         if blocks:
-            yield Note(fusion.func, fusion.kernel, blocks, not fusion.label)
+            yield RepeatedWork(fusion.func, fusion.kernel, blocks, not fusion.label)
 
 
 def _block_size(state: State, axis: Axis) -> int:
-    """How many indices of its label a block has; blocks of partial results are numbered."""
+    """Return how many indices of its label a block has; blocks of partial results are numbered."""
     part = state.model.parts.get(axis.index.plain or "")
     return part.size if part else axis.step or 1

@@ -13,15 +13,15 @@ from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.distances import Bounds, distances
 from dtpoly.poly.lift import lift
 from dtpoly.poly.model import Access, Model, Role, Statement, by_name, show_element
-from dtpoly.schedule.lines import Lines, statement_lines
+from dtpoly.schedule.statement_lines import Lines, statement_lines
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """All dependences of one array between two statements, which may be the same one.
+    """The dependences of one array between two statements, which may be the same one.
 
-    In a reduction, those that follow from others are not direct: init, updates, combine and what
-    reads the result depend directly each on the one before.
+    A reduction has a chain of statements: init, updates, combine, and what reads the result. Only
+    dependences of each on the one before it count as direct, since the others follow from these.
     """
 
     array: str
@@ -33,7 +33,7 @@ class Link:
 
     @property
     def kinds(self) -> tuple[DependenceKind, ...]:
-        """The kinds of its dependences, flow first."""
+        """Return the kinds of its dependences, flow first."""
         return tuple(one.kind for one in self.dependences)
 
 
@@ -72,7 +72,7 @@ def _link(
     relation = group[0].relation
     for other in group[1:]:
         relation = relation | other.relation
-    is_direct = model.arrays[array].reduction is None or _is_direct(source, target, array)
+    is_direct = model.array(array).reduction is None or _is_direct(source, target, array)
     distance = distances(relation, source, target)
     order = tuple(DependenceKind)
     return Link(
@@ -89,10 +89,10 @@ def _is_direct(source: Statement, target: Statement, array: str) -> bool:
     role = target.role if target.writes.array == array else None
     match source.role:
         case Role.INIT:
-            return role is Role.UPDATE
+            return role is Role.UPDATE or target.scan is not None
         case Role.UPDATE:
             return role in (Role.UPDATE, Role.COMBINE)
-        case Role.COMBINE | Role.VALUE:
+        case Role.COMBINE | Role.VALUE | Role.STORE | Role.SCAN:
             return True
 
 
@@ -104,9 +104,19 @@ def sentences(link: Link, lines: Lines) -> Iterator[str]:
         element = show_element(link.target.writes)
         yield f"{kinds}: the steps of {target} into {element} may come in any order"
         return
+    if DependenceKind.SCAN in link.kinds:
+        at = "" if link.target.scan is None else f" along '{link.target.scan.label}'"
+        yield f"{kinds}: the steps of {target} come one after another{at}"
+        return
+    if DependenceKind.IN_PLACE in link.kinds:
+        old = [a for a in link.source.old if a.array == link.array]
+        elements = _listed(dict.fromkeys(map(show_element, old)))
+        yield f"{kinds}: {target} replaces {elements}, which {source} reads before"
+        return
     read = [a for a in link.target.reads if a.array == link.array]
     elements = _listed(dict.fromkeys(map(show_element, read)))
     does = "reads and overwrites" if len(link.kinds) > 1 else "reads"
+    does = "stores" if link.target.role is Role.STORE else does
     yield f"{kinds}: {target} {does} {elements}, which {source} writes"
     needs = dict.fromkeys(needed_by(link.source, link.target, access) for access in read)
     element = show_element(link.source.writes)

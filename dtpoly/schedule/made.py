@@ -26,57 +26,57 @@ class Made:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Those of the result."""
+        """Return the labels of the result."""
         return self.func.labels
 
     @property
     def launch(self) -> Launch:
-        """The launch of the Func's own kernel, which comes last."""
+        """Return the launch of the Func's own kernel, which comes last."""
         return launch_of(self.nodes[-1]) if self.nodes else Launch("")
 
     @property
     def instructions(self) -> Iterator[Instruction]:
-        """Those of all kernels, in their order."""
+        """Yield the instructions of all kernels, in their order."""
         return (one for kernel in self.kernels for one in inside(kernel.body))
 
     @property
     def multiplies(self) -> bool:
-        """Whether a kernel multiplies two matrices."""
+        """Return whether a kernel multiplies two matrices."""
         return any(isinstance(one, Product) for one in self.instructions)
 
     @property
     def has_turns(self) -> bool:
-        """Whether programs take blocks in turn."""
+        """Return whether programs take blocks in turn."""
         return any(kernel.each for kernel in self.kernels)
 
     @property
     def has_grid(self) -> bool:
-        """Whether a kernel has several programs."""
+        """Return whether a kernel has several programs."""
         return any(kernel.grid for kernel in self.kernels)
 
     @property
     def has_loaders(self) -> bool:
-        """Whether some warps of a kernel load for the others."""
+        """Return whether some warps of a kernel load for the others."""
         return any(kernel.own for kernel in self.kernels)
 
     @property
     def joined(self) -> frozenset[tuple[str, ...]]:
-        """The labels of each loop; of several if it is made of several."""
+        """Return the labels of each loop; of several if it is made of several."""
         return frozenset(one.over for one in self.instructions if isinstance(one, ForLoop))
 
     @property
     def lined(self) -> frozenset[str]:
-        """The tensors along whose lines loops begin anywhere."""
+        """Return the tensors along whose lines loops begin anywhere."""
         return frozenset(tensor for kernel in self.kernels for tensor in kernel.lined)
 
     @property
     def turned(self) -> frozenset[str]:
-        """The labels that have loops which go backwards."""
+        """Return the labels that have loops which go backwards."""
         return frozenset(label for kernel in self.kernels for label in kernel.turned)
 
     @property
     def streamed(self) -> frozenset[str]:
-        """The tensors of which loads leave the cache first."""
+        """Return the tensors of which loads leave the cache first."""
         found = set[str]()
         for kernel in self.kernels:
             loads = (one for one in inside(kernel.body) if isinstance(one, Load))
@@ -86,23 +86,23 @@ class Made:
 
     @property
     def described(self) -> frozenset[str]:
-        """The tensors that are loaded or stored through descriptors."""
+        """Return the tensors that are loaded or stored through descriptors."""
         return frozenset(one.tensor for kernel in self.kernels for one in kernel.described)
 
     @property
     def read(self) -> frozenset[str]:
-        """The tensors that no kernel writes."""
+        """Return the tensors that no kernel writes."""
         tensors = (one for kernel in self.kernels for one in kernel.tensors)
         return frozenset(one.name for one in tensors if not one.is_written)
 
     @property
     def is_stored_by_descriptor(self) -> bool:
-        """Whether a kernel stores something through a descriptor."""
+        """Return whether a kernel stores something through a descriptor."""
         return any(isinstance(one, Store) and one.block is not None for one in self.instructions)
 
     @property
     def cut(self) -> frozenset[str]:
-        """The labels of the result along which the tile that is stored is cut into boxes."""
+        """Return the labels of the result along which the tile that is stored is cut into boxes."""
         found = set[str]()
         for one in self.instructions:
             if isinstance(one, Store) and one.block is not None:
@@ -114,21 +114,21 @@ class Made:
 
     @property
     def rows(self) -> int | None:
-        """How many rows of its matrix a program stores, through a descriptor."""
+        """Return how many rows of its matrix a program stores, through a descriptor."""
         described = (one for kernel in self.kernels for one in kernel.described)
         blocks = [one.block for one in described if one.tensor == self.func.name]
         return blocks[0][0] if blocks and len(blocks[0]) == 2 else None
 
     @property
     def lanes(self) -> Iterator[tuple[tuple[str, int | None], ...]]:
-        """Those of each statement: along which label, and over how many indices."""
+        """Yield the lanes of each statement: along which label, and over how many indices."""
         for node in self.nodes:
             for leaf, _ in leaves(node.body):
                 yield tuple((lane.label, lane.extent) for lane in leaf.lanes)
 
     @property
     def is_tensorized(self) -> bool:
-        """Whether all its labels have tiles of so many lanes as a number says."""
+        """Return whether all its labels have tiles of so many lanes as a number says."""
         known = {label for lanes in self.lanes for label, extent in lanes if extent is not None}
         return known >= {*self.labels, *reduced_labels(self.func)}
 
@@ -148,7 +148,7 @@ class Made:
         return "block all other labels by 1, tensorize that one, or remove it"
 
     def why_not_stored(self, why: str) -> tuple[str, str]:
-        """Why no tile is stored through a descriptor, and what to do; `why` if no more is known."""
+        """Say why no tile is stored through a descriptor, and what to do; by default `why`."""
         if any(node.options.atomic for node in self.nodes[-1:]):
             return "what is added in memory is stored by no descriptor", "remove it, or atomic"
         if self.launch.aligned or self.launch.turned:

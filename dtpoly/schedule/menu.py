@@ -14,19 +14,19 @@ from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import DtpolyError, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
-from dtpoly.schedule.arguments import FuncName, Integer, Kind, OneOf, TensorName, Word
-from dtpoly.schedule.check import check_schedule, view_of
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.argument_kinds import FuncName, IntegerKind, Kind, OneOf, TensorName, Word
+from dtpoly.schedule.argument_values import Divided, Name, Sized
+from dtpoly.schedule.bound_primitives import Primitives, bind
+from dtpoly.schedule.directive_variants import with_directive
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import DividedLabel, Label, SizedLabel
+from dtpoly.schedule.labels import DividedLabel, LabelKind, SizedLabel
 from dtpoly.schedule.legality import found
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.settings import settings
 from dtpoly.schedule.state import State
+from dtpoly.schedule.static_checks import check_schedule, view_of
 from dtpoly.schedule.tree import launch_of, paths
-from dtpoly.schedule.values import Divided, Name, Sized
-from dtpoly.schedule.variants import with_directive
 
 SIZES = (16, 64)
 FACTOR = 4
@@ -73,7 +73,7 @@ def menu(program: Program, func: str, primitives: Primitives) -> Iterator[Option
 
 
 def hosts(program: Program, func: str, primitives: Primitives) -> tuple[str, ...]:
-    """The Funcs in whose kernels a Func is computed, if it has no kernel of its own."""
+    """Return the Funcs in whose kernels a Func is computed, if it has no kernel of its own."""
     view = view_of(program, bind(program.directives, primitives))
     return () if func in view.kernels else view.placement.hosts[func]
 
@@ -128,7 +128,7 @@ def _candidates(func: str, view: View, primitives: Primitives) -> Iterator[Primi
 
 
 def _is_offered(cls: type[Primitive]) -> bool:
-    """Whether a primitive is offered.
+    """Return whether a primitive is offered.
 
     All are, except that a Func is compiled: that is no choice.
     """
@@ -138,7 +138,7 @@ def _is_offered(cls: type[Primitive]) -> bool:
 def _filled(
     cls: type[Primitive], func: str, view: View, consumer: str | None = None
 ) -> Iterator[Primitive]:
-    """The primitive with each choice of arguments; with one consumer if that is given."""
+    """Yield the primitive with each choice of arguments; with one consumer if that is given."""
     for fields in _choices(cls.parameters, {}, func, view, consumer):
         yield cls(func=func, **fields)
 
@@ -183,7 +183,7 @@ def _labels(parameter: Parameter, func: str, view: View, consumer: str | None) -
     if func not in view.kernels:
         return ()
     kind = parameter.kind.kinds[0] if isinstance(parameter.kind, OneOf) else parameter.kind
-    if isinstance(kind, Label) and kind.anywhere:
+    if isinstance(kind, LabelKind) and kind.anywhere:
         return tuple(view.blocked.get(func, ()))  # an order of blocks
     return tuple(view.kernels[func].labels)
 
@@ -191,9 +191,9 @@ def _labels(parameter: Parameter, func: str, view: View, consumer: str | None) -
 def _values(
     kind: Kind, labels: tuple[str, ...], func: str, view: View, consumer: str | None
 ) -> Iterator[object]:
-    """Some values of a kind; none of a kind that a user made."""
+    """Yield some values of a kind; none if a user made the kind."""
     match kind:
-        case Label():
+        case LabelKind():
             yield from map(Name, labels)
         case SizedLabel(number=number, noun=noun):
             sizes = (0, *SIZES) if number.least == 0 else (FACTOR,) if noun == "factor" else SIZES
@@ -207,7 +207,7 @@ def _values(
             yield from (Name(tensor.name) for tensor in view.program.tensors)
         case Word(words=words):
             yield from words
-        case Integer() if isinstance(kind.accept(FACTOR), int):
+        case IntegerKind() if isinstance(kind.accept(FACTOR), int):
             yield FACTOR
         case OneOf(kinds=kinds):
             yield from _values(kinds[0], labels, func, view, consumer)
@@ -216,7 +216,7 @@ def _values(
 
 
 def _fresh(label: str, view: View) -> str:
-    """A name for what comes of a label."""
+    """Return a name for what comes of a label."""
     taken = {name for names in view.names.values() for name in names} | set(view.funcs)
     taken |= {thing.name for thing in (*view.program.labels, *view.program.inputs)}
     return next(name for n in range(len(taken) + 2) if (name := f"{label}i{n or ''}") not in taken)

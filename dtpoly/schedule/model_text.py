@@ -9,7 +9,7 @@ from dtpoly.algorithm.show import show_definition, show_expr
 from dtpoly.poly.isl_text import facts_text, isl_text
 from dtpoly.poly.lift import lift
 from dtpoly.poly.model import Model, Role, Statement, show_element
-from dtpoly.schedule.lines import first_line, statement_lines
+from dtpoly.schedule.statement_lines import first_line, statement_lines
 
 
 def show_model(program: Program) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _size(model: Model, label: str) -> str:
 
 
 def _equal_sizes(model: Model) -> Iterator[tuple[str, str]]:
-    """Labels whose size is that of another one."""
+    """Return labels whose size is that of another one."""
     sizes = ((label, _size(model, label)) for label in model.size_of)
     return ((label, size) for label, size in sizes if size != f"len({label})")
 
@@ -85,7 +85,7 @@ def isl_model(program: Program) -> str:
 
 
 def model_data(program: Program) -> dict[str, object]:
-    """The statements, and the parameter that is the size of each label."""
+    """Return the statements, and the parameter that is the size of each label."""
     model = lift(program)
     lines = statement_lines(program, model)
     return {

@@ -1,6 +1,8 @@
 """Builds trees from statements and their loops: neighbours share loops, and loops trade places."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from types import MappingProxyType
 
@@ -28,6 +30,7 @@ def nest(
     the statements. If the file says the size of a label, a loop over it has that extent.
     """
     statements = tuple(statements)
+    back = _backwards(statements)
     order = dict.fromkeys((*labels, *(label for one in statements for label in one.labels)))
     rank = {label: at for at, label in enumerate(order)}
     return nested(
@@ -35,8 +38,8 @@ def nest(
             (
                 Leaf(statement.name),
                 tuple(
-                    _loop(statement, label, sizes.get(label))
-                    for label in sorted(statement.labels, key=rank.__getitem__)
+                    _loop(statement, label, sizes.get(label), is_back=label in back[statement.name])
+                    for label in sorted(statement.labels, key=partial(_place, statement, rank))
                     if label not in without or label in statement.bound
                 ),
             )
@@ -45,15 +48,43 @@ def nest(
     )
 
 
-def _loop(statement: Statement, label: str, extent: int | None) -> Loop:
+def _place(statement: Statement, rank: Mapping[str, int], label: str) -> tuple[bool, int]:
+    """Return the place of a loop in the order of loops: that along a scan is inside of the others.
+
+    If several scans of a Func go along several labels, their loops are so in several orders.
+    """
+    return statement.scan is not None and statement.scan.label == label, rank[label]
+
+
+def _backwards(statements: Sequence[Statement]) -> dict[str, frozenset[str]]:
+    """Return the labels along which the loops of each statement go from the end to the beginning.
+
+    A scan in reverse needs that. Other statements do so where no scan goes forwards.
+    """
+    scans = [one.scan for one in statements if one.scan is not None]
+    forwards = {scan.label for scan in scans if not scan.is_reverse}
+    backwards = frozenset(scan.label for scan in scans if scan.is_reverse)
+    found = dict[str, frozenset[str]]()
+    for one in statements:
+        if one.scan is None or one.scan.label not in backwards:
+            found[one.name] = backwards - forwards
+        else:
+            own = {one.scan.label} if one.scan.is_reverse else set[str]()
+            found[one.name] = (backwards - forwards - {one.scan.label}) | own
+    return found
+
+
+def _loop(statement: Statement, label: str, extent: int | None, *, is_back: bool) -> Loop:
     # Parts that are named like those of another Func go by their own name within this one.
     name = label.removesuffix(f".{statement.func}")
     axis = Axis(f"{statement.func}.{name}", name, Affine(((label, 1),)), extent=extent)
+    if is_back:
+        axis = replace(axis, time=axis.value.scaled(-1))
     return Loop(statement.func, axis, Leaf(""), label in statement.bound)
 
 
 def nested(items: Sequence[Nested], depth: int = 0) -> Node:
-    """A tree of leaves, each inside of its loops; neighbours share loops as long as these agree."""
+    """Make a tree of leaves inside of their loops; neighbours share loops while they agree."""
     parts: list[Node] = []
     for key, group in groupby(items, lambda item: _key(item[1], depth)):
         below = tuple(group)
@@ -73,7 +104,7 @@ def _key(around: tuple[Loop, ...], depth: int) -> tuple[Axis, bool] | None:
 
 
 def reordered(node: Node, order: Sequence[str], labels: Sequence[str]) -> Node:
-    """The tree with the named loops in the places that these loops had.
+    """Return the tree with the named loops in the places that these loops had.
 
     `labels` are those of the Func's left side, whose loops stand first.
     """

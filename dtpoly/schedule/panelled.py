@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import in_order
-from dtpoly.algorithm.sizes import Sizes
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.aspects import listed
-from dtpoly.schedule.counts import Tiles
+from dtpoly.schedule.counts import TileCount
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import launch_of
 
@@ -25,12 +25,12 @@ class Panelled:
     labels: tuple[str, ...]
 
     @property
-    def count(self) -> Tiles:
-        """How many panels there are."""
-        return Tiles(self.label, self.size)
+    def count(self) -> TileCount:
+        """Return how many panels there are."""
+        return TileCount(self.label, self.size)
 
     def of_one(self, sizes: Sizes) -> dict[str, int]:
-        """The sizes in a panel, one that is not a shorter last one."""
+        """Return the sizes in a panel, one that is not a shorter last one."""
         return {x: min(n, self.size) if x in self.labels else n for x, n in sizes.items()}
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ def panels_data(one: Panelled | None) -> dict[str, str | int] | None:
 
 
 def sizes_in(kernel: str, parts: Iterable[Panelled], sizes: Sizes) -> Sizes:
-    """The sizes in a launch of a kernel: those of a panel, if it is computed in panels."""
+    """Return the sizes in a launch of a kernel: those of a panel, if it is computed in panels."""
     found = next((one for one in parts if kernel in one.kernels), None)
     return sizes if found is None else found.of_one(sizes)
 

@@ -8,14 +8,21 @@ from dtpoly.poly.axes import Axis
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.model import Model, by_name
 from dtpoly.poly.separation import Separation
-from dtpoly.schedule.counts import Count, PowerOfTwo, Tiles, blocks_of, program_blocks, tiles_of
+from dtpoly.schedule.counts import (
+    PowerOfTwo,
+    SizeProduct,
+    TileCount,
+    blocks_of,
+    program_blocks,
+    tiles_of,
+)
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, launch_of, leaves, loops
 
 
 class Why(StrEnum):
-    """Why the iterations of a loop run one after another."""
+    """The reason why the iterations of a loop run one after another."""
 
     REDUCTION = "a reduction"
     CARRIES = "carries a dependence"
@@ -24,11 +31,11 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LoopLeft:
-    """A sequential loop with several steps."""
+    """A loop of several steps that run one after another."""
 
     func: str
     label: str
-    steps: Tiles
+    steps: TileCount
     why: Why
 
     def __str__(self) -> str:
@@ -36,11 +43,11 @@ class LoopLeft:
 
 
 @dataclass(frozen=True, slots=True)
-class Lanes:
-    """How many lanes a statement has along a label."""
+class LaneCount:
+    """The number of lanes that a statement has along a label."""
 
     label: str
-    count: Tiles | PowerOfTwo
+    count: TileCount | PowerOfTwo
 
     def __str__(self) -> str:
         return f"{self.count} of {self.label}"
@@ -48,25 +55,25 @@ class Lanes:
 
 @dataclass(frozen=True, slots=True)
 class KernelSummary:
-    """A kernel at a glance; the lanes are those of the widest statement.
+    """A summary of a kernel. The lanes are those of its widest statement.
 
-    For a kernel that is computed in panels, this is what there is in each panel. `beside` is the
-    kernel that it shares its launch with.
+    If the kernel is computed in panels, all numbers are those of one panel. `beside` is the kernel
+    that shares its launch.
     """
 
     name: str
     funcs: tuple[str, ...]
-    programs: Count
-    lanes: tuple[Lanes, ...]
+    programs: SizeProduct
+    lanes: tuple[LaneCount, ...]
     loops: tuple[LoopLeft, ...]
     statements: int
     beside: str = ""
     panels: Panelled | None = None
 
     @property
-    def lane_count(self) -> Count:
-        """How many lanes there are at most."""
-        return Count(tuple(one.count for one in self.lanes))
+    def lane_count(self) -> SizeProduct:
+        """Return how many lanes there are at most."""
+        return SizeProduct(tuple(one.count for one in self.lanes))
 
 
 def summaries(state: State, found: Iterable[Separation]) -> tuple[KernelSummary, ...]:
@@ -92,7 +99,7 @@ def _summary(
     return KernelSummary(
         kernel.name,
         tuple(dict.fromkeys(known[leaf.statement].func for leaf in below)),
-        Count(tuple(blocks_of(axis, model) for axis in program_blocks(kernel.grid))),
+        SizeProduct(tuple(blocks_of(axis, model) for axis in program_blocks(kernel.grid))),
         max((_lanes(leaf.lanes, model) for leaf in below), key=_width, default=()),
         tuple(dict.fromkeys(loop for loop in left if loop is not None)),
         len(below),
@@ -113,23 +120,23 @@ def _left(loop: Loop, model: Model, carrying: set[str]) -> LoopLeft | None:
     return LoopLeft(loop.func, loop.axis.label, steps, why)
 
 
-def _lanes(lanes: Iterable[Axis], model: Model) -> tuple[Lanes, ...]:
+def _lanes(lanes: Iterable[Axis], model: Model) -> tuple[LaneCount, ...]:
     """Count the lanes along each label, but leave out labels with only one."""
     found = ((lane.label, _lane_count(lane, model)) for lane in lanes)
-    return tuple(Lanes(label, count) for label, count in found if count.constant != 1)
+    return tuple(LaneCount(label, count) for label, count in found if count.constant != 1)
 
 
-def _lane_count(lane: Axis, model: Model) -> Tiles | PowerOfTwo:
+def _lane_count(lane: Axis, model: Model) -> TileCount | PowerOfTwo:
     if lane.extent is None:
         return PowerOfTwo(blocks_of(lane, model))
-    return Tiles(lane.extent, lane.step or lane.extent)
+    return TileCount(lane.extent, lane.step or lane.extent)
 
 
-# Sizes at which lanes are compared: a label is wider than most tiles.
+# The size that a label has when lanes are compared. It is larger than most tiles.
 TYPICAL = 1 << 12
 
 
-def _width(lanes: tuple[Lanes, ...]) -> float:
+def _width(lanes: tuple[LaneCount, ...]) -> float:
     counts = (one.count for one in lanes)
     total = 1.0
     for count in counts:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Model, Part, by_name
-from dtpoly.poly.partial import Divided, First, divide_atomic, divide_reductions
+from dtpoly.poly.partial import DividedModel, First, divide_atomic, divide_reductions
 from dtpoly.schedule.nesting import nest
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, rewrite, statements
@@ -27,7 +27,7 @@ def with_partial_results(state: State, func: str, parts: Mapping[str, Part]) -> 
 
 
 def _kernels(
-    kernel: Kernel, divided: Divided, parts: Mapping[str, Part], sizes: Mapping[str, int]
+    kernel: Kernel, divided: DividedModel, parts: Mapping[str, Part], sizes: Mapping[str, int]
 ) -> tuple[Kernel, ...]:
     model = divided.model
     made: list[Kernel] = []
@@ -49,11 +49,14 @@ def _nest(
 ) -> Node:
     known = by_name(model)
     dims = model.arrays[kernel.func].dims
+    scanned = {one.scan.label for one in model.of_func(kernel.func) if one.scan is not None}
+    if len(scanned) == 1:  # the label of a scan is inside of the others, as in the whole Func
+        dims = (*(dim for dim in dims if dim not in scanned), *scanned)
     return nest((known[name] for name in names), dims, without, sizes)
 
 
 def _count(part: Part, sizes: Mapping[str, int]) -> int | None:
-    """How many parts there are, if the file says the size of what is parted."""
+    """Return how many parts there are, if the file says the size of what is parted."""
     return -(-sizes[part.of] // part.size) if part.of in sizes else None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Set
 
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.hosts import order_of
 
 # A set of Funcs, as the bits of a number: with many fusions there are many large sets.
 Bits = int
@@ -16,7 +17,7 @@ Bits = int
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where each Func is computed, and who reads it: by the name of the Func, consumers first."""
+    """The place of each Func, and its readers, by the name of the Func; consumers come first."""
 
     readers: Mapping[str, tuple[str, ...]]  # an inlined reader gives way to its own readers
     hosts: Mapping[str, tuple[str, ...]]  # the Funcs in whose kernels it is computed
@@ -35,18 +36,26 @@ def place(
     needed: Set[str],
     inlined: Set[str],
     consumers: Mapping[str, tuple[str, ...]],
+    stores: Mapping[str, str],
 ) -> Placement:
-    """Place every Func, consumers first. `below` gives what each reads."""
+    """Place every Func, consumers first. `below` gives what each reads.
+
+    A result in `stores` is read by the Func whose kernel stores it, and other kernels read it from
+    memory, so that it has no kernel of its own.
+    """
     direct: dict[str, list[str]] = {name: [] for name in below}
     for reader, names in below.items():
         for name in names:
             direct[name].append(reader)
+    for result, host in stores.items():
+        if host not in direct[result]:
+            direct[result].append(host)
     readers: dict[str, tuple[str, ...]] = {}
     hosts: dict[str, tuple[str, ...]] = {}
     above: dict[str, dict[str, Bits]] = {}
     bit = {name: 1 << at for at, name in enumerate(below)}
     placement = Placement(readers, hosts, bit, above)
-    for func in reversed(in_order(program)):
+    for func in reversed(in_order(program, more=order_of(program, stores))):
         name = func.name
         readers[name] = _readers(direct[name], readers, inlined)
         above[name] = _above(readers[name], placement)
@@ -62,6 +71,7 @@ def place(
             if host in counted
         )
         keeps = name in compiled or apart or not readers[name]
+        keeps = keeps and name not in stores
         hosts[name] = (name, *fused) if keeps else tuple(fused)
     return placement
 

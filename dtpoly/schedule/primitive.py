@@ -11,14 +11,14 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.arguments import Kind, Word
+from dtpoly.schedule.argument_kinds import Kind, Word
+from dtpoly.schedule.argument_values import as_argument
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.reference import Reference
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import AxisKind, Kernel, asking
-from dtpoly.schedule.values import as_argument
 from dtpoly.source import Span
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
@@ -57,7 +57,7 @@ class Turn(IntEnum):
 
 
 class Written(IntEnum):
-    """Where people write a directive among those of a kernel."""
+    """The place where people write a directive among those of a kernel."""
 
     RESULT = 1  # what is asked for
     LOOPS = 2
@@ -67,7 +67,7 @@ class Written(IntEnum):
 
 
 class Count(Enum):
-    """How often a parameter takes an argument."""
+    """The number of arguments that a parameter takes."""
 
     ONCE = "once"
     IF_GIVEN = "if given"  # the last argument, a word that may be missing; the value is a bool
@@ -132,7 +132,7 @@ class Primitive:
 
     @classmethod
     def saying(cls, fact: Fact) -> "Self | None":
-        """The directive that states a fact; None if this one states no such fact."""
+        """Return the directive that states a fact; None if this one states no such fact."""
         return None
 
     def instead(self) -> Iterator[Fact]:
@@ -140,7 +140,7 @@ class Primitive:
         yield from ()
 
     def moved(self, label: str) -> Self:
-        """The same at the loop over another label, if it says where a Func is computed."""
+        """Return the same at the loop over another label, if it says where a Func is computed."""
         return self
 
     def check(self, view: View) -> Iterator[Diagnostic]:
@@ -148,18 +148,18 @@ class Primitive:
         yield from ()
 
     def apply(self, state: State) -> State:
-        """The state with the directive carried out.
+        """Return the state with the directive carried out.
 
         What it does not find it leaves alone, or raises a `refusal`.
         """
         return state
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
-        """The launch of a kernel with what the directive asks of it, if `asking` put it there."""
+        """Return the launch as the directive edits it, if `asking` put the directive there."""
         return launch
 
     def rewrite(self, body: "Body") -> "tuple[Step, ...]":
-        """The steps of a kernel with what the directive makes of them, if `asking` put it there."""
+        """Return the steps as the directive rewrites them, if `asking` put the directive there."""
         return body.steps
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
@@ -168,7 +168,7 @@ class Primitive:
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
-        """The directive that says its part of a layout; None if it has nothing to say."""
+        """Return the directive that says its part of a layout; None if it has nothing to say."""
         return None
 
     def why(self, decided: Decided) -> str:
@@ -183,12 +183,12 @@ class Primitive:
         return Depends((self,)) if self.ignores_sizes else None
 
     def ahead(self) -> Self | None:
-        """The same such that loads run ahead; None if it does not decide about that."""
+        """Return the same such that loads run ahead; None if it does not decide about that."""
         return None
 
     @property
     def may_be_refused(self) -> bool:
-        """Whether it may change the order of what depends on each other."""
+        """Return whether it may change the order of what depends on each other."""
         return self.stage < Stage.OPTIONS
 
     def words(self) -> tuple[str, ...]:
@@ -211,7 +211,7 @@ class Primitive:
     def refusal(
         self, title: str, at: Span | None = None, label: str = "", hint: str = ""
     ) -> DtpolyError:
-        """The same for an `apply`, which raises it."""
+        """Return the same for an `apply`, which raises it."""
         return DtpolyError([self.mistake(title, at, label, hint)])
 
     def contradiction(self, other: str, why: Note) -> Diagnostic:
@@ -227,18 +227,18 @@ class Primitive:
         )
 
     def with_arguments_of(self, other: Self) -> Self:
-        """The directive with the settings of another one before its own, each of them once."""
+        """Put the settings of another directive before its own, each of them once."""
         name = self.parameters[-1].name
         settings = dict.fromkeys((*getattr(other, name), *getattr(self, name)))
         changed: dict[str, Any] = {name: tuple(settings)}
         return replace(self, **changed)
 
     def on(self, host: str) -> Self:
-        """The directive that says the same to the Func that this one is fused into."""
+        """Return the directive that says the same to the Func that this one is fused into."""
         return replace(self, func=host)
 
     def directive(self) -> Directive:
-        """The directive that reads as this primitive."""
+        """Return the directive that reads as this primitive."""
         arguments: list[Argument] = []
         for parameter in self.parameters:
             value: Any = getattr(self, parameter.name)
@@ -273,11 +273,12 @@ class LaunchEdit(Primitive):
 
 
 def signatures(primitive: type[Primitive], func: str = "f") -> tuple[str, ...]:
-    """The ways to write a directive: without what may be missing, and with it."""
+    """Return the ways to write a directive: without what may be missing, and with it."""
     forms: list[str] = []
     found: list[tuple[str, ...]] = []
     for parameter in primitive.parameters:
-        if parameter.count in (Count.IF_GIVEN, Count.MAYBE):
+        may_miss = parameter.takes_all and not parameter.least
+        if may_miss or parameter.count in (Count.IF_GIVEN, Count.MAYBE):
             found.append(tuple(forms))
         forms.append(parameter.kind.form)
         if parameter.takes_all:

@@ -20,7 +20,7 @@ def with_private_reductions(state: State, kernel: Kernel) -> State:
     mine = tuple(
         statement
         for name in found
-        if (statement := known[name]).role is not Role.VALUE
+        if (statement := known[name]).role not in (Role.VALUE, Role.STORE)
         and not statement.is_atomic
         and not all(applies(axis, statement, is_grid=True) for axis in kernel.grid)
     )

@@ -11,15 +11,15 @@ from typing import Any
 
 from dtpoly.algorithm.program import Program, reduced_labels
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.argument_values import Divided, Name
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.facts import Blocked, Numbered
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.values import Divided, Name
 
 # An index, or an array of them: only + - * // are done to it.
 Indices = Any
 
 
-class Part(Enum):
+class LoopPart(Enum):
     """The blocks that a loop goes through."""
 
     ALL = "all blocks"
@@ -32,11 +32,11 @@ class Level:
     """A loop of the nest that numbers the programs."""
 
     label: str
-    part: Part = Part.ALL
+    part: LoopPart = LoopPart.ALL
 
 
 @dataclass(frozen=True, slots=True)
-class Blocks:
+class LabelBlocks:
     """The blocks of a label: how many, of what size, and in what groups."""
 
     count: int
@@ -44,7 +44,7 @@ class Blocks:
     group: int = 1
 
     def in_group(self, block: Indices) -> Indices:
-        """The number of blocks in the group of a block; the last group may be smaller."""
+        """Return the number of blocks in the group of a block; the last group may be smaller."""
         full, rest = divmod(self.count, self.group)
         if rest == 0 or full == 0:
             return min(self.group, self.count)
@@ -54,7 +54,7 @@ class Blocks:
 def program_index(
     program: Program, func_name: str, sizes: Mapping[str, int], primitives: Primitives
 ) -> Callable[[Mapping[str, Indices]], Indices]:
-    """The function from an element's indices, by label, to the number of its program.
+    """Return the function from an element's indices, by label, to the number of its program.
 
     The Func has a kernel of its own, and its directives are right. Without `map` the first label
     runs fastest. Where `block` cuts a label that the Func reduces over, the indices may name it:
@@ -70,7 +70,9 @@ def program_index(
     order = next((fact.loops for fact in facts if isinstance(fact, Numbered)), default)
     groups = {item.label: item for item in order if isinstance(item, Divided)}
     blocks = {
-        label: Blocks(-(-sizes[label] // size), size, groups[label].size if label in groups else 1)
+        label: LabelBlocks(
+            -(-sizes[label] // size), size, groups[label].size if label in groups else 1
+        )
         for label, size in block_of.items()
     }
     inner = {item.new: label for label, item in groups.items()}
@@ -89,14 +91,16 @@ def program_index(
 def _level(item: Name | Divided, inner: Mapping[str, str]) -> Level:
     match item:
         case Divided(label=label):
-            return Level(label, Part.GROUPS)
+            return Level(label, LoopPart.GROUPS)
         case Name(text=text) if text in inner:
-            return Level(inner[text], Part.GROUP)
+            return Level(inner[text], LoopPart.GROUP)
         case Name(text=text):
             return Level(text)
 
 
-def _number(nest: list[Level], blocks: Mapping[str, Blocks], at: Mapping[str, Indices]) -> Indices:
+def _number(
+    nest: list[Level], blocks: Mapping[str, LabelBlocks], at: Mapping[str, Indices]
+) -> Indices:
     """Count how many blocks the nest passes before it comes to the blocks `at`.
 
     Each loop adds its earlier iterations, times what one of them leaves to the loops inside: of
@@ -113,16 +117,16 @@ def _number(nest: list[Level], blocks: Mapping[str, Blocks], at: Mapping[str, In
     return total
 
 
-def _passed(level: Level, blocks: Blocks, block: Indices) -> Indices:
+def _passed(level: Level, blocks: LabelBlocks, block: Indices) -> Indices:
     match level.part:
-        case Part.ALL:
+        case LoopPart.ALL:
             return block
-        case Part.GROUPS:  # the groups before it are full
+        case LoopPart.GROUPS:  # the groups before it are full
             return block // blocks.group * blocks.group
-        case Part.GROUP:
+        case LoopPart.GROUP:
             return block - block // blocks.group * blocks.group
 
 
-def _left(label: str, inside: list[Level], blocks: Blocks, block: Indices) -> Indices:
+def _left(label: str, inside: list[Level], blocks: LabelBlocks, block: Indices) -> Indices:
     parts = {level.part for level in inside if level.label == label}
-    return blocks.in_group(block) if parts == {Part.GROUP} else blocks.count
+    return blocks.in_group(block) if parts == {LoopPart.GROUP} else blocks.count

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.values import Name
 
 
 def check_reads(names: Iterable[Name], func: str, view: View) -> Iterator[Diagnostic]:

@@ -5,9 +5,9 @@ from math import inf
 
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, resolved
-from dtpoly.poly.copies import Repetition, has_place, region, repetition
 from dtpoly.poly.model import Model, Statement, by_name
-from dtpoly.schedule.counts import Count, Factor, Share, blocks_of, tiles_of
+from dtpoly.poly.private_copies import Repetition, has_place, region, repetition
+from dtpoly.schedule.counts import Factor, Share, SizeProduct, blocks_of, tiles_of
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 
@@ -26,11 +26,11 @@ class Recomputed:
     func: str
     kernel: str
     is_reduction: bool
-    count: Count | None
+    count: SizeProduct | None
 
     @property
     def what(self) -> str:
-        """The name of what is computed again."""
+        """Return the name of what is computed again."""
         return f"a reduction of '{self.func}'" if self.is_reduction else f"'{self.func}'"
 
 
@@ -52,14 +52,14 @@ def recomputed(state: State) -> Iterator[Recomputed]:
             yield Recomputed(fusion.func, fusion.kernel, not fusion.label, most)
 
 
-def _typical(count: Count | None, model: Model) -> float:
+def _typical(count: SizeProduct | None, model: Model) -> float:
     """Estimate a count at typical sizes; one that is not known counts most."""
     value = None if count is None else count.at(dict.fromkeys(model.size_of, TYPICAL))
     return inf if value is None else value
 
 
-def _times(copy: Statement, path: Path, model: Model) -> Count | None:
-    """How often an instance is computed; None if that is irregular."""
+def _times(copy: Statement, path: Path, model: Model) -> SizeProduct | None:
+    """Return how often an instance is computed; None if that is irregular."""
     axes = path.named
     grid = {axis.name for axis in path.grid}
     factors: list[Factor] = []
@@ -80,7 +80,7 @@ def _times(copy: Statement, path: Path, model: Model) -> Count | None:
                 if len(shares) != 1 or shares[0].constant <= 1:
                     return None
                 factors += shares
-    return Count(tuple(factors))
+    return SizeProduct(tuple(factors))
 
 
 def _together(names: tuple[str, ...], axes: Mapping[str, Axis]) -> Iterator[tuple[str, ...]]:

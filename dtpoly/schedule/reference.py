@@ -4,7 +4,7 @@ from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ReferenceRow:
     """Ways to write a directive, and what they mean."""
 
     examples: tuple[str, ...]
@@ -18,7 +18,7 @@ class Reference:
     What is not in the thesis that the language comes from is an extension.
     """
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ReferenceRow, ...] = ()
     heading: str = ""
     paragraph: str = ""
     is_extension: bool = True

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
+from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.order import ViolationKind
-from dtpoly.schedule.evidence import evidence, title_of
+from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.schedule.directive_variants import as_written, without
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives
-from dtpoly.schedule.variants import as_written, without
 from dtpoly.schedule.verdict import Verdict
+from dtpoly.schedule.violation_notes import evidence, title_of
 from dtpoly.schedule.ways_out import WaysOut, ways_out
 
 CODES = {
@@ -37,13 +38,24 @@ def refusals(program: Program, verdict: Verdict, primitives: Primitives) -> tupl
     found: list[Diagnostic] = []
     for mistake in mistakes:
         if mistake.blame is None:
-            way = WaysOut("leave out directives until it is legal")
+            way = WaysOut(_without_blame(mistake))
         else:
             others = [other.blame for other in mistakes if other is not mistake and other.blame]
             alone = _without(program, others, primitives)
             way = ways_out(alone, mistake.blame, mistake.accomplices, primitives)
         found.append(_diagnostic(mistake, way))
     return tuple(found)
+
+
+def _without_blame(verdict: Verdict) -> str:
+    """Give the way out of what no directive is to blame for."""
+    dependence = verdict.violations[0].dependence
+    if dependence.kind is not DependenceKind.IN_PLACE:
+        return "leave out directives until it is legal"
+    return (
+        f"let a Func of its own read '{dependence.array}', so that a kernel before reads it; "
+        f"or leave out 'into {dependence.array}'"
+    )
 
 
 def _mistakes(program: Program, verdict: Verdict, primitives: Primitives) -> tuple[Verdict, ...]:
@@ -64,7 +76,7 @@ def _mistakes(program: Program, verdict: Verdict, primitives: Primitives) -> tup
 
 
 def _without(program: Program, gone: Sequence[Primitive], primitives: Primitives) -> Program:
-    """The Program without some directives, but for those that cannot be left out."""
+    """Return the Program without some directives, but for those that cannot be left out."""
     for primitive in gone:
         left = without(program, as_written(program, primitive, primitives), primitives)
         if left is not None:

@@ -11,11 +11,11 @@ from dtpoly.ir.check import complaints
 from dtpoly.ir.kernel import Step, TileKernel
 from dtpoly.schedule.foreign import at_work, is_foreign, no_such
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.tree import Asked, Kernel
+from dtpoly.schedule.tree import Kernel, LaunchDirective
 
 
-def rewritten_by(asked: Asked, body: Body) -> tuple[Step, ...]:
-    """The steps that a directive makes of a kernel. Raises DtpolyError if a user's code fails."""
+def rewritten_by(asked: LaunchDirective, body: Body) -> tuple[Step, ...]:
+    """Return the steps that a directive makes. Raises DtpolyError if a user's code fails."""
     if not isinstance(asked, Primitive) or not is_foreign(type(asked)):
         return asked.rewrite(body)
     with at_work(type(asked), asked.span):

@@ -9,7 +9,7 @@ KERNELS = 4
 
 
 def sample_sizes(state: State) -> dict[str, int] | None:
-    """Two of the largest steps of each label, if that is few; None if there is nothing to see."""
+    """Return two of the largest steps of each label; None if there is nothing to see."""
     steps: dict[str, int] = {}
     for kernel in state.kernels:
         for leaf, around in leaves(kernel.body):

@@ -10,8 +10,8 @@ from typing import Any
 
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.argument_values import Sized, as_argument, label_of, show_value
 from dtpoly.schedule.primitive import Count, Primitive
-from dtpoly.schedule.values import Sized, as_argument, label_of, show_value
 from dtpoly.source import Span
 
 

@@ -27,7 +27,7 @@ class Fusion:
     recompute: bool = False
 
     def is_stated_by(self, facts: Iterable[Fact]) -> bool:
-        """Whether it was made because one of these facts is stated."""
+        """Return whether it was made because one of these facts is stated."""
         here = (self.func, self.consumer, self.label)
         fused = (fact for fact in facts if isinstance(fact, Fused))
         return any((one.func, one.consumer, one.label) == here for one in fused)
@@ -50,18 +50,19 @@ class State:
     makers: Mapping[AxisKind, tuple[str, ...]] = field(
         default_factory=dict[AxisKind, tuple[str, ...]], compare=False
     )
+    stores: Mapping[str, str] = field(default_factory=dict[str, str])  # a result: in whose kernel
 
     def kernels_of(self, func: str) -> tuple[Kernel, ...]:
-        """The kernels of a Func: of its partial results, and its own."""
+        """Return the kernels of a Func: of its partial results, and its own."""
         return tuple(kernel for kernel in self.kernels if kernel.func == func)
 
     def with_kernels(self, func: str, change: Callable[[Kernel], Kernel]) -> "State":
-        """The state with each kernel of a Func changed."""
+        """Return the state with each kernel of a Func changed."""
         kernels = tuple(change(k) if k.func == func else k for k in self.kernels)
         return replace(self, kernels=kernels)
 
     def with_loops(self, func: str, label: str, change: Callable[[Loop], Node]) -> "State":
-        """The state with each of a Func's own loops over a label changed, inner ones first."""
+        """Return the state with each own loop of a Func over a label changed, inner ones first."""
 
         def one(node: Node) -> Node:
             if isinstance(node, Loop) and (node.func, node.axis.label) == (func, label):

@@ -5,18 +5,18 @@ from typing import assert_never
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis
+from dtpoly.schedule.argument_values import Sized
 from dtpoly.schedule.tree import Leaf, Loop, Node, Sequence, rewrite
-from dtpoly.schedule.values import Sized
 
 
 def tile_sizes(tiles: tuple[Sized, ...], func: str) -> dict[str, int]:
-    """The tile of each label for the loops of a Func: what is said of it alone comes first."""
+    """Return the tile of each label for a Func's loops; what is said of it alone counts first."""
     general = {tile.label: tile.size for tile in tiles if tile.producer is None}
     return general | {tile.label: tile.size for tile in tiles if tile.producer == func}
 
 
 def tile_loops(node: Node, sizes: dict[str, int]) -> Node:
-    """The tree with loops cut into tiles; axes that divided a tile now divide one lane of it.
+    """Cut loops of the tree into tiles; axes that divided a tile now divide a lane of it.
 
     Such an axis may stand outside of the loop that it divides.
     """
@@ -41,7 +41,7 @@ def tile_loops(node: Node, sizes: dict[str, int]) -> Node:
 
 
 def _tiled(node: Node, sizes: dict[str, int]) -> tuple[Node, dict[str, Axis]]:
-    """The tree with loops cut, and the lanes of each loop by its name."""
+    """Return the tree with loops cut, and the lanes of each loop by its name."""
     match node:
         case Leaf():
             return node, {}
@@ -65,7 +65,7 @@ def _tiled(node: Node, sizes: dict[str, int]) -> tuple[Node, dict[str, Axis]]:
 
 
 def _width(size: int, axis: Axis) -> int | None:
-    """How many indices a tile spans: no more than the loop, its steps rounded up.
+    """Return how many indices a tile spans: no more than the loop, its steps rounded up.
 
     A loop over all indices of a label whose size the file says has a tile as wide as is asked for:
     products want 16 lanes, however few of them compute.
@@ -79,7 +79,7 @@ def _width(size: int, axis: Axis) -> int | None:
 
 
 def _with_lane(node: Node, lane: Axis) -> Node:
-    """The tree with lanes on every leaf."""
+    """Return the tree with lanes on every leaf."""
 
     def wider(one: Node) -> Node:
         return replace(one, lanes=(lane, *one.lanes)) if isinstance(one, Leaf) else one

@@ -13,7 +13,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis, Path
-from dtpoly.schedule.values import Divided, Sized
+from dtpoly.schedule.argument_values import Divided, Sized
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
@@ -56,23 +56,23 @@ class Loop:
     unroll: int = 1
 
     def with_child(self, child: "Node") -> "Loop":
-        """The same loop around something else; faster than `replace`, for deep trees."""
+        """Return the same loop around something else; faster than `replace`, for deep trees."""
         return Loop(self.func, self.axis, child, self.is_reduction, self.unroll)
 
     def inner(self, label: str) -> "Loop | None":
-        """The first loop of the same Func over a label below this one."""
+        """Return the first loop of the same Func over a label below this one."""
         below = (around[-1] for around in loops(self.child))
         return next((o for o in below if (o.func, o.axis.label) == (self.func, label)), None)
 
     def counting(self, time: Affine) -> "Loop":
-        """The loop in the order of an expression over loops; it still walks the same indices."""
+        """Return the loop in the order of an expression over loops; it walks the same indices."""
         return replace(self, axis=replace(self.axis, time=time))
 
 
 Node = Leaf | Sequence | Loop
 
 
-class Asked(Protocol):
+class LaunchDirective(Protocol):
     """A directive that edits the launch of a kernel, or its code, and leaves its tree as it is."""
 
     name: ClassVar[str]
@@ -95,7 +95,7 @@ class Options:
     """Options of a kernel: they do not change the tree."""
 
     atomic: tuple[str, ...] = ()  # labels
-    asked: tuple[Asked, ...] = ()  # directives that edit its launch, in their order
+    asked: tuple[LaunchDirective, ...] = ()  # directives that edit its launch, in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,37 +122,37 @@ def loop_value(func: str, label: str) -> Affine:
 
 
 def with_options(kernel: Kernel, **changed: Any) -> Kernel:
-    """The kernel with other options."""
+    """Return the kernel with other options."""
     return replace(kernel, options=replace(kernel.options, **changed))
 
 
-def asking(kernel: Kernel, directive: Asked) -> Kernel:
-    """The kernel with one more directive that edits its launch."""
+def asking(kernel: Kernel, directive: LaunchDirective) -> Kernel:
+    """Return the kernel with one more directive that edits its launch."""
     asked = kernel.options.asked
     return kernel if directive in asked else with_options(kernel, asked=(*asked, directive))
 
 
 def launch_of(kernel: Kernel) -> Launch:
-    """The launch of a kernel, as the directives that edit it have it."""
+    """Return the launch of a kernel, as the directives that edit it have it."""
     launch = Launch(name=kernel.name, func=kernel.func)
     for one in kernel.options.asked:
         launch = replace(one.edit(launch, kernel), name=kernel.name, func=kernel.func)
     return launch
 
 
-def asking_for(kernel: Kernel, does: Callable[[Launch], object]) -> Iterator[Asked]:
+def asking_for(kernel: Kernel, does: Callable[[Launch], object]) -> Iterator[LaunchDirective]:
     """Yield the directives that make something true of the launch of a kernel."""
     empty = Launch(kernel.name)
     yield from (one for one in kernel.options.asked if does(one.edit(empty, kernel)))
 
 
 def paths(kernels: tuple[Kernel, ...]) -> tuple[Path, ...]:
-    """The way to every leaf, in order."""
+    """Return the way to every leaf, in order."""
     return tuple(path for own in paths_of_each(kernels) for path in own)
 
 
 def paths_of_each(kernels: tuple[Kernel, ...]) -> tuple[tuple[Path, ...], ...]:
-    """For each kernel the way to every leaf, in order."""
+    """Return for each kernel the way to every leaf, in order."""
     return tuple(
         tuple(_below(kernel.body, _start(number, kernel))) for number, kernel in enumerate(kernels)
     )
@@ -189,7 +189,7 @@ def _below(node: Node, way: Path) -> list[Path]:
 
 
 def statements(node: Node) -> tuple[str, ...]:
-    """The names of the statements below, in order."""
+    """Return the names of the statements below, in order."""
     found: list[str] = []
     left = [node]
     while left:
@@ -204,7 +204,7 @@ def statements(node: Node) -> tuple[str, ...]:
 
 
 def leaves(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Leaf, tuple[Loop, ...]]]:
-    """Each leaf and the loops around it, outermost first."""
+    """Yield each leaf and the loops around it, outermost first."""
     left: list[tuple[Node, tuple[Loop, ...]]] = [(node, outer)]
     while left:
         node, around = left.pop()
@@ -220,7 +220,7 @@ def leaves(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Leaf, tup
 
 
 def loops(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Loop, ...]]:
-    """Each loop, as the last one of the loops down to it; outer loops first."""
+    """Yield each loop as the last one of the loops down to it; outer loops come first."""
     left: list[tuple[Node, tuple[Loop, ...]]] = [(node, outer)]
     while left:
         node, around = left.pop()
@@ -237,7 +237,7 @@ def loops(node: Node, outer: tuple[Loop, ...] = ()) -> Iterator[tuple[Loop, ...]
 
 
 def rewrite(node: Node, f: Callable[[Node], Node]) -> Node:
-    """The tree with f applied to every node, children first."""
+    """Return the tree with f applied to every node, children first."""
     match node:
         case Leaf():
             return f(node)
@@ -250,7 +250,7 @@ def rewrite(node: Node, f: Callable[[Node], Node]) -> Node:
 
 
 def in_sequence(nodes: Iterable[Node]) -> Node:
-    """One after another, without sequences in sequences."""
+    """Return one after another, without sequences in sequences."""
     flat: list[Node] = []
     for node in nodes:
         flat.extend(node.children if isinstance(node, Sequence) else (node,))

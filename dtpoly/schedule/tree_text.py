@@ -9,7 +9,7 @@ from dtpoly.schedule.tree import Kernel, Leaf, Loop, Node, Sequence, launch_of
 
 
 def show_tree(kernels: Iterable[Kernel]) -> str:
-    """All kernels, in the order in which they run."""
+    """Show all kernels, in the order in which they run."""
     return "\n".join(line for kernel in kernels for line in _kernel(kernel))
 
 

@@ -15,7 +15,7 @@ MOST_SHOWN = 12  # violations and notes in the text of a verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class InstancePlace:
     """The place of an instance, by the source's labels: its kernel, program, loops and lanes.
 
     A program is given by the number of its block of each label.
@@ -44,12 +44,17 @@ class Instance:
     func: str
     role: Role
     indices: Mapping[str, int]  # label -> value
-    place: Place | None  # None if it is in no kernel
+    place: InstancePlace | None  # None if it is in no kernel
+
+    @property
+    def element(self) -> str:
+        """`mm[0, 1]`, for an instance that has an index for each label of its Func."""
+        return f"{self.func}[{', '.join(map(str, self.indices.values()))}]"
 
     def __str__(self) -> str:
         """`mm.k.update[m 0, l 1, k 2]`, or `mm[0, 1]` for a value."""
-        if self.role is Role.VALUE:
-            return f"{self.func}[{', '.join(map(str, self.indices.values()))}]"
+        if self.role in (Role.VALUE, Role.STORE):
+            return self.element if self.role is Role.VALUE else f"the store of {self.element}"
         indices = ", ".join(f"{label} {value}" for label, value in self.indices.items())
         return f"the {self.role} of {self.func}[{indices}]"
 
@@ -83,12 +88,12 @@ class Violation:
         return self.words
 
     def __repr__(self) -> str:
-        """One line: the sets of its dependence would fill a screen."""
+        """Return one line: the sets of its dependence would fill a screen."""
         return f"<Violation: {self.words}>"
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class RepeatedWork:
     """A cost of a legal schedule: something that several programs compute, each for itself.
 
     That is a Func, or reductions of the kernel's own Func that lack a blocked label.
@@ -100,7 +105,7 @@ class Note:
     is_reduction: bool = False
 
     def times(self, sizes: Mapping[str, int]) -> int:
-        """How often an element is computed at some sizes, at most."""
+        """Return how often an element is computed at some sizes, at most."""
         return prod(-(-sizes[label] // size) for label, size in self.blocks.items())
 
     def __str__(self) -> str:
@@ -122,7 +127,7 @@ class Verdict:
 
     scheduled: State
     violations: tuple[Violation, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[RepeatedWork, ...]
     blame: Primitive | None = None
     accomplices: tuple[Primitive, ...] = ()
 
@@ -140,7 +145,7 @@ class Verdict:
         return "\n".join((first, *said[:MOST_SHOWN], *more))
 
     def __repr__(self) -> str:
-        """One line: the fields of the schedule that was judged would fill a screen."""
+        """Return one line: the fields of the schedule that was judged would fill a screen."""
         first = "legal for all sizes" if self.is_legal else "refused"
         counts: list[str] = []
         for many, word in ((len(self.violations), "violation"), (len(self.notes), "note")):
@@ -149,5 +154,5 @@ class Verdict:
         return f"<Verdict: {', '.join((first, *counts))}>"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the same as `print`, line by line."""
+        """Return what a notebook shows: the same as `print`, line by line."""
         return f'<pre style="font-family:monospace">{escape(str(self))}</pre>'

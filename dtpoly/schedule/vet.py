@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.python_places import class_place, file_of
-from dtpoly.schedule.arguments import Word
+from dtpoly.schedule.argument_kinds import Word
 from dtpoly.schedule.foreign import is_foreign
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive, Stage
+from dtpoly.schedule.reference import Reference
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INHERITED = ("func", "span")
@@ -53,6 +54,10 @@ def _flaws(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
         yield "is no frozen dataclass", "write  @dataclass(frozen=True, slots=True)  above it"
         return
     yield from _flaws_of_parameters(cls)
+    reference: object = getattr(cls, "reference", None)
+    if not isinstance(reference, Reference):
+        hint = 'write  reference = Reference(rows=(Row(("f.it(x);",), "what it does"),))'
+        yield "has a reference that is none", hint
     if cls.apply is Primitive.apply:
         hint = "define  def apply(self, state: State) -> State  and return what becomes of it"
         yield "has no apply, so it does nothing", hint

@@ -10,12 +10,9 @@ from dtpoly.algorithm.show import show_argument, show_directive
 from dtpoly.diagnostics import Edit
 from dtpoly.frozen import dataclass
 from dtpoly.poly.effort import answered, limited
-from dtpoly.schedule.arguments import listed
-from dtpoly.schedule.labels import Label
-from dtpoly.schedule.primitive import Count, Primitive
-from dtpoly.schedule.primitives import Primitives
-from dtpoly.schedule.settings import without_statement
-from dtpoly.schedule.variants import (
+from dtpoly.schedule.argument_kinds import listed
+from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.schedule.directive_variants import (
     Changes,
     Variant,
     as_written,
@@ -24,6 +21,9 @@ from dtpoly.schedule.variants import (
     neighbours,
     without,
 )
+from dtpoly.schedule.labels import LabelKind
+from dtpoly.schedule.primitive import Count, Primitive
+from dtpoly.schedule.settings import without_statement
 from dtpoly.source import Span
 
 # How many neighbours are judged, and how many of them a hint names.
@@ -44,7 +44,7 @@ class WaysOut:
 
 @dataclass(frozen=True, slots=True)
 class _Legal:
-    """What is legal in place of a directive, best first; and other labels that are not legal."""
+    """The legal ways in place of a directive, best first; and other labels that are not legal."""
 
     labels: tuple[Directive, ...]  # with another label, outermost first
     others: tuple[Directive, ...]
@@ -126,8 +126,8 @@ def _directives(variants: Iterable[Variant]) -> tuple[Directive, ...]:
 
 
 def _is_elsewhere(variant: Variant, old: Primitive) -> bool:
-    """Whether only the label is another one; of several, each means something else."""
-    labels = [p for p in old.parameters if p.count is Count.ONCE and isinstance(p.kind, Label)]
+    """Return whether only the label is another one; of several, each means something else."""
+    labels = [p for p in old.parameters if p.count is Count.ONCE and isinstance(p.kind, LabelKind)]
     return variant.only is not None and labels == [variant.only]
 
 
@@ -181,7 +181,7 @@ def _text(directive: Directive) -> str:
 
 
 def _edits(program: Program, old: Directive, new: Directive | None) -> tuple[Edit, ...]:
-    """The smallest change of the text that puts one directive in the place of another."""
+    """Return the smallest change of the text that puts one directive in the place of another."""
     if old.span is None or program.directives.count(old) > 1:
         return ()
     if new is None:
@@ -199,6 +199,6 @@ def _edits(program: Program, old: Directive, new: Directive | None) -> tuple[Edi
 
 
 def _common(one: Sequence[Argument], two: Sequence[Argument]) -> int:
-    """How many arguments are the same at the start."""
+    """Return how many arguments are the same at the start."""
     pairs = zip(one, two, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(two)))

@@ -13,7 +13,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Leaf, Loop, Sequence, leaves, loops, statements
-from dtpoly.schedule.typed import wrong_field
+from dtpoly.schedule.typed_fields import wrong_field
 
 DEEPEST = 1_000  # nodes, one in the other
 MOST = 2**62  # sets have no larger numbers in them
@@ -71,7 +71,7 @@ def _in_kernels(before: State, kernels: object) -> Iterator[str]:
 
 
 def _in_form(kernel: Kernel) -> Iterator[str]:
-    """Whether everything in a kernel is what the types say; `leaves` and others need that."""
+    """Report what in a kernel is not of its declared type; `leaves` and others rely on types."""
     where = f"in the tree of '{kernel.name}'"
     if not _are_axes(kernel.grid):
         yield f"the grid of '{kernel.name}' is not a tuple of axes"
@@ -107,7 +107,7 @@ def _in_form(kernel: Kernel) -> Iterator[str]:
 
 
 def _edits(one: object) -> bool:
-    """Whether something may edit a launch, as each primitive may."""
+    """Return whether something may edit a launch, as each primitive may."""
     return all(callable(getattr(one, word, None)) for word in ("edit", "rewrite", "words"))
 
 
@@ -134,7 +134,7 @@ def _in_axes(kernel: Kernel, labels: set[str]) -> Iterator[str]:
 
 
 def _in_loops(kernel: Kernel, before: State) -> Iterator[str]:
-    """Whether each loop belongs to a Func."""
+    """Report loops that belong to no Func."""
     funcs = {statement.func for statement in before.model.statements}
     for *_, loop in loops(kernel.body):
         if loop.func not in funcs:

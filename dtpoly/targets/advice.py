@@ -9,18 +9,25 @@ from math import prod
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Dot, free_labels
-from dtpoly.algorithm.sizes import Sizes
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.code_map import MappedLine
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.ir.kernel import Accumulate, Product
 from dtpoly.origins import Origin, find_edit
 from dtpoly.poly.model import by_name
 from dtpoly.source import Span
-from dtpoly.targets.arguments import BYTES, dtype_of
-from dtpoly.targets.binary import Binary, Failed, kib
+from dtpoly.targets.kernel_binary import Failed, KernelBinary, kib
+from dtpoly.targets.parameter_types import BYTES, dtype_of
 from dtpoly.targets.subject import Subject
 from dtpoly.targets.target import Target
-from dtpoly.targets.tiles import Access, LaneAxis, Tile, accesses, instructions, tiles
+from dtpoly.targets.tile_layouts import (
+    LaneAxis,
+    SizedTile,
+    TileAccess,
+    accesses,
+    instructions,
+    tiles,
+)
 
 LARGEST = 2**20  # elements of a tile, by Triton's rule
 SECTOR = 32  # bytes that memory moves at the least
@@ -29,7 +36,7 @@ TENSOR_CORES = re.compile(r"\b(mma\.sync|wgmma\.mma_async|tcgen05\.mma|v_mfma_|v
 
 
 def too_large(subject: Subject) -> Iterator[Diagnostic]:
-    """A tile that Triton refuses."""
+    """Yield a tile that Triton refuses."""
     largest = _largest(subject)
     if largest is None or largest.elements <= LARGEST:
         return
@@ -47,12 +54,14 @@ def too_large(subject: Subject) -> Iterator[Diagnostic]:
     )
 
 
-def is_launchable(binary: Binary) -> bool:
-    """Whether a block has as much shared memory as the kernel needs."""
+def is_launchable(binary: KernelBinary) -> bool:
+    """Return whether a block has as much shared memory as the kernel needs."""
     return binary.shared <= binary.target.limits.block_shared
 
 
-def advice(subject: Subject, binary: Binary, fitting: Binary | None = None) -> Iterator[Diagnostic]:
+def advice(
+    subject: Subject, binary: KernelBinary, fitting: KernelBinary | None = None
+) -> Iterator[Diagnostic]:
     """Everything that makes the kernel slow, or keeps it from being launched.
 
     Then `fitting` is the same kernel with fewer stages, which can be launched.
@@ -66,12 +75,12 @@ def advice(subject: Subject, binary: Binary, fitting: Binary | None = None) -> I
     yield from dict.fromkeys(found)
 
 
-def _largest(subject: Subject) -> Tile | None:
+def _largest(subject: Subject) -> SizedTile | None:
     every = tiles(subject.kernel, subject.arguments)
     return max(every, key=lambda tile: tile.elements, default=None)
 
 
-def _shown(tile: Tile) -> str:
+def _shown(tile: SizedTile) -> str:
     """`x: 16 by y: 4096`."""
     return " by ".join(f"{axis.name}: {axis.count}" for axis in tile.axes)
 
@@ -80,21 +89,23 @@ def _sizes(sizes: Sizes) -> str:
     return ", ".join(f"{label}={size}" for label, size in sizes.items())
 
 
-def _blamed(subject: Subject, tile: Tile | None) -> Span | None:
-    """The directive that made the longest side of a tile."""
+def _blamed(subject: Subject, tile: SizedTile | None) -> Span | None:
+    """Return the directive that made the longest side of a tile."""
     if tile is None or not tile.axes:
         return subject.place(Origin())
     lane = max(tile.axes, key=lambda axis: axis.count)
     return subject.place(subject.origin(lane.origin))
 
 
-def _tile_note(tile: Tile | None) -> tuple[Note, ...]:
+def _tile_note(tile: SizedTile | None) -> tuple[Note, ...]:
     if tile is None or not tile.axes:
         return ()
     return (Note(f"its largest tile has {tile.elements:,} elements ({_shown(tile)})"),)
 
 
-def _shared(subject: Subject, binary: Binary, fitting: Binary | None) -> Iterator[Diagnostic]:
+def _shared(
+    subject: Subject, binary: KernelBinary, fitting: KernelBinary | None
+) -> Iterator[Diagnostic]:
     if is_launchable(binary):
         return
     largest, most = _largest(subject), kib(binary.target.limits.block_shared)
@@ -115,7 +126,7 @@ def _shared(subject: Subject, binary: Binary, fitting: Binary | None) -> Iterato
     )
 
 
-def _spills(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
+def _spills(subject: Subject, binary: KernelBinary) -> Iterator[Diagnostic]:
     if not binary.spilled:
         return
     largest = _largest(subject)
@@ -143,7 +154,7 @@ def _accesses(subject: Subject) -> Iterator[Diagnostic]:
         yield _uncoalesced(subject, access, size)
 
 
-def _uncoalesced(subject: Subject, access: Access, size: int) -> Diagnostic:
+def _uncoalesced(subject: Subject, access: TileAccess, size: int) -> Diagnostic:
     pairs = list(zip(access.tile.axes, access.steps, strict=True))
     near, step = min(pairs, key=lambda pair: abs(pair[1]) or 2**63)
     what = "stored" if access.is_store else "loaded"
@@ -165,7 +176,7 @@ def _uncoalesced(subject: Subject, access: Access, size: int) -> Diagnostic:
     )
 
 
-def _made(lane: LaneAxis, access: Access) -> str:
+def _made(lane: LaneAxis, access: TileAccess) -> str:
     return lane.origin or access.tile.origin
 
 
@@ -177,7 +188,7 @@ def _contiguous(subject: Subject, tensor: str) -> str:
     return f"the last axis of '{tensor}'"
 
 
-def _products(subject: Subject, binary: Binary) -> Iterator[Diagnostic]:
+def _products(subject: Subject, binary: KernelBinary) -> Iterator[Diagnostic]:
     code = next((binary.stages[name] for name in ("ptx", "amdgcn") if name in binary.stages), "")
     has_tensor_cores = isinstance(code, str) and TENSOR_CORES.search(code) is not None
     seen: set[str] = set()
@@ -212,7 +223,7 @@ def _slow_product(subject: Subject, origin: str, product: Product) -> Diagnostic
 
 
 def _could_be_product(subject: Subject, origin: str) -> bool:
-    """Whether a statement multiplies matrices: each side has a label that the other lacks."""
+    """Return whether a statement multiplies matrices: each side has a label of its own."""
     statement = by_name(subject.state.model).get(origin)
     body = None if statement is None else statement.body
     if not isinstance(body, Dot):

@@ -23,7 +23,7 @@ ALIGNED = 16  # bytes of an address, or what a number is divisible by
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class ParameterType:
     """The type of a parameter. A constant has its value, which may be a type."""
 
     name: str
@@ -31,4 +31,4 @@ class Argument:
     value: int | bool | DType | None = None
     is_aligned: bool = False
     is_told: bool = True  # whether Triton may look at what is passed
-    is_chosen: bool = False  # a constant that the wrapper chooses
+    is_chosen: bool = False  # a constant that the runtime chooses

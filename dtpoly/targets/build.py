@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import ModuleType
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.sizes import Sizes
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.code_map import code_map
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frozen import dataclass
@@ -16,8 +16,8 @@ from dtpoly.plan.launch import Launch
 from dtpoly.runtime.load import load_module
 from dtpoly.schedule.state import State
 from dtpoly.targets.advice import advice, is_launchable, refused, too_large
-from dtpoly.targets.binary import Binary, Failed
-from dtpoly.targets.compiled import compile_kernel
+from dtpoly.targets.compiled_kernels import compile_kernel
+from dtpoly.targets.kernel_binary import Failed, KernelBinary
 from dtpoly.targets.subject import Subject, of_kernel, subjects
 from dtpoly.targets.target import Target
 
@@ -32,7 +32,7 @@ class Built:
 
     sizes: Sizes
     dtype: DType
-    binaries: tuple[Binary, ...]
+    binaries: tuple[KernelBinary, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -53,7 +53,7 @@ def build(
     module = load_module(code.text, "kernels")
     pairs = code.stages.pairs
     firsts = {pair.parts[0].name for pair in pairs.values()}
-    binaries: list[Binary] = []
+    binaries: list[KernelBinary] = []
     found: list[Diagnostic] = []
     for subject, launch in zip(every, code.stages.launches, strict=True):
         binary = _compiled(subject, code, module, launch, target)
@@ -71,7 +71,7 @@ def build(
 
 def _compiled(
     subject: Subject, code: Code, module: ModuleType, launch: Launch, target: Target
-) -> Binary:
+) -> KernelBinary:
     arguments = subject.arguments.values()
     try:
         return compile_kernel(
@@ -83,9 +83,9 @@ def _compiled(
 
 
 def _with_fewer_stages(
-    subject: Subject, code: Code, module: ModuleType, launch: Launch, binary: Binary
-) -> Binary | None:
-    """The kernel with as many stages as a block has shared memory for, if there are such."""
+    subject: Subject, code: Code, module: ModuleType, launch: Launch, binary: KernelBinary
+) -> KernelBinary | None:
+    """Return the kernel with as many stages as a block has shared memory for, if there are such."""
     if binary.spilled > MUCH:
         return None
     room, stages = binary.target.limits.block_shared, binary.num_stages

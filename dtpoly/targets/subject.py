@@ -6,8 +6,8 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import Program, Tensor
-from dtpoly.algorithm.sizes import Sizes
 from dtpoly.codegen.module import Generated, with_indices
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.directives.built_in import COMPILING
@@ -18,8 +18,8 @@ from dtpoly.poly.model import Model
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Span
-from dtpoly.targets.argument import Argument
-from dtpoly.targets.arguments import Call, arguments
+from dtpoly.targets.argument import ParameterType
+from dtpoly.targets.parameter_types import SizedCall, arguments
 
 # Sizes that are assumed where none are given: of labels that a kernel has as many lanes as, and
 # of all others.
@@ -32,16 +32,16 @@ class Subject:
 
     state: State
     node: Kernel
-    call: Call
+    call: SizedCall
     kernel: TileKernel
-    arguments: Mapping[str, Argument]
+    arguments: Mapping[str, ParameterType]
 
     def origin(self, name: str) -> Origin:
         """Return what in the source made a statement or an axis of the kernel."""
         return origin_of(self.state, self.node, name)
 
     def place(self, origin: Origin) -> Span | None:
-        """Where to point: at the directive, else at what launches the kernel, else at its Func."""
+        """Return where to point: at the directive, the kernel's launch, or its Func."""
         launched = find_option(self.state, self.node, *COMPILING)
         func = self.state.program.func(self.node.func)
         return origin.part or launched.part or origin.source or func.span
@@ -50,10 +50,10 @@ class Subject:
 def subjects(
     state: State, made: Generated, sizes: Sizes | None = None, dtype: DType = DType.F32
 ) -> tuple[Subject, ...]:
-    """The kernels of a call. Raises DtpolyError where inputs cannot have the dtype."""
+    """Return the kernels of a call. Raises DtpolyError where inputs cannot have the dtype."""
     check_dtype(state.sized, dtype)
     known = filled(state.sized, sizes or {}, assumed(state.model, made))
-    call = Call(state.sized, with_indices(state.model), made, known, dtype)
+    call = SizedCall(state.sized, with_indices(state.model), made, known, dtype)
     return tuple(
         of_kernel(Subject(state, node, call, kernel, {}), kernel)
         for node, kernel in zip(state.kernels, made.kernels, strict=True)
@@ -61,13 +61,13 @@ def subjects(
 
 
 def of_kernel(subject: Subject, kernel: TileKernel) -> Subject:
-    """The same of another kernel of the call."""
+    """Return the same of another kernel of the call."""
     known = {one.name: one for one in arguments(subject.call, kernel)}
     return replace(subject, kernel=kernel, arguments=known)
 
 
 def assumed(model: Model, made: Generated) -> dict[str, int]:
-    """A size for each label: small where all of it is in a tile, or tiles would be too large."""
+    """Choose a size for each label: small if a tile has all of it, or would be too large."""
     at_once = {
         param
         for kernel in made.kernels

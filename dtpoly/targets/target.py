@@ -4,7 +4,7 @@ from dtpoly.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DeviceLimits:
     """The resources of one multiprocessor (AMD: compute unit), which its blocks share.
 
     Registers are counted for one lane of a warp; they are given out in steps. Shared memory is in
@@ -21,11 +21,11 @@ class Limits:
 
 
 KIB = 1024
-AMPERE = Limits(2048, 8, 64, 32, 164 * KIB, 163 * KIB, KIB)
-SMALL = Limits(2048, 8, 48, 24, 100 * KIB, 99 * KIB, KIB)
-HOPPER = Limits(2048, 8, 64, 32, 228 * KIB, 227 * KIB, KIB)
+AMPERE = DeviceLimits(2048, 8, 64, 32, 164 * KIB, 163 * KIB, KIB)
+SMALL = DeviceLimits(2048, 8, 48, 24, 100 * KIB, 99 * KIB, KIB)
+HOPPER = DeviceLimits(2048, 8, 64, 32, 228 * KIB, 227 * KIB, KIB)
 # Four units of 512 registers a lane, each for up to eight warps.
-CDNA = Limits(2048, 8, 32, 16, 64 * KIB, 64 * KIB)
+CDNA = DeviceLimits(2048, 8, 32, 16, 64 * KIB, 64 * KIB)
 
 LIMITS = {
     "cuda:80": AMPERE,
@@ -37,7 +37,7 @@ LIMITS = {
     "cuda:120": SMALL,
     "hip:gfx90a": CDNA,
     "hip:gfx942": CDNA,
-    "hip:gfx950": Limits(2048, 8, 32, 16, 160 * KIB, 160 * KIB),
+    "hip:gfx950": DeviceLimits(2048, 8, 32, 16, 160 * KIB, 160 * KIB),
 }
 
 # Where Triton makes warps that load for others, as dtpoly has tried it.
@@ -55,22 +55,22 @@ class Target:
 
     @property
     def warp_size(self) -> int:
-        """Lanes of a warp (AMD: wavefront)."""
+        """Return lanes of a warp (AMD: wavefront)."""
         return 64 if self.backend == "hip" else 32
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> DeviceLimits:
         """Return the resources of one of its multiprocessors."""
         return LIMITS[str(self)]
 
     @property
     def has_waiting(self) -> bool:
-        """Whether programs may wait for the launch before theirs."""
+        """Return whether programs may wait for the launch before theirs."""
         return str(self) in WAITING
 
     @property
     def has_specialized(self) -> bool:
-        """Whether some warps of a program load for the others, where a kernel says so."""
+        """Return whether some warps of a program load for the others, where a kernel says so."""
         return str(self) in SPECIALIZED
 
     def __str__(self) -> str:
@@ -78,7 +78,7 @@ class Target:
 
 
 def parse_target(word: str) -> Target:
-    """The target that a word names; `cuda:sm_90` is `cuda:90`. Raises ValueError.
+    """Return the target that a word names; `cuda:sm_90` is `cuda:90`. Raises ValueError.
 
     No others are taken than those that are listed: of what Triton's compiler does not know it
     may end the whole process.

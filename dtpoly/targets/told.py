@@ -9,15 +9,17 @@ from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.codegen.fours import rows
-from dtpoly.codegen.names import pointer, strides
+from dtpoly.codegen.python_names import pointer, strides
 from dtpoly.ir.kernel import FOURS, SPECIALIZED, TileKernel
-from dtpoly.targets.argument import CONSTANT, TYPES, Argument
+from dtpoly.targets.argument import CONSTANT, TYPES, ParameterType
 
 Words = Sequence[Sequence[str]]
 
 
-def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[Argument, ...]:
-    """The same arguments; of each but constants whether Triton may look at it.
+def told(
+    kernel: TileKernel, words: Words, passed: Sequence[ParameterType]
+) -> tuple[ParameterType, ...]:
+    """Return the same arguments; of each but constants whether Triton may look at it.
 
     `words` are those of the axes of tensors: new ones are contiguous along their last.
     """
@@ -38,7 +40,7 @@ def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[
     may_know |= {*pointers} if is_four else set()
     blocks = {one.name for one in described}
     is_whole = is_aligned and not is_wide and all(o.value for o in passed if _is_flag(o))
-    found: list[Argument] = []
+    found: list[ParameterType] = []
     for one in passed:
         if one.name == FOURS:
             found.append(replace(one, value=is_four))
@@ -47,7 +49,7 @@ def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[
         elif one.name == SPECIALIZED and kernel.own:
             found.append(one if has_blocks else replace(one, value=0))
         elif one.name in blocks:
-            found.append(_untold(one) if has_blocks else Argument(one.name, CONSTANT))
+            found.append(_untold(one) if has_blocks else ParameterType(one.name, CONSTANT))
         elif one.is_chosen or one.name in may_know:
             found.append(one)
         else:
@@ -55,11 +57,11 @@ def told(kernel: TileKernel, words: Words, passed: Sequence[Argument]) -> tuple[
     return tuple(found)
 
 
-def _is_flag(one: Argument) -> bool:
+def _is_flag(one: ParameterType) -> bool:
     return one.is_chosen and isinstance(one.value, bool) and one.name != FOURS
 
 
-def _untold(one: Argument) -> Argument:
-    """A number that Triton may not look at is like any other, if it is a 1."""
+def _untold(one: ParameterType) -> ParameterType:
+    """Return a number that Triton may not look at is like any other, if it is a 1."""
     kind = TYPES[DType.I32] if one.type == CONSTANT else one.type
-    return Argument(one.name, kind, is_told=False)
+    return ParameterType(one.name, kind, is_told=False)

@@ -1,1 +1,1 @@
-"""How long something takes on a device: clocks, samples, and what can go wrong there."""
+"""Times things on a device: clocks, samples, and what can go wrong there."""

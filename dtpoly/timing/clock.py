@@ -22,7 +22,7 @@ class Clock(Protocol):
     """Measures in milliseconds."""
 
     def flushed(self, run: Action, count: int, host: float) -> list[float]:
-        """Some runs, each with a cache that holds nothing of its data.
+        """Return times of some runs, each of which finds none of its data in the cache.
 
         `host` is about how long the host takes for one.
         """
@@ -42,15 +42,15 @@ class HostClock:
     """For machines without a GPU: it shows that things run, not how fast they are."""
 
     def flushed(self, run: Action, count: int, host: float) -> list[float]:
-        """Nothing is flushed."""
+        """Return times of some runs; a host's cache is not flushed."""
         return [_timed(run) for _ in range(count)]
 
     def repeated(self, run: Action, host: float) -> list[float]:
-        """Once is enough."""
+        """Return the time of a single run, which is enough on a host."""
         return [_timed(run)]
 
     def wait(self) -> None:
-        """Nothing runs by itself."""
+        """Do nothing: on the host nothing runs by itself."""
 
 
 def _timed(run: Action) -> float:
@@ -87,7 +87,7 @@ class GpuClock:
         raise TimeoutError("it cannot be queued: it waits for the device by itself")
 
     def repeated(self, run: Action, host: float) -> list[float]:
-        """So many in a row that one launch overlaps with the next."""
+        """Run many times in a row, so that one launch overlaps with the next."""
         for attempt in range(TRIES):
             start, end = _pair()
             self._hold(2**attempt * (0.5 + 2 * LAUNCHES * host))
@@ -126,7 +126,7 @@ def _sleep(cycles: int) -> None:
 
 
 def clock_of(device: str) -> Clock:
-    """The clock of a device, which is measured itself."""
+    """Return the clock of a device, which is measured itself."""
     if device == "cpu":
         return HostClock()
     there = torch.device(device, torch.cuda.current_device())

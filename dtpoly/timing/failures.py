@@ -13,7 +13,7 @@ LOST = re.compile(
 )
 
 
-class Wrong(Exception):
+class WrongResult(Exception):
     """A result is not the right one."""
 
     def __init__(self, why: str, error: float) -> None:
@@ -26,7 +26,7 @@ class LostDevice(Exception):
 
 
 def told(error: Exception) -> str:
-    """One line; of what the device did, raise what stops the process instead."""
+    """Return one line; of what the device did, raise what stops the process instead."""
     if isinstance(error, LostDevice):
         raise error
     message = " ".join(str(error).split())
@@ -34,6 +34,6 @@ def told(error: Exception) -> str:
         raise LostDevice(message[:LONGEST]) from error
     if isinstance(error, torch.OutOfMemoryError):
         return "out of memory"
-    if isinstance(error, Wrong):
+    if isinstance(error, WrongResult):
         return f"wrong: {message}"
     return f"{type(error).__name__}: {message}"[:LONGEST]

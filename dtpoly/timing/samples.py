@@ -13,7 +13,7 @@ SLOW = 3000.0  # milliseconds, of which one sample is enough
 
 @dataclass(slots=True)
 class Timer:
-    """Something that runs, and its times so far, in milliseconds."""
+    """A thing to run, and its times so far, in milliseconds."""
 
     run: Action
     host: float  # of the host for one run
@@ -22,7 +22,7 @@ class Timer:
 
 
 def timer(run: Action, clock: Clock) -> Timer:
-    """One run, roughly timed: what has to be known before runs can be queued."""
+    """Return one run, roughly timed: what has to be known before runs can be queued."""
     begin = time.perf_counter()
     run()
     host = time.perf_counter() - begin
@@ -32,7 +32,7 @@ def timer(run: Action, clock: Clock) -> Timer:
 
 
 def sample(given: Timer, clock: Clock, share: float) -> None:
-    """More times, each after the cache was flushed, that take about so many milliseconds."""
+    """Take more times for so many milliseconds, each after the cache was flushed."""
     if given.whole > SLOW and given.times:
         return
     one = (min(given.times) if given.times else given.whole) + FLUSH
@@ -41,7 +41,7 @@ def sample(given: Timer, clock: Clock, share: float) -> None:
 
 
 def sample_repeated(given: Timer, clock: Clock, share: float) -> None:
-    """The same of runs one right after the other."""
+    """Take more times of runs that follow each other directly."""
     given.times.extend(clock.repeated(given.run, given.host))
     one = LAUNCHES * given.times[-1]
     for _ in range(min(MOST, int(share / max(one, 0.1))) - 1):

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dtpoly.tuned.entry import Entry, Range
+from dtpoly.tuned.tuned_entry import Range, TunedEntry
 
 
-def merged(entries: Sequence[Entry], new: Entry) -> tuple[Entry, ...]:
-    """With a new schedule: it replaces the one for its very sizes, and joins one that it equals.
+def merged(entries: Sequence[TunedEntry], new: TunedEntry) -> tuple[TunedEntry, ...]:
+    """Add a schedule: it replaces the one for its very sizes, and joins one that it equals.
 
     Two ranges of one schedule are joined to the smallest one that holds both, unless that would
     reach into the range of another schedule of this device and dtype.
@@ -25,11 +25,11 @@ def merged(entries: Sequence[Entry], new: Entry) -> tuple[Entry, ...]:
     return _sorted([*left, new])
 
 
-def _key(one: Entry) -> tuple[str, str]:
+def _key(one: TunedEntry) -> tuple[str, str]:
     return one.device, one.dtype
 
 
-def _is_same_place(one: Entry, new: Entry) -> bool:
+def _is_same_place(one: TunedEntry, new: TunedEntry) -> bool:
     return (_key(one), dict(one.ranges)) == (_key(new), dict(new.ranges))
 
 
@@ -41,9 +41,9 @@ def _joined(one: Mapping[str, Range], two: Mapping[str, Range]) -> dict[str, Ran
 
 
 def _meet(one: Mapping[str, Range], two: Mapping[str, Range]) -> bool:
-    """Whether some sizes are in both."""
+    """Return whether some sizes are in both."""
     return all(one[label][0] <= two[label][1] and two[label][0] <= one[label][1] for label in one)
 
 
-def _sorted(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def _sorted(entries: Sequence[TunedEntry]) -> tuple[TunedEntry, ...]:
     return tuple(sorted(entries, key=lambda one: (*_key(one), [*one.ranges.values()])))

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.explore.report.study import Study, Timed, studies
+from dtpoly.explore.store.result_store import ResultStore
 from dtpoly.explore.store.results import Proven
-from dtpoly.explore.store.store import Store
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source
-from dtpoly.tuned.entry import Entry
+from dtpoly.tuned.tuned_entry import TunedEntry
 
 SHOWN = ("triton", "torch")  # versions that are noted
 
@@ -21,12 +21,12 @@ class Shipped:
     """An entry, or why there is none for a question."""
 
     question: str
-    entry: Entry | None
+    entry: TunedEntry | None
     why: str = ""
 
 
-def shipped(store: Store, program: Program) -> Iterator[Shipped]:
-    """The best of each question of a file of results that is about a program."""
+def shipped(store: ResultStore, program: Program) -> Iterator[Shipped]:
+    """Yield the best of each question of a file of results that is about a program."""
     for study in studies(store):
         asked = study.question.asked
         sizes = ", ".join(f"{label} = {size}" for label, size in asked.sizes.items())
@@ -41,13 +41,13 @@ def shipped(store: Store, program: Program) -> Iterator[Shipped]:
             yield Shipped(name, _entry(study, best))
 
 
-def _is_proved(store: Store, study: Study, one: Timed) -> bool:
+def _is_proved(store: ResultStore, study: Study, one: Timed) -> bool:
     row = next(row for row in study.rows if row.point == one.point)
     proof = store.proof(study.question.asked.program_hash, row.result.text_hash)
     return proof is not None and proof.verdict is Proven.PROVED
 
 
-def _entry(study: Study, best: Timed) -> Entry:
+def _entry(study: Study, best: Timed) -> TunedEntry:
     asked, facts = study.question.asked, study.question.facts
     scheduled = _program(f"{asked.program}\n{best.point}\n", is_whole=True)
     sizes = ", ".join(f"{label} = {size}" for label, size in asked.sizes.items())
@@ -57,7 +57,7 @@ def _entry(study: Study, best: Timed) -> Entry:
     words += [f"{name} {facts.versions[name]}" for name in SHOWN if name in facts.versions]
     ranges = {label: (size, size) for label, size in asked.sizes.items()}
     note = ", ".join(words)
-    return Entry(facts.device, asked.dtype, ranges, scheduled.directives, (note,))
+    return TunedEntry(facts.device, asked.dtype, ranges, scheduled.directives, (note,))
 
 
 def _program(text: str, is_whole: bool = False) -> Program:

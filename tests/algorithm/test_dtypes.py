@@ -15,8 +15,8 @@ from dtpoly.algorithm.dtypes import (
     promote,
     summed,
 )
-from dtpoly.algorithm.inference import Type, combine, type_of_operation
-from dtpoly.reference.values import DTYPE, TORCH_DTYPE
+from dtpoly.algorithm.inference import InferredType, combine, type_of_operation
+from dtpoly.reference.labelled_values import DTYPE, TORCH_DTYPE
 
 PAIRS = list(itertools.product(DType, repeat=2))
 NUMBERS = (True, 2, 0.5)
@@ -30,8 +30,8 @@ def torch_promotes(left: DType, right: DType) -> DType | None:
         return None
 
 
-def weak(number: float) -> Type:
-    return Type(NUMBER_TYPES[type(number)], weak=True)
+def weak(number: float) -> InferredType:
+    return InferredType(NUMBER_TYPES[type(number)], weak=True)
 
 
 def test_twelve_dtypes_have_a_torch_dtype_each() -> None:
@@ -55,32 +55,32 @@ def test_only_eight_bit_floats_do_not_promote() -> None:
 def test_a_number_counts_by_its_category_as_in_torch(dtype: DType, number: float) -> None:
     tensor = torch.zeros(2).to(TORCH_DTYPE[dtype])
     expected = DTYPE[torch.result_type(tensor, number)]
-    assert combine(Type(dtype), weak(number)) == Type(expected)
-    assert combine(weak(number), Type(dtype)) == Type(expected)
+    assert combine(InferredType(dtype), weak(number)) == InferredType(expected)
+    assert combine(weak(number), InferredType(dtype)) == InferredType(expected)
 
 
 @pytest.mark.parametrize(("left", "right"), list(itertools.product(NUMBERS, repeat=2)))
 def test_two_numbers_stay_a_number(left: float, right: float) -> None:
     expected = DTYPE[torch.result_type(left, right)]
-    assert combine(weak(left), weak(right)) == Type(expected, weak=True)
+    assert combine(weak(left), weak(right)) == InferredType(expected, weak=True)
 
 
 @pytest.mark.parametrize("dtype", [d for d in DType if d not in EIGHT_BIT_FLOATS])
 def test_division_and_roots_are_floats_as_in_torch(dtype: DType) -> None:
     tensor = torch.ones(2).to(TORCH_DTYPE[dtype])
-    of_type = [Type(dtype)]
-    assert type_of_operation("div", of_type * 2) == Type(DTYPE[(tensor / tensor).dtype])
-    assert type_of_operation("sqrt", of_type) == Type(DTYPE[torch.sqrt(tensor).dtype])
-    assert type_of_operation("lt", of_type * 2) == Type(DType.BOOL)
+    of_type = [InferredType(dtype)]
+    assert type_of_operation("div", of_type * 2) == InferredType(DTYPE[(tensor / tensor).dtype])
+    assert type_of_operation("sqrt", of_type) == InferredType(DTYPE[torch.sqrt(tensor).dtype])
+    assert type_of_operation("lt", of_type * 2) == InferredType(DType.BOOL)
 
 
 def test_what_the_caller_decides_stays_open() -> None:
-    unknown = Type(None)
-    assert combine(unknown, Type(DType.F32)) == unknown
+    unknown = InferredType(None)
+    assert combine(unknown, InferredType(DType.F32)) == unknown
     assert combine(unknown, weak(2)) == unknown
-    number = Type(None, weak=True)
-    assert combine(Type(DType.F16), number) == Type(DType.F16)
-    assert combine(Type(DType.I32), number) == unknown
+    number = InferredType(None, weak=True)
+    assert combine(InferredType(DType.F16), number) == InferredType(DType.F16)
+    assert combine(InferredType(DType.I32), number) == unknown
 
 
 def test_each_dtype_has_one_category() -> None:

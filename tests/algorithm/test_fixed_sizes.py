@@ -3,10 +3,10 @@
 import pytest
 
 from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.label_sizes import input_shapes, size_rules, sizes_of
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
-from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.source import Source
 

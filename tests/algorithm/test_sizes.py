@@ -1,12 +1,11 @@
-"""Which tensor decides which size, what is said where tensors disagree, and how far reads reach."""
+"""Tests which tensor decides which size, and what is said where tensors disagree."""
 
 import itertools
 
 import pytest
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import (
+from dtpoly.algorithm.label_sizes import (
     check_sizes,
     input_shapes,
     largest_size,
@@ -15,7 +14,8 @@ from dtpoly.algorithm.sizes import (
     sizes_of,
     used_labels,
 )
-from dtpoly.compile import load
+from dtpoly.algorithm.program import Program
+from dtpoly.checking import load
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.source import Source
 

@@ -6,7 +6,7 @@ import pytest
 
 from dtpoly.algorithm.expressions import Apply, Expr, Index, Integer, Size
 from dtpoly.algorithm.value_limits import LANES, LARGEST, NO_SIZE, largest_sizes
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.source import Source
 
 # A value of k, and of j where it stands there, and by how much its factors count.

@@ -102,8 +102,13 @@ def _applied(word: str, operands: Sequence[Number], looseness: float) -> Number:
             return _divided(a, b, looseness if head == "div" else 0.0)
         case (("floordiv" | "rem"), [a, b]):
             return _quotient(head, a, b)
-        case (("and" | "or" | "xor"), [a, b]):
-            return _bits(head, a, b)
+        case (("and" | "or" | "xor" | "bitand" | "bitor" | "bitxor"), [a, b]):
+            return _bits(head.removeprefix("bit"), a, b)
+        case (("shl" | "shr"), [a, b]):
+            return _shifted(head, a, b)
+        case "invert", [a]:
+            first = as_whole(a)
+            return Number(~first.data, _any(first))
         case "not", [a]:
             if not a.is_truth:
                 raise CannotSayError("'not' of a number")
@@ -284,6 +289,16 @@ def _bits(word: str, a: Number, b: Number) -> Number:
     if a.is_truth and b.is_truth:
         return Number(operation(a.data, b.data), _any(a, b))
     first, second = as_whole(a), as_whole(b)
+    return Number(operation(first.data, second.data), _any(first, second))
+
+
+def _shifted(word: str, a: Number, b: Number) -> Number:
+    """Shift whole numbers of 64 bits. A text is read only where the places are in its type."""
+    operation: Any = {"shl": np.left_shift, "shr": np.right_shift}[word]
+    first, second = as_whole(a), as_whole(b)
+    far = (second.data < 0) | (second.data >= 64)
+    if np.any(far):
+        raise CannotSayError("a shift by what is no place")
     return Number(operation(first.data, second.data), _any(first, second))
 
 

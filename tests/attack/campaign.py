@@ -10,7 +10,7 @@ ATTEMPTS_PER_WORKER = 200
 
 @dataclass(frozen=True)
 class Campaign:
-    """Where `attempt(seed: int) -> Outcome` is found, and what an attempt may take.
+    """A campaign: where its `attempt(seed: int) -> Outcome` is, and what an attempt may take.
 
     The module is imported in the workers only, so that what it imports costs the others nothing.
     """

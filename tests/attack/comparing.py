@@ -39,7 +39,7 @@ def faults_met(
 def differences(
     case: Case, execution: Execution, tensors: Mapping[str, torch.Tensor]
 ) -> tuple[list[str], int, int]:
-    """Where memory is something else: in words; how many elements were compared, and how exactly.
+    """Return where memory differs, in words; how many elements were compared, and how exactly.
 
     The second number counts those of which something is known, the third those that must be right
     to the last bit.

@@ -31,7 +31,7 @@ KINDS = {
 
 
 def numbers_of(kind: str, tensor: torch.Tensor) -> Array:
-    """The elements of a tensor as the evaluator keeps them."""
+    """Return the elements of a tensor as the evaluator keeps them."""
     data: Any = tensor.detach().cpu()
     if kind == "tl.int1":
         return np.asarray(data.numpy(), np.bool_)

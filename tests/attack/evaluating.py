@@ -13,7 +13,7 @@ from typing import Any, assert_never
 import numpy as np
 
 from dtpoly.verify.algebra.terms import (
-    Apply,
+    AppliedOperation,
     Carried,
     Choose,
     Element,
@@ -76,9 +76,9 @@ def _number(term: Term, frame: Frame) -> Number | tuple[Number, Number]:
             return frame.loaded(term, frame)
         case Choose(condition=condition, yes=yes, no=no):
             return chosen(Number(truth(condition, frame)), plain(yes, frame), plain(no, frame))
-        case Apply(operation="argmax" | "argmin"):
+        case AppliedOperation(operation="argmax" | "argmin"):
             raise CannotSayError("a pair of two pairs")
-        case Apply(operation=operation, operands=operands):
+        case AppliedOperation(operation=operation, operands=operands):
             numbers = [plain(one, frame) for one in operands]
             made = frame.faults.computed(operation, numbers, frame.looseness)
             if frame.is_fused and operation in ("add", "sub"):
@@ -104,13 +104,13 @@ def _number(term: Term, frame: Frame) -> Number | tuple[Number, Number]:
 
 
 def _summand(body: Term, frame: Frame) -> Number:
-    """What is reduced. A product too large for its type may be kept in a wider one until it is.
+    """Return what is reduced. A product too large for its type may be kept in a wider one.
 
     Whether the sum of such products is an infinity is left open.
     """
     found = plain(body, frame)
     match body:
-        case Apply(operation="mul", operands=operands) if found.is_float:
+        case AppliedOperation(operation="mul", operands=operands) if found.is_float:
             is_finite: Array = np.asarray(True)
             for one in operands:
                 is_finite = is_finite & np.isfinite(plain(one, frame).data)
@@ -184,7 +184,7 @@ def _fused(made: Number, operands: Sequence[Term], numbers: Sequence[Number]) ->
         return made
     more: Any = None
     for term, value in zip(operands, numbers, strict=True):
-        if isinstance(term, Apply) and term.operation == "mul":
+        if isinstance(term, AppliedOperation) and term.operation == "mul":
             # One rounding is that of the product, and the sum may be rounded to the other side.
             total = np.where(np.isfinite(made.data), np.abs(made.data.astype(np.float64)), 0.0)
             sizes = np.abs(value.data.astype(np.float64)) + total

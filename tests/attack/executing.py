@@ -16,7 +16,7 @@ import numpy as np
 
 from dtpoly.verify.algebra.terms import Element
 from dtpoly.verify.algebra.whole import Truth, both
-from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.triton.access import KernelAccess, Ran
 from tests.attack.arithmetic import LEAST_NORMAL, arithmetic, extreme
 from tests.attack.evaluating import plain
 from tests.attack.faults import Faulty
@@ -69,7 +69,7 @@ class Log:
 class Event:
     """One access in one iteration of the loops around it."""
 
-    access: Access
+    access: KernelAccess
     loops: Mapping[str, int]
     time: tuple[int, ...]
 
@@ -133,7 +133,7 @@ class Execution:
     def empty_log(
         self,
         ran: Ran,
-        access: Access,
+        access: KernelAccess,
         program: Mapping[str, int],
         there: Sequence[Mapping[str, int]],
     ) -> Log:
@@ -149,7 +149,7 @@ class Execution:
     def in_lanes(
         self,
         ran: Ran,
-        access: Access,
+        access: KernelAccess,
         program: Mapping[str, int],
         loops: Mapping[str, int] | None,
     ) -> tuple[int, ...]:
@@ -159,7 +159,7 @@ class Execution:
         frame = self.lanes(ran, access, {**program, **loops})
         return tuple(frame.names[one].size for one in reversed(access.lanes))
 
-    def lanes(self, ran: Ran, access: Access, known: Mapping[str, int]) -> Frame:
+    def lanes(self, ran: Ran, access: KernelAccess, known: Mapping[str, int]) -> Frame:
         """Return a frame with all lanes of an access."""
         frame = self.frame(known)
         for one in access.lanes:
@@ -202,7 +202,7 @@ class Execution:
             change(access.kind, tensor, at, where, kept, self.looseness)
 
     def inside(
-        self, access: Access, tensor: Tensor, indices: Sequence[Array], where: Array
+        self, access: KernelAccess, tensor: Tensor, indices: Sequence[Array], where: Array
     ) -> tuple[Array, ...]:
         """Return the indices, with 0 in place of masked ones. Raises OutsideError."""
         found: list[Array] = []

@@ -39,7 +39,7 @@ def class_of(dtype: str) -> str:
 
 @dataclass(frozen=True)
 class Value:
-    """What a name of the kernel holds: along which axes, and which class of numbers."""
+    """The value of a name of the kernel: along which axes, and which class of numbers."""
 
     code: str
     axes: Axes

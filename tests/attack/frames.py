@@ -140,7 +140,7 @@ def _joined(parts: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def ranged(names: Sequence[str], domain: Truth, frame: Frame) -> Frame:
-    """A frame in which each name runs through the numbers that its conditions leave.
+    """Return a frame in which each name runs through the numbers that its conditions leave.
 
     The conditions that mention one new name, linearly, say between which numbers that is; all
     others are for the caller to look at. Raises CannotSayError for a name that has no bounds.

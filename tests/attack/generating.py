@@ -184,7 +184,7 @@ def _finished(kernel: Kernel, grid: str, functions: list[str]) -> Case:
 
 
 def algorithm_of(tensors: list[Given], scalars: dict[str, float]) -> str:
-    """An algorithm that declares the tensors, and says nothing of what a kernel computes.
+    """Return an algorithm that declares the tensors, and says nothing of what a kernel computes.
 
     Each input is read at its labels, so that these have its sizes.
     """

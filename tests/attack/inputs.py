@@ -20,7 +20,7 @@ FAR = (float("inf"), float("-inf"), float("nan"), 65504.0, 6e4, -6e4, 3e38, 1e-7
 
 
 def element(generator: random.Random, dtype: str, values: str) -> float:
-    """One value of a type.
+    """Return one value of a type.
 
     `small`: whole numbers near 0, sums of which are exact in every order. `wide`: numbers with many
     digits. `edges`: numbers at which types differ. `far`: these, infinities, nan, and large ones.

@@ -10,9 +10,9 @@ import islpy as isl
 import torch
 
 from dtpoly.budget import OverBudgetError
-from dtpoly.verify.algebra.algorithm import Unsaid
+from dtpoly.verify.algebra.algorithm_terms import Unsaid
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.regions import NotAffine
-from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.proof.verify import CONFUSED
 from tests.attack.case import Call, Case

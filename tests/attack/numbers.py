@@ -76,12 +76,12 @@ class Number:
 
     @property
     def error(self) -> Array:
-        """The slack, as an array."""
+        """Return the slack, as an array."""
         return np.zeros((), np.float64) if self.slack is None else self.slack
 
 
 def written(value: float) -> Number:
-    """A number as written."""
+    """Return a number as written."""
     if isinstance(value, bool):
         return Number(np.asarray(value))
     is_whole = isinstance(value, int)
@@ -92,7 +92,7 @@ UNKNOWN = Number(np.asarray(0, np.int64), np.asarray(np.inf), is_written=True)
 
 
 def slack_of(*parts: Array | None) -> Array | None:
-    """The sum of what several things may be off by."""
+    """Return the sum of what several things may be off by."""
     known = [one for one in parts if one is not None]
     if not known:
         return None
@@ -105,7 +105,7 @@ def slack_of(*parts: Array | None) -> Array | None:
 
 
 def certain(number: Number) -> Number:
-    """The number; nothing is said of one that is too large for 64 bits."""
+    """Return the number; nothing is said of one that is too large for 64 bits."""
     if number.is_wide is None:
         return number
     loose = np.where(number.is_wide, np.inf, 0.0)
@@ -113,28 +113,28 @@ def certain(number: Number) -> Number:
 
 
 def float_type(*numbers: Number) -> Any:
-    """The type in which floats are computed."""
+    """Return the type in which floats are computed."""
     typed = [np.dtype(one.data.dtype if one.is_float else one.lone) for one in numbers]
     typed = [of for of, one in zip(typed, numbers, strict=True) if not one.is_written]
     return np.float64 if np.dtype(np.float64) in typed else np.float32
 
 
 def as_float(number: Number, of: Any) -> Number:
-    """The number as a float of the type in which is computed."""
+    """Return the number as a float of the type in which is computed."""
     number = certain(number if number.floats is None else number.floats)
     with np.errstate(all="ignore"):
         return replace(number, data=number.data.astype(of), is_written=False)
 
 
 def as_whole(number: Number) -> Number:
-    """A truth as 0 or 1, and a whole number as it is."""
+    """Return a truth as 0 or 1, and a whole number as it is."""
     if number.is_float:
         raise CannotSayError("a float where a whole number must be")
     return replace(number, data=number.data.astype(np.int64))
 
 
 def wrapped(kind: str, data: Array) -> Array:
-    """The residue that is a number of a type of whole numbers."""
+    """Return the residue that is a number of a type of whole numbers."""
     bits = BITS[kind]
     if bits == 64:
         return data
@@ -195,7 +195,7 @@ def _bfloat16(data: Array) -> Array:
 
 
 def rounded(kind: str, number: Number) -> Number:
-    """The number brought to a type."""
+    """Return the number brought to a type."""
     if kind in BITS:
         if number.is_float:
             # The verifier takes a float for a whole number; what memory holds shows whether it may.
@@ -226,7 +226,7 @@ def rounded(kind: str, number: Number) -> Number:
 
 
 def as_float_of_whole(number: Number) -> Number:
-    """A whole number that the verifier keeps as it is, though it is a float by now.
+    """Return a whole number that the verifier keeps as it is, though it is a float by now.
 
     Nothing is said of one that f32 does not hold.
     """
@@ -241,7 +241,7 @@ def as_float_of_whole(number: Number) -> Number:
 
 
 def cast_to_whole(kind: str, number: Number) -> Number:
-    """A float as a whole number: towards 0. Outside of the type Triton says nothing."""
+    """Return a float as a whole number: towards 0. Outside of the type Triton says nothing."""
     if not number.is_float:
         return rounded(kind, number)
     bits = BITS[kind]

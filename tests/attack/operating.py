@@ -22,6 +22,8 @@ PLAIN = ("f16", "f32", "f64", "i8", "u8", "i16", "i32", "i64", "bool")
 EIGHTS = ("f8e4m3", "f8e5m2")
 # Every type that the verifier reads.
 ALL = (*PLAIN, "bf16", *EIGHTS)
+# How many bits the types of whole numbers have.
+BITS = {"i8": 8, "u8": 8, "i16": 16, "i32": 32, "i64": 64}
 SIGNS = ("<", "<=", ">", ">=", "==", "!=")
 FUNCTIONS = (
     *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf", "abs", "ceil", "floor"),
@@ -46,12 +48,12 @@ class Operation:
 
     @property
     def tiles(self) -> tuple[tuple[str, str], ...]:
-        """The tiles that it is made of: letter and type of each."""
+        """Return the tiles that it is made of: letter and type of each."""
         return tuple(sorted({*TILE.findall(self.value)}))
 
 
 def operation_of(generator: random.Random, types: Sequence[str] = PLAIN) -> Operation:
-    """A random operation of such types."""
+    """Return a random operation of such types."""
     wide = [one for one in types if one not in EIGHTS]
     way = generator.randrange(100)
     if way < 40:
@@ -72,12 +74,12 @@ def operation_of(generator: random.Random, types: Sequence[str] = PLAIN) -> Oper
 
 
 def _wide(*types: str) -> str:
-    """A type in which nothing of a result is lost."""
+    """Return a type in which nothing of a result is lost."""
     return "f64" if any(class_of(one) == FLOAT for one in types) else "i64"
 
 
 def _operand(generator: random.Random, letter: str, dtype: str) -> tuple[str, str]:
-    """A tile, or sometimes what is no tile; and its type, or nothing."""
+    """Return a tile, or sometimes what is no tile; and its type, or nothing."""
     way = generator.randrange(10)
     if letter == "a" or way < 6:
         return f"{letter}_{dtype}", dtype
@@ -87,7 +89,7 @@ def _operand(generator: random.Random, letter: str, dtype: str) -> tuple[str, st
 
 
 def _pair(generator: random.Random, every: Sequence[str]) -> tuple[str, str, tuple[str, ...]]:
-    """Two operands in some order, and the types that they have."""
+    """Return two operands in some order, and the types that they have."""
     first, second = generator.choice(every), generator.choice(every)
     if generator.random() < 0.3:
         second = first
@@ -102,8 +104,10 @@ def _binary(generator: random.Random, types: Sequence[str]) -> Operation:
     left, right, own = _pair(generator, types)
     words: tuple[str, ...] = ("+", "-", "*", "/", "%", "maximum", "minimum", "+", "*")
     if all(class_of(one) != FLOAT for one in own):
-        words = (*words, "//", "&", "|", "^")
+        words = (*words, "//", "&", "|", "^", "shift")
     word = generator.choice(words)
+    if word == "shift":
+        return _shift(generator, types)
     out = "f64" if word == "/" else _wide(*own)
     if word.endswith("imum"):
         nans = generator.choice(("", ", propagate_nan=tl.PropagateNan.ALL"))
@@ -112,6 +116,13 @@ def _binary(generator: random.Random, types: Sequence[str]) -> Operation:
         # What may be 0 is no divisor that the verifier reads.
         right = f"tl.where({right} == 0, 1, {right})"
     return Operation(f"({left} {word} {right})", "i", out, word)
+
+
+def _shift(generator: random.Random, types: Sequence[str]) -> Operation:
+    """A shift by a number that is written: others are not read."""
+    dtype = generator.choice([one for one in types if one in BITS])
+    word, by = generator.choice(("<<", ">>")), generator.randrange(BITS[dtype])
+    return Operation(f"(a_{dtype} {word} {by})", "i", "i64", word)
 
 
 def _comparison(generator: random.Random, types: Sequence[str]) -> Operation:
@@ -183,7 +194,7 @@ def _dot(generator: random.Random, types: Sequence[str]) -> Operation:
 
 
 def case_of(operations: Sequence[Operation], seed: int) -> Case:
-    """One kernel that carries out some operations, each with a result of its own."""
+    """Return one kernel that carries out some operations, each with a result of its own."""
     tiles = sorted({tile for one in operations for tile in one.tiles})
     tensors = [
         Given(f"{letter.upper()}{dtype}", dtype, tuple(LABELS[letter]), False)

@@ -32,7 +32,7 @@ def attempt(seed: int) -> Outcome:
 
 
 def operations_of(seed: int, types: Sequence[str] = PLAIN) -> list[Operation]:
-    """The operations that a seed makes, of such types."""
+    """Return the operations that a seed makes, of such types."""
     generator = random.Random(f"operations {seed}")
     return [operation_of(generator, types) for _ in range(BATCH)]
 
@@ -44,7 +44,7 @@ def judged(
     looseness: float = 0.0,
     faults: tuple[Fault, ...] = HERE,
 ) -> Outcome:
-    """Whether what the verifier reads of each operation is what it does."""
+    """Return whether what the verifier reads of each operation is what it does."""
     counted: Counter[str] = Counter()
     taken: list[tuple[Operation, Proof]] = []
     for one in operations:
@@ -73,7 +73,7 @@ def _compared(
     looseness: float,
     faults: tuple[Fault, ...],
 ) -> list[tuple[str, str]]:
-    """What differs: in words, and as a case. What Triton does not take is halved until it does."""
+    """Return differences, in words and as a case. What Triton does not take is halved."""
     if not taken:
         return []
     case = case_of([one for one, _ in taken], seed)

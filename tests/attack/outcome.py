@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 
 class Verdict(StrEnum):
-    """What one attempt shows."""
+    """The verdict on one attempt."""
 
     AGREE = "agree"  # Two ways to say what a text computes say the same.
     PROVED = "proved"  # The text is proved, and was seen to be right.

@@ -29,7 +29,7 @@ SUMS = ("rsum", "rsum", "rsum", "rmax", "rmax", "rmin", "rprod")
 
 
 def algorithm(random: Random) -> str:
-    """The declarations and definitions of a file."""
+    """Return the declarations and definitions of a file."""
     return _known(random) if random.random() < 0.55 else _Writer(random).text()
 
 
@@ -115,7 +115,7 @@ class _Writer:
         return "\n".join((*head, *self.lines, ""))
 
     def _body(self, labels: tuple[str, ...], before: _Tensor | None) -> _Part:
-        """What is defined: it has all the labels, and reads the Func before it."""
+        """Return what is defined: it has all the labels, and reads the Func before it."""
         random = self.random
         depth = random.choice((0, 1, 1, 2, 2, 3))
         kind = random.choice(("float",) * 8 + ("int", "bool"))
@@ -232,7 +232,7 @@ class _Writer:
     def _new(
         self, frame: tuple[str, ...], labels: tuple[str, ...], kind: str, may_turn: bool = False
     ) -> _Part:
-        """A read of an input that nothing has read before."""
+        """Return a read of an input that nothing has read before."""
         random = self.random
         count = sum(one.is_input for one in self.tensors)
         name = f"I{count}"
@@ -253,7 +253,7 @@ class _Writer:
     def _read(
         self, one: _Tensor, frame: tuple[str, ...], labels: tuple[str, ...], is_new: bool = False
     ) -> _Part:
-        """A read at these labels: plain, shifted, through a pad, or affine."""
+        """Return a read at these labels: plain, shifted, through a pad, or affine."""
         random = self.random
         if one.labels and set(one.labels) <= set(frame) and (is_new or random.random() < 0.8):
             labels = one.labels
@@ -304,7 +304,7 @@ class _Writer:
     def _laid(
         self, parts: tuple[_Part, ...], frame: tuple[str, ...]
     ) -> tuple[list[str], tuple[str, ...], tuple[str, ...]]:
-        """The texts, reshaped where their axes do not line up by themselves."""
+        """Return the texts, reshaped where their axes do not line up by themselves."""
         alone = [p for p in parts if p.is_alone]
         if alone:
             parts = tuple(self._number(p.kind) if p.is_alone else p for p in parts)

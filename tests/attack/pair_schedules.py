@@ -27,7 +27,7 @@ def schedule(random: Random, program: Program) -> str:
 
 @dataclass
 class _Kernel:
-    """What is known of a kernel while its directives are chosen."""
+    """The state of a kernel while its directives are chosen."""
 
     func: Func
     labels: tuple[str, ...]  # on the left
@@ -37,7 +37,7 @@ class _Kernel:
 
     @property
     def loops(self) -> tuple[str, ...]:
-        """Labels of all that it computes."""
+        """Return labels of all that it computes."""
         more = (v for f in self.fused for v in (*f.labels, *reduced_labels(f)))
         return tuple(dict.fromkeys((*self.labels, *self.reduced, *more)))
 
@@ -132,7 +132,7 @@ class _Writer:
 
 
 def _seldom(w: _Writer, kernel: _Kernel, others: list[str]) -> list[Callable[[], None]]:
-    """The other directives, each with arguments that may be right."""
+    """Return the other directives, each with arguments that may be right."""
     random, name, loops = w.random, kernel.func.name, kernel.loops
     tensors = list(
         dict.fromkeys(r.tensor for f in (kernel.func, *kernel.fused) for r in reads(f.body))

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from random import Random
 
+from dtpoly.checking import check
 from dtpoly.cli.main import BUG, GOOD, WRONG_INPUT, entry
-from dtpoly.compile import check
 from dtpoly.source import Source
 from tests.attack.outcome import Outcome, Verdict
 from tests.attack.pair_algorithms import algorithm
@@ -25,7 +25,7 @@ UNKNOWN, REFUSAL = "DT311", re.compile(r"error\[(DT\d+)\]")
 
 
 def written(seed: int) -> str:
-    """The text of a file; one without directives if its algorithm is refused."""
+    """Return the text of a file; one without directives if its algorithm is refused."""
     random = Random(seed)
     text = algorithm(random)
     program = check(Source("pair.dt", text)).program
@@ -78,7 +78,7 @@ def _outcome(code: int, said: str, text: str, figures: dict[str, int]) -> Outcom
 
 
 def why_not(said: str) -> str:
-    """What the warning says that something is not proved: at its caret, or in its first note.
+    """Return why something is not proved, as the warning says: at its caret, or in its first note.
 
     Up to the next empty line: messages behind it are of other things.
     """

@@ -50,7 +50,7 @@ def _instead(method: str, change: Change) -> Callable[[], AbstractContextManager
 
 
 def _word(node: Any) -> str:
-    """The function of `tl.word(...)` or `x.word(...)`."""
+    """Return the function of `tl.word(...)` or `x.word(...)`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return node.func.attr
     return ""
@@ -352,7 +352,7 @@ FAULTS = (
 
 
 def found_at(fault: Fault, seeds: int = SEEDS) -> int | None:
-    """The first seed, from that of the fault on, at which the campaign finds it."""
+    """Return the first seed, from that of the fault on, at which the campaign finds it."""
     with fault.plant():
         for seed in range(fault.seed, fault.seed + seeds):
             if attempt(seed).verdict is Verdict.WRONG:

@@ -47,7 +47,7 @@ Wanted = dict[str, Array]
 
 
 def wanted_of(case: Case, proof: Proof) -> Wanted | None:
-    """The outputs after each call, with their slack; None where that cannot be said."""
+    """Return the outputs after each call, with their slack; None where that cannot be said."""
     found: Wanted = {}
     for number, call in enumerate(case.calls):
         tensors = tensors_of(case, call)
@@ -92,7 +92,7 @@ def kernel(seed: int, more: tuple[str, ...] = MORE) -> tuple[Case, Wanted] | Non
 def operations(
     seed: int, types: tuple[str, ...] = ALL, together: int = TOGETHER
 ) -> Iterator[tuple[Case, Wanted, int]]:
-    """The operations of a seed in a few kernels, and how many are in each."""
+    """Yield the operations of a seed in a few kernels, and how many are in each."""
     taken: list[tuple[Operation, Wanted]] = []
     for one in operations_of(seed, types):
         single = case_of([one], 0)

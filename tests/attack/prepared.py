@@ -28,7 +28,7 @@ def attempt(seed: int) -> Outcome:
 
 
 def judged(case: Case, wanted: dict[str, Array]) -> Outcome:
-    """Whether all calls of a case do what they should."""
+    """Return whether all calls of a case do what they should."""
     counted: Counter[str] = Counter({"cases": 1})
     launch = launched_on_gpu if torch.cuda.is_available() else launched
     for number, call in enumerate(case.calls):

@@ -33,7 +33,7 @@ class Worker:
 
 
 def started(campaign: Campaign, now: float) -> Worker:
-    """A new worker for a campaign."""
+    """Return a new worker for a campaign."""
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(
         (str(ROOT), *filter(None, (environment.get("PYTHONPATH"),)))
@@ -79,14 +79,14 @@ def ended(worker: Worker) -> None:
 
 
 def last_words(worker: Worker) -> str:
-    """The end of what it wrote to the standard error."""
+    """Return the end of what it wrote to the standard error."""
     worker.words.seek(0, os.SEEK_END)
     worker.words.seek(max(worker.words.tell() - LAST_WORDS, 0))
     return worker.words.read().decode(errors="replace")
 
 
 def memory_by_group() -> dict[int, int]:
-    """How many bytes the processes of each group have; nothing where Linux does not say so."""
+    """Count the bytes of the processes of each group; give nothing where Linux does not tell."""
     found: dict[int, int] = {}
     page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
     for entry in Path("/proc").glob("[0-9]*") if Path("/proc/self/stat").exists() else ():

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.source import Source
-from dtpoly.verify.algebra.limits import limited
+from dtpoly.verify.algebra.proof_limits import limited
 from dtpoly.verify.algebra.whole import Truth, both
-from dtpoly.verify.plan.naming import file_of
+from dtpoly.verify.plan.kernel_files import file_of
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.proof.verify import asking_isl, proof_of
 from dtpoly.verify.triton.access import Ran
@@ -30,14 +30,14 @@ SECONDS = 20.0
 
 @lru_cache(512)
 def program_of(text: str) -> Program:
-    """The algorithm that declares a case's tensors."""
+    """Return the algorithm that declares a case's tensors."""
     found = check(Source("case.dt", text))
     assert found.program is not None, "\n".join(str(one) for one in found.diagnostics)
     return found.program
 
 
 def read(case: Case) -> Proof:
-    """What the verifier reads of the kernels, before it compares that with an algorithm.
+    """Return what the verifier reads of the kernels, before it compares that with an algorithm.
 
     Raises what the verifier raises for a text that it does not take.
     """
@@ -46,12 +46,12 @@ def read(case: Case) -> Proof:
     wanted = next(one.name for one in case.tensors if one.is_output)
     run = asking_isl(wanted)
     with limited(SECONDS):
-        _, proof = proof_of(run, program, file, wanted)
+        _, proof = proof_of(run, program, file, wanted, wanted)
     return proof
 
 
 def names_of(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> dict[str, int]:
-    """What the names of sizes and strides are in a call."""
+    """Return what the names of sizes and strides are in a call."""
     names: dict[str, int] = {}
     for one in case.tensors:
         for axis, size in enumerate(tensors[one.name].shape):
@@ -66,7 +66,7 @@ def names_of(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> dic
 
 
 def memory_of(case: Case, tensors: Mapping[str, torch.Tensor]) -> dict[str, Tensor]:
-    """All tensors as they are before a call."""
+    """Return all tensors as they are before a call."""
     found: dict[str, Tensor] = {}
     for one in case.tensors:
         kind = KINDS[one.dtype]
@@ -86,7 +86,7 @@ def executed(
     is_fused: bool = False,
     faults: tuple[Fault, ...] = (),
 ) -> Execution:
-    """What memory is after the launches of a case, as the verifier reads them; or with faults."""
+    """Return memory after the launches of a case, as the verifier reads them; or with faults."""
     scalars = {
         one: Number(np.asarray(value, np.float32 if isinstance(value, float) else np.int64))
         for one, value in case.scalars.items()
@@ -103,7 +103,7 @@ def executed(
 
 
 def broken_rules(proof: Proof, execution: Execution) -> list[str]:
-    """What the verifier must see to before it proves such a kernel, and what does not hold here.
+    """Return the rules that the verifier must check before a proof, and that do not hold here.
 
     Numbers that must not be negative where they are divided, and such that must fit their type.
     """
@@ -128,7 +128,7 @@ def broken_rules(proof: Proof, execution: Execution) -> list[str]:
 
 
 def _is_rounded(by: int | None, number: int) -> bool:
-    """Whether a quotient is rounded as Triton rounds it, and not as the verifier reads it."""
+    """Return whether a quotient is rounded as Triton does it, not as the verifier reads it."""
     return number < 0 and (by is None or number % by != 0)
 
 
@@ -139,7 +139,7 @@ def _is_outside(fits: range, number: int) -> bool:
 def _is_anywhere(
     ran: Ran, execution: Execution, where: Truth, value: Any, is_wrong: Callable[[int], bool]
 ) -> bool:
-    """Whether a number is wrong at some point of a domain."""
+    """Return whether a number is wrong at some point of a domain."""
     known = {**ran.programs, **ran.ranges}
     pending, domain = sorted(free_names(value) | free_names(where)), [where]
     names: list[str] = []

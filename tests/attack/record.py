@@ -46,7 +46,7 @@ class Record:
 
 
 def record_at(path: Path | None) -> Record:
-    """The record in a file, or an empty one. A last line that was cut off is left out."""
+    """Return the record in a file, or an empty one. A last line that was cut off is left out."""
     record = Record(path)
     if path is None or not path.exists():
         return record

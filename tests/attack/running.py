@@ -23,7 +23,7 @@ CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class Limits:
-    """When a run ends: after so many seconds, or so many attempts, whichever comes first.
+    """The end of a run: after so many seconds, or so many attempts, whichever comes first.
 
     Attempts that have begun when the time is over are finished, unless it is the very end: then
     they are given up, and are made when the run goes on.
@@ -59,12 +59,12 @@ class Run:
     has_started: bool = False
 
     def is_at_very_end(self) -> bool:
-        """Whether all that goes on is given up."""
+        """Return whether all that goes on is given up."""
         is_late = time.monotonic() - self.began >= (self.limits.seconds or math.inf)
         return self.limits.is_very_end and is_late
 
     def is_over(self) -> bool:
-        """Whether no more attempts are to begin."""
+        """Return whether no more attempts are to begin."""
         seconds, attempts = self.limits.seconds, self.limits.attempts
         if attempts is not None and self.asked_for >= attempts:
             return True

@@ -24,7 +24,7 @@ TRIES = 400
 
 
 def shrunk(case: Case, shows: Shows, tries: int = TRIES) -> Case:
-    """The smallest case that was found; each step leaves something out."""
+    """Return the smallest case that was found; each step leaves something out."""
     case = next((one for one in _single_calls(case) if shows(one)), case)
     while tries > 0:
         for text in _smaller(case.text):
@@ -57,7 +57,7 @@ def _smaller(text: str) -> Iterator[str]:
 
 
 def _instead(value: object, wanted: type[ast.AST]) -> Iterator[object]:
-    """What a field of a node may be instead of what it is."""
+    """Yield what a field of a node may be instead of what it is."""
     if isinstance(value, list):
         parts = cast(list[object], value)
         for at, one in reversed([*enumerate(parts)]):
@@ -72,7 +72,7 @@ def _instead(value: object, wanted: type[ast.AST]) -> Iterator[object]:
 
 
 def _parts(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
-    """What may take the place of a statement or an expression."""
+    """Yield what may take the place of a statement or an expression."""
     match node:
         case ast.FunctionDef(name="kernel"):
             pass
@@ -97,7 +97,7 @@ def _parts(node: ast.AST) -> Iterator[Sequence[ast.AST]]:
 
 
 def is_wrong(case: Case) -> bool:
-    """Whether the verifier reads something else than what happens."""
+    """Return whether the verifier reads something else than what happens."""
     try:
         return judged(case).verdict is Verdict.WRONG
     except (SyntaxError, LookupError, ValueError, TypeError, AttributeError, AssertionError):

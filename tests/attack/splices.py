@@ -19,7 +19,7 @@ TRIES = 100
 
 @cache
 def subject(seed: int) -> tuple[Program, str]:
-    """A program, and the text of its kernels."""
+    """Return a program, and the text of its kernels."""
     if seed < len(EMITTED):
         program = program_of(ROOT / f"examples/{EMITTED[seed]}.dt")
         return program, text_of(program)
@@ -28,7 +28,7 @@ def subject(seed: int) -> tuple[Program, str]:
 
 
 def attempt(seed: int) -> Outcome:
-    """One file; a finding if it is proved though the statement does something."""
+    """Try one file. It is a finding if it is proved although the statement does something."""
     random = Random(seed)
     program, text = subject(random.randrange(len(EMITTED) + len(WRITTEN)))
     for _ in range(TRIES):
@@ -38,7 +38,7 @@ def attempt(seed: int) -> Outcome:
     else:
         return Outcome(Verdict.SKIPPED)
     found = verify(program, made)
-    if found.verdict is not reports.Verdict.PROVED:
+    if found.verdict is not reports.LayerVerdict.PROVED:
         is_refused = [one.name for one in found.functions] == [""]
         return Outcome(Verdict.REFUSED if is_refused else Verdict.UNKNOWN)
     if is_harmless(statement):

@@ -21,7 +21,7 @@ OUTPUTS = ("f32", "f32", "f16", "i32", "i64", "i8", "bool")
 
 
 def _axes(kernel: Kernel) -> Axes:
-    """The axes of some tile."""
+    """Return the axes of some tile."""
     labels = kernel.labels
     if len(labels) == 2 and kernel.scope.chance(0.25):
         return (kernel.random.choice(labels),)
@@ -84,7 +84,7 @@ def _rearranged(kernel: Kernel) -> None:
 
 
 def _reduction(kernel: Kernel, labels: tuple[str, ...]) -> Value:
-    """All lanes of one axis of a tile put together."""
+    """Return all lanes of one axis of a tile put together."""
     scope = kernel.scope
     of = kernel.random.choice((FLOAT, FLOAT, WHOLE))
     word = scope.pick(("sum", "sum", "max", "min"))

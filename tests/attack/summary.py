@@ -25,7 +25,7 @@ class Summary:
 
     @property
     def attempts(self) -> int:
-        """How many there were."""
+        """Return how many there were."""
         return sum(self.verdicts.values())
 
 
@@ -43,7 +43,7 @@ def summary_of(campaign: str, record: Record) -> Summary:
 
 
 def table_of(summaries: list[Summary]) -> Table:
-    """One row a campaign."""
+    """Return one row a campaign."""
     table = Table(title="attack")
     table.add_column("campaign")
     table.add_column("attempts", justify="right")
@@ -64,7 +64,7 @@ def table_of(summaries: list[Summary]) -> Table:
 
 
 def as_json(summaries: list[Summary]) -> str:
-    """The same for programs."""
+    """Return the same for programs."""
     data: dict[str, Any] = {
         one.campaign: {
             "attempts": one.attempts,
@@ -86,7 +86,7 @@ def as_json(summaries: list[Summary]) -> str:
 
 
 def again(campaign: str, seed: int) -> str:
-    """The command that makes one attempt once more, in front of one's eyes."""
+    """Return the command that makes one attempt once more, in front of one's eyes."""
     return f"python -m tests.attack {campaign} --only {seed}"
 
 
@@ -107,5 +107,5 @@ def save_finding(folder: Path, campaign: str, entry: Entry) -> Path:
 
 
 def found_any(summaries: list[Summary]) -> bool:
-    """Whether somebody must look at something."""
+    """Return whether somebody must look at something."""
     return any(one.verdicts.get(word, 0) for one in summaries for word in FINDINGS)

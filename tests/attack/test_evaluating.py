@@ -16,7 +16,7 @@ SIZE = 128
 
 
 def case_with(value: str, dtype: str, out: str, wide: str = "f32") -> Case:
-    """A kernel that stores one value, made of two tiles."""
+    """Return a kernel that stores one value, made of two tiles."""
     tensors = (
         Given("A", dtype, ("i",), False),
         Given("B", dtype, ("i",), False),

@@ -65,7 +65,7 @@ def test_what_is_read_of_a_kernel_is_what_it_does() -> None:
     ],
 )
 def test_another_kernel_is_seen(said: str, done: str) -> None:
-    """What is read of one kernel is not what a slightly different one does."""
+    """The reading of one kernel is not that of a slightly different one."""
 
     def other(case: Case, call: Call, tensors: Mapping[str, torch.Tensor]) -> None:
         text = case.text.replace(said, done)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.values import Tile, Unread
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import TileValue, Unread
 from dtpoly.verify.algebra.whole import name as name_of
-from dtpoly.verify.triton.typed import Meaning, meaning, of_tile
+from dtpoly.verify.triton.typed_operations import OperationKinds, meaning, of_tile
 from tests.attack.case import Call, Case
 from tests.attack.launching import launched
 from tests.attack.operating import Operation
@@ -130,8 +130,8 @@ def test_a_reduction_of_what_is_no_tile_is_not_read(name: str, one: str) -> None
 
 def test_a_size_with_lanes_is_no_constant() -> None:
     """So a float as written makes f32 of it, and a sum of it has its type."""
-    size = Tile(("lane",), name_of("lane"), kinds.SIZE)
-    assert meaning("add", ["float", of_tile(size)], 1) == Meaning("tl.float32", "tl.float32")
-    assert meaning("div", [of_tile(size), "int"], 1) == Meaning("tl.float32", "tl.float32")
-    assert meaning("max", [of_tile(size)], 1) == Meaning(kinds.SIZE, kinds.SIZE)
-    assert meaning("sub", ["tl.int8", of_tile(size)], 1) == Meaning(kinds.SIZE, kinds.SIZE)
+    size = TileValue(("lane",), name_of("lane"), kinds.SIZE)
+    assert meaning("add", ["float", of_tile(size)], 1) == OperationKinds("tl.float32", "tl.float32")
+    assert meaning("div", [of_tile(size), "int"], 1) == OperationKinds("tl.float32", "tl.float32")
+    assert meaning("max", [of_tile(size)], 1) == OperationKinds(kinds.SIZE, kinds.SIZE)
+    assert meaning("sub", ["tl.int8", of_tile(size)], 1) == OperationKinds(kinds.SIZE, kinds.SIZE)

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Severity
 from dtpoly.source import Source
 from tests.attack.outcome import Verdict

@@ -21,7 +21,7 @@ TYPES = ("f16", "f32", "i8", "i16")
 
 
 def kernels(count: int) -> Iterator[tuple[Case, Wanted]]:
-    """So many kernels, in types that the interpreter computes as a GPU does."""
+    """Yield this many kernels, in types that the interpreter computes as a GPU does."""
     made = (kernel(seed, ()) for seed in range(100))
     there = (one for one in made if one is not None)
     for _ in range(count):

@@ -1,10 +1,10 @@
-"""What is read also runs: forms that Triton refuses in some version, or for some caller's types."""
+"""Tests that what is read also runs, whatever Triton refuses in some version or for some types."""
 
 import pytest
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.values import Unread
-from dtpoly.verify.triton.typed import meaning
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.triton.typed_operations import meaning
 from tests.attack.case import Case, Given
 from tests.attack.generating import algorithm_of
 from tests.attack.reading import read
@@ -14,7 +14,7 @@ DOT = "tl.dot(m, m, {acc}out_dtype={out}, input_precision='ieee')"
 
 
 def case_with(before: str, value: str, algorithm: str = "") -> Case:
-    """A kernel that stores a value; `before` is what it does first."""
+    """Return a kernel that stores a value; `before` is what it does first."""
     text = f"""import triton
 import triton.language as tl
 
@@ -74,7 +74,7 @@ def test_it_is_read(name: str) -> None:
 
 
 def loaded(other: str, declared: str) -> Case:
-    """A kernel whose input has a declared type, or any type of floats."""
+    """Return a kernel whose input has a declared type, or any type of floats."""
     algorithm = f"In A{declared};\nFunc out;\nRVar i;\nout[i] = A[i];\n"
     case = case_with(NOTHING, "x.to(tl.float32)", algorithm)
     text = case.text.replace("other=0.0", f"other={other}")
@@ -108,7 +108,7 @@ def test_a_whole_number_is_put_beside_other_floats(other: str, declared: str) ->
 
 
 def product(out: str, acc: str) -> Case:
-    """A product of matrices, onto something."""
+    """Return a product of matrices, onto something."""
     tensors = (Given("A", "f32", ("i", "j"), False), Given("out", "f32", ("i", "j"), True))
     text = f"""import triton
 import triton.language as tl

@@ -58,7 +58,7 @@ def _any_of(slack: Array | None, where: Array) -> Array | None:
 
 
 def _sum(values: Number, where: Array, looseness: float, within: str) -> Number:
-    """A sum in any order; within a type each of its steps is rounded to that."""
+    """Return a sum in any order; within a type each of its steps is rounded to that."""
     data, slack = values.data, values.slack
     if data.dtype.kind in "bi":
         found = np.sum(np.where(where, data, 0).astype(np.int64), axis=0)
@@ -94,7 +94,7 @@ def _sum(values: Number, where: Array, looseness: float, within: str) -> Number:
 
 
 def _between_orders(kept: Array, found: Array, within: str) -> Array:
-    """How far the sum of a few numbers is from what was found at most, in all orders of adding."""
+    """Return how far the sum in any order of adding is, at most, from the one that was found."""
     apart: Array = np.zeros(found.shape)
     for one in _orders([*kept], within):
         apart = np.maximum(apart, np.abs(one - found))

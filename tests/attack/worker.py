@@ -19,7 +19,7 @@ READY = "ready"
 
 
 def as_data(outcome: Outcome) -> dict[str, Any]:
-    """The outcome as JSON has it."""
+    """Return the outcome as JSON has it."""
     return {
         "verdict": outcome.verdict.value,
         "what": outcome.what,
@@ -29,14 +29,14 @@ def as_data(outcome: Outcome) -> dict[str, Any]:
 
 
 def of_data(data: dict[str, Any]) -> Outcome:
-    """The outcome that JSON says."""
+    """Return the outcome that JSON says."""
     figures = {str(one): int(value) for one, value in data.get("figures", {}).items()}
     verdict = Verdict(data["verdict"])
     return Outcome(verdict, str(data.get("what", "")), str(data.get("case", "")), figures)
 
 
 def attempted(attempt: Callable[[int], Outcome], seed: int) -> Outcome:
-    """One attempt; an exception that leaves it is an outcome, too."""
+    """Make one attempt; an exception that leaves it is an outcome, too."""
     try:
         return attempt(seed)
     except MemoryError:
@@ -47,7 +47,7 @@ def attempted(attempt: Callable[[int], Outcome], seed: int) -> Outcome:
 
 
 def attempt_of(module: str) -> Callable[[int], Outcome]:
-    """The function `attempt` of a campaign's module."""
+    """Return the function `attempt` of a campaign's module."""
     found: Callable[[int], Outcome] = vars(importlib.import_module(module))["attempt"]
     return found
 

@@ -32,7 +32,7 @@ class Kernel:
 
     @property
     def random(self) -> random.Random:
-        """What is drawn next."""
+        """Return what is drawn next."""
         return self.scope.random
 
     def write(self, line: str) -> None:
@@ -40,12 +40,12 @@ class Kernel:
         self.lines.append(INDENT * self.depth + line)
 
     def name(self, like: str) -> str:
-        """A name that is not taken."""
+        """Return a name that is not taken."""
         self.count += 1
         return f"{like}{self.count}"
 
     def set(self, like: str, code: str, axes: Axes, of: str) -> Value:
-        """A new name for an expression."""
+        """Return a new name for an expression."""
         made = Value(self.name(like), axes, of)
         self.write(f"{made.code} = {code}")
         self.scope.values.append(made)
@@ -62,12 +62,12 @@ def some_labels(kernel: Kernel, more: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 def in_order(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels in the order that tiles have them."""
+    """Return labels in the order that tiles have them."""
     return tuple(sorted(labels))
 
 
 def offset_of(kernel: Kernel, one: Given, axes: tuple[str, ...], places: dict[str, str]) -> str:
-    """An address: each index with its stride, or with the sizes behind it."""
+    """Return an address: each index with its stride, or with the sizes behind it."""
     parts: list[str] = []
     for at, label in enumerate(one.labels):
         index = places[label]

@@ -4,14 +4,14 @@ from pathlib import Path
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
-from dtpoly.autoschedule.algorithm import algorithm_of, bare
 from dtpoly.autoschedule.choose import nests_of
-from dtpoly.autoschedule.nest import Nest
-from dtpoly.autoschedule.plans import Plan, plans
-from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.nest import KernelNest
+from dtpoly.autoschedule.plans import PlacementPlan, plans
+from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.unscheduled_source import algorithm_of, bare
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.devices.devices import find_device
-from dtpoly.generate import outputs
+from dtpoly.generate import outputs, results_of
 from dtpoly.source import Source
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -26,22 +26,24 @@ def example(name: str) -> Source:
 
 def call_of(
     source: Source | str, dtype: str = "f32", device: str = "h200", /, **sizes: int
-) -> Call:
+) -> PricedCall:
     """A text at sizes."""
     given = Source("text.dt", source) if isinstance(source, str) else source
     algorithm = algorithm_of(given, DIRECTIVES)
     program = bare(algorithm)
     known = filled(program, sizes)
     chosen = find_device(device)
-    return Call(program, known, DType(dtype), chosen, DIRECTIVES, algorithm.precision)
+    return PricedCall(program, known, DType(dtype), chosen, DIRECTIVES, algorithm.precision)
 
 
-def plans_of(call: Call) -> tuple[Plan, ...]:
+def plans_of(call: PricedCall) -> tuple[PlacementPlan, ...]:
     """The plans of a call, for f32."""
-    return plans(call.program, outputs(call.program), call.sizes, 4, 132)
+    named = outputs(call.program)
+    others = [one for row in results_of(call.program, named).values() for one in row[1:]]
+    return plans(call.program, named, call.sizes, 4, 132, others)
 
 
-def nest_of(call: Call) -> Nest:
+def nest_of(call: PricedCall) -> KernelNest:
     """The kernel of the first plan that has one."""
     plan = min(plans_of(call), key=lambda one: len(one.kernels))
     return nests_of(call, plan)[-1]

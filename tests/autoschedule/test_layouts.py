@@ -9,12 +9,12 @@ import pytest
 
 from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.elementwise import elementwise
-from dtpoly.autoschedule.layout import new_name, said_of
-from dtpoly.autoschedule.nest import Nest
-from dtpoly.autoschedule.products import products, refined
-from dtpoly.autoschedule.reductions import reductions
+from dtpoly.autoschedule.layout_directives import new_name, said_of
+from dtpoly.autoschedule.layout_variants import variants
+from dtpoly.autoschedule.nest import KernelNest
+from dtpoly.autoschedule.product_tiles import products, refined
+from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.autoschedule.threads import warps
-from dtpoly.autoschedule.variants import variants
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.plan.layout import Group, Layout, Partial
 from dtpoly.schedule.primitive import LaunchEdit, Written
@@ -126,7 +126,7 @@ def test_columns_are_side_by_side() -> None:
         assert layout.tile("x") > 1
 
 
-def layouts_of_products(nest: Nest) -> Iterator[Layout]:
+def layouts_of_products(nest: KernelNest) -> Iterator[Layout]:
     for layout in products(nest, H200, ""):
         yield layout
         yield from refined(nest, H200, layout)

@@ -1,44 +1,44 @@
-"""Where Funcs could be computed."""
+"""Tests where Funcs could be computed."""
 
 from dtpoly.algorithm.program import Argument, Directive
-from dtpoly.autoschedule.plans import How, directive_of
+from dtpoly.autoschedule.plans import ChosenPlace, directive_of
 from dtpoly.directives.built_in import DIRECTIVES
 from tests.autoschedule.asked import call_of, example, plans_of
 
 NORM = "In A; Var x; RVar y; s[x] = rsum(A[x, y], y); f[x, y] = A[x, y] / reshape(s[x], x, 1);"
 
 
-def kinds(name: str, **sizes: int) -> set[tuple[tuple[str, How], ...]]:
+def kinds(name: str, **sizes: int) -> set[tuple[tuple[str, ChosenPlace], ...]]:
     call = call_of(example(name), **sizes)
     return {tuple((one.func, one.how) for one in plan.placed) for plan in plans_of(call)}
 
 
 def test_what_belongs_to_a_row_is_computed_in_it() -> None:
     found = kinds("safe_softmax", x=4096, y=4096)
-    rest = (("total", How.FUSED), ("safe_softmax", How.KERNEL))
+    rest = (("total", ChosenPlace.FUSED), ("safe_softmax", ChosenPlace.KERNEL))
     assert found == {
-        (("top", How.FUSED), ("e", How.FUSED), *rest),
-        (("top", How.FUSED), ("e", How.INLINE), *rest),
+        (("top", ChosenPlace.FUSED), ("e", ChosenPlace.FUSED), *rest),
+        (("top", ChosenPlace.FUSED), ("e", ChosenPlace.INLINE), *rest),
     }
 
 
 def test_few_rows_are_no_reason_for_few_programs() -> None:
     call = call_of(f"Func s, f; {NORM}", x=16, y=1_000_000)
     (fused, kernel) = (plan.find("s") for plan in plans_of(call))
-    assert (fused.how, kernel.how) == (How.FUSED, How.KERNEL)
+    assert (fused.how, kernel.how) == (ChosenPlace.FUSED, ChosenPlace.KERNEL)
     assert kernel.why == "16 rows are too few for 132 multiprocessors"
     assert [
         plan.find("s").how for plan in plans_of(call_of(f"Func s, f; {NORM}", x=4096, y=64))
-    ] == [How.FUSED]
+    ] == [ChosenPlace.FUSED]
 
 
 def test_a_product_may_be_stored_or_computed_again() -> None:
     call = call_of(example("two_mm_outer"), m=1024, n=1024, k=64, l=64)
     places = [plan.find("mm") for plan in plans_of(call)]
     assert [(one.how, one.label) for one in places] == [
-        (How.FUSED, "m"),
-        (How.FUSED, "l"),
-        (How.KERNEL, ""),
+        (ChosenPlace.FUSED, "m"),
+        (ChosenPlace.FUSED, "l"),
+        (ChosenPlace.KERNEL, ""),
     ]
     assert places[-1].why.endswith("not computed again for each block of n")
 
@@ -46,13 +46,16 @@ def test_a_product_may_be_stored_or_computed_again() -> None:
 def test_what_is_reduced_for_a_sum_keeps_its_loops() -> None:
     call = call_of(example("cross_entropy"), x=8192, y=50257)
     plan = plans_of(call)[0]
-    assert plan.find("loss").how is How.KERNEL
+    assert plan.find("loss").how is ChosenPlace.KERNEL
     assert plan.kernels == (("top", "total", "picked", "loss"), ("cross_entropy",))
 
 
 def test_a_copy_is_read_where_it_is_or_stored_the_other_way_round() -> None:
     call = call_of(example("tf32_matmul"), m=8192, n=8192, k=8192)
-    assert [plan.find("columns").how for plan in plans_of(call)] == [How.INLINE, How.KERNEL]
+    assert [plan.find("columns").how for plan in plans_of(call)] == [
+        ChosenPlace.INLINE,
+        ChosenPlace.KERNEL,
+    ]
 
 
 def test_what_is_asked_for_has_a_kernel() -> None:
@@ -79,3 +82,15 @@ def test_what_is_inlined_is_read_where_its_readers_are() -> None:
     assert plan.kernels == (("c",),)
     program = plan.substituted(call_of(text, x=64, y=64).program)
     assert [func.name for func in program.funcs] == ["c"]
+
+
+def test_other_results_are_stored_where_they_are_read() -> None:
+    """One of them is an expression, which nobody may inline then; nobody reads the other one."""
+    text = f"Func s, f, d; {NORM} d[x, y] = A[x, y] * s[x]; f.compile(s, d);"
+    text = text.replace("s[x] = rsum", "s[x] = 1 + rsum").replace("* s[x]", "* reshape(s[x], x, 1)")
+    first, *_ = plans_of(call_of(text, x=4096, y=64))
+    assert first.find("d").how is ChosenPlace.KERNEL
+    text = f"Func s, f; {NORM} f.compile(s);"
+    found = [plan.find("s") for plan in plans_of(call_of(text, x=4096, y=64))]
+    assert [one.how for one in found] == [ChosenPlace.FUSED, ChosenPlace.KERNEL]
+    assert found[0].why == "asked for, and stored where it is read, for each block of x"

@@ -1,4 +1,4 @@
-"""Schedules that come out: legal, right, told with reasons, and near what people wrote."""
+"""Tests the schedules that are found: legal, right, with reasons, and near what people wrote."""
 
 from dataclasses import replace
 from itertools import islice
@@ -9,20 +9,20 @@ import pytest
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show_directive
 from dtpoly.amounts import amount, duration, listed, many
-from dtpoly.autoschedule.algorithm import algorithm_of
-from dtpoly.autoschedule.measure import Budget, measured
-from dtpoly.autoschedule.pricing import Call
+from dtpoly.autoschedule.measured_schedules import MeasureBudget, measured
+from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.schedule_text import schedule_text, whole_text
 from dtpoly.autoschedule.schedules import schedules
-from dtpoly.autoschedule.text import schedule_text, whole_text
-from dtpoly.compile import check
+from dtpoly.autoschedule.unscheduled_source import algorithm_of
+from dtpoly.checking import check
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
 from dtpoly.explore.store.results import TIMED
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.generate import code_of
+from dtpoly.schedule.applied_directives import scheduled
 from dtpoly.schedule.legality import judge
-from dtpoly.schedule.resolve import scheduled
 from dtpoly.source import Source
 from tests.autoschedule.asked import SUM, call_of, example
 from tests.codegen.inputs import Recipe
@@ -47,7 +47,7 @@ ASKED: dict[str, tuple[str, dict[str, int], dict[str, int]]] = {
 NEAR = 1.02
 
 
-def asked(name: str) -> Call:
+def asked(name: str) -> PricedCall:
     dtype, sizes, _ = ASKED[name]
     return call_of(example(name), dtype, **sizes)
 
@@ -111,7 +111,7 @@ def test_what_is_chosen_computes_what_it_should(name: str, tmp_path: Path) -> No
     found = list(islice(schedules(call), 4))
     sizes = filled(call.program, ASKED[name][2])
     small = replace(call, sizes=sizes)
-    result = measured(small, name, found, Budget(count=4), tmp_path / "a.sqlite", "cpu")
+    result = measured(small, name, found, MeasureBudget(count=4), tmp_path / "a.sqlite", "cpu")
     # Each has been compared with the reference. One that is far behind the best has few samples.
     assert len([one for one in result.results if one and one.outcome in TIMED]) == len(found)
 
@@ -119,7 +119,7 @@ def test_what_is_chosen_computes_what_it_should(name: str, tmp_path: Path) -> No
 def test_measuring_decides(tmp_path: Path) -> None:
     call = call_of(SUM, x=4096, y=4096)
     found = list(islice(schedules(call), 3))
-    result = measured(call, "f", found, Budget(count=3), tmp_path / "a.sqlite", "simulated")
+    result = measured(call, "f", found, MeasureBudget(count=3), tmp_path / "a.sqlite", "simulated")
     times = [one.median for one in result.results if one and one.median]
     assert len(times) == 3
     assert result.best == times.index(min(times))

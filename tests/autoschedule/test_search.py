@@ -1,15 +1,15 @@
-"""Which choices are looked at, and which candidates come first."""
+"""Tests which choices are looked at, and which candidates come first."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from dtpoly.autoschedule.choose import Candidate, alike, candidates
+from dtpoly.autoschedule.choose import RankedSchedule, alike, candidates
 from dtpoly.autoschedule.descent import descended
-from dtpoly.autoschedule.plans import Plan
+from dtpoly.autoschedule.plans import PlacementPlan
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.autoschedule.pricing import Priced, launching
-from dtpoly.autoschedule.products import products
+from dtpoly.autoschedule.product_tiles import products
 from dtpoly.autoschedule.selection import ROUND, in_turn, kind
 from dtpoly.explore.devices.devices import find_device
 from dtpoly.plan.layout import Layout
@@ -48,9 +48,9 @@ def test_what_is_hopeless_is_given_up() -> None:
     assert len(descended([8, 8], price, limit=5.0)) < len(descended([8, 8], price))
 
 
-def made_up(score: float, block: int, warps: int = 4) -> Candidate:
+def made_up(score: float, block: int, warps: int = 4) -> RankedSchedule:
     layout = Layout("f", (("x", block),), warps=warps)
-    return Candidate(Plan(()), (Priced(layout, score, score, ()),), score, score)
+    return RankedSchedule(PlacementPlan(()), (Priced(layout, score, score, ()),), score, score)
 
 
 def test_not_all_are_alike() -> None:
@@ -65,7 +65,7 @@ def test_not_all_are_alike() -> None:
 
 
 def test_variants_of_the_first_come_early() -> None:
-    def variants(one: Candidate) -> Iterator[Candidate]:
+    def variants(one: RankedSchedule) -> Iterator[RankedSchedule]:
         yield replace(one, seconds=-one.seconds)
 
     found = list(islice(in_turn([made_up(1 + at / 100, at) for at in range(20)], variants), 10))

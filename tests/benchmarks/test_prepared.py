@@ -78,7 +78,7 @@ def test_prepare(folder: Path) -> None:
 
 
 def test_prepare_again_where_texts_are_others(tmp_path: Path) -> None:
-    """What a compiler that has changed writes takes the place of what was there."""
+    """A changed compiler writes its files over those of the compiler before."""
     examples, out = tmp_path / "examples", tmp_path / "out"
     examples.mkdir()
     given = ["prepare", str(out), "--examples", str(examples), "--kernels", "swiglu"]
@@ -176,10 +176,16 @@ def test_a_result_that_changes_from_run_to_run_has_no_time(folder: Path, tmp_pat
     texts = read_manifest(folder)
     (one,) = (text for text in texts.texts if text.name == "swiglu")
     text = (folder / one.file).read_text()
-    # As if it added to what is there, but for the first time.
-    end = "    return out\n\n\n# What the functions"
-    more = "    calls.append(out)\n    return out.mul_(len(calls) ** 0.5)\n\n\ncalls = []\n#"
-    changed = text.replace(end, more)
+    # As if it added to what is there, but for the first times.
+    made = "dt_function(swiglu_plan, swiglu_kernel)\n"
+    more = """
+calls = []
+
+def swiglu(*given, out=None):
+    calls.append(made(*given, out=out))
+    return calls[-1].mul_(max(len(calls) - 1, 1) ** 0.5)
+"""
+    changed = text.replace(f"swiglu = {made}", f"made = {made}{more}")
     assert changed != text
     (tmp_path / one.file).write_text(changed)
     write_manifest(
@@ -216,7 +222,7 @@ def test_arguments_go_by_name() -> None:
 
 
 def lose(row: str) -> Callable[..., object]:
-    """As `measured`, on a device that its first candidate breaks."""
+    """Make a `measured` for a device that its first candidate breaks."""
 
     def measured(*given: object) -> object:
         begins, candidates = given[5], given[1]

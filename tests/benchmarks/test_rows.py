@@ -7,7 +7,7 @@ from benchmarks.gpu.inputs import SHAPES, inputs, size_in_bytes, tensors
 from benchmarks.gpu.peers import EAGER, MODULES, PACKAGES, Unfit, kinds_here, peers
 from benchmarks.gpu.references import CUT, off, reference
 from benchmarks.gpu.rows import AIMS, DERIVED, GROUPS, Row, files, flops, rows, tiny_rows
-from dtpoly.timing.failures import Wrong
+from dtpoly.timing.failures import WrongResult
 
 TINY = {row.kernel: row for row in tiny_rows()}
 
@@ -80,7 +80,7 @@ def test_what_is_wrong_is_told() -> None:
     assert off(one, torch.tensor(0.99), torch.tensor(1.0)).is_wrong
     assert not off(one, torch.tensor(0.998), torch.tensor(1.0)).is_wrong
     assert off(row, want[:2], want).why == "its shape is (2, 8), not (4, 8)"
-    assert issubclass(Wrong, Exception)
+    assert issubclass(WrongResult, Exception)
 
 
 def test_tiny_rows_are_of_every_kernel() -> None:

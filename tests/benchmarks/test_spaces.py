@@ -26,10 +26,10 @@ from dtpoly.algorithm.filling import filled
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.explore.bench.baselines import load
 from dtpoly.explore.space.count import counted
-from dtpoly.explore.space.file import read_space
-from dtpoly.explore.store.question import Facts, Question
+from dtpoly.explore.space.space_file import read_space
+from dtpoly.explore.store.measured_question import Question, SetupFacts
+from dtpoly.explore.store.result_store import open_store
 from dtpoly.explore.store.results import Outcome, Result
-from dtpoly.explore.store.store import open_store
 from tests.explore.simulation import few, question_of
 
 EMPTY = Kept("f", {"x": 4}, "f32", "here", {}, 40, 40, {}, 40, 0, 0, {}, None, "", {}, None, None)
@@ -101,7 +101,7 @@ def test_a_table_says_what_came_of_a_space(tmp_path: Path) -> None:
     path = tmp_path / "softmax.sqlite"
     store = open_store(path)
     asked = question_of(few()).asked
-    number = store.ask(Question(asked, Facts("here", {})))
+    number = store.ask(Question(asked, SetupFacts("here", {})))
     store.begin(number, "command", "random", 0, 18)
     timed = Result(Outcome.MEASURED, median=2.0, samples=5, baselines={"torch": 3.0})
     for at, result in enumerate(

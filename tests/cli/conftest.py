@@ -28,7 +28,7 @@ def call(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
-    """A file without mistakes."""
+    """Return a file without mistakes."""
     path = tmp_path / "softmax.dt"
     path.write_text(SOFTMAX)
     return path
@@ -36,7 +36,7 @@ def good(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wrong(tmp_path: Path) -> Path:
-    """A file with one mistake: an unknown name."""
+    """Return a file with one mistake: an unknown name."""
     path = tmp_path / "wrong.dt"
     path.write_text(WRONG)
     return path

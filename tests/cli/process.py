@@ -31,7 +31,7 @@ WRONG = "Func f;\nIn A;\nVar x;\nf[x] = A[x] + q;\nf.compile();\n"
 
 
 def python_path(*first: str | Path) -> str:
-    """Where a new process looks for modules: there first, then where this process was told to.
+    """Return where a new process looks for modules: there first, then where this process does.
 
     Packages need not be installed where Python itself looks for them.
     """

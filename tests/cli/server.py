@@ -28,7 +28,7 @@ class Server:
 
     @classmethod
     def start(cls, **more: str) -> Self:
-        """A process with these environment variables."""
+        """Return a process with these environment variables."""
         known: Mapping[str, str] = {
             key: value for key, value in environment(**more).items() if key != "TRITON_INTERPRET"
         }

@@ -63,7 +63,7 @@ TIMED = ("legal", "show", "explain", "why-not", "cost")
 
 
 def started(command: list[str], folder: Path) -> "subprocess.Popen[bytes]":
-    """A process that is at work on the hard file."""
+    """Return a process that is at work on the hard file."""
     (folder / "hard.dt").write_text(HARD)
     return subprocess.Popen(
         [*COMMAND, command[0], "hard.dt", *command[1:]],
@@ -76,7 +76,7 @@ def started(command: list[str], folder: Path) -> "subprocess.Popen[bytes]":
 
 
 def written(folder: Path) -> list[str]:
-    """What is there besides the file and the cache."""
+    """Return what is there besides the file and the cache."""
     return sorted(one.name for one in folder.iterdir() if one.name not in ("hard.dt", "cache"))
 
 

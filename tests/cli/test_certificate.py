@@ -17,7 +17,7 @@ pytest.importorskip("dtpoly.verify.proof.certificate")
 
 @pytest.fixture
 def certified(call: Entry, here: Path) -> Path:
-    """A file, its kernels, and what is proved of them."""
+    """Return a file, its kernels, and what is proved of them."""
     assert call("compile", "f.dt")[0] == 0
     code, _, err = call("verify", "f.dt", "--kernel", "f.py", "--certificate", "f.json")
     assert (code, err) == (0, "wrote f.json\n")

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from dtpoly.catalogue import CATALOGUE
-from dtpoly.cli import check as check_command
-from dtpoly.compile import Checked
+from dtpoly.checking import Checked
+from dtpoly.cli import check_command
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.frontend.parse import parse
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source, Span
 from tests.cli.conftest import Entry
 from tests.cli.process import SOFTMAX, WRONG

@@ -22,7 +22,7 @@ ALL_UNKNOWN = "UNKNOWN stores, loads, bounds, lanes, order, value, overflow"
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to be in, and a cache of its own."""
+    """Return a folder to be in, and a cache of its own."""
     monkeypatch.setenv("DTPOLY_CACHE_DIR", str(tmp_path / "cache"))
     # What is not proved is run; nothing of that is left behind.
     monkeypatch.setenv("TRITON_INTERPRET", "1")
@@ -36,12 +36,12 @@ def emit(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
     """Let the generator make another text than it does."""
 
     def emit(old: str, new: str) -> None:
-        def changed(*arguments: Any) -> Code:
-            code = code_of(*arguments)
+        def changed(*arguments: Any, **named: Any) -> Code:
+            code = code_of(*arguments, **named)
             assert old in code.text
             return replace(code, text=code.text.replace(old, new))
 
-        for module in ("dtpoly.remarks", "dtpoly.cli.verify", "dtpoly.api"):
+        for module in ("dtpoly.remarks", "dtpoly.cli.verify_command", "dtpoly.api"):
             monkeypatch.setattr(f"{module}.code_of", changed)
 
     return emit
@@ -124,12 +124,12 @@ def test_without_verification_it_is_written(
 def test_what_is_not_proved_is_written_with_a_warning(
     call: Entry, here: Path, emit: Callable[[str, str], None]
 ) -> None:
-    emit("    device = dt_check(", "    assert A.dim() == 2\n    device = dt_check(")
+    emit('    "types":', '    "more": 1,\n    "types":')
     code, out, err = call("compile", "f.dt")
     assert (code, out) == (0, "")
     assert err.startswith("warning[DT311]: 'f' is not proved\n")
-    assert "|     assert A.dim() == 2\n" in err
-    assert "a statement of the wrapper" in err
+    assert '|     "more": 1,\n' in err
+    assert "a plan with 'more'" in err
     assert err.endswith("wrote f.py: f, 1 kernel\n")
     assert header_of(here / "f.py")[1] == f"# Verdict: {ALL_UNKNOWN}.\n"
 
@@ -137,7 +137,7 @@ def test_what_is_not_proved_is_written_with_a_warning(
 def test_what_is_not_proved_is_run(
     call: Entry, here: Path, emit: Callable[[str, str], None]
 ) -> None:
-    emit("    device = dt_check(", "    assert A.dim() == 2\n    A = -A\n    device = dt_check(")
+    emit('"k_size": "k"}', '"k_size": "k // 2"},\n            "more": 1')
     code, out, err = call("compile", "f.dt")
     assert (code, out) == (3, "")
     assert not (here / "f.py").exists()
@@ -149,7 +149,7 @@ def test_functions_that_differ_have_a_line_each(
     call: Entry, here: Path, emit: Callable[[str, str], None]
 ) -> None:
     (here / "f.dt").write_text(TWO)
-    emit('"""`f[x]`', 'assert A\n    """`f[x]`')
+    emit('"function": "f"', '"more": 1,\n    "function": "f"')
     code, _, err = call("compile", "f.dt")
     assert code == 0
     proved = PROVED.removeprefix("# Verdict: ")
@@ -159,7 +159,7 @@ def test_functions_that_differ_have_a_line_each(
     ]
     # The line is that of the file as it is written.
     (number,) = (int(line.split(":")[1]) for line in err.splitlines() if "--> f.py:" in line)
-    assert (here / "f.py").read_text().splitlines()[number - 1] == "    assert A"
+    assert (here / "f.py").read_text().splitlines()[number - 1] == '    "more": 1,'
 
 
 def test_a_proof_is_kept(call: Entry, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def exp(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def total(tmp_path: Path) -> Path:
-    """Of two kernels: partial sums, and the sum of those."""
+    """Write a file that has two kernels: one for partial sums, and one for the sum of those."""
     path = tmp_path / "total.dt"
     path.write_text(SUM)
     return path

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from dtpoly.explore.bench.simulated import MEASURED
-from dtpoly.explore.store.store import open_store
+from dtpoly.explore.store.result_store import open_store
 from tests.cli.conftest import Entry
 from tests.cli.process import environment
 from tests.explore.texts import SPACE

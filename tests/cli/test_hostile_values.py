@@ -88,7 +88,7 @@ def test_a_certificate_takes_the_place_of_no_file_that_it_is_about(
 
 @pytest.fixture
 def results(call: Entry, tmp_path: Path) -> Path:
-    """A file of results of two points."""
+    """Return a file of results of two points."""
     (tmp_path / "f.dt").write_text(SPACE)
     path = tmp_path / "run.sqlite"
     asked = ("explore", str(tmp_path / "f.dt"), "--size", "x=64", "--simulate", "-o", str(path))

@@ -11,7 +11,7 @@ from tests.cli.process import COMMAND, ROOT, SOFTMAX, environment
 
 
 def interrupted_after(seconds: float, folder: Path) -> tuple[int, bytes]:
-    """The exit code of a process that is sent a signal then, and what it says of it."""
+    """Return the exit code of a process that is sent a signal then, and what it says of it."""
     source = folder / "softmax.dt"
     source.write_text(SOFTMAX)
     with subprocess.Popen(
@@ -28,7 +28,7 @@ def interrupted_after(seconds: float, folder: Path) -> tuple[int, bytes]:
 
 
 def check(code: int, told: bytes, folder: Path) -> None:
-    """What is right, whenever it was."""
+    """Check that the outcome is right, whenever the interruption came."""
     written = [path.name for path in folder.iterdir() if path.name not in ("softmax.dt", "cache")]
     if code not in (0, 130):
         # Python itself has just begun, or is all but gone, and nothing of dtpoly runs.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.cli import legal
+from dtpoly.cli import legal_command as legal
 from dtpoly.directives.built_in import DIRECTIVES
 from tests.cli.conftest import Entry
 from tests.conftest import Golden
@@ -107,7 +107,9 @@ def test_every_directive_is_offered_or_said_not_to_be(call: Entry, tmp_path: Pat
     found = {one["directive"]: one for one in json.loads(out)["directives"]}
     words = {directive.partition("(")[0].rpartition(".")[2] for directive in found}
     # Nothing is blocked here, and no other Func is there.
-    assert {one.name for one in DIRECTIVES} - words == {*("compile", "fuse_at", "beside", "map")}
+    assert {one.name for one in DIRECTIVES} - words == {
+        *("compile", "fuse_at", "beside", "map", "online")
+    }
     assert not found["mm.warp_specialize();"]["changes"]
     assert not found["mm.align(A);"]["changes"]
     assert found["mm.num_warps(4);"]["changes"]

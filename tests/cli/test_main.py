@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from dtpoly import __version__
-from dtpoly.cli import check as check_command
+from dtpoly.checking import Checked
+from dtpoly.cli import check_command
 from dtpoly.cli.output import wants_colour
-from dtpoly.compile import Checked
 from dtpoly.source import Source
 from tests.cli.conftest import Entry
 from tests.cli.process import COMMAND, ROOT, SOFTMAX, WRONG, dtpoly, environment
 
 COMMANDS = (
-    *("check", "fmt", "show", "explain", "why-not", "legal", "compile", "verify"),
+    *("check", "fmt", "show", "explain", "why-not", "legal", "directives", "compile", "verify"),
     *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
     "completion",
 )
@@ -74,7 +74,7 @@ def broken(source: Source, *_: object) -> Checked:
 
 @pytest.fixture
 def bug(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A planted bug; the folder that its repro file goes to."""
+    """Return a planted bug; the folder that its repro file goes to."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(check_command, "check", broken)
@@ -171,7 +171,7 @@ def test_interrupted_while_reading(arguments: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["dtpoly/cli/check.py", "dtpoly/source.py", "dtpoly/cli/main.py"]
+    "module", ["dtpoly/cli/check_command.py", "dtpoly/source.py", "dtpoly/cli/main.py"]
 )
 def test_a_compiled_module_that_is_cut_off(module: str, tmp_path: Path) -> None:
     (tmp_path / "softmax.dt").write_text(SOFTMAX)

@@ -22,7 +22,7 @@ COMMANDS = {
 
 @pytest.fixture
 def legal(tmp_path: Path) -> str:
-    """A file with a directive of the plugin that is legal."""
+    """Return a file with a directive of the plugin that is legal."""
     path = tmp_path / "sum.dt"
     path.write_text(SUM + "total.skew(k, x);\n")
     return str(path)
@@ -30,7 +30,7 @@ def legal(tmp_path: Path) -> str:
 
 @pytest.fixture
 def illegal(tmp_path: Path) -> str:
-    """A file with a directive of the plugin that is refused."""
+    """Return a file with a directive of the plugin that is refused."""
     path = tmp_path / "sum.dt"
     path.write_text(SUM + "total.interchange(x, k);\n")
     return str(path)
@@ -38,7 +38,7 @@ def illegal(tmp_path: Path) -> str:
 
 @pytest.fixture
 def broken(tmp_path: Path) -> str:
-    """A plugin that fails in `apply`."""
+    """Return a plugin that fails in `apply`."""
     path = tmp_path / "broken.py"
     path.write_text(Path(SKEW).read_text().replace("loop_value(self.func", "loop_value(self.fun"))
     return str(path)

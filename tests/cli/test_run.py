@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from dtpoly.cli.run import wanted
-from dtpoly.compile import load
+from dtpoly.checking import load
+from dtpoly.cli.run_command import wanted
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.source import Source
 from tests.cli.conftest import Entry

@@ -103,7 +103,7 @@ def test_a_wrong_kernel_is_told(call: Entry, good: Path, monkeypatch: pytest.Mon
         assert text != code.text
         return Code(code.stages, text)
 
-    monkeypatch.setattr("dtpoly.cli.executed.code_of", dishonest)
+    monkeypatch.setattr("dtpoly.cli.executed_kernels.code_of", dishonest)
     code, out, _ = call(*RUN, "x=4,y=10", str(good))
     assert code == 1
     last = out.splitlines()[-1]
@@ -129,7 +129,7 @@ def test_a_product_may_lose_what_tf32_loses(call: Entry, monkeypatch: pytest.Mon
             assert text != code.text
             return Code(code.stages, text)
 
-        monkeypatch.setattr("dtpoly.cli.executed.code_of", cutting)
+        monkeypatch.setattr("dtpoly.cli.executed_kernels.code_of", cutting)
         for text, expected in zip((rough, rough.replace("tf32", "ieee")), codes, strict=True):
             code, out, _ = call(*RUN, "m=64,n=64,k=16", "-", stdin=text.encode())
             assert code == expected, out
@@ -303,7 +303,7 @@ def test_program_ids_of_fused_funcs(call: Entry, tmp_path: Path, fused: bool) ->
 
 @pytest.mark.parametrize("part", ["C[x] / 3", "sin(C[x])", "exp(cast(A[x], f32))"])
 def test_single_numbers_beside_wide_ones(call: Entry, tmp_path: Path, part: str) -> None:
-    """What is computed in f32 has no more digits where it is an f64 afterwards."""
+    """A value that is computed in f32 has no more digits if it becomes an f64 afterwards."""
     path = tmp_path / "f.dt"
     text = f"Func f; In A: f64, C: u8; Var x; f[x] = A[x] + C[x] + {part};"
     path.write_text(f"{text} f.block(x:8); f.compile();")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.explore.store.results import Proof, Proven, Result
-from dtpoly.explore.store.store import open_store
+from dtpoly.explore.store.result_store import open_store
+from dtpoly.explore.store.results import Proven, Result, TextProof
 from tests.cli.conftest import Entry
 from tests.explore.texts import SPACE
 from tests.tuned.test_calls import ALGORITHM, OWN, TUNED
@@ -56,8 +56,8 @@ def test_what_is_not_proved_is_not_shipped(folder: Path, call: Entry) -> None:
     times = {row.point: row.result for row in store.results(1)}
     ranked = sorted(times, key=lambda point: _median(times[point]))
     # The second best is the best that is proved.
-    store.keep_proof(program, times[ranked[0]].text_hash, Proof(Proven.UNKNOWN))
-    store.keep_proof(program, times[ranked[1]].text_hash, Proof(Proven.PROVED))
+    store.keep_proof(program, times[ranked[0]].text_hash, TextProof(Proven.UNKNOWN))
+    store.keep_proof(program, times[ranked[1]].text_hash, TextProof(Proven.PROVED))
     store.close()
     assert call("ship", str(results), *where)[0] == 0
     words = kept.read_text().replace(",\n   ", ";").replace("\n", " ")

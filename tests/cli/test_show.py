@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 import islpy as isl
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.resolve import scheduled
+from dtpoly.schedule.applied_directives import scheduled
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
 from tests.cli.conftest import Entry
@@ -263,7 +263,7 @@ def test_what_cannot_be_shown(
 
 
 def test_a_map_that_is_too_large_to_look_at_is_listed(call: Entry, tmp_path: Path) -> None:
-    """What the refusal says works: neighbours that differ are there to be seen."""
+    """The way out that the refusal names works: it shows neighbours that differ."""
     file = tmp_path / "f.dt"
     file.write_text("Func f; In A; Var m; f[m] = exp(A[m]); f.block(m:2);")
     asked = ("show", "--stage", "map", "--size", "m=256", str(file))

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 import pytest
 
+from dtpoly.checking import load
 from dtpoly.cli.size_option import check_memory, elements, parse_sizes
-from dtpoly.compile import load
 from dtpoly.source import Source
 from tests.cli.conftest import Entry
 from tests.cli.process import SOFTMAX

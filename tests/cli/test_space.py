@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.cli import space_summary
-from dtpoly.explore.legality.verdicts import Answer, Decided, Rule
+from dtpoly.explore.legality.verdicts import DecidedPoints, PointVerdict, Rule
 from tests.cli.conftest import Entry
 from tests.cli.process import COMMAND, environment
 from tests.conftest import Golden
@@ -40,7 +40,7 @@ where tensorize.x <= block.x;
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A schedule file beside its algorithm."""
+    """Return a schedule file beside its algorithm."""
     (tmp_path / "softmax.dt").write_text(ALGORITHM + "softmax.block(x:4);\nsoftmax.compile();\n")
     (tmp_path / "softmax.dts").write_text(CHOICES)
     monkeypatch.chdir(tmp_path)
@@ -195,9 +195,9 @@ def test_a_missing_file(call: Entry, tmp_path: Path) -> None:
 def test_what_is_known_is_told_when_it_is_interrupted(
     file: str, call: Entry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def some(*arguments: object) -> Iterator[Decided]:
-        yield Decided((0, 1, 2), Answer(Rule.NONE), is_shared=True)
-        yield Decided((3,), Answer(Rule.LEGALITY, "DT203"))
+    def some(*arguments: object) -> Iterator[DecidedPoints]:
+        yield DecidedPoints((0, 1, 2), PointVerdict(Rule.NONE), is_shared=True)
+        yield DecidedPoints((3,), PointVerdict(Rule.LEGALITY, "DT203"))
         raise KeyboardInterrupt
 
     monkeypatch.setattr(space_summary, "decided", some)
@@ -219,7 +219,7 @@ def started_with_workers() -> "subprocess.Popen[str]":
 
 
 def is_gone(group: int) -> bool:
-    """Whether no process of a group is left, some seconds later at most."""
+    """Return whether no process of a group is left, some seconds later at most."""
     end = time.monotonic() + 10
     while time.monotonic() < end:
         try:

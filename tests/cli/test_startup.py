@@ -20,7 +20,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 
 def loaded(*arguments: str) -> set[str]:
-    """The heavy packages that a command has imported when it ends."""
+    """Return the heavy packages that a command has imported when it ends."""
     code = (
         "import sys; from dtpoly.cli.main import entry; entry(sys.argv[2:]); "
         "print(*(name for name in sys.argv[1].split() if name in sys.modules), file=sys.stderr)"
@@ -82,7 +82,7 @@ def test_a_wrong_file_needs_rich_at_most(name: str, wrong: Path) -> None:
 
 
 def processor_seconds(command: list[str], code: int = 0) -> float:
-    """Of one process; on a busy machine the clock on the wall tells of other processes."""
+    """Return the processor time of one process, which other processes do not change."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, check=False, capture_output=True, env=environment())
     assert done.returncode == code
@@ -91,7 +91,7 @@ def processor_seconds(command: list[str], code: int = 0) -> float:
 
 
 def is_under(seconds: float, libraries: str, *arguments: str, code: int = 0) -> bool:
-    """Whether one of 20 runs of a command is as fast as that.
+    """Return whether one of 20 runs of a command is as fast as that.
 
     On a machine that is slow just now: than three times what its libraries take.
     """

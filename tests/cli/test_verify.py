@@ -1,10 +1,12 @@
 """`dtpoly verify`: what is proved of the kernels of a file, and of those of a user."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from dtpoly.verification import FUNCTION
 from tests.cli.conftest import Entry
 from tests.cli.process import ROOT
 from tests.cli.server import Server
@@ -24,7 +26,7 @@ total.fuse_at(softmax, y); softmax.compile();
 
 @pytest.fixture
 def edited(call: Entry, here: Path) -> Path:
-    """The kernels of f.dt, to be changed by hand."""
+    """Return the kernels of f.dt, to be changed by hand."""
     assert call("compile", "f.dt")[0] == 0
     return here / "f.py"
 
@@ -69,11 +71,11 @@ def test_our_own_text_that_is_wrong_is_a_bug(call: Entry, emit: object) -> None:
 
 
 def test_what_is_not_proved(call: Entry, edited: Path) -> None:
-    edit(edited, "    device = dt_check(", "    assert A.dim() == 2\n    device = dt_check(")
+    edit(edited, '    "types":', '    "more": 1,\n    "types":')
     code, out, _ = call("verify", "f.dt", "--kernel", "f.py")
     assert code == 1
     assert "warning[DT311]: 'f' is not proved" in out
-    assert "assert A.dim() == 2" in out
+    assert "a plan with 'more'" in out
 
 
 def test_too_little_time(call: Entry) -> None:
@@ -157,6 +159,47 @@ def test_a_function_that_has_almost_the_name_of_a_func_is_named(call: Entry, her
     assert "did you mean 'fyne'? A function computes the Func that has its name" in out
 
 
+@pytest.mark.parametrize("name", ["e_kernels", "dt_functions"])
+def test_neither_a_kernel_nor_the_runtime_is_what_was_meant(
+    call: Entry, here: Path, name: str
+) -> None:
+    (here / "f.dt").write_text(re.sub(r"\bf\b", name, TWO))
+    assert call("compile", "f.dt", "--func", "e")[0] == 0
+    text = (here / "f.py").read_text()
+    assert "def e_kernel(" in text
+    assert "def dt_function(" in text
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py")
+    assert code == 1
+    assert "did you mean" not in out
+    assert "this file computes 'e' alone" in out
+
+
+def test_functions_are_those_of_plans_and_of_python() -> None:
+    text = """
+@triton.jit
+def f_kernel(
+    A,
+):
+    pass
+
+f_plan = {
+}
+
+def dt_device(a):
+    def inner(b):
+        pass
+
+f = dt_function(f_plan, f_kernel)
+g_ = dt_function(
+    g_plan,
+)
+
+def test():
+    f(1)
+"""
+    assert FUNCTION.findall(text) == ["f", "g_", "test"]
+
+
 def test_a_func_that_no_kernel_by_hand_is_given_is_not_proved(call: Entry, here: Path) -> None:
     (here / "f.dt").write_text(TWO)
     (here / "f.py").write_text(
@@ -175,8 +218,8 @@ def test_a_func_that_no_kernel_by_hand_is_given_is_not_proved(call: Entry, here:
 
 
 def test_a_function_that_accepts_no_call_is_not_proved(call: Entry, edited: Path) -> None:
-    never = '    if x_size >= 0:\n        raise ValueError("no")\n    programs ='
-    edit(edited, "    programs =", never)
+    never = '    "demands": [{"size": "x", "is": "x + 1", "seen": "here"}],\n    "types": {'
+    edit(edited, '    "types": {', never)
     code, out, _ = call("verify", "f.dt", "--kernel", "f.py")
     assert code == 1
     assert "no call is accepted, so there is nothing to prove" in out
@@ -186,10 +229,10 @@ def test_a_function_that_accepts_no_call_is_not_proved(call: Entry, edited: Path
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "no function has the name of a Func"),
+        ("", "the file has no plans"),
         ("def f(:\n", "this is not Python"),
-        ("import os\n", "'import os'"),
-        ("def g(A):\n    return A\n", "no function has the name of a Func"),
+        ("import os\n", "the file has no plans"),
+        ("def g(A):\n    return A\n", "say in a comment how each kernel is launched"),
         ("\0", "this is not Python"),
     ],
 )

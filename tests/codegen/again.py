@@ -1,9 +1,10 @@
-"""Calls like one before, tried without a GPU: they launch what the whole wrapper would launch.
+"""Calls like one before, tried without a GPU: they launch what the plan would launch.
 
 `python -m tests.codegen.again` prints a line of JSON for each check, and so do the others.
 """
 
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -11,21 +12,24 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import DType
+from tests.codegen.calls import zeros
 from tests.codegen.inputs import Recipe
 from tests.codegen.repeated import (
     ADD,
     ATOMIC,
     EXAMPLES,
+    IN_PLACE,
     LAYOUTS,
     NAMES,
+    SEVERAL,
     generated,
     is_same,
     launched,
     pair,
+    plans_in,
     repeat,
     seen,
 )
-from tests.codegen.wrappers import zeros
 
 
 def check_examples() -> None:
@@ -34,7 +38,7 @@ def check_examples() -> None:
     for name in NAMES:
         program, module = generated((EXAMPLES / f"{name}.dt").read_text())
         labels = [label.name for label in program.labels]
-        (function,) = (one for one, made in vars(module).items() if hasattr(made, "__wrapped__"))
+        (function,) = plans_in(module)
         for _ in range(8):
             sizes = {one: chance.choice((1, 3, 16, 24, 64, 129)) for one in labels}
             if name == "conv2d":
@@ -78,8 +82,8 @@ def check_what_is_like() -> None:
         assert not new, name
 
 
-def check_numbers() -> None:
-    """A number is a part of what is like, with its type and its sign."""
+def check_numbers_of_like_calls() -> None:
+    """A whole number or a truth is a part of what is like; a float is passed as it is."""
     text = "Func f; In A; SIn a, i: i32, c: bool; Var y, x; f[y, x] = where(c, A[y, x] * a + i, 0);"
     _, module = generated(f"{text} f.block(x:64); f.tensorize(x:0);")
     A, _ = pair()
@@ -87,7 +91,7 @@ def check_numbers() -> None:
     for one in numbers:
         with seen(module) as new:
             module.f(A, *one)
-        assert new, one
+        assert new == (["new"] if str(one[0]) == "0.0" else []), one
     for one in numbers:
         with seen(module) as new:
             is_same(module, (pair(seed=2)[0], *one))
@@ -125,7 +129,7 @@ def check_numbers_in_tensors() -> None:
 
 
 def check_one_tensor_twice() -> None:
-    """Where both inputs are one, nothing says which of them a kernel was given."""
+    """If both inputs are one tensor, nothing says which of them a kernel was given."""
     _, module = generated(ADD)
     A, B = pair()
     module.f(A, A)
@@ -141,10 +145,6 @@ def check_what_is_given_by_name() -> None:
     _, module = generated(ADD)
     A, B = pair()
     module.f(A, B)
-    out = torch.empty(8, 64)
-    launches, got = launched(lambda: module.f(A, B, out=out))
-    assert got is out
-    assert out.data_ptr() in launches[0]
     launches, _ = launched(lambda: module.f(B=A, A=B))
     assert [one for one in launches[0] if one in (A.data_ptr(), B.data_ptr())] == [
         B.data_ptr(),
@@ -154,8 +154,75 @@ def check_what_is_given_by_name() -> None:
     assert launched(lambda: module.f(function=A, B=B))[0]
 
 
+def check_into_a_tensor_that_is_there() -> None:
+    """Calls with `out=` are like those with one like it; it is looked at as in the first call."""
+    _, module = generated(ADD)
+    A, B = pair()
+    module.f(A, B)
+    with seen(module) as new:
+        assert module.f(A, B, out=torch.empty(8, 64)).shape == (8, 64)
+        module.f(A, B, out=torch.empty(64, 8).t())
+    assert new == ["new", "new"]
+    with seen(module) as new:
+        for out in (torch.empty(8, 64), torch.empty(64, 8).t()):
+            before = out._version
+            launches, got = launched(partial(module.f, A, B, out=out))
+            assert got is out
+            assert out.data_ptr() in launches[0]
+            assert out._version == before + 1
+            is_same(module, (A, B), out=out)
+    assert not new
+    told = list[str]()
+    for function in (module.f, module.f.__wrapped__):
+        with pytest.raises(ValueError, match="overlaps 'B'") as refused:
+            function(A, B, out=B)
+        told.append(str(refused.value))
+    assert told[0] == told[1]
+
+
+def check_several_results() -> None:
+    """Each is new memory, or one of the tensors of `out=`, which must not be each other."""
+    _, module = generated(SEVERAL)
+    A, B = pair()
+
+    def outs() -> tuple[torch.Tensor, ...]:
+        return torch.empty(64, 8).t(), torch.empty(8), torch.empty(16)[::2]
+
+    module.f(A)
+    module.f(A, out=outs())
+    with seen(module) as new:
+        launches, got = launched(partial(module.f, B))
+        assert [type(got), len(got)] == [tuple, 3]
+        assert all(one.data_ptr() in launches[0] for one in got)
+        is_same(module, (B,))
+        out = outs()
+        launches, got = launched(partial(module.f, B, out=out))
+        assert all(one is given for one, given in zip(got, out, strict=True))
+        assert all(one.data_ptr() in launches[0] for one in out)
+        assert [one._version for one in out] == [1, 1, 1]
+        is_same(module, (A,), out=outs())
+    assert not new
+    is_same(module, (A[:, :0],))  # one result is empty, and the others are not
+    is_same(module, (A[:, :0],))
+    whole, one, _ = outs()
+    wrong: tuple[Any, ...] = (
+        (whole, one, one),
+        (whole, A[0, :8], one),
+        (whole, one),
+        [whole, one, outs()[1]],
+        whole,
+    )
+    for other in wrong:
+        told = list[str]()
+        for function in (module.f, module.f.__wrapped__):
+            with pytest.raises((TypeError, ValueError)) as refused:
+                function(A, out=other)
+            told.append(str(refused.value))
+        assert told[0] == told[1]
+
+
 def check_what_is_refused() -> None:
-    """As by the whole wrapper, though the call is like one before in all else."""
+    """As by the function that keeps nothing, though the call is like one before in all else."""
     _, module = generated(ADD)
     A, B = pair()
     module.f(A, B)
@@ -188,8 +255,46 @@ def check_what_is_refused() -> None:
         is_same(module, (A.clone().requires_grad_(), torch.nn.Parameter(B)))
 
 
+def check_results_in_place() -> None:
+    """One result is the input that is given, another one is new memory; nothing else is kept."""
+    _, module = generated(IN_PLACE)
+    A, B = pair()
+    module.f(A, B, 0.5)
+    with seen(module) as new:
+        for one, other in ((B.clone(), A.clone()), (A, B)):
+            before = other._version
+            launches, got = launched(partial(module.f, one, other, 2.5))
+            assert [type(got), len(got)] == [tuple, 2]
+            assert got[1] is other
+            assert got[0] is not one
+            assert {t.data_ptr() for t in (one, other, got[0])} <= {*launches[0]}
+            assert other._version == before + 1
+            is_same(module, (one, other, -0.0))
+        with torch.no_grad():
+            parameter = torch.nn.Parameter(B.clone())
+            launches, got = launched(partial(module.f, A, parameter, 1.0))
+            assert got[1] is parameter
+            is_same(module, (A, parameter, 1.0))
+    assert not new
+    whole = torch.randn(2, 8, 64)
+    shared: tuple[Any, ...] = (
+        (A, A, 0.5),
+        (whole[0], whole.view(-1)[64 : 64 + 512].view(8, 64), 0.5),
+        (A, B[:1].expand(8, 64), 0.5),
+    )
+    for inputs in shared:
+        for function in (module.f, module.f, module.f.__wrapped__):
+            with pytest.raises(ValueError, match="'H' overlaps"):
+                function(*inputs)
+    with pytest.raises(RuntimeError, match="'H' requires a gradient"):
+        module.f(A, B.clone().requires_grad_(), 0.5)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="'H' is written in place: leave out 'out'"):
+            module.f(A, B, 0.5, out=(A, B))
+
+
 def check_sums_that_programs_add_to() -> None:
-    """What clears memory is launched each time."""
+    """The kernel that clears memory is launched each time."""
     _, module = generated(ATOMIC)
     module.f(torch.randn(8, 64))
     with seen(module) as new:

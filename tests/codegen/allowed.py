@@ -6,8 +6,8 @@ rounded to its type or not; operands of products of matrices rounded to theirs. 
 booleans are exact, or open where they depend on floats that are too close to call.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from string import ascii_letters
 from typing import assert_never
 
@@ -15,9 +15,9 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import (
-    Affine,
     Apply,
     Cast,
+    Conditions,
     Dot,
     Expr,
     Float,
@@ -29,21 +29,37 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    labels_of_conditions,
+    padding_of,
 )
-from dtpoly.algorithm.inference import Type, combine
-from dtpoly.algorithm.operations import COMPARISON, OPERATION, Result
+from dtpoly.algorithm.inference import InferredType
+from dtpoly.algorithm.operations import COMPARISON, OPERATION, ResultRule
 from dtpoly.algorithm.program import Func, Program, in_order
-from dtpoly.reference import operations
+from dtpoly.reference import labelled_operations as operations
 from dtpoly.reference.inputs import Inputs, with_dtypes
-from dtpoly.reference.values import (
+from dtpoly.reference.labelled_values import (
     DTYPE,
     TORCH_DTYPE,
-    Value,
+    TabulatedValue,
     indices_along,
     laid_out,
     spread,
 )
-from tests.codegen import reductions
+from tests.codegen import list_bounds, reductions
+from tests.codegen.bounded_values import (
+    PLACES,
+    Bounded,
+    ProgramIndex,
+    Scope,
+    Tensor,
+    is_known,
+    joined_type,
+    laid_out_over,
+    opened,
+    over,
+    place_at,
+    precision_of,
+)
 from tests.codegen.elementwise import applied
 from tests.codegen.exact import (
     Allowed,
@@ -64,35 +80,10 @@ from tests.codegen.floats import (
     hull,
     perhaps_rounded,
 )
+from tests.codegen.in_range import holding, nothing, within
 
-Tensor = torch.Tensor
-ProgramIndex = Callable[[str, Mapping[str, Tensor]], Tensor | int]
 # An operand of a product may lose this share of itself, by the digits that it keeps.
 OPERAND_LOSS = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bounded:
-    """The values that an expression may have, as a function of labels: one axis a label."""
-
-    allowed: Allowed
-    labels: tuple[str, ...]
-    type: Type
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
-    """What the value of an expression may depend on, besides its labels."""
-
-    tensors: Mapping[str, Bounded]  # inputs and Funcs, in the order of their axes
-    scalars: Mapping[str, Bounded]
-    sizes: Mapping[str, int]
-    is_double: bool  # whether numbers are computed in f64
-    operand_loss: float
-    device: torch.device
-    func: Func | None = None
-    adds: int = 0  # how often an element is added to in memory
-    program_index: ProgramIndex | None = None
 
 
 def allowed(
@@ -136,7 +127,7 @@ def _additions(program: Program, func: Func, sizes: Mapping[str, int]) -> int:
 
 def _input(tensor: Tensor) -> Bounded:
     labels = tuple(str(axis) for axis in range(tensor.dim()))
-    return Bounded(exactly(tensor), labels, Type(DTYPE[tensor.dtype]))
+    return Bounded(exactly(tensor), labels, InferredType(DTYPE[tensor.dtype]))
 
 
 def _scalar(
@@ -146,20 +137,23 @@ def _scalar(
     exact = exactly(torch.as_tensor(given, dtype=theirs, device=device))
     if isinstance(exact, Floats) and precision is SINGLE:
         exact = perhaps_rounded(exact, DType.F32)
-    return Bounded(exact, (), Type(dtype, weak=True))
+    return Bounded(exact, (), InferredType(dtype, weak=True))
 
 
 def _stored(func: Func, scope: Scope) -> Bounded:
     """Return a Func's values over its labels, rounded as they are if another kernel reads them."""
-    value = _over(bounded(func.body, scope), func.labels, scope)
+    value = over(bounded(func.body, scope), func.labels, scope)
+    if func.when:
+        value = over(_taken(value, func.when, 0, scope), func.labels, scope)
     assert value.type.dtype is not None
-    dtype = func.dtype or value.type.dtype
+    taken = None if func.into is None else scope.tensors[func.into.tensor].type.dtype
+    dtype = func.dtype or taken or value.type.dtype
     if not is_float(dtype):
         assert isinstance(value.allowed, Exact)
         whole = Exact(value.allowed.tensor.to(TORCH_DTYPE[dtype]), value.allowed.known)
-        return Bounded(whole, func.labels, Type(dtype))
-    floats = as_floats(value.allowed, _precision(value.type, scope))
-    return Bounded(perhaps_rounded(floats, dtype), func.labels, Type(dtype))
+        return Bounded(whole, func.labels, InferredType(dtype))
+    floats = as_floats(value.allowed, precision_of(value.type, scope))
+    return Bounded(perhaps_rounded(floats, dtype), func.labels, InferredType(dtype))
 
 
 def bounded(expr: Expr, scope: Scope) -> Bounded:
@@ -179,17 +173,19 @@ def bounded(expr: Expr, scope: Scope) -> Bounded:
             return _number(torch.tensor(scope.sizes[label]), DType.I64, scope)
         case Index(label=label):
             places = torch.arange(scope.sizes[label], device=scope.device)
-            return Bounded(exactly(places), (label,), Type(DType.I64))
+            return Bounded(exactly(places), (label,), InferredType(DType.I64))
         case ProgramId():
             return _program_id(scope)
         case Read():
             return _read(expr, scope)
+        case Apply(operation=operation, operands=(Reduce(operation="rlist") as largest, place)):
+            return _listed(operation, largest, place, scope)
         case Apply():
             return _apply(expr, scope)
         case Cast(operand=operand, dtype=dtype):
             value = bounded(operand, scope)
             rounded = cast(value.allowed, value.type.dtype, dtype)
-            return Bounded(rounded, value.labels, Type(dtype))
+            return Bounded(rounded, value.labels, InferredType(dtype))
         case Reduce():
             return _reduce(expr, scope)
         case Dot():
@@ -197,13 +193,13 @@ def bounded(expr: Expr, scope: Scope) -> Bounded:
         case Reshape(operand=operand, axes=axes):
             value = bounded(operand, scope)
             labels = tuple(dict.fromkeys((*(axis for axis in axes if axis), *value.labels)))
-            return _over(value, labels, scope)
+            return over(value, labels, scope)
         case _:
             assert_never(expr)
 
 
 def _number(tensor: Tensor, dtype: DType, scope: Scope) -> Bounded:
-    return Bounded(exactly(tensor.to(scope.device)), (), Type(dtype, weak=True))
+    return Bounded(exactly(tensor.to(scope.device)), (), InferredType(dtype, weak=True))
 
 
 def _program_id(scope: Scope) -> Bounded:
@@ -213,25 +209,7 @@ def _program_id(scope: Scope) -> Bounded:
     along = indices_along(labels, scope.sizes, scope.device)
     program = torch.as_tensor(scope.program_index(scope.func.name, along), device=scope.device)
     table = program.expand([scope.sizes[label] for label in labels])
-    return Bounded(exactly(table), labels, Type(DType.I64, weak=True))
-
-
-def _over(value: Bounded, labels: Sequence[str], scope: Scope) -> Bounded:
-    """Return the value over these labels, repeated along those that it lacks."""
-    changed = each(
-        value.allowed, lambda part: spread(Value(part, value.labels), labels, scope.sizes)
-    )
-    return Bounded(changed, tuple(labels), value.type)
-
-
-def _laid_out(value: Bounded, labels: Sequence[str]) -> Allowed:
-    return each(value.allowed, lambda part: laid_out(Value(part, value.labels), labels))
-
-
-def _precision(type_: Type, scope: Scope) -> Precision:
-    if type_.weak:
-        return DOUBLE if scope.is_double else SINGLE
-    return DOUBLE if type_.dtype is DType.F64 else SINGLE
+    return Bounded(exactly(table), labels, InferredType(DType.I64, weak=True))
 
 
 def _read(read: Read, scope: Scope) -> Bounded:
@@ -239,7 +217,15 @@ def _read(read: Read, scope: Scope) -> Bounded:
     labels = tuple(dict.fromkeys(label for index in read.indices for label in index.labels))
     along = indices_along(labels, scope.sizes, scope.device)
     shape = [scope.sizes[label] for label in labels]
-    places = [_place(index, along, shape, scope.device) for index in read.indices]
+    data = [
+        None if index.data is None else _data(bounded(index.data, scope), labels, scope)
+        for index in read.indices
+    ]
+    places = [
+        place_at(index, along, shape, scope.device) if found is None else found.tensor.long()
+        for index, found in zip(read.indices, data, strict=True)
+    ]
+    unsure = [~found.known for found in data if found is not None]
     extents = parts(tensor.allowed)[0].shape
     inside = torch.ones(shape, dtype=torch.bool, device=scope.device)
     for place, extent in zip(places, extents, strict=True):
@@ -254,10 +240,11 @@ def _read(read: Read, scope: Scope) -> Bounded:
         return some[tuple(nearest)]
 
     found = each(tensor.allowed, picked)
-    if read.padding is None:
+    outside = padding_of(read)
+    if outside is None:
         assert bool(inside.all()), f"{read} is outside"
-        return Bounded(found, labels, tensor.type)
-    padding = bounded(read.padding, scope).allowed
+        return Bounded(opened(found, unsure), labels, tensor.type)
+    padding = bounded(outside, scope).allowed
     assert tensor.type.dtype is not None
     if isinstance(found, Floats):
         outer: Allowed = perhaps_rounded(as_floats(padding, DOUBLE), tensor.type.dtype)
@@ -266,44 +253,59 @@ def _read(read: Read, scope: Scope) -> Bounded:
         outer = Exact(padding.tensor.to(found.tensor.dtype), padding.known)
     pairs = zip(parts(found), parts(outer), strict=True)
     chosen = iter([torch.where(inside, a, b) for a, b in pairs])
-    return Bounded(each(found, lambda _: next(chosen)), labels, tensor.type)
+    picked_ones = each(found, lambda _: next(chosen))
+    return Bounded(opened(picked_ones, unsure), labels, tensor.type)
 
 
-def _place(
-    index: Affine, along: Mapping[str, Tensor], shape: Sequence[int], device: torch.device
-) -> Tensor:
-    place = torch.full(list(shape), index.constant, device=device)
-    for label, coefficient in index.terms:
-        place = place + coefficient * along[label]
-    return place
+def _data(value: Bounded, labels: Sequence[str], scope: Scope) -> Exact:
+    """Return an index that is data, over some labels."""
+    allowed = over(value, labels, scope).allowed
+    assert isinstance(allowed, Exact)
+    return allowed
 
 
 def _apply(expr: Apply, scope: Scope) -> Bounded:
     operands = [bounded(operand, scope) for operand in expr.operands]
     labels = tuple(dict.fromkeys(label for one in operands for label in one.labels))
-    values = [_laid_out(one, labels) for one in operands]
+    values = [laid_out_over(one, labels) for one in operands]
     info = OPERATION[expr.operation]
     if info.operands_are_bool:
-        return Bounded(logical(expr.operation, values), labels, Type(DType.BOOL))
-    counted = operands[1:] if info.result is Result.CHOSEN else operands
-    type_ = _joined(counted)
+        return Bounded(logical(expr.operation, values), labels, InferredType(DType.BOOL))
+    if info.result in (ResultRule.LONG, ResultRule.SINGLE):
+        return _drawn(expr.operation, operands, labels)
+    counted = operands[1:] if info.result is ResultRule.CHOSEN else operands
+    type_ = joined_type(counted)
     has_floats = any(isinstance(one.allowed, Floats) for one in counted)
     if info.precedence == COMPARISON:
         is_weak = all(one.type.weak for one in operands)
         if has_floats:
-            precision = _precision(type_, scope)
+            precision = precision_of(type_, scope)
             floats = _met(operands, values, precision)
-            return Bounded(compared(expr.operation, *floats), labels, Type(DType.BOOL, is_weak))
-        return Bounded(_whole(expr.operation, operands), labels, Type(DType.BOOL, is_weak))
-    if info.result is Result.FLOAT and not has_floats:
-        type_ = Type(DType.F32, type_.weak)
-    if info.result is Result.CHOSEN:
+            return Bounded(
+                compared(expr.operation, *floats), labels, InferredType(DType.BOOL, is_weak)
+            )
+        return Bounded(_whole(expr.operation, operands), labels, InferredType(DType.BOOL, is_weak))
+    if info.result is ResultRule.FLOAT and not has_floats:
+        type_ = InferredType(DType.F32, type_.weak)
+    if info.result is ResultRule.CHOSEN:
         return Bounded(_chosen(values, has_floats, operands, type_, scope), labels, type_)
-    if has_floats or info.result is Result.FLOAT:
-        precision = _precision(type_, scope)
+    if has_floats or info.result is ResultRule.FLOAT:
+        precision = precision_of(type_, scope)
         floats = _met(operands, values, precision)
         return Bounded(applied(expr.operation, floats, precision), labels, type_)
     return Bounded(_whole(expr.operation, operands), labels, type_)
+
+
+def _drawn(operation: str, operands: Sequence[Bounded], labels: tuple[str, ...]) -> Bounded:
+    """Return random numbers; where an operand is not known, any that there are."""
+    found = _whole(operation, operands)
+    if OPERATION[operation].result is ResultRule.LONG:
+        return Bounded(found, labels, InferredType(DType.I64))
+    low = torch.where(found.known, found.tensor, 0.0)
+    high = torch.where(found.known, found.tensor, 1.0)
+    return Bounded(
+        Floats(low, high, torch.zeros_like(found.known)), labels, InferredType(DType.F32)
+    )
 
 
 def _met(
@@ -320,25 +322,16 @@ def _met(
     ]
 
 
-def _joined(operands: Sequence[Bounded]) -> Type:
-    total = operands[0].type
-    for one in operands[1:]:
-        both = combine(total, one.type)
-        assert both is not None
-        total = both
-    return total
-
-
 def _whole(operation: str, operands: Sequence[Bounded]) -> Exact:
     """Apply torch's own operation on whole numbers or booleans."""
-    values: list[Value] = []
+    values: list[TabulatedValue] = []
     known = torch.ones((), dtype=torch.bool)
     labels = tuple(dict.fromkeys(label for one in operands for label in one.labels))
     for one in operands:
         assert isinstance(one.allowed, Exact)
-        values.append(Value(one.allowed.tensor, one.labels, one.type.weak))
+        values.append(TabulatedValue(one.allowed.tensor, one.labels, one.type.weak))
         known = known.to(one.allowed.known.device)
-        known = known & laid_out(Value(one.allowed.known, one.labels), labels)
+        known = known & laid_out(TabulatedValue(one.allowed.known, one.labels), labels)
     result = operations.apply(operation, values, torch.float64)
     tensor = laid_out(result, labels)
     return Exact(tensor, torch.broadcast_to(known, tensor.shape))
@@ -348,7 +341,7 @@ def _chosen(
     values: Sequence[Allowed],
     has_floats: bool,
     operands: Sequence[Bounded],
-    type_: Type,
+    type_: InferredType,
     scope: Scope,
 ) -> Allowed:
     condition = values[0]
@@ -362,7 +355,7 @@ def _chosen(
         sure = torch.where(test, first.known, second.known)
         same = first.known & second.known & (first.tensor == second.tensor)
         return Exact(chosen.tensor, torch.broadcast_to((known & sure) | same, chosen.known.shape))
-    precision = _precision(type_, scope)
+    precision = precision_of(type_, scope)
     one, two = _met(operands[1:], values[1:], precision)
     both = hull(one, two)
 
@@ -376,25 +369,36 @@ def _chosen(
     )
 
 
+def _taken(value: Bounded, when: Conditions, other: float, scope: Scope) -> Bounded:
+    """Return the values where all conditions hold, and a number elsewhere."""
+    labels = tuple(dict.fromkeys((*value.labels, *labels_of_conditions(when))))
+    holds = holding(when, labels, scope.sizes, scope.device)
+    return Bounded(within(over(value, labels, scope).allowed, holds, other), labels, value.type)
+
+
 def _reduce(expr: Reduce, scope: Scope) -> Bounded:
     operand = bounded(expr.operand, scope)
+    if expr.when:
+        operand = _taken(operand, expr.when, nothing(expr.operation, operand.allowed), scope)
     kept = tuple(label for label in operand.labels if label not in expr.labels)
-    wide = _over(operand, (*kept, *expr.labels), scope)
+    wide = over(operand, (*kept, *expr.labels), scope)
     operation = expr.operation
     paired = operation in ("rargmax", "rargmin")
     if isinstance(wide.allowed, Exact):
         total = operations.reduce(
-            operation, Value(wide.allowed.tensor, wide.labels), expr.labels, scope.sizes
+            operation, TabulatedValue(wide.allowed.tensor, wide.labels), expr.labels, scope.sizes
         )
-        type_ = Type(DTYPE[total.tensor.dtype])
-        return Bounded(Exact(total.tensor, _known(operation, wide.allowed, len(kept))), kept, type_)
-    precision = _precision(Type(operand.type.dtype), scope)
+        type_ = InferredType(DTYPE[total.tensor.dtype])
+        return Bounded(
+            Exact(total.tensor, is_known(operation, wide.allowed, len(kept))), kept, type_
+        )
+    precision = precision_of(InferredType(operand.type.dtype), scope)
     flat = each(wide.allowed, lambda part: part.flatten(len(kept)))
     (lines,) = _met([operand], [flat], precision)
     if paired:
         find = reductions.first_largest if operation == "rargmax" else reductions.first_smallest
-        return Bounded(Exact(*find(lines)), kept, Type(DType.I64))
-    type_ = Type(operand.type.dtype)
+        return Bounded(Exact(*find(lines)), kept, InferredType(DType.I64))
+    type_ = InferredType(operand.type.dtype)
     match operation:
         case "rsum":
             return Bounded(reductions.summed(lines, precision, _lost(type_, scope)), kept, type_)
@@ -406,7 +410,36 @@ def _reduce(expr: Reduce, scope: Scope) -> Bounded:
             return Bounded(reductions.smallest(lines), kept, type_)
 
 
-def _lost(type_: Type, scope: Scope) -> float:
+def _listed(operation: str, largest: Reduce, place: Expr, scope: Scope) -> Bounded:
+    operand = bounded(largest.operand, scope)
+    if largest.when:
+        operand = _taken(operand, largest.when, nothing("rmax", operand.allowed), scope)
+    kept = tuple(label for label in operand.labels if label not in largest.labels)
+    wide = over(operand, (*kept, *largest.labels), scope).allowed
+    is_index, is_cut = operation == "rargtopk", bool(largest.when)
+    of = InferredType(operand.type.dtype)
+    found: Allowed
+    if isinstance(wide, Exact):
+        found = list_bounds.of_wholes(wide, largest.count, is_index=is_index, is_cut=is_cut)
+    else:
+        (lines,) = _met([operand], [wide], precision_of(of, scope))
+        found = list_bounds.values_in(lines, largest.count)
+        if is_index:
+            found = list_bounds.indices_in(lines, largest.count, is_cut=is_cut)
+    at = bounded(place, scope)
+    assert isinstance(at.allowed, Exact)
+    both = (*kept, *(label for label in at.labels if label not in kept))
+    index = spread(TabulatedValue(at.allowed.tensor, at.labels), both, scope.sizes).unsqueeze(-1)
+
+    def picked(part: Tensor) -> Tensor:
+        table = TabulatedValue(part, (*kept, PLACES))
+        return spread(table, (*both, PLACES), scope.sizes).gather(-1, index).squeeze(-1)
+
+    type_ = InferredType(DType.I64) if is_index else of
+    return Bounded(each(found, picked), both, type_)
+
+
+def _lost(type_: InferredType, scope: Scope) -> float:
     """Return the share of a sum that is lost if programs add to an element of a narrow type."""
     if not scope.adds:
         return 0.0
@@ -415,39 +448,34 @@ def _lost(type_: Type, scope: Scope) -> float:
     return scope.adds * torch.finfo(TORCH_DTYPE[scope.func.dtype or type_.dtype]).eps
 
 
-def _known(operation: str, value: Exact, kept: int) -> Tensor:
-    known, tensor = value.known.flatten(kept), value.tensor.flatten(kept)
-    match operation:
-        case "rany":
-            return known.all(-1) | (known & tensor).any(-1)
-        case "rall":
-            return known.all(-1) | (known & ~tensor).any(-1)
-        case _:
-            return known.all(-1)
-
-
 def _dot(expr: Dot, scope: Scope) -> Bounded:
     left, right = bounded(expr.left, scope), bounded(expr.right, scope)
-    type_ = _joined((left, right))
+    type_ = joined_type((left, right))
     both = tuple(dict.fromkeys((*left.labels, *right.labels)))
     missing = tuple(label for label in expr.labels if label not in both)
-    left = _over(left, (*left.labels, *missing), scope)
+    left = over(left, (*left.labels, *missing), scope)
+    if expr.when:
+        more = tuple(dict.fromkeys((*both, *missing, *labels_of_conditions(expr.when))))
+        sides = (_taken(over(one, more, scope), expr.when, 0, scope) for one in (left, right))
+        left, right = sides
+        both = left.labels
+        missing = ()
     every = (*both, *missing)
     kept = tuple(label for label in both if label not in expr.labels)
     if isinstance(left.allowed, Exact) and isinstance(right.allowed, Exact):
         whole = operations.dot(
-            Value(left.allowed.tensor, left.labels, left.type.weak),
-            Value(right.allowed.tensor, right.labels, right.type.weak),
+            TabulatedValue(left.allowed.tensor, left.labels, left.type.weak),
+            TabulatedValue(right.allowed.tensor, right.labels, right.type.weak),
             expr.labels,
             scope.sizes,
         )
-        known = _over(Bounded(left.allowed, left.labels, type_), every, scope)
-        other = _over(Bounded(right.allowed, right.labels, type_), every, scope)
+        known = over(Bounded(left.allowed, left.labels, type_), every, scope)
+        other = over(Bounded(right.allowed, right.labels, type_), every, scope)
         sure = parts(known.allowed)[1] & parts(other.allowed)[1]
         order = [every.index(label) for label in (*kept, *expr.labels)]
         sure = sure.permute(order).flatten(len(kept)).all(-1)
-        return Bounded(Exact(whole.tensor, sure), kept, Type(DTYPE[whole.tensor.dtype]))
-    precision = _precision(type_, scope)
+        return Bounded(Exact(whole.tensor, sure), kept, InferredType(DTYPE[whole.tensor.dtype]))
+    precision = precision_of(type_, scope)
     assert type_.dtype is not None
     letters = dict(zip(every, ascii_letters, strict=False))
     words = [
@@ -466,4 +494,4 @@ def _dot(expr: Dot, scope: Scope) -> Bounded:
         precision,
         (0.0 if precision is DOUBLE else scope.operand_loss) + _lost(type_, scope) / 2,
     )
-    return Bounded(total, kept, Type(type_.dtype))
+    return Bounded(total, kept, InferredType(type_.dtype))

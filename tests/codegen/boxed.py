@@ -8,7 +8,7 @@ import json
 from random import Random
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
@@ -27,7 +27,7 @@ TILE = 128 * 128 * 2  # bytes
 
 
 def random_product(seed: int) -> str:
-    """A product whose tile is stored in boxes, in any of the forms that there are."""
+    """Return a product whose tile is stored in boxes, in any of the forms that there are."""
     random = Random(f"boxed {seed}")
     labels = random.choice(("m, n", "m, n", "b, m, n"))
     left, right = ("A[b, m, k]", "B[b, k, n]") if "b" in labels else ("A[m, k]", "B[k, n]")

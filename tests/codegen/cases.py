@@ -18,18 +18,18 @@ from random import Random
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import ProgramId, walk
 from dtpoly.algorithm.inference import check_types
+from dtpoly.algorithm.label_sizes import input_shapes, size_rules, sizes_of
 from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.algorithm.show import show
-from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.generate import code_of
 from dtpoly.reference.inputs import with_dtypes
 from dtpoly.reference.random_inputs import random_inputs
-from dtpoly.schedule.check import check_schedule, view_of
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.legality import judge_state
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
+from dtpoly.schedule.static_checks import check_schedule, view_of
 from dtpoly.schedule.tree import launch_of, leaves
 from dtpoly.schedule.verdict import Verdict
 from tests.codegen.expert import expert

@@ -222,6 +222,8 @@ ONE: Mapping[str, Callable[[Floats, Precision], Floats]] = {
     "abs": _abs,
     "ceil": lambda a, _: _growing(torch.ceil, a),
     "floor": lambda a, _: _growing(torch.floor, a),
+    "round": lambda a, _: _growing(torch.round, a),
+    "trunc": lambda a, _: _growing(torch.trunc, a),
     "cos": lambda a, p: _wave(torch.cos, a, p),
     "sin": lambda a, p: _wave(torch.sin, a, p),
     "erf": _erf,

@@ -7,7 +7,7 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.inference import LARGEST
-from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from tests.codegen.floats import (
     DOUBLE,
     SINGLE,
@@ -97,7 +97,7 @@ def logical(operation: str, values: Sequence[Allowed]) -> Exact:
 
 
 def compared(operation: str, one: Floats, two: Floats) -> Exact:
-    """A comparison; NaN is like nothing, itself included."""
+    """Return a comparison; NaN is like nothing, itself included."""
     nan, is_nan = one.nan | two.nan, one.is_nan | two.is_nan
     match operation:
         case "lt" | "le" | "gt" | "ge":

@@ -12,7 +12,7 @@ from random import Random
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import has_errors
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.static_checks import check_schedule
 from tests.schedule.told import read
 
 # The interpreter takes a millisecond for each step of a loop.

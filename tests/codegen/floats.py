@@ -11,7 +11,7 @@ from math import inf
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 
 Tensor = torch.Tensor
 
@@ -111,7 +111,7 @@ def hull(one: Floats, two: Floats) -> Floats:
 
 
 def perhaps_rounded(values: Floats, dtype: DType) -> Floats:
-    """The sets with what is in them rounded to a type.
+    """Return the sets with what is in them rounded to a type.
 
     Too large numbers become the largest there is, an infinity, or NaN in a type without infinities.
     """

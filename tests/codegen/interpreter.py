@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dtpoly.ring.memory import Memory
+from dtpoly.ring.ring_memory import RingMemory
 from dtpoly.ring.watching import watched
 
 # Triton has no types to check against.
@@ -18,8 +18,8 @@ interpreter: Any = importlib.import_module("triton.runtime.interpreter")
 
 
 @contextmanager
-def interpreted(memory: Memory) -> Generator[None]:
-    """Kernels called inside run with their memory watched.
+def interpreted(memory: RingMemory) -> Generator[None]:
+    """Run the kernels that are called inside with their memory watched.
 
     NumPy would warn where a hand-written kernel divides by zero, and pytest makes errors of that.
     """

@@ -5,7 +5,7 @@ None of the GPUs need be there, in a process in which Triton does not interpret.
 
 import json
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge

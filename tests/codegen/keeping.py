@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.runtime.load import load_module

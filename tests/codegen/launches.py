@@ -1,4 +1,4 @@
-"""Checks, without a GPU, the functions that launch kernels.
+"""Checks, without a GPU, what chooses variants of kernels, and what is noted of a launch.
 
 `python -m tests.codegen.launches` prints a line of JSON for each check. It runs in a process in
 which Triton does not interpret; Triton's driver and compiler are replaced, and only keep their
@@ -17,7 +17,7 @@ from unittest import mock
 
 import torch
 
-from tests.codegen.keeping import checks_of, do, driver, in_threads, module_of, ran, triton
+from tests.codegen.keeping import checks_of, do, driver, in_threads, module_of, ran
 
 tl: Any = importlib.import_module("triton.language")
 
@@ -106,7 +106,7 @@ def in_blocks(module: ModuleType, call: Any, *which: int) -> Any:
     Such a kernel is not told which rows are multiples of four.
     """
     args, constants = call
-    blocks = [module.dt_blocks(args[at], (32, 32)) for at in which]
+    blocks = [module.dt_descriptor(args[at], (32, 32), (0, 1)) for at in which]
     return (*args, *blocks), {name: one for name, one in constants.items() if name != "fours"}
 
 
@@ -122,42 +122,64 @@ def same(strides: tuple[int, int] = (64, 1)) -> Any:
     return given(A, A, A)
 
 
-def launched(launch: Callable[..., None], call: Any, grid: int = 1) -> tuple[Any, ...]:
+Launcher = Callable[[Any, int], Any]
+
+
+def launcher_of(module: ModuleType) -> Launcher:
+    """Launch the only kernel of `f` as its plan is carried out; give what is noted of it."""
+    (launch,) = module.f_plan["launches"]
+    kernel = module.f_kernel
+    blocks = [kernel.arg_names.index(name) for name in launch.get("descriptors", {})]
+    choose = module.dt_chooser(kernel, launch["tensors"].values(), blocks)
+
+    def start(call: Any, programs: int) -> Any:
+        return module.dt_start(kernel, choose, blocks, programs, [*call[0]], {**call[1]})
+
+    return start
+
+
+def launched(launch: Launcher, call: Any, programs: int = 1) -> tuple[Any, ...]:
     """Return what is run for a call."""
     ran.kept = ()
-    launch((grid,), *call[0], **call[1])
+    launch(call, programs)
     return ran.kept
 
 
-def is_direct(run: tuple[Any, ...]) -> bool:
-    """True if the call was run without Triton's binding, which passes hooks and tensors."""
-    return run[7] is None and run[8] is None
+def again(noted: Any, call: Any, programs: int) -> tuple[Any, ...]:
+    """Return what is run for a call that is like the one of which something was noted."""
+    run, compiled, passed, parts, _ = noted
+    passed, ran.kept = [*passed], ()
+    for at, one in enumerate(call[0]):
+        if isinstance(one, Tensor):
+            passed[at] = one.data_ptr()
+    for at, part in parts:
+        passed[at : at + 1] = part(getattr(call[0][at], "base", None))
+    rest = (1, 1, 1000, compiled.function, compiled.packed_metadata, None, None, None)
+    run(programs, *rest, *passed)
+    return ran.kept
 
 
 AXES = ["m_size k_size", "k_size n_size", "m_size n_size"]
 
 
-def check_a_like_call_runs_what_triton_would_run() -> None:
-    """If two calls are launched alike, Triton would choose the same kernel for both."""
+def check_what_is_noted_runs_what_triton_would_run() -> None:
     module, chance = module_of(MATMUL), Random(1)
-    choose = module.dt_chooser(module.f_kernel, AXES, ())
-    with mock.patch.object(module, "dt_chooser", return_value=choose):
-        launch = module.dt_launcher(module.f_kernel, AXES)
-    calls = [some_call(chance) for _ in range(CALLS)]
-    direct = 0
-    for call in [*calls, *calls]:
+    launch = launcher_of(module)
+    choose = module.dt_chooser(module.f_kernel, AXES, [])
+    for _ in range(CALLS):
+        call = some_call(chance)
         args, constants = call
-        run = launched(launch, call, 7)
-        chosen, _, changed = choose(args, constants)
+        noted = launch(call, 7)
+        chosen, _, changed = choose([*args], {**constants})
         compiled = chosen.run(*args, grid=(7,), warmup=True, **changed)
-        assert run[4] == compiled.function, call
-        assert run[:4] == (7, 1, 1, 1000)
-        assert run[5] == compiled.packed_metadata
-        addresses = [one.data_ptr() if isinstance(one, Tensor) else one for one in run[9:]]
+        addresses = [one.data_ptr() if isinstance(one, Tensor) else one for one in args]
         rest = [changed[name] for name in module.f_kernel.arg_names[len(args) :]]
-        assert addresses == [*(a.data_ptr() if isinstance(a, Tensor) else a for a in args), *rest]
-        direct += is_direct(run)
-    assert direct >= CALLS
+        for run in (ran.kept, again(noted, call, 7)):
+            assert run[:4] == (7, 1, 1, 1000)
+            assert run[4] == compiled.function, call
+            assert run[5] == compiled.packed_metadata
+            passed = [one.data_ptr() if isinstance(one, Tensor) else one for one in run[9:]]
+            assert passed == [*addresses, *rest]
 
 
 def check_what_is_known_of_a_variant_is_true() -> None:
@@ -166,7 +188,7 @@ def check_what_is_known_of_a_variant_is_true() -> None:
     for _ in range(CALLS):
         call = some_call(chance)
         args, constants = call
-        chosen, _, changed = module.dt_chooser(module.f_kernel, AXES, ())(args, constants)
+        chosen, _, changed = module.dt_chooser(module.f_kernel, AXES, [])([*args], {**constants})
         compiled = chosen.run(*args, grid=(1,), warmup=True, **changed)
         for (at, *_), facts in compiled.src.attrs.items():
             for fact in facts:
@@ -189,10 +211,10 @@ def check_few_variants() -> None:
     """For each type of tensors there are at most eight, in any order of calls."""
     for seed in range(10):
         module, chance = module_of(MATMUL), Random(seed)
-        found: dict[torch.dtype, set[int]] = {}
+        launch, found = launcher_of(module), dict[torch.dtype, set[int]]()
         for _ in range(CALLS):
             call = some_call(chance)
-            run = launched(module.f_launch, call)
+            run = launched(launch, call)
             found.setdefault(call[0][0].dtype, set()).add(run[4])
         assert all(len(functions) <= MOST for functions in found.values()), found
 
@@ -201,11 +223,11 @@ def check_few_variants_with_descriptors() -> None:
     """Also where tiles are loaded through descriptors, which are passed all together or not."""
     for seed in range(6):
         module, chance = module_of(DESCRIBED), Random(seed)
-        found: dict[torch.dtype, set[int]] = {}
+        launch, found = launcher_of(module), dict[torch.dtype, set[int]]()
         passed: set[int] = set()
         for _ in range(CALLS):
             call = in_blocks(module, some_call(chance), 0, 3)
-            run = launched(module.f_launch, call)
+            run = launched(launch, call)
             found.setdefault(call[0][0].dtype, set()).add(run[4])
             passed.add(sum(one is not None for one in run[9 + 12 : 9 + 14]))
         assert all(len(functions) <= MOST for functions in found.values()), found
@@ -216,14 +238,14 @@ def check_few_variants_where_some_warps_load() -> None:
     """There are no more of them, and each is of four warps just where it makes its descriptors."""
     for seed in range(6):
         module, chance = module_of(SPECIALIZED), Random(seed)
-        found: dict[torch.dtype, set[int]] = {}
+        launch, found = launcher_of(module), dict[torch.dtype, set[int]]()
         seen: set[tuple[int, int]] = set()
         for _ in range(CALLS):
             call = chance.choice((some_call(chance), usual_call(chance)))
             args, constants = in_blocks(module, call, 0, 3, 6)
-            is_so = int(all(module.dt_descriptor(*one) is not None for one in args[-3:]))
+            is_so = int(all(one is not None for one in args[-3:]))
             constants = {**constants, "specialized": is_so, "num_warps": 8}
-            run = launched(module.f_launch, (args, constants))
+            run = launched(launch, (args, constants))
             found.setdefault(args[0].dtype, set()).add(run[4])
             assert run[9 + 12 : 9 + 15] == (None, None, None)
             at = module.f_kernel.arg_names.index("specialized")
@@ -235,49 +257,70 @@ def check_few_variants_where_some_warps_load() -> None:
 def check_descriptors_of_like_calls() -> None:
     """A call like another is passed what Triton would make of descriptors of its own tensors."""
     module, chance, count = module_of(DESCRIBED), Random(3), 0
+    launch = launcher_of(module)
     driver.takes_apart = True
     for _ in range(60):
-        sizes = [16 * chance.randint(1, 4) for _ in range(3)]
-        m, n, k = sizes
+        m, n, k = (16 * chance.randint(1, 4) for _ in range(3))
         dtype = chance.choice((torch.float16, torch.float32))
-        kept = list[tuple[Any, ...]]()
+        kept, noted = list[tuple[Any, ...]](), None
         for address in (1024, 4096, 1024, 2048, 4096):
             A = Tensor((m, k), (k + 16, 1), address, dtype)
             B = Tensor((k, n), (n, 1), 3072, dtype)
-            call = given(A, B, Tensor((m, n), (n, 1), 65536, dtype))
-            run = (module.f_launch, in_blocks(module, call, 0, 3))
-            launched(*run)
-            kept.append(ran.kept)
-            with mock.patch.object(module, "dt_is_watched", return_value=True):
-                launched(*run)  # by Triton itself
+            call = in_blocks(module, given(A, B, Tensor((m, n), (n, 1), 65536, dtype)), 0, 3)
+            noted = noted or launch(call, 1)
+            kept.append(again(noted, call, 1))
             count += 1
-            assert told(kept[-1]) == told(ran.kept)
+            assert told(kept[-1]) == told(launched(launch, call))  # by Triton itself
         assert len({str(told(one)) for one in kept}) == 3
     assert count == 300
     driver.takes_apart = False
 
 
+def check_few_descriptors_are_kept() -> None:
+    """Of the addresses of one call; those that are forgotten are taken apart again."""
+    module, made = module_of(DESCRIBED), list[int]()
+
+    def at(address: int) -> Tensor:
+        return Tensor((64, 64), (64, 1), address)
+
+    def take_apart(descriptor: Any, what: str) -> list[Any]:
+        made.append(descriptor.base.address)
+        return [what, descriptor.base.address, descriptor.block_shape]
+
+    first = module.dt_descriptor(at(1024), (32, 32), (0, 1))
+    part = module.dt_replaced(first, take_apart, "box")
+    known = inspect.getclosurevars(part).nonlocals["known"]
+    addresses = [1024 * number for number in range(1, 200)]
+    for address in [address for one in addresses for address in (one, one)]:
+        assert part(at(address)) == ["box", address, [32, 32]]
+        assert 0 < len(known) <= 64
+    assert made == addresses
+    assert part(at(1024)) == ["box", 1024, [32, 32]]
+    assert made[-1] == 1024
+    assert module.dt_replaced(None)(at(1024)) == (None,)
+
+
 def told(run: tuple[Any, ...]) -> list[Any]:
-    """The grid and what a kernel is passed; tensors by their addresses."""
+    """Return the grid and what a kernel is passed; tensors by their addresses."""
     last: Any = run[-1]
     args: list[Any] = [*run[:5], *(last if isinstance(last, list | tuple) else run[13:])]
     return [one.data_ptr() if isinstance(one, Tensor) else one for one in args]
 
 
 def lines(A: Tensor, out: Tensor, offset: Any = tl.int32) -> Any:
-    """What a launch of a kernel of lines is given."""
+    """Return what a launch of a kernel of lines is given."""
     return (A, *A.stride(), out, *out.stride(), *A.shape), {"real": tl.float32, "offset": offset}
 
 
 def check_few_variants_of_lines() -> None:
     for seed in range(10):
         module, chance = module_of(LINES), Random(seed)
-        found: dict[torch.dtype, set[int]] = {}
+        launch, found = launcher_of(module), dict[torch.dtype, set[int]]()
         for _ in range(CALLS):
             rows, columns = chance.choice(SIZES), chance.choice(SIZES)
             dtype = chance.choice((torch.float32, torch.bfloat16))
             A, out = (some_tensor(chance, rows, columns, dtype) for _ in range(2))
-            run = launched(module.f_launch, lines(A, out, chance.choice((tl.int32, tl.int64))))
+            run = launched(launch, lines(A, out, chance.choice((tl.int32, tl.int64))))
             found.setdefault(dtype, set()).add(run[4])
         assert all(len(functions) <= MOST for functions in found.values()), found
 
@@ -285,12 +328,12 @@ def check_few_variants_of_lines() -> None:
 def check_lines_that_begin_anywhere_are_of_tensors_that_are_aligned() -> None:
     """Of any length: a variant knows the address of a tensor, and nothing of its lines."""
     module = module_of(LINES)
-    choose = module.dt_chooser(module.f_kernel, ["- -", "- -"], ())
+    choose = module.dt_chooser(module.f_kernel, ["- -", "- -"], [])
     found: set[int] = set()
     for columns in (64, 1000, 50257, 128256):
         A = Tensor((4, columns), (columns, 1))
         args, constants = lines(A, A)
-        chosen, _, changed = choose(args, constants)
+        chosen, _, changed = choose([*args], constants)
         compiled = chosen.run(*args, grid=(1,), warmup=True, **changed)
         known = {at for (at, *_), facts in compiled.src.attrs.items() if facts}
         assert known == {0, 3}
@@ -301,6 +344,7 @@ def check_lines_that_begin_anywhere_are_of_tensors_that_are_aligned() -> None:
 def check_all_variants() -> None:
     """There are eight, and each is for what it is said to be for."""
     module = module_of(MATMUL)
+    launch = launcher_of(module)
     large = Tensor((1024, 1024), (1024, 1))
     odd = Tensor((1001, 1001), (1001, 1))
     fours = Tensor((1000, 1000), (1000, 1))
@@ -318,7 +362,7 @@ def check_all_variants() -> None:
         "any": given(strided, large, large),
         "wide": given(large, large, large, tl.int64),
     }
-    functions = {name: launched(module.f_launch, call)[4] for name, call in calls.items()}
+    functions = {name: launched(launch, call)[4] for name, call in calls.items()}
     assert len(set(functions.values())) == MOST, functions
     alike = {
         "fours": given(Tensor((7, 4), (4, 1)), Tensor((4, 20), (20, 1)), Tensor((7, 20), (20, 1))),
@@ -328,7 +372,7 @@ def check_all_variants() -> None:
         "wide": given(thick, thick, thick, tl.int64),
     }
     for name, call in alike.items():
-        assert launched(module.f_launch, call)[4] == functions[name], name
+        assert launched(launch, call)[4] == functions[name], name
     others = (
         given(strided, large, large, tl.int64),
         given(odd, odd, odd, tl.int64),
@@ -336,142 +380,63 @@ def check_all_variants() -> None:
         given(across, large, large, tl.int64),
     )
     for call in others:
-        assert launched(module.f_launch, call)[4] == functions["any"], call
+        assert launched(launch, call)[4] == functions["any"], call
 
 
 def check_small_tensors_take_no_variant_of_their_own() -> None:
     module = module_of(MATMUL)
+    launch = launcher_of(module)
     small, across = Tensor((64, 64), (64, 1)), Tensor((64, 64), (1, 64))
-    general = launched(module.f_launch, given(Tensor((64, 64), (128, 2)), small, small))[4]
-    assert launched(module.f_launch, given(across, small, small))[4] == general
+    general = launched(launch, given(Tensor((64, 64), (128, 2)), small, small))[4]
+    assert launched(launch, given(across, small, small))[4] == general
 
 
 def check_devices() -> None:
     """A kernel that is compiled for one device is not run on another."""
     module = module_of(MATMUL)
+    launch = launcher_of(module)
     found: list[tuple[int, int]] = []
     for device in (0, 1, 0, 1):
         one = Tensor((64, 64), (64, 1), device=torch.device("cuda", device))
         with mock.patch.object(driver, "current", device):
-            run = launched(module.f_launch, given(one, one, one))
+            run = launched(launch, given(one, one, one))
         found.append((run[4], run[3]))
     assert found[:2] == found[2:]
     assert found[0][0] != found[1][0]
     assert [stream for _, stream in found[:2]] == [1000, 1001]
 
 
-def check_hooks() -> None:
-    """Who looks at launches, or wants other code, sees them by Triton's own launcher."""
-    module, knobs = module_of(MATMUL), triton.knobs
-    function = launched(module.f_launch, same())[4]
-    assert is_direct(launched(module.f_launch, same()))
-    seen: list[Any] = []
-
-    def stages(*_: object) -> tuple[str, str]:
-        return "key", "hash"
-
-    def before(*_: object, **__: object) -> None:
-        seen.append("before")
-
-    for hooks in (knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook):
-        hooks.add(seen.append)
-        assert not is_direct(launched(module.f_launch, same()))
-        hooks.remove(seen.append)
-        assert is_direct(launched(module.f_launch, same()))
-    changes: list[tuple[Any, str, Any]] = [
-        (knobs.runtime, "launch_enter_hook", seen.append),
-        (knobs.runtime, "debug", True),
-        (knobs.runtime, "add_stages_inspection_hook", stages),
-        (knobs.compilation, "instrumentation_mode", "other"),
-    ]
-    for where, name, value in changes:
-        usual = getattr(where, name)
-        setattr(where, name, value)
-        assert not is_direct(launched(module.f_launch, same((80, 1)))), name
-        assert not is_direct(launched(module.f_launch, same((80, 1)))), name
-        setattr(where, name, usual)
-        # What was compiled for who looked is not run now.
-        assert launched(module.f_launch, same((80, 1)))[4] == function, name
-        assert is_direct(launched(module.f_launch, same())), name
-    module.f_kernel.add_pre_run_hook(before)
-    assert not is_direct(launched(module.f_launch, same()))
-    assert seen == ["before"]
-
-
-def check_versions() -> None:
-    """Of a version of Triton that is not known, or another maker's GPU, nothing is taken."""
-    module = module_of(MATMUL)
-    for changed in (
-        mock.patch.object(module, "dt_versions", set[str]()),
-        mock.patch.object(torch.version, "hip", "7.0"),
-    ):
-        with changed:
-            launch = module.dt_launcher(module.f_kernel, AXES)
-        for _ in range(3):
-            assert not is_direct(launched(launch, same()))
-
-
-def check_interpreter() -> None:
-    module = module_of(MATMUL)
-    kernel = mock.MagicMock()
-    # There is no interpreter in this process: what it is asked for is all that there is to see.
-    with (
-        mock.patch.object(module, "dt_interpreted", True),
-        mock.patch.object(module, "dt_interpret") as interpret,
-    ):
-        launch = module.dt_launcher(kernel, AXES)
-        launch((3,), 1, 2, three=3)
-    interpret.assert_called_once_with(kernel, (3,), [1, 2], {"three": 3})
-
-
-def check_cleared() -> None:
-    """What Triton forgets is still there to be run; what it compiles again, too."""
-    module = module_of(MATMUL)
-    first = launched(module.f_launch, same())[4]
-    for one in (module.f_kernel, module.dt_chooser(module.f_kernel, AXES, ())(*same())[0]):
-        one.device_caches.clear()
-    assert launched(module.f_launch, same())[4] == first
-
-
-def check_many_shapes() -> None:
-    """No more calls are kept than fit, and those that are forgotten are launched all the same."""
-    module = module_of(MATMUL)
-    for stride in range(2, 4200):
-        launched(module.f_launch, same((stride, 1)))
-    launch = module.f_launch
-    known: dict[Any, Any] = inspect.getclosurevars(launch).nonlocals["known"]
-    assert 0 < len(known) <= 4096
-    assert launched(module.f_launch, same((2, 1)))[9 + 1] == 2
-
-
 def check_numbers() -> None:
     """Floats may be any, and what is passed is this call's; whole numbers choose no variant."""
     module = module_of(SCALED)
+    launch = launcher_of(module)
     A = Tensor((64, 64), (64, 1))
     functions: set[int] = set()
-    for number, (a, i) in enumerate(itertools.product((0.5, 1.0, 16.0), (1, 3, 16))):
+    for a, i in itertools.product((0.5, 1.0, 16.0), (1, 3, 16)):
         args = (A, 64, 1, A, 64, 1, a, i, 64, 64)
         names = module.f_kernel.arg_names[len(args) :]
         told = {"even": True, "real": tl.float32, "fours": True, "offset": tl.int32}
-        run = launched(module.f_launch, (args, {name: told[name] for name in names}))
-        assert run[15:17] == (a, i), run
-        assert is_direct(run) == (number > 2)
-        functions.add(run[4])
+        call = args, {name: told[name] for name in names}
+        noted = launch(call, 1)
+        for run in (ran.kept, again(noted, call, 1)):
+            assert run[15:17] == (a, i), run
+            functions.add(run[4])
     assert len(functions) == 1
 
 
 def check_threads() -> None:
     """Calls of several threads at once run what each would alone."""
     module = module_of(MATMUL)
+    launch = launcher_of(module)
     calls = [some_call(Random(seed)) for seed in range(60)]
-    expected = [launched(module.f_launch, call)[4] for call in calls]
+    expected = [launched(launch, call)[4] for call in calls]
     wrong: list[Any] = []
 
     def work(seed: int) -> None:
         order = [*range(len(calls))] * 5
         Random(seed).shuffle(order)
         for at in order:
-            run = launched(module.f_launch, calls[at])
+            run = launched(launch, calls[at])
             if (run[4], run[10]) != (expected[at], calls[at][0][1]):
                 wrong.append((at, run))
 

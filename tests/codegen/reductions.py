@@ -19,7 +19,7 @@ Tensor = torch.Tensor
 
 
 def summed(values: Floats, precision: Precision, extra: float = 0.0) -> Floats:
-    """The sums; `extra` is the share of all sizes that may be lost besides."""
+    """Return the sums; `extra` is the share of all sizes that may be lost besides."""
     steps = values.low.shape[-1] + 2
     sizes = torch.where(values.is_nan, 0.0, values.size).sum(-1)
     loss = sizes * ((steps * precision.unit) + extra)
@@ -40,7 +40,7 @@ def _nan_where(condition: Tensor, values: Floats) -> Floats:
 
 
 def product(values: Floats, precision: Precision) -> Floats:
-    """The products; anything where a part of one may be too large or lose digits."""
+    """Return the products; anything where a part of one may be too large or lose digits."""
     count = values.low.shape[-1]
     one = torch.ones(values.low.shape[:-1], dtype=torch.float64, device=values.low.device)
     total = Floats(one, one, torch.zeros_like(one, dtype=torch.bool))
@@ -58,7 +58,7 @@ def product(values: Floats, precision: Precision) -> Floats:
 
 
 def largest(values: Floats) -> Floats:
-    """The largest of each line; of none the smallest number there is."""
+    """Return the largest of each line; of none the smallest number there is."""
     shape = values.low.shape[:-1]
     if not values.low.shape[-1]:
         least = torch.full(shape, -inf, dtype=torch.float64, device=values.low.device)
@@ -68,12 +68,12 @@ def largest(values: Floats) -> Floats:
 
 
 def smallest(values: Floats) -> Floats:
-    """The smallest of each line."""
+    """Return the smallest of each line."""
     return negated(largest(negated(values)))
 
 
 def first_largest(values: Floats) -> tuple[Tensor, Tensor]:
-    """The index of the first largest of each line, and where there is no doubt about it."""
+    """Return the index of the first largest of each line, and where there is no doubt about it."""
     count = values.low.shape[-1]
     places = torch.arange(count, device=values.low.device)
     best = values.low.amax(-1, keepdim=True)
@@ -89,7 +89,7 @@ def first_largest(values: Floats) -> tuple[Tensor, Tensor]:
 
 
 def first_smallest(values: Floats) -> tuple[Tensor, Tensor]:
-    """The index of the first smallest of each line, and where there is no doubt about it."""
+    """Return the index of the first smallest of each line, and where there is no doubt about it."""
     return first_largest(negated(values))
 
 

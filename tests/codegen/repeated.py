@@ -13,7 +13,7 @@ from unittest import mock
 import torch
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
@@ -35,7 +35,17 @@ ATOMIC = (
 ADD = "Func f; In A, B; Var x, y; f[x, y] = A[x, y] + B[x, y]; f.block(x:1, y:64);"
 ADD_PROGRAM = load(Source("test.dt", ADD))
 LAYOUTS = (Layout.PLAIN, Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED)
+SEVERAL = (
+    "Func f, t, u; In A; Var x; RVar y; t[x] = rmax(A[x, y], y); u[x] = t[x] * 2;"
+    "f[x, y] = A[x, y] - reshape(t[x], x, 1); t.fuse_at(f, x); u.fuse_at(f, x);"
+    "f.compile(t, u); f.block(x:4); f.tensorize(x:0, y:16);"
+)
+IN_PLACE = (
+    "Func f, h into H; In A, H; SIn s; Var x, y; h[x, y] = H[x, y] + A[x, y] * s;"
+    "f[x, y] = h[x, y] * 2; h.fuse_at(f, x); f.compile(h); f.block(x:4); f.tensorize(x:0, y:16);"
+)
 Launches = list[tuple[Any, ...]]
+Results = torch.Tensor | tuple[torch.Tensor, ...]
 made = set[int]()  # the addresses of all memory that was asked for
 
 
@@ -43,7 +53,7 @@ def generated(text: str) -> tuple[Program, ModuleType]:
     """Load a file that takes the CPU for a GPU."""
     program = load(Source("test.dt", text))
     made = code_of(judge(program, DIRECTIVES).scheduled).text
-    for one in ("tensor.is_cuda", "tensors[0].is_cuda"):
+    for one in ("tensor.is_cuda", "outs[0].is_cuda"):
         assert one in made
         made = made.replace(one, one.replace("cuda", "cpu"))
     module: Any = anew(made)
@@ -55,6 +65,11 @@ def empty(shape: Any, strides: Any, dtype: torch.dtype) -> torch.Tensor:
     """Return memory of the CPU, which checks its arguments as strictly as that of a GPU."""
     assert [type(shape), type(strides)] == [tuple, tuple]
     return torch.empty_strided(shape, strides, dtype=dtype)
+
+
+def plans_in(module: ModuleType) -> list[str]:
+    """Return the functions of a file, by the plans that it has."""
+    return [one["function"] for name, one in vars(module).items() if name.endswith("_plan")]
 
 
 def is_current(_: torch.device) -> bool:
@@ -73,14 +88,14 @@ def noted(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     return make_one
 
 
-def launched(call: Callable[[], torch.Tensor]) -> tuple[Launches, torch.Tensor]:
-    """Return what a call launches, and its result."""
+def launched(call: Callable[[], Any]) -> tuple[Launches, Any]:
+    """Return what a call launches, and its result or results."""
     ran.all.clear()
     out = call()
     return [*ran.all], out
 
 
-def named(launches: Launches, inputs: Sequence[torch.Tensor], out: torch.Tensor) -> list[Any]:
+def named(launches: Launches, inputs: Sequence[torch.Tensor], out: Results) -> list[Any]:
     """Return the grids, kernels and arguments of launches.
 
     The numbers of tensors take the place of their addresses.
@@ -97,7 +112,8 @@ def named(launches: Launches, inputs: Sequence[torch.Tensor], out: torch.Tensor)
         return address
 
     found = [(*run[:5], run[5], *map(told, run[9:])) for run in launches]
-    return [*found, told(out), out.shape, out.stride(), out.dtype]
+    outs = out if isinstance(out, tuple) else (out,)
+    return [*found, *((told(one), one.shape, one.stride(), one.dtype) for one in outs)]
 
 
 @contextmanager
@@ -114,12 +130,15 @@ def seen(module: ModuleType) -> Generator[list[str]]:
         yield found
 
 
-def is_same(module: ModuleType, inputs: Sequence[Any], function: str = "f") -> None:
-    """Check that a call launches what the whole wrapper would launch."""
+def is_same(module: ModuleType, inputs: Sequence[Any], function: str = "f", **by_name: Any) -> None:
+    """Check that a call launches the same as the function that keeps nothing."""
     f = getattr(module, function)
-    got, wanted = launched(lambda: f(*inputs)), launched(lambda: f.__wrapped__(*inputs))
+    got = launched(lambda: f(*inputs, **by_name))
+    wanted = launched(lambda: f.__wrapped__(*inputs, **by_name))
     assert got[0], "nothing was launched"
-    tensors = [one for one in inputs if isinstance(one, torch.Tensor)]
+    given = [*inputs, *by_name.values()]
+    outs: list[Any] = [*given.pop()] if isinstance(by_name.get("out"), tuple) else []
+    tensors = [one for one in (*given, *outs) if isinstance(one, torch.Tensor)]
     first, second = (str(named(launches, tensors, out)) for launches, out in (got, wanted))
     assert first == second  # as texts, since 0.0 is equal to -0.0
 

@@ -10,7 +10,7 @@ from itertools import product
 
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
-from dtpoly.ring.memory import RaceError
+from dtpoly.ring.ring_memory import RaceError
 from dtpoly.schedule.legality import judge
 from tests.codegen.inputs import Recipe
 from tests.codegen.listings import FILES

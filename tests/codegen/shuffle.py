@@ -6,7 +6,7 @@ from random import Random
 from typing import ClassVar
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.schedule.arguments import Integer
+from dtpoly.schedule.argument_kinds import IntegerKind
 from dtpoly.schedule.primitive import Parameter, Primitive
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Loop, Node, Sequence
@@ -14,7 +14,7 @@ from dtpoly.schedule.tree import Loop, Node, Sequence
 
 @dataclass(frozen=True, slots=True)
 class Shuffle(Primitive):
-    """Any order of loops that stand directly inside of each other, by a seed.
+    """Put loops that stand directly inside of each other into any order, by a seed.
 
         for x: for y: S  -->  for y from the end: for x counting x + y: S
 
@@ -22,7 +22,7 @@ class Shuffle(Primitive):
     """
 
     name: ClassVar[str] = "shuffle"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("seed", Integer(0, 10**6)),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("seed", IntegerKind(0, 10**6)),)
 
     seed: int
 
@@ -49,14 +49,14 @@ def _shuffled(random: Random, node: Node) -> Node:
 
 
 def _band(node: Loop) -> Iterator[Loop]:
-    """The loop, and those that stand directly inside of each other below it."""
+    """Yield the loop, and those that stand directly inside of each other below it."""
     yield node
     if isinstance(node.child, Loop):
         yield from _band(node.child)
 
 
 def _counting(random: Random, loop: Loop, around: list[Loop]) -> Loop:
-    """The loop as it is, backwards, or counting from where one around it is."""
+    """Return the loop as it is, backwards, or counting from where one around it is."""
     own = Affine(((loop.axis.name, 1),))
     match random.randrange(4):
         case 0:

@@ -7,7 +7,7 @@ need be there, in a process in which Triton does not interpret.
 import json
 from random import Random
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
@@ -24,7 +24,7 @@ RANDOM = 12
 
 
 def random_product(seed: int) -> str:
-    """A product of which some warps load for others, in any of the forms that there are."""
+    """Return a product of which some warps load for others, in any of the forms that there are."""
     random = Random(f"specialized {seed}")
     is_rough = random.random() < 0.4
     columns = (32, 64, 128) if is_rough else (16, 32, 64, 128)

@@ -6,7 +6,7 @@ code asks for that. None of the GPUs need be there, in a process in which Triton
 
 import json
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge

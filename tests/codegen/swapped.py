@@ -8,7 +8,7 @@ import json
 import re
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge

@@ -9,7 +9,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
-from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from dtpoly.schedule.legality import judge
 from tests.codegen.inputs import Inputs
 from tests.codegen.running import compared, imported

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
@@ -11,6 +11,7 @@ from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from tests.cli.process import told_by
 from tests.codegen.joined import TARGETS
+from tests.codegen.plans import launches_in
 from tests.codegen.running import imported
 
 COPIES = (
@@ -38,13 +39,14 @@ def test_a_product_of_copies(x: int, k: int, y: int) -> None:
 
 def test_there_is_one_launch_of_both() -> None:
     text = generated(COPIES).text
-    calls = [line.strip() for line in text.splitlines() if "_launch(" in line]
-    assert calls == ["g_h_launch(", "f_launch("]
-    assert text.count("dt_launcher(") == 3  # how it is made, and these two
+    first, second = launches_in(text)
+    assert [first["kernel"], second["kernel"]] == ["g_h_kernel", "f_kernel"]
+    assert ["before" in one for one in (first, second)] == [True, False]
+    assert text.endswith("\nf = dt_function(f_plan, g_h_kernel, f_kernel)\n")
 
 
 def test_names_that_the_launch_needs() -> None:
-    """What the file calls its own things, a source may call so, too."""
+    """A source may use the names that the file has for its own functions."""
     text = (
         "Func after, programs, g_h; In even, before; Var x;"
         "after[x] = even[x] + 1.0; programs[x] = before[x] * 2.0;"
@@ -92,7 +94,7 @@ def test_each_gpu_has_code_for_it() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        # One wrapper needs the second kernel, and not the first.
+        # One function needs the second kernel, and not the first.
         "Func f0, f1, f2, f3; In A; Var k; f0[k] = A[k] + 1.0; f1[k] = f0[k] * 2.0;"
         "f2[k] = f0[k] * 3.0; f3[k] = f1[k] + f2[k]; f0.fuse_at(f2, k, recompute);"
         "f2.beside(f0); f2.compile(); f3.compile();",
@@ -104,7 +106,7 @@ def test_each_gpu_has_code_for_it() -> None:
         "g.compile(); f.beside(g);",
     ],
 )
-def test_a_wrapper_that_needs_one_of_them(text: str) -> None:
+def test_a_function_that_needs_one_of_them(text: str) -> None:
     checked = check(Source("f.dt", text))
     assert checked.verdict is not None
     with pytest.raises(DtpolyError) as refused:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.running import compared, imported
 
@@ -25,4 +25,4 @@ def test_a_single_value_meets_a_tile_of_the_best_ones(best: str, sizes: dict[str
     for data in Data:
         inputs = Recipe(layout=Layout.SLICED, data=data).inputs(program, sizes)
         compared(imported(made.text), program, made.stages.outputs, inputs, sizes)
-    assert verify(program, made.text).verdict is Verdict.PROVED
+    assert verify(program, made.text).verdict is LayerVerdict.PROVED

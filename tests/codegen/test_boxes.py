@@ -4,14 +4,15 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.compile import load
+from dtpoly.carried import memory
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.vain import vain
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.cli.process import told_by
 from tests.codegen.boxed import RANDOM, TILE, random_product
 from tests.codegen.inputs import Recipe
@@ -38,7 +39,7 @@ def warned(text: str) -> list[str]:
 
 
 def stored(text: str) -> list[str]:
-    """The lines that cut a tile and store it through a descriptor, without their breaks."""
+    """Return the lines that cut a tile and store it through a descriptor, without their breaks."""
     body = generated(text).text.partition("if f_blocks is not None:")[2].partition("else:")[0]
     joined = " ".join(body.split()).replace("( ", "(").replace(", )", ")").replace(" )", ")")
     return joined.replace(") f_", ")\nf_").splitlines()
@@ -108,7 +109,7 @@ def test_random_products(seed: int) -> None:
     text = random_product(seed)
     program, made = load(Source("f.dt", text)), generated(text)
     assert "tl.split(" in made.text
-    assert verify(program, made.text, seconds=60).verdict is Verdict.PROVED
+    assert verify(program, made.text, seconds=60).verdict is LayerVerdict.PROVED
     for sizes in ((8, 136, 72), (133, 8, 40), (1, 24, 17), (40, 37, 24)):
         given: dict[str, int] = dict(zip(("b", "m", "n", "k"), (3, *sizes), strict=True))
         here = {label.name: given[label.name] for label in program.labels}
@@ -130,8 +131,8 @@ def test_what_has_no_descriptor_is_stored_by_addresses() -> None:
 def test_boxes_of_less_than_16_bytes_have_no_descriptor() -> None:
     made = imported(generated(f"{PRODUCT} f.store(n:4);").text)
     A, B = torch.randn(20, 40), torch.randn(40, 36)
-    assert made.dt_descriptor(*made.dt_blocks(A, (16, 4))) is not None
-    assert made.dt_descriptor(*made.dt_blocks(A.half(), (16, 4))) is None
+    assert memory.dt_descriptor(A, (16, 4), (0, 1)) is not None
+    assert memory.dt_descriptor(A.half(), (16, 4), (0, 1)) is None
     torch.testing.assert_close(made.f(A, B), A @ B)
     torch.testing.assert_close(made.f(A.half(), B.half()), (A @ B).half(), rtol=1e-2, atol=1e-2)
 

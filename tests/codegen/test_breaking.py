@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from dtpoly.codegen.breaking import WIDTH, broken
-from dtpoly.codegen.layout import call, fitted, joined, tuple_of
+from dtpoly.codegen.python_layout import call, fitted, joined, tuple_of
 from dtpoly.generate import code_of
 from tests.codegen.cases import random_case, verdict
 
@@ -13,7 +13,7 @@ LONG = "a_name_of_some_length_that_stands_for_a_tile"
 
 
 def flat(lines: list[str]) -> str:
-    """What the lines say, however they are laid out."""
+    """Return what the lines say, however they are laid out."""
     text = "\n".join(lines)
     return ast.dump(ast.parse(f"{text}\n    pass" if text.endswith(":") else text))
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from dtpoly.checking import check
 from dtpoly.codegen.called import called, helpers
-from dtpoly.codegen.functions import TEXTS
+from dtpoly.codegen.operation_spelling import TEXTS
 from dtpoly.codegen.triton_text import kernel_lines
-from dtpoly.compile import check
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
 from dtpoly.ir.kernel import TileKernel
@@ -21,14 +21,14 @@ EVERY = 60
 
 
 def kernels(source: Source) -> tuple[TileKernel, ...]:
-    """The kernels of a file."""
+    """Return the kernels of a file."""
     checked = check(source)
     assert checked.verdict is not None
     return code_of(checked.verdict.scheduled).stages.kernels
 
 
 def in_text(kernel: TileKernel) -> frozenset[str]:
-    """The functions whose names stand in the text of a kernel."""
+    """Return the functions whose names stand in the text of a kernel."""
     words = {word for line in kernel_lines(kernel) for word in re.findall(r"\w+", line.text)}
     return frozenset(words & TEXTS.keys())
 

@@ -14,7 +14,7 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives
 from tests.cli.process import python_path
 from tests.codegen.cases import (
     Outcome,
@@ -71,7 +71,7 @@ def test_how_kernels_are_launched_and_where_rows_begin_changes_nothing(first: in
 
 
 def ordinary_and_long(firsts: range) -> list[object]:
-    """The first one for every run, the others for the longer suite."""
+    """Return the first one for every run, the others for the longer suite."""
     return [firsts[0], *(pytest.param(one, marks=pytest.mark.long) for one in firsts[1:])]
 
 

@@ -8,8 +8,8 @@ from dtpoly.generate import code_of
 from tests.cli.process import told_by
 from tests.codegen.cases import random_case, verdict
 
-# Random kernels that Triton refused, with loops over all of a size and over a block of it.
-REFUSED = (47, 65, 126, 203, 225, 381)
+# Random kernels with loops over all of a size and over a block of it, as Triton refused some once.
+REFUSED = (47, 126, 203, 225, 400, 405)
 
 
 @pytest.mark.parametrize("seed", REFUSED)

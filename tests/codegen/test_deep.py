@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import dtpoly
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.plan.kernel_files import unit_with_plans
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from dtpoly.verify.triton.unit.depth import check_depth
-from dtpoly.verify.triton.unit.unit import read_unit
 
 
 def chain(part: str, operator: str, count: int = 180) -> str:
@@ -63,8 +63,9 @@ def test_a_deep_value_is_cut_into_parts(text: str) -> None:
     with deep_recursion():
         made = code_of(judge(program, DIRECTIVES).scheduled).text
         verdict = verify(program, made).verdict
-    check_depth(read_unit(made))
-    assert verdict is Verdict.PROVED
+    unit, _ = unit_with_plans(made)
+    check_depth(unit)
+    assert verdict is LayerVerdict.PROVED
 
 
 def test_a_deep_value_in_python(tmp_path: Path) -> None:

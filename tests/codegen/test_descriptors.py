@@ -3,12 +3,14 @@
 import pytest
 import torch
 
-from dtpoly.compile import load
+from dtpoly.carried import memory
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.vain import vain
+from tests.codegen.plans import launches_in, plans_in
 from tests.codegen.running import imported
 
 PRODUCT = """
@@ -25,7 +27,7 @@ def generated(text: str) -> Code:
 
 
 def described(text: str) -> list[tuple[str, tuple[int, ...]]]:
-    """Of all kernels the tensors that are loaded in blocks."""
+    """Return the tensors that are loaded in blocks, of all kernels."""
     kernels = generated(text).stages.kernels
     return [(one.tensor, one.block) for kernel in kernels for one in kernel.described]
 
@@ -87,11 +89,11 @@ def test_where_values_pass_through_memory_no_blocks_take_turns() -> None:
     assert [one.title for one in vain(judged.scheduled, made.stages, DIRECTIVES)] == [
         "'persistent' changes nothing here"
     ]
-    assert "dt_turns" not in made.text
+    assert [one for one in launches_in(made.text) if "turns" in one] == []
 
 
 def test_full_tiles_alone_may_be_boxes() -> None:
-    """What is beyond the end would be 0, and here it has to be minus infinity."""
+    """A descriptor gives 0 beyond the end, and here it has to be minus infinity."""
     text = "Func f; In A; Var x; RVar y; f[x] = rmax(A[x, y], y); f.block(y:64); f.tensorize(y:32);"
     made = generated(f"{text} f.descriptor(A);")
     assert described(f"{text} f.descriptor(A);") == [("A", (1, 32))]
@@ -111,7 +113,7 @@ SHIFTED = "f.block(m:32, n:32); f.tensorize(m:0, n:0, k:32); f.descriptor(A, B);
     ],
 )
 def test_a_label_that_is_shorter_than_an_axis_ends_before_it(body: str) -> None:
-    """What is beyond a label's end is no 0 then, though it is inside of the tensor."""
+    """Elements beyond a label's end are not 0 then, since they are inside of the tensor."""
     text = f"Func f; In A, B; Var m, n; RVar k; f[m, n] = {body}; {SHIFTED}"
     made = generated(text)
     assert described(text)
@@ -158,10 +160,9 @@ def test_tensors_that_no_descriptor_describes(text: str) -> None:
 
 def test_what_can_be_described() -> None:
     """The conditions of the copy engine, which counts in 32 bits."""
-    made = imported(generated(PRODUCT).text)
 
     def blocks(tensor: torch.Tensor, block: tuple[int, ...]) -> object:
-        return made.dt_descriptor(*made.dt_blocks(tensor, block))
+        return memory.dt_descriptor(tensor, block, (0, 1))
 
     A = torch.ones(8, 64)
     assert blocks(A, (4, 4)) is not None
@@ -190,19 +191,20 @@ g.compile(); f.block(x:4); f.tensorize(x:0, y:16); f.descriptor(g); f.compile();
 def test_memory_between_kernels_is_aligned_for_it() -> None:
     made = generated(COPIED)
     assert described(COPIED) == [("g", (4, 16))]
+    (between,) = plans_in(made.text)["f"]["between"].values()
+    assert between["pitched"]
     module = imported(made.text)
     A = torch.randn(19, 7)
     torch.testing.assert_close(module.f(A), 2 * A.t())
     for shape in ((7, 19), (3, 1), (5, 4)):
-        rows = module.dt_rows(shape, torch.float32, torch.device("cpu"))
+        rows = memory.dt_memory({"pitched": True}, shape, torch.float32, torch.device("cpu"))
         assert rows.shape == shape
         assert rows.stride(0) % 4 == 0
 
 
 def test_long_rows_begin_where_lines_of_memory_do() -> None:
-    module = imported(generated(COPIED).text)
     for dtype, length in ((torch.float16, 4100), (torch.float32, 257), (torch.int8, 1024)):
-        rows = module.dt_rows((3, length), dtype, torch.device("cpu"))
+        rows = memory.dt_memory({"pitched": True}, (3, length), dtype, torch.device("cpu"))
         assert rows.shape == (3, length)
         assert rows.stride(0) * dtype.itemsize % 128 == 0
         assert (rows.stride(0) - length) * dtype.itemsize < 128

@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, FLOATS, INTEGERS, DType
-from dtpoly.algorithm.operations import OPERATIONS, REDUCTIONS, Result
+from dtpoly.algorithm.operations import OPERATIONS, REDUCTIONS, ResultRule
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import has_errors
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
-from dtpoly.reference.values import TORCH_DTYPE
-from dtpoly.schedule.check import check_schedule
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from dtpoly.schedule.legality import judge
+from dtpoly.schedule.static_checks import check_schedule
 from tests.codegen.inputs import Inputs, Layout, Recipe
 from tests.codegen.running import Checked, compared, imported
 from tests.schedule.told import read
@@ -85,7 +85,7 @@ def numbers(dtype: DType, other: bool = False) -> torch.Tensor:
     return table.to(theirs).contiguous()
 
 
-WHOLE = [o for o in OPERATIONS if o.result is Result.PROMOTED and o.name != "neg"]
+WHOLE = [o for o in OPERATIONS if o.result is ResultRule.PROMOTED and o.name != "neg"]
 
 
 @some_ways
@@ -141,7 +141,7 @@ def test_casts(target: DType, way: str) -> None:
 
 @some_ways
 def test_a_cast_rounds(way: str) -> None:
-    """What is between two numbers of a type is none of them any more."""
+    """A value between two numbers of a type becomes one of them."""
     for dtype in FLOATS:
         body = f"cast(cast(A[x, y], {dtype}), f32) - A[x, y]"
         run(f"Func f; In A: f32; RVar x, y; f[x, y] = {body}; {WAYS[way]}")

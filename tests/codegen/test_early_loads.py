@@ -33,17 +33,17 @@ ROW = Load("T_tile", "T", (M,), (IN_M,), ("m",), 0, F32)
 
 
 def steps(*instructions: Instruction) -> tuple[Step, ...]:
-    """A body."""
+    """Return a body."""
     return tuple(Step(one, "") for one in instructions)
 
 
 def loop(*body: Instruction, stop: Affine = SIZE) -> ForLoop:
-    """A loop over k."""
+    """Return a loop over k."""
     return ForLoop("k", Affine(), stop, 1, steps(*body))
 
 
 def after(*instructions: Instruction) -> tuple[Step, ...]:
-    """What a body becomes where `x_start` is an index of T."""
+    """Return what a body becomes where `x_start` is an index of T."""
     extents = {"T": (frozenset({"size"}),)}
     return with_early_loads(steps(*instructions), extents, {"x_start": LAST})
 

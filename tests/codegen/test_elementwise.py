@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
-from dtpoly.reference.operations import ELEMENTWISE
-from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.reference.labelled_operations import ELEMENTWISE
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from tests.codegen.elementwise import ONE, THREE, TWO, applied
 from tests.codegen.floats import DOUBLE, SINGLE, Floats, Precision, perhaps_rounded, point
 from tests.codegen.reductions import (

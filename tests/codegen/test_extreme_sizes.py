@@ -5,7 +5,7 @@ import pytest
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 from tests.schedule.told import read
@@ -41,7 +41,7 @@ f2.split(y:yi/3); f2.tensorize(k:4, x:2); f0.fuse_at(f1, x); f1.fuse_at(f2, y); 
 
 
 def emitted(text: str) -> str:
-    """The file of a Program."""
+    """Return the file of a Program."""
     return code_of(judge(read(text), DIRECTIVES).scheduled).text
 
 
@@ -51,14 +51,14 @@ def test_sizes_are_multiplied_in_64_bits(name: str) -> None:
     assert ", tl.int64)" in text
     (report,) = verify(read(MULTIPLIED[name]), text).functions
     found = {layer.name: layer.verdict for layer in report.layers}
-    assert found["overflow"] is Verdict.PROVED
+    assert found["overflow"] is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", FAR)
 def test_large_numbers_are_added_in_64_bits(name: str) -> None:
     (report,) = verify(read(FAR[name]), emitted(FAR[name])).functions
     found = {layer.name: layer.verdict for layer in report.layers}
-    assert found["overflow"] is Verdict.PROVED
+    assert found["overflow"] is LayerVerdict.PROVED
 
 
 def test_a_remainder_stays_as_narrow_as_its_size() -> None:
@@ -88,4 +88,4 @@ def test_nothing_is_read_of_an_empty_tensor(sizes: tuple[int, int, int]) -> None
 def test_reads_of_empty_tensors_are_proved_to_be_none() -> None:
     (report,) = verify(read(FUSED), emitted(FUSED)).functions
     found = {layer.name: layer.verdict for layer in report.layers}
-    assert found["bounds"] is Verdict.PROVED
+    assert found["bounds"] is LayerVerdict.PROVED

@@ -6,7 +6,7 @@ import torch
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.autoschedule.schedules import schedules
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
@@ -14,7 +14,7 @@ from dtpoly.reference.run import run
 from dtpoly.remarks import remarked_soon
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.autoschedule.asked import call_of
 from tests.codegen.running import imported
 
@@ -51,7 +51,7 @@ def test_max_pooling(schedule: str, shape: tuple[int, ...]) -> None:
     module, X = imported(text), torch.randn(shape)
     assert torch.equal(module.f(X), functional.max_pool2d(X, 3, stride=2))
     if shape[0] == 1:
-        assert verify(program, text).verdict is Verdict.PROVED
+        assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -60,7 +60,7 @@ def test_average_pooling_with_a_rim(schedule: str) -> None:
     module, X = imported(text), torch.randn(2, 9, 12)
     expected = functional.avg_pool2d(X[:, None], 3, stride=2, padding=1)[:, 0]
     torch.testing.assert_close(module.f(X, h=5, w=6), expected)
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
     assert "X_shape_0" not in text  # only two axes have a rim
 
 
@@ -78,7 +78,7 @@ def test_products(schedule: str) -> None:
     program, text = made(CHANNELS + schedule)
     module, X, W = imported(text), torch.randn(7, 5), torch.randn(8, 5)
     torch.testing.assert_close(module.f(X, W), X @ W.T)
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 def test_a_size_that_is_fixed_is_a_number_in_the_kernel() -> None:
@@ -128,7 +128,7 @@ def test_refused(
 def test_an_axis_that_is_read_at_a_fixed_label_and_numbers(
     indices: tuple[str, ...], size: int
 ) -> None:
-    """Halves of an axis, pairs, an axis from its end: the wrapper takes what the reference does."""
+    """Halves and pairs of an axis, and its end: the function takes what the reference does."""
     reads = " + ".join(f"X[b, {index}] * {at + 1}" for at, index in enumerate(indices))
     program, text = made(f"Func f; In X; Var b, c: {size}; f[b, c] = {reads};")
     module, taken = imported(text), 0
@@ -143,7 +143,7 @@ def test_an_axis_that_is_read_at_a_fixed_label_and_numbers(
         taken += 1
         torch.testing.assert_close(module.f(X).double(), expected, atol=1e-5, rtol=1e-5)
     assert taken > 0
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 def test_what_differs_in_one_number_is_refuted() -> None:
@@ -153,7 +153,7 @@ def test_what_differs_in_one_number_is_refuted() -> None:
         ("r <= 2", "r <= 1"),
     ):
         assert old in text
-        assert verify(program, text.replace(old, new)).verdict is not Verdict.PROVED
+        assert verify(program, text.replace(old, new)).verdict is not LayerVerdict.PROVED
 
 
 CONV = (
@@ -182,7 +182,7 @@ def test_loops_of_fixed_sizes_are_one_with_others(loops: str, end: str) -> None:
             [torch.einsum("brsc,orsc->bo", A[:, h : h + 3], W) for h in range(rows - 2)], 1
         )
         torch.testing.assert_close(module.f(A, W), expected, atol=1e-4, rtol=1e-4)
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
     for old, new in (
         (end, end.replace("3 * ", "2 * ").replace("6", "5").replace("(0, 2 *", "(0, 3 *")),
         ("// c_steps % 2", "// c_steps % 3"),
@@ -193,7 +193,10 @@ def test_loops_of_fixed_sizes_are_one_with_others(loops: str, end: str) -> None:
         ("step % 2", "step % 3"),
     ):
         if old in text and old != new:
-            assert verify(program, text.replace(old, new)).verdict is not Verdict.PROVED, (old, new)
+            assert verify(program, text.replace(old, new)).verdict is not LayerVerdict.PROVED, (
+                old,
+                new,
+            )
 
 
 def test_the_autoscheduler_flattens_loops_of_fixed_sizes() -> None:
@@ -207,7 +210,7 @@ def test_the_autoscheduler_flattens_loops_of_fixed_sizes() -> None:
     program = load(source)
     assert (
         verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
-        is Verdict.PROVED
+        is LayerVerdict.PROVED
     )
 
 
@@ -218,7 +221,7 @@ def test_pools_are_scheduled(text: str) -> None:
     chosen = " ".join(show_directive(line.directive) for line in best.lines)
     program = load(Source("test.dt", text + chosen))
     made_text = code_of(judge(program, DIRECTIVES).scheduled).text
-    assert verify(program, made_text).verdict is Verdict.PROVED
+    assert verify(program, made_text).verdict is LayerVerdict.PROVED
     X = torch.randn(1, 9, 12)
     module = imported(made_text)
     if text == POOL:

@@ -8,6 +8,7 @@ from dtpoly.ir.kernel import ForLoop
 from dtpoly.ir.parts import inside
 from dtpoly.schedule.legality import judge
 from dtpoly.vain import vain
+from tests.codegen.plans import launches_in
 from tests.codegen.running import imported
 from tests.codegen.test_descriptors import described, generated
 from tests.verify.texts import written
@@ -51,7 +52,7 @@ FORMS = {
 
 
 def flat(text: str) -> list[tuple[str, ...]]:
-    """The labels of each loop that is several."""
+    """Return the labels of each loop that is several."""
     kernels = generated(text).stages.kernels
     steps = (one for kernel in kernels for one in inside(kernel.body))
     return [one.over for one in steps if isinstance(one, ForLoop) and one.over]
@@ -72,8 +73,9 @@ def test_convolutions(form: str) -> None:
 def test_lanes_that_overhang_are_loaded_in_blocks() -> None:
     directives, _ = FORMS["filters as rows, in blocks"]
     assert described(CONV + directives) == [("A", (2, 4, 4, 16)), ("W", (64, 1, 1, 16))]
-    text = generated(CONV + directives).text
-    assert "dt_turned(dt_blocks(W, (64, 1, 1, 16)), (1, 2, 0, 3))" in text
+    (launch,) = launches_in(generated(CONV + directives).text)
+    W = {"of": "W", "block": (64, 1, 1, 16), "axes": (1, 2, 0, 3)}
+    assert launch["descriptors"]["W_blocks"] == W
 
 
 def test_lanes_that_something_else_looks_at_are_not() -> None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from dtpoly.codegen.module import SHARED_BELOW
+from dtpoly.plan.runtime_text import FIRST, LAST
 from tests.codegen.listings import FILES, PRODUCTS, WITH_KERNELS, code
 from tests.conftest import Golden
 
-# With what the functions of a file share; the others without it.
+# From its first line on, but without the runtime; of the others only kernels and plans.
 WHOLE = ("softmax",)
 
 
@@ -14,9 +14,13 @@ WHOLE = ("softmax",)
 @pytest.mark.parametrize("name", FILES)
 def test_kernels(name: str, golden: Golden) -> None:
     text = code(name).text
-    if name not in WHOLE:
-        text = text[text.index("@triton.jit\n") : text.index(f"\n\n{SHARED_BELOW}")] + "\n"
-    golden(f"codegen/{name}.py.txt", text)
+    kernels, _, rest = text.partition(FIRST)
+    kernels = kernels.rstrip("\n") + "\n"
+    if name in WHOLE:
+        shown = f"{kernels}\n\n{rest.partition(LAST)[2].lstrip()}"
+    else:
+        shown = kernels[kernels.index("@triton.jit\n") :]
+    golden(f"codegen/{name}.py.txt", shown)
 
 
 @pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])

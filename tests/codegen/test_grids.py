@@ -13,7 +13,7 @@ from dtpoly.poly.axes import Axis
 from dtpoly.poly.launched import numbered
 from dtpoly.schedule.legality import judge, judge_state
 from dtpoly.schedule.state import State
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.schedule.told import MAP, TWO, read
 
 Grid = tuple[Axis, ...]
@@ -22,13 +22,13 @@ ALIKE = "Func f; In A; Var x; RVar k; f[x] = rsum(A[k], k) * A[x]; f.compile(); 
 
 
 def axis(name: str, label: str, step: int, outer: str = "", extent: int | None = None) -> Axis:
-    """An axis of a label, within blocks of another one if that is given."""
+    """Return an axis of a label, within blocks of another one if that is given."""
     origin = Affine(((outer, 1),)) if outer else Affine()
     return Axis(name, label, Affine(((label, 1),)), step, origin, extent)
 
 
 def laid_out(text: str, change: Callable[[Grid], Grid]) -> State:
-    """The schedule of a text with another grid."""
+    """Return the schedule of a text with another grid."""
     state = judge(read(text), DIRECTIVES).scheduled
     kernels = (replace(kernel, grid=change(kernel.grid)) for kernel in state.kernels)
     return replace(state, kernels=tuple(kernels))
@@ -70,7 +70,7 @@ def test_programs_without_work_do_nothing(name: str) -> None:
     verdict = judge_state(laid_out(*RIGHT[name]))
     assert verdict.is_legal
     report = verify(verdict.scheduled.program, code_of(verdict.scheduled).text)
-    assert report.verdict is Verdict.PROVED, report
+    assert report.verdict is LayerVerdict.PROVED, report
 
 
 # Legal, but the number of a program does not tell where it stands.

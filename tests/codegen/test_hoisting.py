@@ -17,7 +17,7 @@ from dtpoly.ir.kernel import (
     Store,
 )
 from dtpoly.ir.kernel_text import show_steps
-from dtpoly.ir.tile_values import Call, Converted, Number, Place, Value, Variable
+from dtpoly.ir.tile_values import Call, Converted, IndexValue, LiteralNumber, Value, Variable
 from tests.codegen.listings import code
 
 M, K = Affine((("m", 1),)), Affine((("k", 1),))
@@ -25,33 +25,33 @@ F32 = DType.F32
 
 
 def steps(*instructions: Instruction) -> tuple[Step, ...]:
-    """A body."""
+    """Return a body."""
     return tuple(Step(one, "") for one in instructions)
 
 
 def loop(name: str, *body: Instruction) -> ForLoop:
-    """A loop."""
+    """Return a loop."""
     return ForLoop(name, Affine(), Affine((("size", 1),)), 1, steps(*body))
 
 
 def shown(body: tuple[Step, ...]) -> list[str]:
-    """The instructions, those of loops indented."""
+    """Return the instructions, those of loops indented."""
     return list(show_steps(body))
 
 
 def load(*indices: Affine) -> Load:
-    """A tile of A."""
+    """Return a tile of A."""
     axes = tuple(dict.fromkeys(n for i in indices for n in i.labels if n == "m"))
     return Load("A_tile", "A", indices, (), axes, None, F32)
 
 
 def times(left: Value, right: Value) -> Call:
-    """A product of tiles along m."""
+    """Return a product of tiles along m."""
     return Call("mul", (left, right), ("m",), F32)
 
 
 def of(name: str) -> Variable:
-    """A tile along m."""
+    """Return a tile along m."""
     return Variable(name, ("m",), F32)
 
 
@@ -120,7 +120,7 @@ def test_not_again_once_an_operand_has_changed() -> None:
 def test_division_of_whole_numbers_stays_in_its_loop() -> None:
     """It would fail where the loop runs zero times."""
     part = Call("div", (of("a"), of("b")), ("m",), DType.I32)
-    value = Call("add", (part, Number(1)), ("m",), DType.I32)
+    value = Call("add", (part, LiteralNumber(1)), ("m",), DType.I32)
     before = steps(loop("k", Accumulate("acc", "rsum", value, ("m",), DType.I32)))
     assert hoisted(before, frozenset({"m", "a", "b"})) == before
 
@@ -134,8 +134,8 @@ def test_an_index_that_counts_from_where_it_stands() -> None:
 def test_what_cancels_leaves_an_index_as_wide_as_offsets() -> None:
     """Of `y` and what loops count, which has 32 bits, the first is multiplied by a stride."""
     start, y = Affine((("y_start", 1),)), Affine((("y", 1),))
-    at_y = Let("y", Converted(Place(start, ()), (), OFFSET), ())
-    twice = Let("twice", Converted(Place(start.scaled(2), ()), (), OFFSET), ())
+    at_y = Let("y", Converted(IndexValue(start, ()), (), OFFSET), ())
+    twice = Let("twice", Converted(IndexValue(start.scaled(2), ()), (), OFFSET), ())
     index = y.scaled(3) - Affine((("twice", 1),), 7)
     known = loop("y_start", at_y, twice, load(index), load(start - y))
     assert shown(without_detours(steps(known)))[3:] == [
@@ -149,9 +149,9 @@ def test_what_cancels_leaves_an_index_as_wide_as_offsets() -> None:
 def test_what_cancels_leaves_no_size_alone() -> None:
     """A size may have 32 bits; and only what is as wide as offsets stands for an index."""
     n = Affine((("n", 1),))
-    twice = Let("twice", Converted(Place(n.scaled(2), ()), (), OFFSET), ())
+    twice = Let("twice", Converted(IndexValue(n.scaled(2), ()), (), OFFSET), ())
     body = steps(twice, load(Affine((("twice", 1),)) - n))
     assert without_detours(body, ["n"]) == body
-    narrow = Let("m", Converted(Place(n, ()), (), DType.I8), ())
+    narrow = Let("m", Converted(IndexValue(n, ()), (), DType.I8), ())
     body = steps(narrow, load(M - n))
     assert without_detours(body) == body

@@ -1,18 +1,17 @@
-"""What generated files mend of Triton's interpreter, and that touching other memory is seen."""
+"""Tests what generated files correct in Triton's interpreter, and that memory is watched."""
 
 import importlib
 import threading
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
-from dtpoly.codegen.prelude import IMPORTS, shared_by
-from dtpoly.reference.values import TORCH_DTYPE
-from dtpoly.ring.memory import Memory
+from dtpoly.carried.interpreting import dt_interpret
+from dtpoly.reference.labelled_values import TORCH_DTYPE
+from dtpoly.ring.ring_memory import RingMemory
 from tests.codegen.interpreter import interpreted
 from tests.codegen.running import imported
 
@@ -72,18 +71,12 @@ PRODUCT = f"""{HEAD}def kernel(a_ptr, b_ptr, c_ptr, size: tl.constexpr):
 """
 
 
-# How generated files launch kernels in the interpreter.
-LAUNCH: Callable[..., None] = imported(
-    "\n\n".join((IMPORTS, *shared_by("dt_interpret")))
-).dt_interpret
-
-
 def launch(text: str, *arguments: object) -> None:
-    LAUNCH(imported(text).kernel, (1,), arguments, {})
+    dt_interpret(imported(text).kernel, 1, arguments, {})
 
 
 def touch(text: str, *arguments: object, readable: torch.Tensor, writable: torch.Tensor) -> None:
-    memory = Memory()
+    memory = RingMemory()
     memory.add(readable, is_output=False)
     memory.add(writable, is_output=True)
     with interpreted(memory):
@@ -153,7 +146,7 @@ def test_reductions_by_halves() -> None:
     given = torch.randn(4, 16, generator=torch.Generator().manual_seed(0))
     given[2, 5] = torch.nan
     best, at = torch.zeros(4), torch.zeros(4, dtype=torch.int32)
-    memory = Memory()
+    memory = RingMemory()
     for tensor in (given, best, at):
         memory.add(tensor, is_output=True)
     with interpreted(memory):
@@ -166,7 +159,7 @@ def test_reductions_by_halves() -> None:
 def test_products_of_matrices(dtype: torch.dtype) -> None:
     left, right = torch.randn(2, 16, 16, generator=torch.Generator().manual_seed(0)).to(dtype)
     got = torch.zeros(16, 16)
-    memory = Memory()
+    memory = RingMemory()
     for tensor in (left, right, got):
         memory.add(tensor, is_output=True)
     with interpreted(memory):
@@ -184,7 +177,7 @@ def test_atomic_sums_of_bfloat16() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2])
 def test_a_product_is_wrong_where_nothing_is_mended(dtype: torch.dtype) -> None:
-    """Where Triton computes these, the mending can go."""
+    """If Triton computes these itself, the mending can be removed."""
     ones, got = torch.ones(16, 16).to(dtype), torch.zeros(16, 16)
     launch(PRODUCT, ones, ones, got, 16)
     assert torch.equal(got, torch.full((16, 16), 16.0))
@@ -248,7 +241,7 @@ def test_several_threads() -> None:
 
 
 def state() -> dict[str, object]:
-    """All that the mending may change."""
+    """Return all that the mending may change."""
     one, reductions = interpreter.interpreter_builder, interpreter.ReduceOps
     kinds: dict[str, object] = {**vars(interpreter.InterpreterBuilder), **vars(reductions)}
     names = ("_implicit_cvt", "_patch_lang_tensor")
@@ -264,7 +257,7 @@ def test_nothing_is_left_behind() -> None:
 
     kernel.add_pre_run_hook(look)
     try:
-        LAUNCH(kernel, (1,), (torch.arange(10.0), torch.zeros(10), 0, 10, 16), {})
+        dt_interpret(kernel, 1, (torch.arange(10.0), torch.zeros(10), 0, 10, 16), {})
     finally:
         kernel.pre_run_hooks.clear()
     assert state() == before
@@ -278,7 +271,7 @@ def test_nothing_is_left_behind() -> None:
 def test_memory_is_watched_for_a_while() -> None:
     builder: object = interpreter.interpreter_builder
     kept = vars(builder).copy()
-    with interpreted(Memory()):
+    with interpreted(RingMemory()):
         assert vars(interpreter.interpreter_builder) != kept
     assert vars(interpreter.interpreter_builder) == kept
 

@@ -1,4 +1,4 @@
-"""What launches kernels: few variants, the right one each time, and Triton's launcher if in doubt.
+"""Tests launches: few variants, the right one each time, and Triton's launcher if in doubt.
 
 Triton is told when it is imported that it interprets: so a process of its own does the checks.
 """
@@ -10,10 +10,10 @@ import sys
 
 import pytest
 
-from tests.codegen import again, again_around, again_meanwhile, launches
+from tests.codegen import again, again_around, again_meanwhile, launches, launches_around
 from tests.codegen.keeping import checks_of
 
-MODULES = (launches, again, again_around, again_meanwhile)
+MODULES = (launches, launches_around, again, again_around, again_meanwhile)
 NAMES = [name for one in MODULES for name in checks_of(vars(one))]
 
 
@@ -24,7 +24,7 @@ def wrong() -> dict[str, str]:
 
 
 def found(module: str) -> dict[str, str]:
-    """The same of the checks of a module."""
+    """Return the same of the checks of a module."""
     done = subprocess.run(
         [sys.executable, "-m", module],
         env={**os.environ, "TRITON_INTERPRET": "0"},
@@ -35,6 +35,10 @@ def found(module: str) -> dict[str, str]:
     )
     assert done.returncode == 0, done.stderr
     return dict(json.loads(line) for line in done.stdout.splitlines())
+
+
+def test_no_check_hides_another() -> None:
+    assert len(NAMES) == len(set(NAMES))
 
 
 @pytest.mark.sampled

@@ -33,14 +33,14 @@ Case = tuple[str, Mapping[str, int], Recipe, Layout]
 
 
 def in_turn() -> list[Case]:
-    """Each listing at each of its sizes, with one dtype and layout after the other."""
+    """Return each listing at each of its sizes, with one dtype and layout after the other."""
     pairs = [(name, sizes) for name in NAMES for sizes in size_cases(name)]
     made = recipes(len(pairs))
     return [(*pair, *recipe) for pair, recipe in zip(pairs, made, strict=True)]
 
 
 def shown(value: object) -> str:
-    """Sizes without what pytest has another meaning for."""
+    """Return sizes without what pytest has another meaning for."""
     return str(value).translate(str.maketrans(":", "=", "{}' "))
 
 

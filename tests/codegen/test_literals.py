@@ -13,7 +13,7 @@ from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.ir.kernel import Lanes, Step, TileKernel
-from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from dtpoly.schedule.legality import judge
 from tests.codegen.allowed import allowed
 from tests.codegen.floats import Floats

@@ -14,12 +14,12 @@ WIDE = Converted(TILE, ("m",), DType.F32)
 
 
 def after(*instructions: Instruction) -> list[str]:
-    """What a body becomes."""
+    """Return what a body becomes."""
     return list(show_steps(converted_at_loads(tuple(Step(one, "") for one in instructions))))
 
 
 def added(value: Value) -> Accumulate:
-    """A step of a sum."""
+    """Return a step of a sum."""
     return Accumulate("acc", "rsum", value, ("m",), DType.F32)
 
 

@@ -4,20 +4,23 @@ import ast
 import builtins
 import inspect
 import keyword
+import re
 from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
-from dtpoly.codegen.names import KERNEL, WRAPPER, file_names, fresh, is_reserved, plain
-from dtpoly.codegen.prelude import SHARED
+from dtpoly.carried.values import dt_dtypes
+from dtpoly.checking import load
+from dtpoly.codegen.python_names import DTYPES, KERNEL, PLAN, file_names, fresh, is_reserved, plain
 from dtpoly.codegen.scopes import Scope, Scopes
-from dtpoly.compile import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
+from dtpoly.plan.runtime_text import IMPORTS, runtime_text
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.running import imported
 
 # `f` becomes each of them in turn, and so do the inputs and the labels.
@@ -56,6 +59,8 @@ NAMES = (
         "x_id",
         "x_group",
     ),
+    *("f32", "bf16", "i32", "bool", "re", "functools", "Any", "contextlib", "itertools"),
+    *("float32", "int", "shape", "dt_function", "cdiv", "lanes", "fit", "promoted", "stored"),
     *("x_in_group", "k_size", "k_start", "k_lanes", "k_mask", "k_blocks", "part"),
 )
 # Every kind of parameter and of local variable: two kernels, a grid in groups, a product of
@@ -94,11 +99,76 @@ def test_ordinary_names_survive() -> None:
 
 
 def check_names(**names: str) -> None:
-    check(getattr(made(**names), fresh(names.get("f", "f"), (), WRAPPER)))
+    check(getattr(made(**names), fresh(names.get("f", "f"), (), PLAN)))
+
+
+# Numbers of a declared dtype, and results of others, so that a plan has words for dtypes.
+DECLARED = """
+Func {f}: f32, {g}: bf16; In {A}: f16, {B}: f16; SIn {s}: i32; Var {x}, {y}; RVar {k};
+{g}[{x}, {y}] = rdot({A}[{x}, {k}], {B}[{k}, {y}], {k}) + {s};
+{f}[{x}, {y}] = {g}[{x}, {y}] + 1;
+{f}.compile();
+"""
+SPECIAL = (
+    *("f32", "bf16", "i32", "bool", "float32", "int", "shape", "out", "device", "dt_function"),
+    *("torch", "tl", "triton", "re", "functools", "itertools", "contextlib", "Any", "cdiv"),
+    *("lanes", "fit", "promoted", "stored", "real", "type", "stride", "plan", "f_plan"),
+)
+
+
+@pytest.mark.parametrize("by", range(0, len(SPECIAL), 2))
+def test_words_of_plans_are_names_like_others(by: int) -> None:
+    """The file is proved, and runs; each word is in the place of every other name in turn."""
+    words = (*SPECIAL[by:], *SPECIAL[:by])
+    names = dict(zip(("f", "g", "A", "B", "s", "x", "y", "k"), words, strict=False))
+    program = load(Source("test.dt", DECLARED.format(**names)))
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
+    assert verify(program, text, seconds=60).verdict is LayerVerdict.PROVED
+    function = getattr(imported(text), fresh(names["f"], (), PLAN))
+    A, B = (torch.ones(shape, dtype=torch.float16) for shape in ((3, 4), (4, 5)))
+    assert torch.equal(function(A, B, 2), torch.full((3, 5), 7.0))
+
+
+@pytest.mark.parametrize("place", ["f", "g", "A", "s", "x"])
+@pytest.mark.parametrize("word", ["f32", "bf16", "out", "re", "Any"])
+def test_a_word_of_plans_is_a_name_in_each_place(word: str, place: str) -> None:
+    names = {one: one for one in ("f", "g", "A", "B", "s", "x", "y", "k")} | {place: word}
+    program = load(Source("test.dt", DECLARED.format(**names)))
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
+    assert verify(program, text, seconds=60).verdict is LayerVerdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("Func f; SIn device: i8; Var x; f[x] = 2 * x + device; f.compile();", {"x": 3}),
+        ("Func f; Var device; SIn n: i8; f[device] = 2 * device + n; f.compile();", {"device_": 3}),
+        ("Func f; In device; Var x; SIn n: i8; f[x] = 2 * x + n; f.compile();", {"x": 3}),
+    ],
+)
+def test_a_function_without_tensors_takes_a_device(text: str, given: dict[str, int]) -> None:
+    """So nothing else that it takes is called `device`."""
+    program = load(Source("test.dt", text))
+    made = code_of(judge(program, DIRECTIVES).scheduled).text
+    assert verify(program, made, seconds=60).verdict is LayerVerdict.PROVED
+    function = imported(made).f
+    numbers = [None] * (len(inspect.signature(function).parameters) - 4) + [-1]
+    assert function(*numbers, **given, device="cpu").tolist() == [-1, 1, 3]
+
+
+def test_the_words_of_dtypes_are_those_of_the_runtime() -> None:
+    assert {*dt_dtypes} == DTYPES
+    imported_names = {
+        (alias.asname or alias.name).partition(".")[0]
+        for node in ast.parse(IMPORTS).body
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    assert imported_names <= PLAN & KERNEL
 
 
 def turned(by: int) -> dict[str, str]:
-    """A name for every place; after all turns each name has been in each place."""
+    """Return a name for every place; after all turns each name has been in each place."""
     return dict(zip(OWN, (*NAMES[by:], *NAMES[:by]), strict=False))
 
 
@@ -131,7 +201,7 @@ def test_no_single_name_clashes(place: str, name: str) -> None:
     check_names(**{place: name})
 
 
-def test_what_a_wrapper_is_called_with_is_predictable() -> None:
+def test_what_a_function_is_called_with_is_predictable() -> None:
     text = (
         "Func class; In A, out, device; SIn lambda, alpha; Var x, max; "
         "class[x, max] = A[x] * out[x] + device[x] * lambda * alpha; class.compile();"
@@ -162,21 +232,24 @@ def test_fresh() -> None:
     assert fresh("if", ()) == "if_"
     assert fresh("if", ("if_",)) == "if__2"
     assert fresh("offset", ()) == "offset_"
-    assert fresh("offset", (), WRAPPER) == "offset"
+    assert fresh("offset", (), PLAN) == "offset"
     assert fresh("dt_max", ()) == "dt_max_"
     assert fresh("__name__", ()) == "__name___"
     assert fresh("f.k.2@g", ()) == "f_k_2_g"
 
 
+RUNTIME = frozenset(re.findall(r"\bdt_\w+", runtime_text()))
+
+
 def test_every_name_comes_out_as_an_identifier_that_is_free() -> None:
-    for reserved in (KERNEL, WRAPPER):
-        for name in (*NAMES, *keyword.kwlist, *dir(builtins), *SHARED):
+    for reserved in (KERNEL, PLAN):
+        for name in (*NAMES, *keyword.kwlist, *dir(builtins), *RUNTIME):
             found = fresh(name, (), reserved)
             assert found.isidentifier()
             assert not keyword.iskeyword(found)
             assert found == name or is_reserved(name, reserved)
             assert not hasattr(builtins, found) or name[0].isupper() or name in OWN_BUILTINS
-            assert found not in SHARED
+            assert found not in RUNTIME
 
 
 # Defined by sites and shells, or by newer versions of Python, and used by nobody here.
@@ -199,15 +272,8 @@ def test_no_text_of_a_file_becomes_code() -> None:
     tree = ast.parse(
         code_of(judge(program, DIRECTIVES).scheduled, "x\nimport os\r\x0bimport os").text
     )
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
-    assert [alias.name for one in imports for alias in one.names] == [
-        "hashlib",
-        "linecache",
-        "threading",
-        "torch",
-        "triton",
-        "triton.language",
-    ]
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert "".join(f"{ast.unparse(one)}\n" for one in found) == IMPORTS.replace("\n\n", "\n")
 
 
 def test_names_of_a_branch_keep_their_kind() -> None:

@@ -34,7 +34,7 @@ PROGRAMS = {
 HEAD = "Func f; In A, B; Var m, n; RVar k; "
 # What an emitted file gives, and what float64 gives: one process for all, for torch loads slowly.
 SCRIPT = """
-import json, runpy, sys, warnings
+import inspect, json, runpy, sys, warnings
 import torch
 warnings.simplefilter("error")
 generator = torch.Generator().manual_seed(1)
@@ -44,7 +44,7 @@ for name, path, expected, dtypes in json.load(sys.stdin):
         A, B = torch.randint(-12, 13, (2, 16, 16), generator=generator) / 8 + 1 / 16
         A, B = A.to(getattr(torch, dtype)), B.to(getattr(torch, dtype))
         a, b = A.double(), B.double()
-        result = f(*(A, B)[: f.__code__.co_argcount]).double().flatten().tolist()
+        result = f(*(A, B)[: len(inspect.signature(f).parameters) - 1]).double().flatten().tolist()
         print(json.dumps([name, dtype, result, eval(expected).flatten().tolist()]))
 """
 EXPECTED = {
@@ -72,7 +72,7 @@ Results = dict[str, list[tuple[str, list[float], list[float]]]]
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """Of each program and each dtype what its file gives, and what it should give."""
+    """Return, for each program and each dtype, what its file gives and what it should give."""
     folder, asked = tmp_path_factory.mktemp("narrow"), list[object]()
     for at, (name, text) in enumerate(PROGRAMS.items()):
         source, made = folder / f"f{at}.dt", folder / f"f{at}.py"

@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.running import imported
 
 # f reads A at x, so that r has one index at most; it may have none.
@@ -41,7 +41,7 @@ def program_of(name: str, schedule: str) -> str:
 def test_no_parts_and_one(name: str, schedule: str) -> None:
     program = load(Source("test.dt", program_of(name, schedule)))
     text = code_of(judge(program, DIRECTIVES).scheduled).text
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
     plain = imported(
         code_of(judge(load(Source("t.dt", program_of(name, ""))), DIRECTIVES).scheduled).text
     ).f

@@ -1,8 +1,8 @@
-"""What is written so that older versions of Triton, too, compute it as the language says."""
+"""Tests that older versions of Triton, too, compute what the language says."""
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge

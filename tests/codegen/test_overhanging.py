@@ -9,7 +9,7 @@ from tests.codegen.test_descriptors import IN_TURN, PRODUCT, generated
 
 
 def needed(text: str) -> list[tuple[str, ...]]:
-    """The descriptors that each such loop needs."""
+    """Return the descriptors that each such loop needs."""
     kernels = generated(text).stages.kernels
     return [one.covered for kernel in kernels for one in covered_loops(kernel.body)]
 

@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
@@ -65,7 +65,7 @@ def test_an_axis_in_the_middle() -> None:
 
 
 def test_names_that_the_loop_needs() -> None:
-    """What the file calls its own things, a source may call so, too."""
+    """A source may use the names that the file has for its own functions."""
     text = (
         "Func f, panel; In early, range; Var min, max; RVar part;"
         "panel[max, part] = range[part, max]; f[min, max] = rdot(early[min, part],"

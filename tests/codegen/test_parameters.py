@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dtpoly.codegen.breaking import WIDTH
+from dtpoly.codegen.kernel_parameters import head_lines, names, parameters
 from dtpoly.codegen.line import OfTensor
-from dtpoly.codegen.parameters import head_lines, names, parameters
 from dtpoly.frontend.reading import read_file
 from dtpoly.ir.kernel import Pointer
 from tests.codegen.test_called import kernels

@@ -8,9 +8,9 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
-from dtpoly.codegen.module import SHARED_BELOW
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
+from dtpoly.plan.runtime_text import FIRST
 from dtpoly.schedule.legality import judge
 from tests.codegen.inputs import Inputs, Layout, Recipe
 from tests.codegen.listings import PRODUCTS, module, program
@@ -64,7 +64,7 @@ NO_FORMS = {
 
 @cache
 def made(text: str) -> tuple[Program, Code]:
-    """A Program, and what is generated for it."""
+    """Return a Program, and what is generated for it."""
     given = read(text)
     return given, code_of(judge(given, DIRECTIVES).scheduled)
 
@@ -125,7 +125,7 @@ def test_what_was_computed_is_multiplied_as_if_it_had_been_stored(dtype: DType, 
     }[where]
     text = run(f"{BETWEEN} {schedule}", dtype)
     assert ".to(A_B_C_stored)" in text or ", A_B_C_stored)" in text
-    assert ("scratch" in text.partition(SHARED_BELOW)[0]) == (where != "registers")
+    assert ("scratch" in text.partition(FIRST)[0]) == (where != "registers")
 
 
 def test_what_was_computed_is_not_rounded_to_f16_first() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from dtpoly.ring.memory import Memory
+from dtpoly.ring.ring_memory import RingMemory
 from tests.codegen.interpreter import interpreted
 from tests.codegen.running import imported
 from tests.codegen.scratch import BARRIER, VARIANTS, Variant, race
@@ -105,7 +105,7 @@ KERNELS: dict[str, tuple[str, int, str]] = {
 }
 
 
-def launch(text: str, programs: int, memory: Memory, *tensors: torch.Tensor) -> None:
+def launch(text: str, programs: int, memory: RingMemory, *tensors: torch.Tensor) -> None:
     with interpreted(memory):
         imported(text).kernel[(programs,)](*tensors, 8)
 
@@ -114,7 +114,7 @@ def launch(text: str, programs: int, memory: Memory, *tensors: torch.Tensor) -> 
 def test_a_kernel(name: str) -> None:
     body, programs, told = KERNELS[name]
     a, b = torch.zeros(16, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
-    memory = Memory()
+    memory = RingMemory()
     memory.add(a, is_output=True)
     memory.add(b, is_output=False)
     text = f"{HEAD}    {body}\n"
@@ -128,7 +128,7 @@ def test_a_kernel(name: str) -> None:
 
 def test_one_launch_waits_for_the_other() -> None:
     a, b = torch.zeros(16, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
-    memory = Memory()
+    memory = RingMemory()
     memory.add(a, is_output=True)
     memory.add(b, is_output=True)
     text = f"{HEAD}    tl.store(b_ptr + lane, tl.load(a_ptr + 7 - lane))\n"
@@ -139,7 +139,7 @@ def test_one_launch_waits_for_the_other() -> None:
 
 
 def without(text: str, numbers: tuple[int, ...]) -> str:
-    """The text without some of its barriers."""
+    """Return the text without some of its barriers."""
     first, *rest = text.split(BARRIER)
     kept = ("pass" if at in numbers else BARRIER for at in range(len(rest)))
     return first + "".join(f"{one}{part}" for one, part in zip(kept, rest, strict=True))

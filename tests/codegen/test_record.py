@@ -17,7 +17,7 @@ def made(seed: int) -> Row:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The seeds that are run."""
+    """Return the seeds that are run."""
     seeds: list[int] = []
 
     def row(seed: int) -> Row:

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from dtpoly.algorithm.expressions import ProgramId, walk
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
+from dtpoly.carried import values
+from dtpoly.checking import load
 from dtpoly.codegen.building import Unsupported
-from dtpoly.codegen.prelude import SHARED as CHECKING
-from dtpoly.codegen.prelude import shared_by
+from dtpoly.codegen.file_parts import shared_by
+from dtpoly.codegen.planned_sizes import passed_labels
 from dtpoly.codegen.reference_terms import SHARED
-from dtpoly.codegen.reference_text import check_meaning, reference_lines
-from dtpoly.codegen.size_text import passed_labels
-from dtpoly.compile import load
+from dtpoly.codegen.reference_text import check_meaning, reference
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
@@ -33,13 +33,14 @@ def program(text: str) -> Program:
 
 def text_of(one: Program, func: str) -> str:
     names = {i.name: i.name for i in one.inputs}
-    return "\n".join(reference_lines(one, func, "reference", names)) + "\n"
+    return reference(one, func, "reference", names).text
 
 
 def computed(one: Program, func: str, inputs: Any, sizes: dict[str, int]) -> torch.Tensor:
-    text = text_of(one, func)
-    module: dict[str, Any] = {"torch": torch}
-    exec("\n".join((*shared_by(text, CHECKING | SHARED), text)), module)
+    names = {i.name: i.name for i in one.inputs}
+    made = reference(one, func, "reference", names)
+    module: dict[str, Any] = {"torch": torch, **vars(values)}
+    exec("\n".join((*shared_by(made.called, SHARED), made.text)), module)
     passed = {label: sizes[label] for label in passed_labels(one)}
     result = module["reference"](**inputs, **passed)
     assert isinstance(result, torch.Tensor)

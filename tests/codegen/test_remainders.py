@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from dtpoly.codegen.functions import TEXTS
+from dtpoly.codegen.operation_spelling import TEXTS
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge

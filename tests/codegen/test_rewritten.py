@@ -5,8 +5,8 @@ import pytest
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.legality import judge
-from dtpoly.schedule.primitives import Primitives
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import Checked, compared, imported
 from tests.codegen.shuffle import Shuffle

@@ -16,7 +16,7 @@ RACE = "nothing orders the two"
 
 
 def without(pattern: str, by: str = "", count: int = 1) -> Change:
-    """The text with some matches of a pattern replaced; it must have one."""
+    """Return the text with some matches of a pattern replaced; it must have one."""
 
     def change(text: str) -> str:
         changed, found = re.subn(pattern, by, text, count=count)
@@ -78,7 +78,7 @@ PLANTED: dict[str, tuple[str, Change, dict[str, int], str]] = {
     ),
     "accumulated in half precision": (
         "listing_3_19_sum_tensorize",
-        without(r"real = dt_real\(.*\)", "real = tl.float16"),
+        without(r"def dt_real\(.*:\n", r"\g<0>    return tl.float16\n"),
         {"x": 3, "k": 131},
         "is",
     ),
@@ -90,7 +90,7 @@ PLANTED: dict[str, tuple[str, Change, dict[str, int], str]] = {
     ),
     "the last block is missing": (
         "listing_3_08_relu_block",
-        without(r"programs = (.*)\n", r"programs = \1 - 1\n"),
+        without(r'"programs": \("(.*?)"', r'"programs": ("\1 - 1"'),
         {"x": 17, "y": 3},
         "is nan",
     ),

@@ -6,14 +6,14 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.sizes import input_shapes, sizes_of
-from dtpoly.compile import load
+from dtpoly.algorithm.label_sizes import input_shapes, sizes_of
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 from tests.codegen.shifted import SIZES, random_shifted
@@ -40,4 +40,4 @@ def test_it_is_right_and_never_refuted(seed: int) -> None:
             if special is not None and isinstance(one, torch.Tensor) and one.numel():
                 one.view(-1)[random.randrange(one.numel())] = float(special)
         compared(module, program, made.stages.outputs, inputs, sizes)
-    assert verify(program, made.text).verdict is not Verdict.REFUTED
+    assert verify(program, made.text).verdict is not LayerVerdict.REFUTED

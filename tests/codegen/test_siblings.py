@@ -19,14 +19,16 @@ from dtpoly.ir.kernel import (
     Lanes,
     Let,
     Load,
+    LoopScalar,
     Product,
     Select,
     Step,
     Store,
+    TiledLoop,
 )
 from dtpoly.ir.kernel_text import show_steps
 from dtpoly.ir.tile_values import Call, Value, Variable
-from dtpoly.poly.loops import Compared
+from dtpoly.poly.loops import Combined, Compared
 
 F32 = DType.F32
 START, Y, SIZE = (Affine(((name, 1),)) for name in ("y_start", "y", "size"))
@@ -35,22 +37,22 @@ ENDS = (Compared(SIZE, Affine((), 1)),)
 
 
 def steps(*instructions: Instruction) -> tuple[Step, ...]:
-    """A body."""
+    """Return a body."""
     return tuple(Step(one, "") for one in instructions)
 
 
 def loop(*body: Instruction, lanes: Lanes = LANES, stop: Affine = SIZE, step: int = 8) -> ForLoop:
-    """A loop over tiles of y."""
+    """Return a loop over tiles of y."""
     return ForLoop("y_start", Affine(), stop, step, steps(lanes, *body))
 
 
 def load(tensor: str = "A", name: str = "A_tile") -> Load:
-    """A tile along y."""
+    """Return a tile along y."""
     return Load(name, tensor, (Y,), (), ("y",), None, F32)
 
 
 def tile(name: str = "A_tile") -> Variable:
-    """A tile along y."""
+    """Return a tile along y."""
     return Variable(name, ("y",), F32)
 
 
@@ -60,22 +62,22 @@ def store(tensor: str, atomic: str | None = None) -> Store:
 
 
 def add(name: str, value: Value | None = None) -> Accumulate:
-    """A step of a sum."""
+    """Return a step of a sum."""
     return Accumulate(name, "rsum", tile() if value is None else value, ("y",), F32)
 
 
 def fill(name: str) -> Fill:
-    """A sum before its loop."""
+    """Return a sum before its loop."""
     return Fill(name, (8,), 0, F32)
 
 
 def total(name: str) -> Collapse:
-    """A sum after its loop."""
+    """Return a sum after its loop."""
     return Collapse(f"{name}_sum", name, "rsum", ("y",), ())
 
 
 def shown(*instructions: Instruction) -> list[str]:
-    """What a body becomes."""
+    """Return what a body becomes."""
     return list(show_steps(joined_loops(steps(*instructions), frozenset({"size"}))))
 
 
@@ -207,3 +209,76 @@ def test_a_name_that_means_something_else_by_then() -> None:
         "load A_tile[y] = A[y]",
         "load A_tile_2[y] = A[y] where 0 <= y else 0",
     ]
+
+
+def whole(*body: Instruction, rest: tuple[Instruction, ...] | None = None) -> TiledLoop:
+    """A loop over whole tiles of y, and over what is left of it."""
+    begin = LoopScalar("y_start", Combined("-", (SIZE, Combined("%", (SIZE, Affine((), 8))))))
+    tail = steps(begin, LANES, *(body if rest is None else rest))
+    return TiledLoop("y_start", SIZE, 8, steps(LANES, *body), tail, "y")
+
+
+def test_a_tiled_loop_is_joined_with_its_tail() -> None:
+    first, second = whole(load(), add("a")), whole(load(), add("b"))
+    made = joined_loops(steps(first, fill("b"), second, total("a")), frozenset({"size"}))
+    assert made == steps(fill("b"), whole(load(), add("a"), add("b")), total("a"))
+
+
+def test_three_tiled_loops_are_one() -> None:
+    made = joined_loops(steps(*(whole(load(), add(one)) for one in "abc")), frozenset({"size"}))
+    assert made == steps(whole(load(), add("a"), add("b"), add("c")))
+
+
+def test_names_of_a_tail_are_its_own() -> None:
+    squares = Let("part", Call("mul", (tile(), tile()), ("y",), F32), ("y",))
+    twice = replace(squares, value=Call("add", (tile(), tile()), ("y",), F32))
+    first, second = (
+        whole(load(), one, add(to, tile("part")))
+        for to, one in zip("ab", (squares, twice), strict=True)
+    )
+    found = shown(first, second)
+    assert [line.strip() for line in found if "let part" in line] == [
+        *("let part[y] = A_tile * A_tile", "let part_2[y] = A_tile + A_tile"),
+        *("let part[y] = A_tile * A_tile", "let part_3[y] = A_tile + A_tile"),
+    ]
+
+
+def test_tiled_loops_inside_of_one_are_joined() -> None:
+    inner = [whole(load(), add(name)) for name in "ab"]
+    outer = TiledLoop("x_start", SIZE, 4, steps(*inner), steps(*inner), "x")
+    once = steps(whole(load(), add("a"), add("b")))
+    assert joined_loops(steps(outer), frozenset({"size"})) == steps(
+        replace(outer, main=once, tail=once)
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param(
+            (whole(load(), add("a")), whole(load(), add("b"), rest=(load("B"), add("b")))),
+            id="the tails have nothing in common",
+        ),
+        pytest.param(
+            (whole(load(), add("a")), whole(load(), add("b"), rest=(load(), add("a")))),
+            id="the second tail goes on with the first sum",
+        ),
+        pytest.param(
+            (whole(load(), add("a")), replace(whole(load(), add("b")), unless="even")),
+            id="one tail is left out under a flag",
+        ),
+        pytest.param(
+            (whole(load(), add("a")), loop(load(), add("b"))), id="a loop that has no tail"
+        ),
+        pytest.param(
+            (whole(load(), add("a")), whole(load("B"), add("c")), whole(load(), add("b"))),
+            id="another loop between",
+        ),
+        pytest.param(
+            (whole(load(), add("a"), rest=(load(), Barrier(), add("a"))), whole(load(), add("b"))),
+            id="lanes wait in a tail",
+        ),
+    ],
+)
+def test_tiled_loops_that_stay_apart(body: tuple[Instruction, ...]) -> None:
+    assert joined_loops(steps(*body), frozenset({"size"})) == steps(*body)

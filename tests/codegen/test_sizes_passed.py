@@ -8,14 +8,14 @@ import torch
 
 import dtpoly
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.running import imported
 
 functional = torch.nn.functional
@@ -42,7 +42,7 @@ def test_a_window_is_passed(schedule: str) -> None:
     module, X = imported(text), torch.randn(2, 9, 12)
     assert torch.equal(module.f(X, r=3, s=2), functional.max_pool2d(X, (3, 2), stride=2))
     assert torch.equal(module.f(X, h=3, s=4), functional.max_pool2d(X, (5, 4), stride=2)[:, :3])
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 def test_around_tiles_all_sizes_are_those_of_the_reference() -> None:
@@ -74,7 +74,7 @@ def test_fewer_rows_of_a_convolution() -> None:
         torch.testing.assert_close(module.f(A, W, h=h), expected[:h])
     with pytest.raises(ValueError, match=r"A.shape\[0\] is 20, and .* reaches 20 for sizes h=9"):
         module.f(A, W, h=9)
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_three_sizes_of_one_axis() -> None:
     for sizes in ({"r": 2, "q": 3}, {"h": 2, "q": 3}, {"h": 2, "r": 1}, {"h": 1, "r": 2, "q": 2}):
         expected = run(program, {"A": A}, sizes=sizes)["f"]
         assert torch.equal(module.f(A, **sizes), expected.float())
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 def test_torch_compile_sees_sizes_that_are_passed_and_left_out() -> None:

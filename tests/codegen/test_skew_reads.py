@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import pytest
 
 from dtpoly.algorithm.expressions import reads
+from dtpoly.algorithm.label_sizes import input_shapes, sizes_of
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import input_shapes, sizes_of
 from dtpoly.budget import within
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 
@@ -28,12 +28,12 @@ class Case:
 
 
 def _sizes(program: Program, x: int, y: int) -> dict[str, int]:
-    """Those sizes, and of g what is read of it then."""
+    """Return sizes of all labels; those of g's labels are as large as its reader f needs."""
     sizes = {"x": x, "y": y, "k": 5}
     found: dict[str, int] = {}
     for read in reads(program.func("f").body):
         for label, index in zip(program.func("g").labels, read.indices, strict=True):
-            last = sum(c * (sizes[one] - 1) for one, c in index.terms if c > 0) + index.constant
+            last = sum(c * (sizes[one] - 1) for one, c in index.linear if c > 0) + index.constant
             found[label] = max(found.get(label, 0), last + 1)
     return found | sizes
 
@@ -188,4 +188,4 @@ def test_it_is_found_soon_and_is_right(name: str) -> None:
         inputs = Recipe(at).inputs(program, sizes)
         compared(module, program, made.stages.outputs, inputs, sizes)
     report = verify(program, made.text, PROVING)
-    assert report.verdict is Verdict.PROVED, report
+    assert report.verdict is LayerVerdict.PROVED, report

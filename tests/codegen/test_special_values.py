@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from dtpoly.algorithm.operations import OPERATION
-from dtpoly.reference.operations import ELEMENTWISE
+from dtpoly.reference.labelled_operations import ELEMENTWISE
+from tests.codegen.calls import module, text
 from tests.codegen.elementwise import ONE, THREE, TWO
-from tests.codegen.wrappers import module, text
 
 # Lanes that hold nothing divide 0 by 0, too.
 ARITY = dict.fromkeys(ONE, 1) | dict.fromkeys(TWO, 2) | dict.fromkeys(THREE, 3)
@@ -62,7 +62,7 @@ def test_quotients_of_multiples_are_whole(dtype: torch.dtype) -> None:
 
 
 def test_quotients_are_not_those_of_fast_division() -> None:
-    """Which is off by little, and rounding up makes one more of that; a GPU alone has it."""
+    """That is a little off, and rounding up makes it one more; only a GPU has it."""
     assert "tl.ceil(a.to(tl.float64) / b.to(tl.float64))" in text(BOTH.format("cdiv"))
 
 

@@ -1,21 +1,20 @@
 """Kernels of which some warps load for the others: what they say, and what Triton makes of it."""
 
-import re
 from unittest import mock
 
 import pytest
 import torch
 
-from dtpoly.compile import load
+from dtpoly.carried import memory
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.vain import vain
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.cli.process import told_by
 from tests.codegen.inputs import Recipe
-from tests.codegen.listings import module
 from tests.codegen.running import compared, imported
 from tests.codegen.specializing import NAMES, RANDOM, random_product
 
@@ -70,7 +69,7 @@ def test_what_is_another_loop_is_as_it_was_and_told(old: str, new: str) -> None:
     one, other = (
         generated(text.replace(old, new)) for text in (PRODUCT, PRODUCT.replace(said, ""))
     )
-    assert _without_names(one.text.replace(f"    # {said}\n", "")) == _without_names(other.text)
+    assert one.text.replace(f"    # {said}\n", "") == other.text
     state = judge(load(Source("f.dt", PRODUCT.replace(old, new))), DIRECTIVES).scheduled
     told = {(one.code, one.title) for one in vain(state, one.stages, DIRECTIVES)}
     assert ("DT198", "'warp_specialize' changes nothing here") in told
@@ -93,12 +92,7 @@ def test_a_matrix_of_which_a_label_is_shorter_is_as_it_was() -> None:
     A, B = torch.randn(128, 72).half(), torch.randn(64, 128).half()
     expected = (A[:, 8:].float() @ B.float()).half()
     torch.testing.assert_close(imported(made.text).f(A, B), expected, rtol=1e-2, atol=1e-2)
-    assert verify(load(Source("f.dt", shifted)), made.text).verdict is Verdict.PROVED
-
-
-def _without_names(text: str) -> str:
-    """Operators have names that say of what text they are."""
-    return re.sub(r"_[0-9a-f]{12}\b", "", text)
+    assert verify(load(Source("f.dt", shifted)), made.text).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("more", ["", "f.persistent();"])
@@ -121,7 +115,7 @@ def test_it_changes_no_result(more: str) -> None:
 def test_random_products(seed: int) -> None:
     text = random_product(seed)
     program, made = load(Source("f.dt", text)), generated(text)
-    assert verify(program, made.text, seconds=60).verdict is Verdict.PROVED
+    assert verify(program, made.text, seconds=60).verdict is LayerVerdict.PROVED
     for sizes in ((8, 136, 72), (136, 8, 40), (264, 64, 24)):
         given: dict[str, int] = dict(zip(("m", "n", "k"), sizes, strict=True))
         inputs = Recipe(seed).inputs(program, given)
@@ -129,17 +123,12 @@ def test_random_products(seed: int) -> None:
 
 
 def test_only_what_tensor_cores_multiply_is_so() -> None:
-    half, turned = module("halves_by_two_groups"), module("turned_by_two_groups")
+    A = torch.zeros(64, 64).t()  # which has no descriptor
 
     def asked(most: int, *dtypes: torch.dtype | None) -> int:
-        made = half if most == 2 else turned
-        A = torch.zeros(64, 64).t()  # which has no descriptor
-        blocks = [
-            made.dt_blocks(A if one is None else A.to(one).t().contiguous(), (32, 32))
-            for one in dtypes
-        ]
-        found: int = made.dt_specialized(most, *blocks)
-        return found
+        tensors = [A if one is None else A.to(one).t().contiguous() for one in dtypes]
+        blocks = [memory.dt_descriptor(one, (32, 32), (0, 1)) for one in tensors]
+        return memory.dt_specialized(most, blocks)
 
     assert asked(2, torch.float16, torch.float16) == 1
     assert asked(2, torch.bfloat16, torch.bfloat16) == 1

@@ -3,19 +3,22 @@
 Triton's interpreter has no such descriptors: it takes addresses for these tensors alone.
 """
 
+from typing import Any
 from unittest import mock
 
 import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.compile import load
+from dtpoly.carried import memory
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.inputs import Recipe
+from tests.codegen.plans import launches_in
 from tests.codegen.running import compared, imported
 
 HEAD = "Func f; In A, B; Var m, n; RVar k;"
@@ -88,6 +91,12 @@ def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES).scheduled)
 
 
+def described(text: str) -> list[dict[str, Any]]:
+    """Return what the plan says of descriptors."""
+    launches = launches_in(generated(text).text)
+    return [one for launch in launches for one in launch.get("descriptors", {}).values()]
+
+
 def check(text: str, dtype: DType = DType.F32) -> None:
     """Held against the reference at sizes around the tiles."""
     program, made = load(Source("f.dt", f"{text} f.compile();")), imported(generated(text).text)
@@ -100,10 +109,7 @@ def check(text: str, dtype: DType = DType.F32) -> None:
 @pytest.mark.parametrize("name", SHIFTED)
 def test_what_is_said_of_them(name: str) -> None:
     text, steps = SHIFTED[name]
-    lines = generated(text).text.splitlines()
-    made = [line.partition("dt_blocks_at(")[2] for line in lines if "_blocks = " in line]
-    found = {one.partition(",")[0]: int(one.split(")")[1].strip(", ")) for one in made if one}
-    assert found == steps
+    assert {one["of"]: one["step"] for one in described(text) if "step" in one} == steps
 
 
 @pytest.mark.sampled
@@ -118,31 +124,32 @@ def test_sizes_around_the_tiles(name: str, dtype: DType) -> None:
 def test_they_are_proved(name: str) -> None:
     text = SHIFTED[name][0]
     program = load(Source("f.dt", f"{text} f.compile();"))
-    assert verify(program, generated(text).text, seconds=60).verdict is Verdict.PROVED
+    assert verify(program, generated(text).text, seconds=60).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", ALIGNED)
 def test_of_others_nothing_is_said(name: str) -> None:
     text = ALIGNED[name]
-    assert "dt_blocks(" in generated(text).text
-    assert "dt_blocks_at" not in generated(text).text
+    assert described(text)
+    assert all("step" not in one for one in described(text))
     check(text)
 
 
 def test_where_there_is_a_descriptor() -> None:
     """In the interpreter at 16 bytes alone; on a GPU anywhere."""
-    made = imported(generated(AHEAD).text)
     A = torch.ones(8, 64)
 
     def steps(tensor: torch.Tensor) -> list[int]:
-        blocks = {step: made.dt_blocks_at(tensor, (4, 16), step) for step in (0, 1, 2, 3, 4, 8)}
-        return [step for step, one in blocks.items() if made.dt_descriptor(*one) is not None]
+        found = {
+            step: memory.dt_descriptor(tensor, (4, 16), (0, 1), step) for step in (0, 1, 2, 3, 4, 8)
+        }
+        return [step for step, one in found.items() if one is not None]
 
     assert steps(A) == [0, 4, 8]
     assert steps(A.half()) == [0, 8]
     assert steps(A.double()) == [0, 2, 4, 8]
     with (
-        mock.patch.object(made, "dt_interpreted", None),
-        mock.patch.object(made, "dt_gpu", return_value=(9, 132)),
+        mock.patch.object(memory, "dt_interpreted", None),
+        mock.patch.object(memory, "dt_gpu", return_value=(9, 132)),
     ):
         assert steps(A) == steps(A.half()) == [0, 1, 2, 3, 4, 8]

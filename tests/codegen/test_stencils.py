@@ -4,15 +4,15 @@ from random import Random
 
 import pytest
 
-from dtpoly.algorithm.sizes import input_shapes, sizes_of
-from dtpoly.compile import check as checked
-from dtpoly.compile import load
+from dtpoly.algorithm.label_sizes import input_shapes, sizes_of
+from dtpoly.checking import check as checked
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 from tests.codegen.stencils import SIZES, random_stencil
@@ -30,7 +30,7 @@ FOUND = {
 }
 
 
-def check(text: str, seed: int) -> Verdict | None:
+def check(text: str, seed: int) -> LayerVerdict | None:
     """Run it at some sizes, and verify it; None where the schedule is refused."""
     try:
         program = load(Source("stencil.dt", text))
@@ -69,7 +69,7 @@ def test_lanes_that_nobody_needs_end_where_an_input_does() -> None:
         sizes = {"x": (u + 1) // 2, "u": u}
         inputs = Recipe(u).inputs(program, sizes)
         compared(imported(made.text), program, made.stages.outputs, inputs, sizes)
-    assert verify(program, made.text).verdict is not Verdict.REFUTED
+    assert verify(program, made.text).verdict is not LayerVerdict.REFUTED
 
 
 def test_where_lanes_are_that_go_beyond_a_label() -> None:
@@ -84,19 +84,19 @@ def test_where_lanes_are_that_go_beyond_a_label() -> None:
     )
     assert (
         verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
-        is Verdict.PROVED
+        is LayerVerdict.PROVED
     )
 
 
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
 def test_it_is_right_and_proved(text: str) -> None:
-    assert [check(text, seed) for seed in range(4)] == [Verdict.PROVED] * 4
+    assert [check(text, seed) for seed in range(4)] == [LayerVerdict.PROVED] * 4
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_it_is_right_and_never_refuted(seed: int) -> None:
-    assert check(random_stencil(seed), seed) is not Verdict.REFUTED
+    assert check(random_stencil(seed), seed) is not LayerVerdict.REFUTED
 
 
 def test_most_are_done() -> None:

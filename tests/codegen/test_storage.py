@@ -1,8 +1,8 @@
-"""Where arrays live, and which lanes a step takes in, for Programs that once went wrong."""
+"""Tests where arrays live, and which lanes a step takes in, for Programs that went wrong once."""
 
 import torch
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
@@ -11,7 +11,7 @@ from tests.codegen.running import imported
 
 
 def generated(text: str) -> Code:
-    """What is generated for a text."""
+    """Return what is generated for a text."""
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 
 

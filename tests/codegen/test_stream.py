@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 import torch
 
-from dtpoly.algorithm.sizes import input_shapes
+from dtpoly.algorithm.label_sizes import input_shapes
+from dtpoly.checking import load
 from dtpoly.code_map import code_map
-from dtpoly.compile import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.ir.kernel_text import show_kernel
@@ -34,7 +34,7 @@ def generated(text: str) -> Code:
 
 
 def loads(text: str) -> Counter[tuple[str, str]]:
-    """How many loads there are from what addresses begin with, and what they say to the cache."""
+    """Count loads by what their addresses begin with, and by what they say to the cache."""
     found: Counter[tuple[str, str]] = Counter()
     for node in ast.walk(ast.parse(generated(text).text)):
         match node:

@@ -5,13 +5,13 @@ from collections import Counter
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.vain import vain
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.cli.process import told_by
 from tests.codegen.cases import Outcome, outcome, random_case, swapped, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
@@ -146,7 +146,7 @@ def test_bytes() -> None:
 def test_it_is_proved(name: str) -> None:
     program = load(Source("f.dt", f"{FORMS[name]} f.swap(); f.compile();"))
     text = code_of(judge(program, DIRECTIVES).scheduled).text
-    assert verify(program, text, seconds=60).verdict is Verdict.PROVED
+    assert verify(program, text, seconds=60).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,9 @@ def test_a_tile_that_is_not_turned_back_is_not_proved(right: str, wrong: str) ->
     program = load(Source("f.dt", f"{PRODUCT} f.swap(); f.compile();"))
     text = code_of(judge(program, DIRECTIVES).scheduled).text
     assert right in text
-    assert verify(program, text.replace(right, wrong), seconds=60).verdict is not Verdict.PROVED
+    assert (
+        verify(program, text.replace(right, wrong), seconds=60).verdict is not LayerVerdict.PROVED
+    )
 
 
 def test_where_nothing_is_multiplied_it_changes_nothing() -> None:

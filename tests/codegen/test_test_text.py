@@ -1,4 +1,4 @@
-"""`--test`: a function that tries the wrappers on random inputs, and finds what is wrong."""
+"""`--test`: a function that tries the others on random inputs, and finds what is wrong."""
 
 import inspect
 import os
@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 import torch
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
@@ -94,7 +94,7 @@ def wrong(values: torch.Tensor) -> torch.Tensor:
 
 
 def with_results(made: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """The module with other results of f."""
+    """Return the module with other results of f."""
     right = made.f
 
     def other(*given: Any, **named: Any) -> torch.Tensor:

@@ -1,15 +1,15 @@
-"""Which lanes of a tile compute where conditions tie lanes to others that a load lacks."""
+"""Tests which lanes of a tile compute where conditions tie lanes to others that a load lacks."""
 
 from itertools import product
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.cases import Outcome, outcome, random_case
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.running import compared, imported
@@ -49,7 +49,7 @@ def test_a_side_of_a_product_is_loaded_where_any_lane_of_the_other_wants_it(name
     program = load(Source("f.dt", TEXTS[name]))
     made = code_of(judge(program, DIRECTIVES).scheduled)
     assert "tl.dot" in made.text
-    assert verify(program, made.text).verdict is Verdict.PROVED
+    assert verify(program, made.text).verdict is LayerVerdict.PROVED
     recipe = Recipe(layout=Layout.SLICED, data=Data.SOME_NAN)
     known = 0
     for x, y, k in product((0, 1, 18), (0, 3), (1, 17)):
@@ -64,7 +64,7 @@ def test_what_is_subtracted_from_may_need_more_bits_than_what_is_left() -> None:
     program = load(Source("f.dt", SLOPE))
     made = code_of(judge(program, DIRECTIVES).scheduled)
     assert "3 * tl.cast(w_start_2, tl.int64) + 3 - 2 * tl.cast(x_start, tl.int64)" in made.text
-    assert verify(program, made.text).verdict is Verdict.PROVED
+    assert verify(program, made.text).verdict is LayerVerdict.PROVED
 
 
 def test_a_diagonal_of_two_fused_funcs() -> None:

@@ -1,14 +1,14 @@
-"""Kernels with whole numbers that may not fit 64 bits: wrappers refuse such sizes."""
+"""Kernels with whole numbers that may not fit 64 bits: functions refuse such sizes."""
 
 import pytest
 import torch
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.running import imported
 
 VALUES = [
@@ -41,7 +41,7 @@ def test_is_proved(value: str, schedule: str) -> None:
     program = load(Source("test.dt", text_of(value, schedule)))
     assert (
         verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
-        is Verdict.PROVED
+        is LayerVerdict.PROVED
     )
 
 
@@ -52,7 +52,7 @@ def test_lanes_past_a_fixed_size_fit(size: int, lanes: int) -> None:
     program = load(Source("test.dt", f"{text} f.tensorize(k:{lanes});"))
     assert (
         verify(program, code_of(judge(program, DIRECTIVES).scheduled).text).verdict
-        is Verdict.PROVED
+        is LayerVerdict.PROVED
     )
 
 

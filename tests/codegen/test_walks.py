@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
@@ -39,12 +39,12 @@ def generated(text: str) -> Code:
 
 
 def lined(text: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Of each kernel the tensors that lanes are aligned to, and labels with turned loops."""
+    """Return for each kernel the tensors that lanes are aligned to, and its turned labels."""
     return [(kernel.lined, kernel.turned) for kernel in generated(text).stages.kernels]
 
 
 def laid_out(rows: int, columns: int, how: str, dtype: torch.dtype) -> torch.Tensor:
-    """A matrix in a larger piece of memory that is full of NaN."""
+    """Return a matrix in a larger piece of memory that is full of NaN."""
     strides, first = {
         "contiguous": ((max(columns, 1), 1), 0),
         "odd lines": ((columns + 7, 1), 0),

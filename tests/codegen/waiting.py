@@ -7,13 +7,13 @@ memory. None of the GPUs need be there, in a process in which Triton does not in
 import json
 import re
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.targets.build import build
-from dtpoly.targets.compiled import sass
+from dtpoly.targets.compiled_kernels import sass
 from dtpoly.targets.target import Target
 from tests.gpu.chains import PROGRAMS
 

@@ -10,7 +10,7 @@ from unittest import mock
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
-from dtpoly.targets import arguments
+from dtpoly.targets import parameter_types as arguments
 from dtpoly.targets.build import build
 from dtpoly.targets.target import Target
 from tests.codegen.cases import random_case, verdict

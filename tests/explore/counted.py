@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, division
 from dtpoly.poly.axes import Path, finest, several
 from dtpoly.poly.coordinates import int_coordinates
 from dtpoly.poly.model import Model, Statement
@@ -66,10 +66,7 @@ def counted(
         at = int_coordinates(path, statement, instance)
         program = tuple(at[name] for name in grid)
         tile = tuple((name, value) for name, value in at.items() if name not in lanes)
-        element = tuple(
-            index.constant + sum(factor * instance[label] for label, factor in index.terms)
-            for index in indices
-        )
+        element = tuple(value_at(index, instance) for index in indices)
         inside = all(0 <= one < extent for one, extent in zip(element, shape, strict=True))
         of_program[program] |= {element} if inside else set()
         of_tile[tile] |= {element} if inside else set()
@@ -80,3 +77,16 @@ def counted(
         {program: frozenset(found) for program, found in of_program.items()},
         sum(map(len, of_tile.values())),
     )
+
+
+def value_at(index: Affine, instance: Mapping[str, int]) -> int:
+    """Return the value of an index at one instance."""
+    total = index.constant
+    for term, factor in index.terms:
+        if isinstance(term, str):
+            total += factor * instance[term]
+        else:
+            term = division(term)
+            quotient, rest = divmod(value_at(term.inner, instance), term.divisor)
+            total += factor * (quotient if term.operator == "//" else rest)
+    return total

@@ -4,10 +4,10 @@ import os
 import signal
 import time
 
-from dtpoly.explore.prune.prune import Call, Candidate, Outcome, Reason
+from dtpoly.explore.prune.prune import CompiledCall, KeyedSchedule, PruneOutcome, Reason
 
 
-def outcome(candidate: Candidate, call: Call) -> Outcome:
+def outcome(candidate: KeyedSchedule, call: CompiledCall) -> PruneOutcome:
     """Do what the text of the candidate says."""
     match candidate.text:
         case "hang":
@@ -17,7 +17,7 @@ def outcome(candidate: Candidate, call: Call) -> Outcome:
         case "exit":
             os._exit(3)
         case "spill":
-            return Outcome(candidate.key, Reason.SPILLS, f"for {call.target}")
+            return PruneOutcome(candidate.key, Reason.SPILLS, f"for {call.target}")
         case _:
             pass
-    return Outcome(candidate.key, None)
+    return PruneOutcome(candidate.key, None)

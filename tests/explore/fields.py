@@ -6,7 +6,7 @@ from math import prod
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
-from dtpoly.explore.space.field import Axis, Point
+from dtpoly.explore.space.search_view import Point, SpaceAxis
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.source import Source
@@ -37,8 +37,8 @@ class Template:
     allows: Callable[[Mapping[str, str]], bool] = _any
 
     @property
-    def axes(self) -> tuple[Axis, ...]:
-        return tuple(Axis(name, options) for name, options in self.given.items())
+    def axes(self) -> tuple[SpaceAxis, ...]:
+        return tuple(SpaceAxis(name, options) for name, options in self.given.items())
 
     @property
     def count(self) -> int:

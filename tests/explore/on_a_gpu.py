@@ -10,15 +10,15 @@ from hashlib import sha256
 from pathlib import Path
 
 from dtpoly.explore.bench.bench import Candidate
-from dtpoly.explore.store.question import Asked
-from dtpoly.explore.store.results import Call, Outcome
-from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import Gone, How, Process
+from dtpoly.explore.store.measured_question import UserQuestion
+from dtpoly.explore.store.results import FunctionCall, Outcome
+from dtpoly.explore.workers.process import Gone, NoAnswer, Process
 from dtpoly.explore.workers.servants import job_of, result_of
-from dtpoly.explore.workers.workers import Place
+from dtpoly.explore.workers.socket_messages import Message
+from dtpoly.explore.workers.workers import RunPlace
 from dtpoly.frozen import dataclass
 
-ASKED = Asked("twice.dt", "Func f; In A; Var x;\nf[x] = 2 * A[x];\n", "f", {"x": 1 << 24})
+ASKED = UserQuestion("twice.dt", "Func f; In A; Var x;\nf[x] = 2 * A[x];\n", "f", {"x": 1 << 24})
 TEXT = """
 import torch, triton
 import triton.language as tl
@@ -30,11 +30,8 @@ def kernel(A, F, X, N: tl.constexpr):
     BODY
     tl.store(F + x, 2 * value, mask=x < X)
 
-def f_like(A):
-    return torch.empty_like(A)
-
 def f(A, out=None):
-    out = f_like(A) if out is None else out
+    out = torch.empty_like(A) if out is None else out
     kernel[(triton.cdiv(A.numel(), 1024),)](A, out, A.numel(), N=1024)
     return out
 """
@@ -52,7 +49,7 @@ class Trial:
 
     name: str
     body: str
-    expected: Outcome | How
+    expected: Outcome | NoAnswer
     kind: str = ""
     seconds: float = 120.0
 
@@ -63,9 +60,9 @@ TRIALS = (
     Trial("no such name", "value = tl.sort(unknown)", Outcome.REFUSED, "does not compile"),
     Trial("too large", LARGE, Outcome.REFUSED, "out of resources"),
     Trial("right after a refusal", "pass", Outcome.MEASURED),
-    Trial("breaks the device", BREAKS, How.CRASHED),
+    Trial("breaks the device", BREAKS, NoAnswer.CRASHED),
     Trial("right after a crash", "pass", Outcome.MEASURED),
-    Trial("hangs", HANGS, How.HUNG, seconds=20.0),
+    Trial("hangs", HANGS, NoAnswer.HUNG, seconds=20.0),
     Trial("right after it hung", "pass", Outcome.MEASURED),
 )
 
@@ -74,7 +71,7 @@ def answer_of(worker: Process, trial: Trial) -> Message | Gone:
     """Do both steps of a job, as a crew does them."""
     text = TEXT.replace("BODY", trial.body)
     text_hash = sha256(text.encode()).hexdigest()
-    first, second = job_of(Candidate(trial.name, {}, text, text_hash, Call("f", "f")), None)
+    first, second = job_of(Candidate(trial.name, {}, text, text_hash, FunctionCall("f", "f")), None)
     if not worker.is_open:
         worker.open()
     answer = worker.do(first, trial.seconds)
@@ -109,7 +106,7 @@ def tried(folder: Path) -> list[str]:
     """Do all trials with one worker, and return what went wrong, with the names of the trials."""
     path = folder / "baselines.py"
     path.write_text(BASELINE)
-    place = Place("cuda", ASKED, str(path))
+    place = RunPlace("cuda", ASKED, str(path))
     worker = Process(place.opening, place.environment)
     found: list[str] = []
     try:

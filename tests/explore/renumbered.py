@@ -12,8 +12,14 @@ from random import Random
 from dtpoly.algorithm.program import Argument, Directive, Program, Split
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.classes import class_of, is_aligned
-from dtpoly.explore.legality.verdicts import UNDECIDED, Answer, Rule, verdict_of, with_and_without
-from dtpoly.schedule.primitives import bind
+from dtpoly.explore.legality.verdicts import (
+    UNDECIDED,
+    PointVerdict,
+    Rule,
+    verdict_of,
+    with_and_without,
+)
+from dtpoly.schedule.bound_primitives import bind
 from tests.oracle.cases import case, ordinary_case
 
 NUMBERS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32)
@@ -27,8 +33,8 @@ class Pair:
 
     one: Program
     two: Program
-    first: Answer
-    second: Answer
+    first: PointVerdict
+    second: PointVerdict
 
     @property
     def agrees(self) -> bool:
@@ -62,7 +68,7 @@ def pairs(random: Random, program: Program, tries: int = TRIES) -> Iterator[Pair
     """Yield pairs of schedules of one class, made with random numbers."""
     if not is_aligned(program):
         return
-    found: dict[object, tuple[Program, tuple[Answer, Answer]]] = {}
+    found: dict[object, tuple[Program, tuple[PointVerdict, PointVerdict]]] = {}
     program = _staged(random, program)
     for _ in range(tries):
         other = renumbered(random, program)

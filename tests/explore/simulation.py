@@ -7,24 +7,33 @@ from queue import SimpleQueue
 
 from dtpoly.algorithm.show import show
 from dtpoly.explore.bench.simulated import MEASURED
+from dtpoly.explore.run.exploration import Ended, ExplorationPlan, Tell, explore
 from dtpoly.explore.run.preparation import Wants
-from dtpoly.explore.run.run import Ended, Plan, Tell, explore
-from dtpoly.explore.space.field import Point
-from dtpoly.explore.store.question import Asked, Facts, Question
-from dtpoly.explore.store.results import Call, Result, Text
-from dtpoly.explore.store.store import Store, open_store
+from dtpoly.explore.space.search_view import Point
+from dtpoly.explore.store.measured_question import Question, SetupFacts, UserQuestion
+from dtpoly.explore.store.result_store import ResultStore, open_store
+from dtpoly.explore.store.results import EmittedText, FunctionCall, Result
 from dtpoly.explore.strategies.choice import chosen
-from dtpoly.explore.strategies.strategy import Setting, Strategy
-from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, Limits
+from dtpoly.explore.strategies.strategy import Strategy, StrategySetting
+from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, JobLimits
 from dtpoly.explore.workers.process import Process, Worker
 from tests.explore.fields import Template, softmax
+
+# A file without kernels, in the form that dtpoly writes: other texts of a store are never run.
+HARMLESS = """\
+import triton
+import triton.language as tl
+from dtpoly.runtime import dt_function
+"""
 
 
 def question_of(space: Template) -> Question:
     """Return the question that all tests ask."""
     program = space.program_of(tuple(0 for _ in space.axes))
     text = show(replace(program, directives=()))
-    return Question(Asked("softmax.dt", text, "softmax", {"x": 64}), Facts("simulated", {}))
+    return Question(
+        UserQuestion("softmax.dt", text, "softmax", {"x": 64}), SetupFacts("simulated", {})
+    )
 
 
 def points_of(space: Template) -> list[Point]:
@@ -49,7 +58,7 @@ class Simulation:
     folder: Path
     space: Template = field(default_factory=few)
     faults: dict[str, str] = field(default_factory=dict[str, str])
-    limits: Limits = field(default_factory=lambda: Limits(floor=1.5))
+    limits: JobLimits = field(default_factory=lambda: JobLimits(floor=1.5))
     workers: Sequence[Worker] = ()
     wants: Wants = field(default_factory=Wants)
 
@@ -57,14 +66,14 @@ class Simulation:
     def path(self) -> Path:
         return self.folder / "run.sqlite"
 
-    def store(self, emits: bool = True) -> Store:
+    def store(self, emits: bool = True) -> ResultStore:
         """Return the open file, with the texts of all points.
 
         To make them takes time, and is tested elsewhere.
         """
         store = open_store(self.path)
         if emits:
-            text = Text("", Call("softmax", "softmax"))
+            text = EmittedText(HARMLESS, FunctionCall("softmax", "softmax"))
             shorts = map(self.space.short, points_of(self.space))
             program = question_of(self.space).asked.program_hash
             store.emit(program, dict.fromkeys(shorts, text))
@@ -80,8 +89,10 @@ class Simulation:
     ) -> Ended:
         """Do one run, as the command does it."""
         store = self.store(emits)
-        plan = Plan(question_of(self.space), self.space, most, slow=slow)
-        made = chosen(strategy)(Setting(self.space)) if isinstance(strategy, str) else strategy
+        plan = ExplorationPlan(question_of(self.space), self.space, most, slow=slow)
+        made = (
+            chosen(strategy)(StrategySetting(self.space)) if isinstance(strategy, str) else strategy
+        )
         try:
             return explore(plan, made, store, self._crews(), self.wants, tell)
         finally:
@@ -103,7 +114,9 @@ class Simulation:
         workers = self.workers or [simulated(self.faults, self.folder)]
 
         def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
-            emitters = Crew(PREPARING, [Process({"kind": "prepare", "model": {}})], events)
+            emitters = Crew(
+                PREPARING, [Process({"kind": "prepare", "model": {}, "plugins": []})], events
+            )
             return emitters, Crew(MEASURING, workers, events, self.limits)
 
         return crews

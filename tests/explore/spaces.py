@@ -8,11 +8,11 @@ from dtpoly.algorithm.choices import (
     Alternatives,
     Choice,
     Condition,
+    ConstraintOperation,
     Item,
     Mention,
     OpenDirective,
-    Operation,
-    Whole,
+    WholeNumber,
 )
 from dtpoly.explore.space.space import Point, Space
 
@@ -143,7 +143,7 @@ def _take(
 
 
 def _holds(condition: Condition, numbers: Numbers) -> bool:
-    assert isinstance(condition, Operation)
+    assert isinstance(condition, ConstraintOperation)
     left, right = condition.left, condition.right
     if condition.operator == "and":
         return _holds(left, numbers) and _holds(right, numbers)
@@ -171,9 +171,9 @@ def _value(condition: Condition, numbers: Numbers) -> int | None:
     match condition:
         case Mention(path=path):
             return numbers.get(path)
-        case Whole(value=value):
+        case WholeNumber(value=value):
             return value
-        case Operation(operator=operator, left=left, right=right):
+        case ConstraintOperation(operator=operator, left=left, right=right):
             one, two = _value(left, numbers), _value(right, numbers)
             if one is None or two is None:
                 return None

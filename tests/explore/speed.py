@@ -17,13 +17,13 @@ from pathlib import Path
 
 from dtpoly.algorithm.show import show
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.explore.legality.verdicts import Asked, decided
+from dtpoly.explore.legality.verdicts import SpaceQuestion, decided
+from dtpoly.explore.prune.code_sharing import Shapes
 from dtpoly.explore.prune.emit import emitted
-from dtpoly.explore.prune.shapes import Shapes
-from dtpoly.explore.space.count import Counted, counted, point_at, sample
-from dtpoly.explore.space.file import read_space
+from dtpoly.explore.space.count import CountedSpace, counted, point_at, sample
 from dtpoly.explore.space.space import program_of
-from dtpoly.explore.store.results import Text
+from dtpoly.explore.space.space_file import read_space
+from dtpoly.explore.store.results import EmittedText
 from dtpoly.frozen import dataclass
 from dtpoly.garbage import look_seldom
 
@@ -36,7 +36,7 @@ ALONE, OF_IT = "attention.dts", 2_500  # and of one space alone, half of whose p
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """How much was done, and the seconds of all processors for it."""
+    """The amount of work that was done, and the seconds of all processors for it."""
 
     what: str
     count: int
@@ -68,7 +68,7 @@ def legality() -> int:
     of = counted(read_space(str(SPACES / "attention.dts")))
     points = [point_at(of, number) for number in sample(of, POINTS, 0)]
     done = again = 0
-    for one in decided(Asked(of.space, DIRECTIVES), points, again=AGAIN, workers=CORES):
+    for one in decided(SpaceQuestion(of.space, DIRECTIVES), points, again=AGAIN, workers=CORES):
         again += one.is_again
         done += 0 if one.is_again else len(one.places)
     assert (done, again) == (POINTS, AGAIN)
@@ -76,7 +76,7 @@ def legality() -> int:
 
 
 def generation(jobs: Sequence[tuple[str, str]]) -> int:
-    """How many texts were emitted: an emitter is told what the verdict of the class is.
+    """Return how many texts were emitted: an emitter is told what the verdict of the class is.
 
     Each has neighbours of what it emitted before: dealt in turn, each would ask isl what the others
     have asked.
@@ -103,21 +103,21 @@ def alone() -> list[tuple[str, str]]:
     return _texts(name, of, sorted(numbers[:TEXTS]))
 
 
-def legal_of(name: str, drawn: int) -> tuple[str, Counted, list[int]]:
+def legal_of(name: str, drawn: int) -> tuple[str, CountedSpace, list[int]]:
     """Return the legal points among a sample of a space, by number, in the order of the sample."""
     of = counted(read_space(str(SPACES / name)))
     numbers = sample(of, min(drawn, of.count), 1)
     points = [point_at(of, number) for number in numbers]
     legal = sorted(
         place
-        for one in decided(Asked(of.space, DIRECTIVES), points, again=0, workers=CORES)
+        for one in decided(SpaceQuestion(of.space, DIRECTIVES), points, again=0, workers=CORES)
         if one.answer.is_legal
         for place in one.places
     )
     return name, of, [numbers[place] for place in legal]
 
 
-def _texts(name: str, of: Counted, numbers: Sequence[int]) -> list[tuple[str, str]]:
+def _texts(name: str, of: CountedSpace, numbers: Sequence[int]) -> list[tuple[str, str]]:
     return [(name, show(program_of(of.space, point_at(of, number)))) for number in numbers]
 
 
@@ -133,7 +133,7 @@ def _emitted(jobs: Sequence[tuple[str, str]]) -> int:
     look_seldom()  # as a worker does
     shapes = Shapes()
     texts = (emitted(*job, is_legal=True, shapes=shapes).made for job in jobs)
-    return sum(isinstance(one, Text) for one in texts)
+    return sum(isinstance(one, EmittedText) for one in texts)
 
 
 def _texts_timed(what: str, jobs: Sequence[tuple[str, str]]) -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from dtpoly.algorithm.program import Directive
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.space.count import broken, counted, index_of, point_at, points, sample
-from dtpoly.explore.space.file import load_space
 from dtpoly.explore.space.short import read_short, short
 from dtpoly.explore.space.space import Point, Space, each_directive, present, program_of
+from dtpoly.explore.space.space_file import load_space
 from dtpoly.source import Source
 from tests.explore.spaces import HEAD, Twice, brute_force, text
 

@@ -7,8 +7,8 @@ import pytest
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.verdicts import answer_of
 from dtpoly.explore.space.count import counted, point_at, sample
-from dtpoly.explore.space.file import read_space
 from dtpoly.explore.space.space import program_of
+from dtpoly.explore.space.space_file import read_space
 from dtpoly.frontend.format import format_source
 from dtpoly.source import Source
 

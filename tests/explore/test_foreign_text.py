@@ -7,8 +7,9 @@ import pytest
 
 from dtpoly.explore.run.harmless import why_not_run
 from dtpoly.explore.run.preparation import NO_TEXT, Out, Ready, Wants
-from dtpoly.explore.store.results import Text
-from dtpoly.explore.store.store import Store, open_store
+from dtpoly.explore.store.result_store import ResultStore, open_store
+from dtpoly.explore.store.results import EmittedText
+from dtpoly.plan.runtime_text import FIRST
 from tests.codegen.cases import random_case
 from tests.explore.simulation import points_of, question_of
 from tests.explore.test_preparation import SPACE, Here, made, news
@@ -26,13 +27,16 @@ def as_another_import(text: str) -> str:
     return text.replace("import hashlib\n", "import hashlib\nimport os\n", 1)
 
 
-def in_a_function(text: str) -> str:
-    line = "    x_size, y_size = A.shape\n"
-    return text.replace(line, f"{line}    eval('')\n")
+def in_a_plan(text: str) -> str:
+    return text.replace('"A.shape[0]"', "print('made')")
 
 
-def as_a_default(text: str) -> str:
-    return text.replace("out=None", "out=print('made')")
+def in_a_formula(text: str) -> str:
+    return text.replace('"A.shape[0]"', '"A.shape.__class__.__base__.__subclasses__()"')
+
+
+def as_another_function(text: str) -> str:
+    return f"{text}\n\ndef other(a=print('made')):\n    return a\n"
 
 
 def as_a_decorator(text: str) -> str:
@@ -44,6 +48,10 @@ def in_what_is_known(text: str) -> str:
     return text.replace("def dt_check(", new, 1)
 
 
+def above_what_is_known(text: str) -> str:
+    return text.replace(FIRST, f"open('made')\n{FIRST}", 1)
+
+
 def as_no_python(text: str) -> str:
     return f"{text}\0("
 
@@ -53,13 +61,13 @@ def as_deep_as_can_be(text: str) -> str:
 
 
 HOSTILE = (
-    *(at_the_top, as_another_import, in_a_function, as_a_default, as_a_decorator),
-    *(in_what_is_known, as_no_python, as_deep_as_can_be),
+    *(at_the_top, as_another_import, in_a_plan, in_a_formula, as_another_function),
+    *(as_a_decorator, in_what_is_known, above_what_is_known, as_no_python, as_deep_as_can_be),
 )
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
+def store(tmp_path: Path) -> ResultStore:
     """A file of results in which there is the text of a point."""
     found = open_store(tmp_path / "run.sqlite")
     (out,) = news(made(found, Here(), Wants()), [POINT])
@@ -70,14 +78,14 @@ def store(tmp_path: Path) -> Store:
 @pytest.mark.parametrize("has_isl", [True, False])
 @pytest.mark.parametrize("change", HOSTILE)
 def test_what_dtpoly_does_not_write_is_not_run(
-    store: Store, change: Callable[[str], str], has_isl: bool
+    store: ResultStore, change: Callable[[str], str], has_isl: bool
 ) -> None:
     program = question_of(SPACE).asked.program_hash
     good = store.emitted(program, SHORT)
-    assert isinstance(good, Text)
+    assert isinstance(good, EmittedText)
     text = change(good.text)
     assert text != good.text
-    store.emit(program, {SHORT: Text(text, good.call)})
+    store.emit(program, {SHORT: EmittedText(text, good.call)})
     here = Here()
     preparation = made(store, here, Wants())
     preparation.has_isl = has_isl
@@ -92,7 +100,7 @@ def test_what_dtpoly_does_not_write_is_not_run(
         assert not here.jobs
 
 
-def test_what_it_writes_itself_is_run_without_being_emitted_again(store: Store) -> None:
+def test_what_it_writes_itself_is_run_without_being_emitted_again(store: ResultStore) -> None:
     here = Here()
     (found,) = news(made(store, here, Wants()), [POINT])
     assert isinstance(found, Ready)

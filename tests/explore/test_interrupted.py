@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.explore.bench.simulated import MEASURED
-from dtpoly.explore.store.store import open_store
+from dtpoly.explore.store.result_store import open_store
 from tests.explore.texts import SPACE
 
 POINTS, WORKERS = 40, 2
@@ -28,7 +28,7 @@ def command(folder: Path, *more: str) -> list[str]:
 
 
 def known(folder: Path) -> dict[str, float | None]:
-    """What is in the file; nothing if there is none yet."""
+    """Return what is in the file; nothing if there is none yet."""
     path = folder / "run.sqlite"
     if not path.exists():
         return {}

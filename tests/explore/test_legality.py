@@ -11,28 +11,28 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality import verdicts
 from dtpoly.explore.legality.classes import Class, class_of, is_aligned
-from dtpoly.explore.legality.shared import Disagreement
+from dtpoly.explore.legality.shared_verdicts import Disagreement
 from dtpoly.explore.legality.verdicts import (
-    Answer,
-    Asked,
+    PointVerdict,
     Rule,
+    SpaceQuestion,
     answer_of,
     decided,
     verdict_of,
 )
 from dtpoly.explore.space.count import counted, point_at, points, sample
-from dtpoly.explore.space.file import load_space, read_space
 from dtpoly.explore.space.space import Point, Space, program_of
+from dtpoly.explore.space.space_file import load_space, read_space
 from dtpoly.generate import code_of
 from dtpoly.plan.launch import Launch
+from dtpoly.schedule.applied_directives import Begin
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.primitive import LaunchEdit
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.resolve import Begin
 from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Source
 from tests.explore.renumbered import pairs
@@ -67,11 +67,11 @@ def space(text: str) -> Space:
     return load_space(Source("space.dt", text), Path())
 
 
-def answers(of: Space, again: int = 0, workers: int = 1) -> list[Answer]:
+def answers(of: Space, again: int = 0, workers: int = 1) -> list[PointVerdict]:
     """The answer for each point, in order."""
     chosen = list(points(counted(of)))
-    found: dict[int, Answer] = {}
-    for one in decided(Asked(of, DIRECTIVES), chosen, again, workers=workers):
+    found: dict[int, PointVerdict] = {}
+    for one in decided(SpaceQuestion(of, DIRECTIVES), chosen, again, workers=workers):
         if not one.is_again:
             assert found.keys().isdisjoint(one.places)
             found |= dict.fromkeys(one.places, one.answer)
@@ -121,7 +121,7 @@ f.tensorize(u:2);
     ids=["not aligned", "a split loop", "two kernels", "two kernels of an aligned algorithm"],
 )
 def test_loads_that_must_not_run_ahead(text: str) -> None:
-    """Whether they do is a part of each class, also of those that share no numbers."""
+    """Whether loads run ahead is a part of each class, also of classes that share no numbers."""
     of = space(text)
     expected = [answer_of(program_of(of, point), DIRECTIVES) for point in points(counted(of))]
     assert {one.rule for one in expected} == {Rule.NONE, Rule.LEGALITY}
@@ -166,9 +166,9 @@ def test_a_block_bounds_its_tile() -> None:
 def test_several_processes_answer_the_same() -> None:
     of = read_space(str(SPACES / "softmax.dts"))
     chosen = [point_at(counted(of), number) for number in sample(counted(of), 60, 1)]
-    tally: Counter[Answer] = Counter()
+    tally: Counter[PointVerdict] = Counter()
     again = 0
-    for one in decided(Asked(of, DIRECTIVES), chosen, again=40, workers=2):
+    for one in decided(SpaceQuestion(of, DIRECTIVES), chosen, again=40, workers=2):
         again += one.is_again
         if not one.is_again:
             tally[one.answer] += len(one.places)
@@ -176,10 +176,12 @@ def test_several_processes_answer_the_same() -> None:
     assert tally == Counter(answer_of(program_of(of, point), DIRECTIVES) for point in chosen)
 
 
-def always(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> None:
+def always(monkeypatch: pytest.MonkeyPatch, answer: PointVerdict) -> None:
     """Let every class have one answer."""
 
-    def one(program: Program, primitives: Primitives, begin: Begin) -> tuple[Answer, Answer]:
+    def one(
+        program: Program, primitives: Primitives, begin: Begin
+    ) -> tuple[PointVerdict, PointVerdict]:
         return answer, answer
 
     monkeypatch.setattr(verdicts, "with_and_without", one)
@@ -187,15 +189,15 @@ def always(monkeypatch: pytest.MonkeyPatch, answer: Answer) -> None:
 
 def test_a_wrong_shared_verdict_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     of = space(CHAIN + "f.block(x:{1, 2, 4, 8});\ng.fuse_at(f, x);\n")
-    always(monkeypatch, Answer(Rule.LEGALITY, "DT201"))
+    always(monkeypatch, PointVerdict(Rule.LEGALITY, "DT201"))
     with pytest.raises(Disagreement, match=r"'block=x:\d' is legal, but refused by legality"):
         answers(of, again=10)
 
 
 def test_what_is_undecided_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     of = space(CHAIN + "f.block(x:{2, 4, 8});\ng.fuse_at(f, x);\n")
-    always(monkeypatch, Answer(Rule.LEGALITY, "DT208"))
-    assert answers(of, again=10) == [Answer(Rule.NONE)] * 3
+    always(monkeypatch, PointVerdict(Rule.LEGALITY, "DT208"))
+    assert answers(of, again=10) == [PointVerdict(Rule.NONE)] * 3
 
 
 @pytest.mark.parametrize(
@@ -318,7 +320,7 @@ def test_ten_thousand_points_of_attention() -> None:
     chosen = [point_at(of, number) for number in sample(of, 10_000, 0)]
     tally: Counter[Rule] = Counter()
     again = 0
-    for one in decided(Asked(of.space, DIRECTIVES), chosen, again=500):
+    for one in decided(SpaceQuestion(of.space, DIRECTIVES), chosen, again=500):
         again += one.is_again
         if not one.is_again:
             tally[one.answer.rule] += len(one.places)

@@ -1,4 +1,4 @@
-"""Messages come out of a socket as they went in, or not at all."""
+"""Tests that messages leave a socket as they came in, or not at all."""
 
 import threading
 import time
@@ -7,7 +7,7 @@ from socket import socket, socketpair
 
 import pytest
 
-from dtpoly.explore.workers.messages import receive, send
+from dtpoly.explore.workers.socket_messages import receive, send
 
 
 @pytest.fixture

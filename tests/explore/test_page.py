@@ -6,7 +6,7 @@ from pathlib import Path
 from dtpoly.explore.store.results import Outcome
 from dtpoly.explore.store.schema import TABLES
 from dtpoly.explore.strategies.choice import STRATEGIES, chosen
-from dtpoly.explore.strategies.strategy import Setting
+from dtpoly.explore.strategies.strategy import StrategySetting
 from tests.conftest import DOCS, Published
 from tests.explore.fields import softmax
 
@@ -29,7 +29,7 @@ def test_the_strategy_of_the_page_works(tmp_path: Path) -> None:
     path = tmp_path / "wander.py"
     path.write_text(code)
     space = softmax()
-    strategy = chosen(str(path))(Setting(space))
+    strategy = chosen(str(path))(StrategySetting(space))
     asked: list[tuple[int, ...]] = []
     while points := strategy.ask(8):
         for point in points:

@@ -9,29 +9,46 @@ import pytest
 
 from dtpoly.algorithm.show import show
 from dtpoly.explore.bench.simulated import MEASURED as MEASURED_THERE
-from dtpoly.explore.legality.shared import Disagreement
+from dtpoly.explore.legality.shared_verdicts import Disagreement
 from dtpoly.explore.prune.steps import preparing
+from dtpoly.explore.run.exploration import Ended, ExplorationPlan, explore
 from dtpoly.explore.run.outcomes import awaited, judged, waiting
-from dtpoly.explore.run.preparation import News, Out, Preparation, Proved, Ready, Wants, prepares
+from dtpoly.explore.run.preparation import (
+    News,
+    Out,
+    Preparation,
+    PreparedProof,
+    Ready,
+    Wants,
+    prepares,
+)
 from dtpoly.explore.run.progress import Snapshot
-from dtpoly.explore.run.run import Ended, Plan, explore
-from dtpoly.explore.space.field import Point
-from dtpoly.explore.store.question import Facts, Question
-from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
-from dtpoly.explore.store.store import WAITING, Store, open_store
+from dtpoly.explore.space.search_view import Point
+from dtpoly.explore.store.measured_question import Question, SetupFacts
+from dtpoly.explore.store.result_store import WAITING, ResultStore, open_store
+from dtpoly.explore.store.results import (
+    EmittedText,
+    Fit,
+    FunctionCall,
+    Outcome,
+    Proven,
+    RefusedPoint,
+    Result,
+    TextProof,
+)
 from dtpoly.explore.strategies.choice import chosen
-from dtpoly.explore.strategies.strategy import Setting
+from dtpoly.explore.strategies.strategy import StrategySetting
 from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Done, Event
-from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import Gone, How, Process
+from dtpoly.explore.workers.process import Gone, NoAnswer, Process
+from dtpoly.explore.workers.socket_messages import Message
 from dtpoly.explore.workers.workers import COMPILES
 from tests.explore.fields import Template, softmax
-from tests.explore.simulation import points_of, question_of, simulated
+from tests.explore.simulation import HARMLESS, points_of, question_of, simulated
 
 # Two classes: rows that are cut into tiles, and rows in one tile.
 SPACE = softmax(x=("2", "4", "8"), y=("32", "64", "128"), warps=("1", "2", "4"))
 TARGET = "cuda:90"
-REFUTED = Proof(Proven.REFUTED, "value", "it is another one (line 3 of the kernels)")
+REFUTED = TextProof(Proven.REFUTED, "value", "it is another one (line 3 of the kernels)")
 
 
 @dataclass(slots=True)
@@ -68,13 +85,13 @@ def crew(here: Here) -> HereCrew:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path) -> Iterator[ResultStore]:
     found = open_store(tmp_path / "run.sqlite")
     yield found
     found.close()
 
 
-def made(store: Store, here: Here, wants: Wants, space: Template = SPACE) -> Preparation:
+def made(store: ResultStore, here: Here, wants: Wants, space: Template = SPACE) -> Preparation:
     return prepares(question_of(space).asked, space, store, crew(here), wants)
 
 
@@ -91,10 +108,12 @@ def news(preparation: Preparation, points: Sequence[Point]) -> list[News]:
 
 
 def emitted(job: Message, is_legal: bool = True) -> Message:
-    """What an emitter would say, without its work."""
+    """Return what an emitter would say, without its work."""
     if is_legal:
         comments = "".join(f"# {line}\n" for line in job["text"].splitlines())
-        text = {"text": comments, "call": {"func": "f", "function": "f"}}
+        others = list[str]()
+        call = {"func": "f", "function": "f", "others": others}
+        text = {"text": comments + HARMLESS, "call": call}
         return {"made": text, "expected": None, "is_legal": True}
     return {"made": {"kind": "illegal: order", "reason": "so"}, "expected": None, "is_legal": False}
 
@@ -104,22 +123,24 @@ def refusing(job: Message) -> Message:
 
 
 def crashing(_: Message) -> Gone:
-    return Gone(How.CRASHED, "SIGSEGV")
+    return Gone(NoAnswer.CRASHED, "SIGSEGV")
 
 
 def hanging(_: Message) -> Gone:
-    return Gone(How.HUNG, "60 s")
+    return Gone(NoAnswer.HUNG, "60 s")
 
 
 def proving(_: Message) -> Message:
-    return asdict(Proof(Proven.PROVED))
+    return asdict(TextProof(Proven.PROVED))
 
 
 def silent(_: Message) -> None:
     """Nobody answers."""
 
 
-def test_points_of_one_class_share_a_verdict_and_a_sample_is_asked_again(store: Store) -> None:
+def test_points_of_one_class_share_a_verdict_and_a_sample_is_asked_again(
+    store: ResultStore,
+) -> None:
     here = Here({"emit": emitted})
     found = news(made(store, here, Wants()), points_of(SPACE))
     assert all(isinstance(one, Ready) for one in found)
@@ -132,7 +153,7 @@ def test_points_of_one_class_share_a_verdict_and_a_sample_is_asked_again(store: 
     assert asked.count(True) == len(asked) - own
 
 
-def test_what_is_refused_is_refused_with_its_class(store: Store) -> None:
+def test_what_is_refused_is_refused_with_its_class(store: ResultStore) -> None:
     here = Here({"emit": refusing})
     points = points_of(SPACE)
     found = news(made(store, here, Wants()), points)
@@ -148,7 +169,7 @@ def test_what_is_refused_is_refused_with_its_class(store: Store) -> None:
     assert here.jobs == []
 
 
-def test_a_verdict_that_is_not_that_of_its_class_is_a_bug(store: Store) -> None:
+def test_a_verdict_that_is_not_that_of_its_class_is_a_bug(store: ResultStore) -> None:
     verdicts = iter([True, False])
 
     def another(job: Message) -> Message:
@@ -161,11 +182,11 @@ def test_a_verdict_that_is_not_that_of_its_class_is_a_bug(store: Store) -> None:
     assert preparation.take(Done(PREPARING, "emit more", emitted({"text": ""}), 0.0)) == []
 
 
-def test_after_a_disagreement_no_refusal_is_believed(store: Store) -> None:
+def test_after_a_disagreement_no_refusal_is_believed(store: ResultStore) -> None:
     program = question_of(SPACE).asked.program_hash
     number = store.ask(question_of(SPACE))
-    text = Text("", Call("f", "f"))
-    store.emit(program, {"one": Refused("illegal: order", "so"), "two": text})
+    text = EmittedText(HARMLESS, FunctionCall("f", "f"))
+    store.emit(program, {"one": RefusedPoint("illegal: order", "so"), "two": text})
     store.keep(number, "one", {}, Result(Outcome.REFUSED, "illegal: order", "so"))
     store.keep(number, "two", {}, Result(Outcome.MEASURED, median=1.0))
     store.distrust(program)
@@ -173,7 +194,7 @@ def test_after_a_disagreement_no_refusal_is_believed(store: Store) -> None:
     assert [row.point for row in store.results(number)] == ["two"]
 
 
-def test_a_tile_that_triton_does_not_allow_is_refused_by_arithmetic(store: Store) -> None:
+def test_a_tile_that_triton_does_not_allow_is_refused_by_arithmetic(store: ResultStore) -> None:
     space = softmax(x=("1",), y=("1048576", "2097152"), warps=("4",))
     here = Here({"emit": emitted})
     preparation = made(store, here, Wants(), space)
@@ -184,7 +205,7 @@ def test_a_tile_that_triton_does_not_allow_is_refused_by_arithmetic(store: Store
     assert preparation.begin("other", (0, 0, 0)) == []
 
 
-def test_a_compiler_is_asked_once(store: Store) -> None:
+def test_a_compiler_is_asked_once(store: ResultStore) -> None:
     def compiled(job: Message) -> Message:
         is_small = "x:2" in job["text"]
         return {"kind": "" if is_small else "spills", "reason": "a lot", "kernels": [{"shared": 1}]}
@@ -194,7 +215,7 @@ def test_a_compiler_is_asked_once(store: Store) -> None:
     found = news(made(store, here, Wants(target=TARGET)), points)
     assert [type(one) for one in found] == [Ready, Out]
     assert isinstance(found[1], Out)
-    assert found[1].refused == Refused("spills", "a lot")
+    assert found[1].refused == RefusedPoint("spills", "a lot")
     here.jobs.clear()
     assert news(made(store, here, Wants(target=TARGET)), points) == found
     assert here.jobs == []
@@ -204,37 +225,39 @@ def test_a_compiler_is_asked_once(store: Store) -> None:
     assert store.fit(key, "cuda:80", SPACE.short((0, 0, 0))) is None
 
 
-def test_a_compiler_that_dies_refuses_one_point(store: Store) -> None:
+def test_a_compiler_that_dies_refuses_one_point(store: ResultStore) -> None:
     here = Here({"emit": emitted, "compile": crashing})
     (found,) = news(made(store, here, Wants(target=TARGET)), [(0, 0, 0)])
-    assert found == Out(SPACE.short((0, 0, 0)), Refused("compiling it crashed", "SIGSEGV"))
+    assert found == Out(SPACE.short((0, 0, 0)), RefusedPoint("compiling it crashed", "SIGSEGV"))
     # Its text is as good as before.
     assert isinstance(
-        store.emitted(question_of(SPACE).asked.program_hash, SPACE.short((0, 0, 0))), Text
+        store.emitted(question_of(SPACE).asked.program_hash, SPACE.short((0, 0, 0))), EmittedText
     )
 
 
-def test_a_proof_is_kept_and_a_worker_that_dies_proves_nothing(store: Store) -> None:
+def test_a_proof_is_kept_and_a_worker_that_dies_proves_nothing(store: ResultStore) -> None:
     here = Here({"emit": emitted, "prove": hanging})
     points = [(0, 0, 0)]
     ready, unknown = news(made(store, here, Wants(proves=True)), points)
     assert isinstance(ready, Ready)
     short = SPACE.short(points[0])
-    assert unknown == Proved(short, Proof(Proven.UNKNOWN, "", "proving it hung: 60 s"))
+    assert unknown == PreparedProof(short, TextProof(Proven.UNKNOWN, "", "proving it hung: 60 s"))
     here.answers = {"prove": proving}
     found = news(made(store, here, Wants(proves=True)), points)
-    assert found == [ready, Proved(short, Proof(Proven.PROVED))]
+    assert found == [ready, PreparedProof(short, TextProof(Proven.PROVED))]
     here.answers = {}
     # What is known is told before the text is.
     assert news(made(store, here, Wants(proves=True)), points) == [*reversed(found)]
 
 
-def test_the_steps_are_those_of_the_compiler_and_the_verifier(store: Store) -> None:
+def test_the_steps_are_those_of_the_compiler_and_the_verifier(store: ResultStore) -> None:
     """Nothing is made up here."""
     here = Here()
     found = news(made(store, here, Wants(proves=True)), [(0, 0, 0), (1, 0, 0)])
-    assert [type(one) for one in found] == [Ready, Proved, Ready, Proved]
-    assert all(one.proof == Proof(Proven.PROVED) for one in found if isinstance(one, Proved))
+    assert [type(one) for one in found] == [Ready, PreparedProof, Ready, PreparedProof]
+    assert all(
+        one.proof == TextProof(Proven.PROVED) for one in found if isinstance(one, PreparedProof)
+    )
 
 
 @pytest.mark.long
@@ -242,7 +265,7 @@ def test_a_compiler_for_a_gpu_that_is_not_there() -> None:
     model = {"device": "h200", "sizes": {"x": 64, "y": 4096}, "dtype": "f32"}
     job = {"step": "compile", "name": "softmax.dt"}
     # Here Triton runs kernels by itself, and compiles none.
-    worker = Process({"kind": "prepare", "model": model}, COMPILES)
+    worker = Process({"kind": "prepare", "model": model, "plugins": []}, COMPILES)
     worker.open()
     try:
         fit = worker.do({**job, "text": show(SPACE.program_of((0, 0, 0)))}, 300.0)
@@ -271,18 +294,18 @@ def test_a_time_that_waits_for_a_proof_is_the_same_afterwards(outcome: Outcome) 
 
 def test_what_is_proved_decides_whether_a_time_counts() -> None:
     timed, wrong = Result(Outcome.MEASURED, median=1.0), Result(Outcome.WRONG, "wrong values")
-    assert judged(timed, None) == judged(timed, Proof(Proven.PROVED)) == timed
-    unknown = Proof(Proven.UNKNOWN, "value", "why")
+    assert judged(timed, None) == judged(timed, TextProof(Proven.PROVED)) == timed
+    unknown = TextProof(Proven.UNKNOWN, "value", "why")
     assert judged(timed, unknown) == replace(
         timed, outcome=Outcome.UNPROVED, kind="not proved: value", reason="why"
     )
     assert judged(wrong, unknown) == wrong
     bug = judged(timed, REFUTED)
     assert (bug.outcome, bug.kind, bug.median) == (Outcome.BUG, "refuted: value", None)
-    assert judged(wrong, Proof(Proven.PROVED)).kind == "wrong values, though proved"
+    assert judged(wrong, TextProof(Proven.PROVED)).kind == "wrong values, though proved"
 
 
-def test_without_isl_nothing_is_said_that_another_machine_would_not_say(store: Store) -> None:
+def test_without_isl_nothing_is_said_that_another_machine_would_not_say(store: ResultStore) -> None:
     here = Here()
     preparation = made(store, here, Wants(expects=True, target=TARGET, proves=True))
     preparation.has_isl = False
@@ -291,9 +314,12 @@ def test_without_isl_nothing_is_said_that_another_machine_would_not_say(store: S
     assert (out.refused.kind, out.is_kept) == ("not prepared", False)
     program = question_of(SPACE).asked.program_hash
     assert store.emitted(program, "point") is None
-    text = Text("", Call("f", "f"))
+    text = EmittedText(HARMLESS, FunctionCall("f", "f"))
     store.emit(program, {"point": text})
-    assert preparation.begin("point", (0, 0, 0)) == [Ready("point", text), Proved("point", None)]
+    assert preparation.begin("point", (0, 0, 0)) == [
+        Ready("point", text),
+        PreparedProof("point", None),
+    ]
     assert preparation.open == {}
     assert here.jobs == []
 
@@ -303,7 +329,7 @@ class Stopped(Exception):
 
 
 def explored(
-    store: Store, folder: Path, here: Here, tell: Callable[[Snapshot], None] = lambda _: None
+    store: ResultStore, folder: Path, here: Here, tell: Callable[[Snapshot], None] = lambda _: None
 ) -> Ended:
     """A run on a simulated device."""
 
@@ -312,8 +338,10 @@ def explored(
         mine.here = here
         return mine, Crew(MEASURING, [simulated({}, folder)], events)
 
-    plan = Plan(Question(question_of(FEW).asked, Facts("simulated", {})), FEW, slow=None)
-    strategy = chosen("exhaustive")(Setting(FEW))
+    plan = ExplorationPlan(
+        Question(question_of(FEW).asked, SetupFacts("simulated", {})), FEW, slow=None
+    )
+    strategy = chosen("exhaustive")(StrategySetting(FEW))
     return explore(plan, strategy, store, crews, Wants(proves=True), tell)
 
 
@@ -325,10 +353,10 @@ def proved_by_warps(job: Message) -> Message:
     if "num_warps(1)" in job["text"]:
         return asdict(REFUTED)
     verdict = Proven.UNKNOWN if "num_warps(2)" in job["text"] else Proven.PROVED
-    return asdict(Proof(verdict))
+    return asdict(TextProof(verdict))
 
 
-def test_only_times_of_what_is_proved_count(store: Store, tmp_path: Path) -> None:
+def test_only_times_of_what_is_proved_count(store: ResultStore, tmp_path: Path) -> None:
     ended = explored(store, tmp_path, Here({"emit": emitted, "prove": proved_by_warps}))
     two = {Outcome.MEASURED: 2, Outcome.UNPROVED: 2, Outcome.BUG: 2}
     assert ended.snapshot.outcomes == two
@@ -342,7 +370,7 @@ def test_only_times_of_what_is_proved_count(store: Store, tmp_path: Path) -> Non
 
 
 def test_a_refutation_that_is_known_keeps_a_text_from_the_device(
-    store: Store, tmp_path: Path
+    store: ResultStore, tmp_path: Path
 ) -> None:
     asked = question_of(FEW).asked
     here = Here({"emit": emitted, "prove": proved_by_warps})
@@ -353,7 +381,7 @@ def test_a_refutation_that_is_known_keeps_a_text_from_the_device(
     assert "num_warps(1)" not in measured
 
 
-def test_a_device_does_not_wait_for_proofs(store: Store, tmp_path: Path) -> None:
+def test_a_device_does_not_wait_for_proofs(store: ResultStore, tmp_path: Path) -> None:
     def stop(now: Snapshot) -> None:
         path = tmp_path / MEASURED_THERE
         if path.exists() and path.read_text().count("\n") == 6:

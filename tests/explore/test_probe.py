@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import pytest
 
 from dtpoly.explore.devices.devices import REQUIRED, UNITS, entry_of, find_device, read_device
-from dtpoly.explore.devices.probe import Facts, UnknownTarget, probed
+from dtpoly.explore.devices.probe import DeviceFacts, UnknownTarget, probed
 
-FACTS = Facts(
+FACTS = DeviceFacts(
     "Some GPU 9000", "cuda:90", 100, 1.5e9, 64 << 30, 4.0e12, 40 << 20, 2 * 128 * 1.5e9 * 100
 )
 LAUNCH, MEMORY, L2, PRODUCTS, EXPONENTIALS = 4e-6, 3e12, 6e12, 5e14, 2e12
@@ -18,9 +18,9 @@ LAUNCH, MEMORY, L2, PRODUCTS, EXPONENTIALS = 4e-6, 3e12, 6e12, 5e14, 2e12
 class Simulated:
     """A GPU of which all rates are known."""
 
-    said: Facts = FACTS
+    said: DeviceFacts = FACTS
 
-    def facts(self) -> Facts:
+    def facts(self) -> DeviceFacts:
         return self.said
 
     def copy(self, size: int) -> float:

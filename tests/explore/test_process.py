@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from dtpoly.explore.bench.bench import Candidate
-from dtpoly.explore.store.results import Call, Outcome
-from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import Gone, How, NotOpened, Process
+from dtpoly.explore.store.results import FunctionCall, Outcome
+from dtpoly.explore.workers.process import Gone, NoAnswer, NotOpened, Process
 from dtpoly.explore.workers.servants import job_of, result_of
+from dtpoly.explore.workers.socket_messages import Message
 from tests.explore.simulation import simulated
 
 FAULTS = {"*hang*": "hang", "*crash*": "crash", "*once*": "kill-once", "*wrong*": "wrong"}
@@ -29,7 +29,7 @@ def worker(tmp_path: Path) -> Iterator[Process]:
 
 def answer_of(worker: Process, point: str, seconds: float = 20.0) -> Message | Gone:
     """Both steps of a job, as a crew does them."""
-    candidate = Candidate(point, {"x": "4"}, "", "hash", Call("f", "f"))
+    candidate = Candidate(point, {"x": "4"}, "", "hash", FunctionCall("f", "f"))
     first, second = job_of(candidate, None)
     if not worker.is_open:
         worker.open()
@@ -38,7 +38,7 @@ def answer_of(worker: Process, point: str, seconds: float = 20.0) -> Message | G
     return worker.do(second, seconds) if is_ready else answer
 
 
-def outcome(worker: Process, point: str) -> Outcome | How:
+def outcome(worker: Process, point: str) -> Outcome | NoAnswer:
     answer = answer_of(worker, point)
     return answer.how if isinstance(answer, Gone) else result_of(answer).outcome
 
@@ -53,7 +53,7 @@ def test_one_that_hangs_is_ended_and_replaced(worker: Process) -> None:
     assert worker.running is not None
     first = worker.running.process
     answer = answer_of(worker, "hang", 0.3)
-    assert answer == Gone(How.HUNG, "it had not finished after 0.3 s")
+    assert answer == Gone(NoAnswer.HUNG, "it had not finished after 0.3 s")
     assert first.returncode == -signal.SIGKILL
     assert outcome(worker, "good") is Outcome.MEASURED
 
@@ -61,13 +61,13 @@ def test_one_that_hangs_is_ended_and_replaced(worker: Process) -> None:
 def test_one_that_crashes_is_replaced(worker: Process) -> None:
     answer = answer_of(worker, "crash", 20.0)
     assert isinstance(answer, Gone)
-    assert answer.how is How.CRASHED
+    assert answer.how is NoAnswer.CRASHED
     assert "SIGSEGV" in answer.reason
     assert outcome(worker, "good") is Outcome.MEASURED
 
 
 def test_one_that_somebody_kills_is_known_as_such(worker: Process) -> None:
-    assert outcome(worker, "once") is How.KILLED
+    assert outcome(worker, "once") is NoAnswer.KILLED
     assert outcome(worker, "once") is Outcome.MEASURED
 
 
@@ -82,7 +82,7 @@ def test_what_is_wrong_is_an_answer(worker: Process) -> None:
 def test_a_bug_of_ours_ends_no_worker(worker: Process) -> None:
     worker.open()
     answer = worker.do({"candidate": {}}, 20.0)
-    assert answer == Gone(How.FAILED, "KeyError: 'call'")
+    assert answer == Gone(NoAnswer.FAILED, "KeyError: 'call'")
     assert outcome(worker, "good") is Outcome.MEASURED
 
 
@@ -132,7 +132,7 @@ def test_it_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 
 
 def is_alive(number: int) -> bool:
-    """Whether there is such a process; one that nobody waited for is none."""
+    """Return whether there is such a process; one that nobody waited for is none."""
     try:
         state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

@@ -7,17 +7,17 @@ from itertools import islice
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.explore.prune.prune import Call, Candidate, Outcome, Reason, pruned
+from dtpoly.explore.prune.prune import CompiledCall, KeyedSchedule, PruneOutcome, Reason, pruned
 from dtpoly.targets.target import parse_target
 
 FAULTY = "tests.explore.faulty:outcome"
-CALL = Call(parse_target("cuda:90"), {"m": 2048, "n": 1024, "k": 1024}, DType.F16)
+CALL = CompiledCall(parse_target("cuda:90"), {"m": 2048, "n": 1024, "k": 1024}, DType.F16)
 MATMUL = """Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);
 {schedule} f.compile();"""
 
 
-def faulty(texts: list[str], workers: int = 1, seconds: float = 60.0) -> dict[str, Outcome]:
-    candidates = [Candidate(f"{at}", text) for at, text in enumerate(texts)]
+def faulty(texts: list[str], workers: int = 1, seconds: float = 60.0) -> dict[str, PruneOutcome]:
+    candidates = [KeyedSchedule(f"{at}", text) for at, text in enumerate(texts)]
     return {one.key: one for one in pruned(candidates, CALL, workers, seconds, FAULTY)}
 
 
@@ -38,7 +38,7 @@ def test_one_that_hangs_is_stopped() -> None:
 
 
 def test_whoever_stops_reading_leaves_no_process() -> None:
-    outcomes = pruned((Candidate(f"{at}", "") for at in range(10)), CALL, 2, 60.0, FAULTY)
+    outcomes = pruned((KeyedSchedule(f"{at}", "") for at in range(10)), CALL, 2, 60.0, FAULTY)
     assert len(list(islice(outcomes, 3))) == 3
     outcomes.close()
     assert multiprocessing.active_children() == []
@@ -57,7 +57,7 @@ def test_what_the_compiler_says() -> None:
         "refused": "f.block(z:4);",
     }
     candidates = [
-        Candidate(key, MATMUL.format(schedule=schedule)) for key, schedule in schedules.items()
+        KeyedSchedule(key, MATMUL.format(schedule=schedule)) for key, schedule in schedules.items()
     ]
     found = {one.key: one for one in pruned(candidates, CALL, 1, 300.0)}
     assert {key: one.reason for key, one in found.items()} == {

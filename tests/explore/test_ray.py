@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 
 from dtpoly.explore.bench.simulated import MEASURED
-from dtpoly.explore.store.store import open_store
-from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.store.result_store import open_store
 from dtpoly.explore.workers.on_ray import Host, RayWorker, on_ray
-from dtpoly.explore.workers.process import Gone, How, NotOpened
-from dtpoly.explore.workers.workers import Place
+from dtpoly.explore.workers.process import Gone, NoAnswer, NotOpened
+from dtpoly.explore.workers.socket_messages import Message
+from dtpoly.explore.workers.workers import RunPlace
 from tests.explore.simulation import few, question_of
 from tests.explore.texts import SPACE
 
-PLACE = Place("simulated", question_of(few()).asked)
+PLACE = RunPlace("simulated", question_of(few()).asked)
 
 
 # Seconds that each point takes at least: on a busy machine a run may be over before there is a
@@ -35,7 +35,7 @@ def test_two_workers_of_a_cluster_share_a_run(tmp_path: Path) -> None:
 
 
 def workers_of_a_run(folder: Path, pause: float) -> int:
-    """How many measured a point; each point is measured once, though one of them is lost."""
+    """Return how many measured a point; each point is measured once, though one of them is lost."""
     folder.mkdir()
     file = folder / "softmax.dt"
     file.write_text(SPACE)
@@ -61,11 +61,11 @@ def workers_of_a_run(folder: Path, pause: float) -> int:
 
 
 class GetTimeoutError(Exception):
-    """As Ray's."""
+    """A stand-in for Ray's exception."""
 
 
 class RayError(Exception):
-    """As Ray's."""
+    """A stand-in for Ray's exception."""
 
 
 ERRORS = SimpleNamespace(GetTimeoutError=GetTimeoutError, RayError=RayError)
@@ -126,7 +126,7 @@ def test_an_actor_that_is_lost_is_replaced() -> None:
     ray = Ray([SAID, RayError("the actor\n died"), SAID, {"answer": {"outcome": "measured"}}])
     worker = RayWorker(ray, PLACE)
     worker.open()
-    assert worker.do({}, 1.0) == Gone(How.KILLED, "its machine was lost: the actor died")
+    assert worker.do({}, 1.0) == Gone(NoAnswer.KILLED, "its machine was lost: the actor died")
     assert not worker.is_open
     worker.open()
     assert worker.do({}, 1.0) == {"outcome": "measured"}
@@ -140,10 +140,10 @@ def test_a_machine_that_does_not_answer_is_given_up() -> None:
     worker.open()
     found = worker.do({}, 1.0)
     assert isinstance(found, Gone)
-    assert found.how is How.HUNG
+    assert found.how is NoAnswer.HUNG
     worker.open()
     # Its process hung, and the actor is there for another one.
-    assert worker.do({}, 1.0) == Gone(How.HUNG, "in time")
+    assert worker.do({}, 1.0) == Gone(NoAnswer.HUNG, "in time")
     assert not worker.is_open
     worker.open()
     assert len(ray.made) == 2
@@ -164,10 +164,10 @@ def test_what_cannot_be_opened_is_told() -> None:
 def test_there_is_a_worker_for_each_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     ray = Ray([SAID], {"GPU": 3.0})
     monkeypatch.setitem(sys.modules, "ray", ray)
-    workers = on_ray(Place("cuda", PLACE.asked), None, "somewhere:6379")
+    workers = on_ray(RunPlace("cuda", PLACE.asked), None, "somewhere:6379")
     assert len(workers) == 3
     workers[0].open()
     assert ray.made == [{"max_restarts": 0, "num_gpus": 1.0, "num_cpus": 1.0}]
     ray.resources = {}
     with pytest.raises(NotOpened, match="has no GPU"):
-        on_ray(Place("cuda", PLACE.asked), None, "somewhere:6379")
+        on_ray(RunPlace("cuda", PLACE.asked), None, "somewhere:6379")

@@ -14,13 +14,13 @@ import pytest
 
 from dtpoly.explore.run.progress import Snapshot
 from dtpoly.explore.run.stopping import NoWorkers
-from dtpoly.explore.space.field import Point
+from dtpoly.explore.space.search_view import Point
 from dtpoly.explore.store.results import Outcome
 from dtpoly.explore.strategies.choice import chosen
-from dtpoly.explore.strategies.strategy import Setting
-from dtpoly.explore.workers.crew import Crew, Done, Event, Limits
-from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.strategies.strategy import StrategySetting
+from dtpoly.explore.workers.crew import Crew, Done, Event, JobLimits
 from dtpoly.explore.workers.process import Gone, Process, Turn
+from dtpoly.explore.workers.socket_messages import Message
 from tests.explore.fields import softmax
 from tests.explore.simulation import Simulation, points_of, simulated
 
@@ -241,7 +241,7 @@ def test_workers_of_one_device_take_turns_in_measuring() -> None:
 
 
 def test_limits_follow_what_jobs_take() -> None:
-    limits = Limits(floor=2.0, factor=10.0)
+    limits = JobLimits(floor=2.0, factor=10.0)
     assert limits.now() == 2.0
     limits.took.extend([0.1, 0.1, 0.1])
     assert limits.now() == 2.0
@@ -254,7 +254,7 @@ def test_a_strategy_that_fails_stops_the_workers(simulation: Simulation) -> None
         """Asks for one point, and then fails."""
 
         def __init__(self) -> None:
-            self.inner = chosen("exhaustive")(Setting(simulation.space))
+            self.inner = chosen("exhaustive")(StrategySetting(simulation.space))
 
         def ask(self, count: int) -> list[Point]:
             return [*self.inner.ask(1)]

@@ -7,9 +7,9 @@ import pytest
 
 from dtpoly.explore.run.progress import Snapshot
 from dtpoly.explore.run.session import NoModel, Wanted, emit_only, known_device, session
-from dtpoly.explore.store.store import open_store
+from dtpoly.explore.store.result_store import open_store
 from dtpoly.explore.workers.process import NotOpened
-from dtpoly.explore.workers.workers import Place, local, visible
+from dtpoly.explore.workers.workers import RunPlace, local, visible
 from tests.explore.fields import softmax
 from tests.explore.simulation import question_of
 
@@ -33,14 +33,14 @@ def test_a_device_is_known_by_its_name(name: str, key: str) -> None:
 
 
 def test_there_is_a_worker_for_each_gpu() -> None:
-    place = Place("cuda", ASKED)
+    place = RunPlace("cuda", ASKED)
     found = local(place, None, lambda: ["0", "3"])
     assert [one.environment["CUDA_VISIBLE_DEVICES"] for one in found] == ["0", "3"]
     found = local(place, 3, lambda: ["0", "3"])
     assert [one.environment["CUDA_VISIBLE_DEVICES"] for one in found] == ["0", "3", "0"]
     with pytest.raises(NotOpened, match="no GPU"):
         local(place, None, list)
-    assert len(local(Place("simulated", ASKED), None, list)) == 1
+    assert len(local(RunPlace("simulated", ASKED), None, list)) == 1
 
 
 def test_gpus_are_those_that_cuda_may_use() -> None:
@@ -51,7 +51,7 @@ def test_gpus_are_those_that_cuda_may_use() -> None:
 
 def wanted(tmp_path: Path, strategy: str, model: str = "") -> Wanted:
     asked = replace(ASKED, sizes={"x": 64, "y": 512})
-    place = Place("simulated", asked, settings={"folder": str(tmp_path)})
+    place = RunPlace("simulated", asked, settings={"folder": str(tmp_path)})
     return Wanted(SPACE, place, tmp_path / "run.sqlite", strategy, model=model, proves=False)
 
 

@@ -9,15 +9,15 @@ from dtpoly import __version__
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.header import header
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.explore.prune import shapes as module
+from dtpoly.explore.prune import code_sharing as module
+from dtpoly.explore.prune.code_sharing import Shapes
 from dtpoly.explore.prune.emit import emitted
-from dtpoly.explore.prune.shapes import Shapes
-from dtpoly.explore.store.results import Text
+from dtpoly.explore.store.results import EmittedText
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve as named
 from dtpoly.generate import code_of
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import begun, finished, resolve
+from dtpoly.schedule.applied_directives import begun, finished, resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.source import Source
 
 ATTENTION = Path(__file__).parents[2] / "examples" / "attention.dt"
@@ -39,7 +39,7 @@ OPTIONS = (
 
 def text_of(block: int, options: str, shapes: Shapes | None = None) -> str:
     made = emitted("f.dt", SOFTMAX.format(block=block, options=options), None, True, shapes).made
-    assert isinstance(made, Text), made
+    assert isinstance(made, EmittedText), made
     return made.text
 
 
@@ -99,7 +99,7 @@ def test_what_one_shape_asks_of_isl_others_need_not(schedules: tuple[str, ...]) 
     for schedule in schedules:
         asked, known = shapes.answers.asked, shapes.answers.found
         made = emitted("f.dt", attention(schedule), None, True, shapes).made
-        assert isinstance(made, Text)
+        assert isinstance(made, EmittedText)
         assert made.text == apart(attention(schedule))
         # Its own statements ask the same, too.
         assert shapes.answers.found - known > (shapes.answers.asked - asked) / 4

@@ -15,22 +15,22 @@ from pathlib import Path
 import pytest
 
 from dtpoly.explore.store.database import StoreError
-from dtpoly.explore.store.question import Asked, Facts, Question
+from dtpoly.explore.store.measured_question import Question, SetupFacts, UserQuestion
+from dtpoly.explore.store.result_store import ResultStore, open_store
 from dtpoly.explore.store.results import (
-    Call,
+    EmittedText,
     Fit,
+    FunctionCall,
     Outcome,
-    Proof,
     Proven,
-    Refused,
+    RefusedPoint,
     Result,
-    Text,
+    TextProof,
 )
 from dtpoly.explore.store.rows import MOST_BYTES
-from dtpoly.explore.store.store import Store, open_store
 
-ASKED = Asked("softmax.dt", "Func f; ...", "f", {"x": 4, "y": 100}, "bf16", 3)
-QUESTION = Question(ASKED, Facts("a device", {"triton": "3.6"}))
+ASKED = UserQuestion("softmax.dt", "Func f; ...", "f", {"x": 4, "y": 100}, "bf16", 3)
+QUESTION = Question(ASKED, SetupFacts("a device", {"triton": "3.6"}))
 RESULT = Result(
     *(Outcome.MEASURED, "", "", 1.5, 1.4, 1.75, 20, 1e-6, 1e-4),
     *({"expert": 2.0}, "abc", 0.25),
@@ -38,7 +38,7 @@ RESULT = Result(
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
+def store(tmp_path: Path) -> Iterator[ResultStore]:
     made = open_store(tmp_path / "run.sqlite")
     yield made
     made.close()
@@ -59,7 +59,7 @@ def test_what_was_kept_is_read_by_the_next_process(tmp_path: Path) -> None:
     second.close()
 
 
-def test_a_point_has_one_result(store: Store) -> None:
+def test_a_point_has_one_result(store: ResultStore) -> None:
     number = store.ask(QUESTION)
     assert store.keep(number, "one", {}, RESULT)
     assert not store.keep(number, "one", {}, replace(RESULT, median=9.0))
@@ -67,7 +67,7 @@ def test_a_point_has_one_result(store: Store) -> None:
     assert store.result(number, "other") is None
 
 
-def test_a_question_is_the_same_under_another_name(store: Store) -> None:
+def test_a_question_is_the_same_under_another_name(store: ResultStore) -> None:
     number = store.ask(QUESTION)
     assert store.ask(replace(QUESTION, asked=replace(ASKED, name="renamed.dt"))) == number
     others = [
@@ -75,13 +75,13 @@ def test_a_question_is_the_same_under_another_name(store: Store) -> None:
         replace(QUESTION, asked=replace(ASKED, dtype="f16")),
         replace(QUESTION, asked=replace(ASKED, seed=4)),
         replace(QUESTION, asked=replace(ASKED, func="g")),
-        replace(QUESTION, facts=Facts("a device", {"triton": "3.7"})),
-        replace(QUESTION, facts=Facts("another", {"triton": "3.6"})),
+        replace(QUESTION, facts=SetupFacts("a device", {"triton": "3.7"})),
+        replace(QUESTION, facts=SetupFacts("another", {"triton": "3.6"})),
     ]
     assert len({number, *map(store.ask, others)}) == len(others) + 1
 
 
-def test_what_is_forgotten_is_measured_again(store: Store) -> None:
+def test_what_is_forgotten_is_measured_again(store: ResultStore) -> None:
     number = store.ask(QUESTION)
     for at, outcome in enumerate(Outcome):
         store.keep(number, f"p{at}", {}, Result(outcome, median=1.0))
@@ -90,9 +90,9 @@ def test_what_is_forgotten_is_measured_again(store: Store) -> None:
     assert left == set(Outcome) - {Outcome.HUNG, Outcome.CRASHED}
 
 
-def test_texts_are_for_all_sizes(store: Store) -> None:
-    text = Text("def f(): ...\n", Call("f", "f_", {"n": "x"}, True))
-    refused = Refused("illegal", "runs too late")
+def test_texts_are_for_all_sizes(store: ResultStore) -> None:
+    text = EmittedText("def f(): ...\n", FunctionCall("f", "f_", {"n": "x"}, True))
+    refused = RefusedPoint("illegal", "runs too late")
     store.emit("hash", {"one": text, "two": refused})
     assert store.emitted("hash", "one") == text
     assert store.emitted("hash", "two") == refused
@@ -101,7 +101,7 @@ def test_texts_are_for_all_sizes(store: Store) -> None:
     assert store.emitted("hash", "two") == text
 
 
-def test_a_point_is_measured_by_one_run_at_a_time(store: Store) -> None:
+def test_a_point_is_measured_by_one_run_at_a_time(store: ResultStore) -> None:
     number = store.ask(QUESTION)
     assert store.claim(number, "one", 100)
     assert store.claim(number, "one", 100)  # by the same process
@@ -125,7 +125,7 @@ WRITER = """
     import sys
     from pathlib import Path
     from dtpoly.explore.store.results import Outcome, Result
-    from dtpoly.explore.store.store import open_store
+    from dtpoly.explore.store.result_store import open_store
     from tests.explore.test_store import QUESTION
 
     store = open_store(Path(sys.argv[1]))
@@ -177,7 +177,7 @@ FULL = """
     from pathlib import Path
     from dtpoly.explore.store.database import StoreError
     from dtpoly.explore.store.results import Outcome, Result
-    from dtpoly.explore.store.store import open_store
+    from dtpoly.explore.store.result_store import open_store
     from tests.explore.test_store import QUESTION
 
     store = open_store(Path(sys.argv[1]))
@@ -232,14 +232,14 @@ def test_what_is_no_file_of_results_is_left_alone(tmp_path: Path) -> None:
         open_store(tmp_path / "absent" / "run.sqlite")
 
 
-def test_a_later_layout_is_refused(store: Store) -> None:
+def test_a_later_layout_is_refused(store: ResultStore) -> None:
     store.connection.execute("pragma user_version = 99")
     with pytest.raises(StoreError, match="has layout 99"):
         open_store(store.path)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-def test_a_read_only_file_is_told(store: Store) -> None:
+def test_a_read_only_file_is_told(store: ResultStore) -> None:
     store.path.chmod(0o444)
     again = open_store(store.path)
     with pytest.raises(StoreError, match="read-only"):
@@ -266,10 +266,10 @@ DAMAGES = (
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_rows_that_are_no_such_rows_are_told(store: Store, damage: str) -> None:
+def test_rows_that_are_no_such_rows_are_told(store: ResultStore, damage: str) -> None:
     number = store.ask(QUESTION)
-    store.emit("hash", {"one": Text("def f(): ...\\n", Call("f", "f_"))})
-    store.keep_proof("hash", "text", Proof(Proven.PROVED))
+    store.emit("hash", {"one": EmittedText("def f(): ...\\n", FunctionCall("f", "f_"))})
+    store.keep_proof("hash", "text", TextProof(Proven.PROVED))
     store.keep_fit("key", "cuda:90", "one", Fit("", "", ({"registers": 8},)))
     store.predict("key", {"one": 1.0})
     store.begin(number, "explore", "random", 0, 5)
@@ -287,8 +287,8 @@ def test_rows_that_are_no_such_rows_are_told(store: Store, damage: str) -> None:
         all_of_it()
 
 
-def test_a_text_that_no_memory_holds_is_not_unpacked(store: Store) -> None:
-    store.emit("hash", {"one": Text("def f(): ...\\n", Call("f", "f_"))})
+def test_a_text_that_no_memory_holds_is_not_unpacked(store: ResultStore) -> None:
+    store.emit("hash", {"one": EmittedText("def f(): ...\\n", FunctionCall("f", "f_"))})
     packed = zlib.compress(bytes(MOST_BYTES + 1))
     store.connection.execute("update emitted set text = ?", (packed,))
     with pytest.raises(StoreError, match="the end of a text"):

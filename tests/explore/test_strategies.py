@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from dtpoly.explore.bench.simulated import simulated_time
-from dtpoly.explore.space.field import Point
+from dtpoly.explore.space.search_view import Point
 from dtpoly.explore.strategies.choice import NoStrategy, chosen
 from dtpoly.explore.strategies.evolution import crossed, mutated
 from dtpoly.explore.strategies.random_order import permuted
-from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.strategies.strategy import Strategy, StrategySetting
 from tests.explore.fields import SOFTMAX, Template, softmax
 
 NAMES = ("exhaustive", "random", "cost", "evolution", "bayes")
@@ -50,7 +50,7 @@ def time_of(space: Template, point: Point) -> float | None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_all_points_are_asked_for_once(name: str) -> None:
-    asked = searched(chosen(name)(Setting(SPACE, 1)), SPACE, 1000)
+    asked = searched(chosen(name)(StrategySetting(SPACE, 1)), SPACE, 1000)
     assert len(asked) == len(set(asked)) == len(ALL) == 39
     assert set(asked) == ALL
 
@@ -58,7 +58,7 @@ def test_all_points_are_asked_for_once(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_seed_is_an_order_whichever_worker_is_faster(name: str) -> None:
     def order(seed: int, width: int, late: bool) -> list[Point]:
-        return searched(chosen(name)(Setting(SPACE, seed)), SPACE, 24, width, late)
+        return searched(chosen(name)(StrategySetting(SPACE, seed)), SPACE, 24, width, late)
 
     first = order(1, 5, late=False)
     assert order(1, 5, late=True) == first
@@ -79,7 +79,7 @@ def test_what_learns_is_better_than_chance(name: str, most: int) -> None:
     large = Template(SOFTMAX, given)
 
     def best(word: str, seed: int) -> float:
-        strategy = chosen(word)(Setting(large, seed))
+        strategy = chosen(word)(StrategySetting(large, seed))
         found: list[float] = []
         while len(found) < most:
             for point in strategy.ask(8):
@@ -93,7 +93,7 @@ def test_what_learns_is_better_than_chance(name: str, most: int) -> None:
 
 def test_the_cheapest_come_first() -> None:
     expected = {point: simulated_time(SPACE.parameters(point)) for point in sorted(ALL)[::2]}
-    asked = searched(chosen("cost")(Setting(SPACE, 1, expected)), SPACE, 1000)
+    asked = searched(chosen("cost")(StrategySetting(SPACE, 1, expected)), SPACE, 1000)
     assert asked[: len(expected)] == sorted(expected, key=lambda point: expected[point])
     assert set(asked) == ALL
 
@@ -130,13 +130,13 @@ def test_children_are_made_of_their_parents() -> None:
 def test_a_strategy_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(
-        "from dtpoly.explore.strategies.order import InOrder\n"
+        "from dtpoly.explore.strategies.given_order import InOrder\n"
         "def strategy(setting):\n"
         "    numbers = range(setting.space.count - 1, -1, -1)\n"
         "    points = map(setting.space.at, numbers)\n"
         "    return InOrder(point for point in points if point is not None)\n"
     )
-    asked = searched(chosen(str(path))(Setting(SPACE)), SPACE, 1000)
+    asked = searched(chosen(str(path))(StrategySetting(SPACE)), SPACE, 1000)
     assert asked == sorted(ALL, reverse=True)
 
 
@@ -154,5 +154,5 @@ def test_what_is_no_strategy_is_told(tmp_path: Path, word: str, text: str, messa
     path = tmp_path / "mine.py"
     path.write_text(text)
     with pytest.raises(NoStrategy) as raised:
-        chosen(str(path) if word == "FILE" else word)(Setting(SPACE))
+        chosen(str(path) if word == "FILE" else word)(StrategySetting(SPACE))
     assert message in str(raised.value)

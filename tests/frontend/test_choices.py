@@ -6,13 +6,13 @@ import pytest
 
 from dtpoly.algorithm.show import show
 from dtpoly.algorithm.show_choices import show_item, show_openings
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Severity
 from dtpoly.frontend.format import format_source
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import Resolved, resolve
 from dtpoly.frontend.syntax import AlgorithmFile
-from dtpoly.render.text import plain, render
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.source import Source
 from tests.explore.spaces import HEAD, text
 from tests.frontend.test_fuzz import look

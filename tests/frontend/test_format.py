@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
-from dtpoly.compile import load, understand
+from dtpoly.checking import load, understand
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.format import format_source
-from dtpoly.frontend.layout import MAX_COLUMNS
-from dtpoly.frontend.lexical import Kind, scan
+from dtpoly.frontend.lexical import TokenKind, scan
+from dtpoly.frontend.line_layout import MAX_COLUMNS
 from dtpoly.frontend.parse import parse
 from dtpoly.source import Source
 from tests.generation.algorithms import Limits
@@ -36,10 +36,10 @@ def meaning(text: str) -> Program:
     return program
 
 
-def tokens(text: str) -> list[tuple[Kind, str]]:
+def tokens(text: str) -> list[tuple[TokenKind, str]]:
     """The tokens; of a comment, what it says."""
     return [
-        (t.kind, "".join(t.text.split()) if t.kind is Kind.COMMENT else t.text)
+        (t.kind, "".join(t.text.split()) if t.kind is TokenKind.COMMENT else t.text)
         for t in scan(Source("layout.dt", text)).tokens
     ]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dtpoly.algorithm.show import show
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, apply_edits, has_errors
 from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import decode
-from dtpoly.render.text import plain, render
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.source import Source
 from tests.generation.algorithms import Limits
 from tests.generation.choice import Choose, pick, seeded
@@ -35,7 +35,7 @@ LONG_CHUNK = 1_000
 
 
 def diagnose(data: bytes) -> tuple[Source, tuple[Diagnostic, ...]]:
-    """What the CLI would say of a file with these bytes."""
+    """Return what the CLI would say of a file with these bytes."""
     try:
         source = decode("fuzz.dt", data)
     except DtpolyError as error:

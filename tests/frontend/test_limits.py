@@ -4,12 +4,12 @@ import time
 
 import pytest
 
+from dtpoly.checking import check
 from dtpoly.codegen.header import MARK
-from dtpoly.compile import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import decode
-from dtpoly.render.text import plain, render
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.source import Source
 from tests.pace import is_kept
 

@@ -6,11 +6,11 @@ import pytest
 
 from dtpoly.algorithm.expressions import Apply, Expr, Float, Integer, Read, ScalarRead
 from dtpoly.algorithm.program import Directive, Program
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.diagnostics import Diagnostic, Severity
-from dtpoly.frontend.limit import MAX_ERRORS
+from dtpoly.frontend.diagnostic_limit import MAX_ERRORS
 from dtpoly.frontend.parse import MAX_CHARACTERS, parse
-from dtpoly.render.text import plain, render_one
+from dtpoly.render.diagnostic_text import plain, render_one
 from dtpoly.source import Source
 from tests.pace import is_kept
 

@@ -6,7 +6,7 @@ import pytest
 
 from dtpoly.algorithm.expressions import Affine, Apply, Float, Index, Integer, Read, Reduce, Size
 from dtpoly.algorithm.program import Argument, Label, Program, Scalar, Split, Tensor
-from dtpoly.compile import check, load
+from dtpoly.checking import check, load
 from dtpoly.diagnostics import Diagnostic, Severity, apply_edits
 from dtpoly.source import Source
 

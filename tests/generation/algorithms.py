@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from dtpoly.algorithm.dtypes import DType, category
 from dtpoly.algorithm.expressions import Affine, Apply, Read, ScalarRead, walk
 from dtpoly.algorithm.inference import type_of
+from dtpoly.algorithm.label_sizes import used_labels
 from dtpoly.algorithm.program import Func, Label, Program, Scalar, Tensor
-from dtpoly.algorithm.sizes import used_labels
 from tests.generation.choice import Choose, one_in, pick, shuffled, some
 from tests.generation.expressions import BODIES, promoting
 from tests.generation.reading import read

@@ -22,7 +22,7 @@ from dtpoly.algorithm.expressions import (
     Size,
 )
 from dtpoly.algorithm.inference import combine, type_of
-from dtpoly.algorithm.operations import OPERATIONS, REDUCTIONS, Reduction, Result
+from dtpoly.algorithm.operations import OPERATIONS, REDUCTIONS, Reduction, ResultRule
 from dtpoly.algorithm.shapes import shape_of
 from tests.generation.choice import Choose, one_in, pick, shuffled, some
 from tests.generation.reading import read
@@ -35,9 +35,15 @@ INTEGERS = (1, 0, 2, 3, 7, 16, 1000, 2**31, 2**63 - 1)
 FLOATS = (0.5, 1.0, 0.0, 1e-05, 2.75, 3.0e38, 1e16, 0.1, math.inf, math.nan)
 # `cdiv` is for whole numbers and has a case of its own.
 NUMERIC = [
-    o for o in OPERATIONS if o.result in (Result.PROMOTED, Result.FLOAT) and o.name != "cdiv"
+    o
+    for o in OPERATIONS
+    if o.result in (ResultRule.PROMOTED, ResultRule.FLOAT)
+    and o.name != "cdiv"
+    and not o.operands_are_whole
 ]
-COMPARISONS = [o for o in OPERATIONS if o.result is Result.BOOL and not o.operands_are_bool]
+OF_WHOLES = [o for o in OPERATIONS if o.operands_are_whole or o.name == "cdiv"]
+OF_BITS = [o for o in OPERATIONS if o.operands_are_whole and o.takes_bools]
+COMPARISONS = [o for o in OPERATIONS if o.result is ResultRule.BOOL and not o.operands_are_bool]
 NUMERIC_REDUCTIONS = [r for r in REDUCTIONS if not r.operands_are_bool]
 BOOL_REDUCTIONS = [r for r in REDUCTIONS if r.operands_are_bool]
 NUMERIC_DTYPES = tuple(dtype for dtype in DType if dtype is not DType.BOOL)
@@ -85,14 +91,18 @@ def _applied(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
     return Apply(operation.name, promoting(scope, operands))
 
 
-def _divided(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
+def _of_wholes(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
+    operation = pick(choose, OF_WHOLES)
     operands: list[Expr] = []
-    for _ in range(2):
+    for _ in range(operation.arity):
         operand = numeric(choose, scope, layout, depth)
         dtype = type_of(operand, scope.types).dtype
         whole = dtype is not None and is_integer(dtype)
         operands.append(operand if whole else Cast(operand, DType.I32))
-    return Apply("cdiv", tuple(operands))
+    if operation.name in ("shl", "shr") and isinstance(operands[1], Integer | Apply):
+        # A written number, with a sign or without, that is no place of a bit is an error.
+        operands[1] = Cast(operands[1], DType.I32)
+    return Apply(operation.name, tuple(operands))
 
 
 def _cast(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
@@ -140,12 +150,13 @@ def _bool_read(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr
 
 
 def _joined(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
+    words = ("and", "or", *(o.name for o in OF_BITS if o.arity == 2))
     operands = [condition(choose, scope, layout, depth) for _ in range(2)]
-    return Apply(pick(choose, ("and", "or")), tuple(operands))
+    return Apply(pick(choose, words), tuple(operands))
 
 
 def _negated(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
-    return Apply("not", (condition(choose, scope, layout, depth),))
+    return Apply(pick(choose, ("not", "invert")), (condition(choose, scope, layout, depth),))
 
 
 def _chosen_condition(choose: Choose, scope: Scope, layout: Layout, depth: int) -> Expr:
@@ -168,7 +179,7 @@ def _reshaped_condition(choose: Choose, scope: Scope, layout: Layout, depth: int
 _LEAVES: tuple[Generate, ...] = (_literal, _name, _number_read, _number_read, _number_read)
 _NUMERIC: tuple[Generate, ...] = (
     *(_literal, _name, _number_read, _number_read),
-    *(_applied, _applied, _applied, _applied, _divided, _cast, _chosen),
+    *(_applied, _applied, _applied, _applied, _of_wholes, _cast, _chosen),
     *(_reduced, _reduced, _dot, _dot, _reshaped),
 )
 _CONDITION_LEAVES: tuple[Generate, ...] = (_compared, _bool_read)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.label_sizes import axis_reads, extent_label, largest_size
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import axis_reads, extent_label, largest_size
 from tests.generation.choice import Choose
 
 

@@ -31,7 +31,7 @@ COMBINED = ("rsum", "rmax", "rmin", "rany", "rall")
 
 
 def program(choose: Choose, limits: Limits) -> Program:
-    """A Program with a schedule."""
+    """Return a Program with a schedule."""
     unscheduled = algorithm(choose, limits)
     return replace(unscheduled, directives=schedule(choose, unscheduled))
 

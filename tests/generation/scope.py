@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.algorithm.inference import Type
+from dtpoly.algorithm.inference import InferredType
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,10 @@ class Scope:
         return tuple(d.label for d in self.dimensions if d.reducible)
 
     @property
-    def types(self) -> Mapping[str, Type]:
+    def types(self) -> Mapping[str, InferredType]:
         """Return the type of every tensor and scalar."""
-        types = {tensor.name: Type(tensor.dtype) for tensor in self.tensors}
-        return types | {name: Type(dtype, weak=True) for name, dtype in self.scalars}
+        types = {tensor.name: InferredType(tensor.dtype) for tensor in self.tensors}
+        return types | {name: InferredType(dtype, weak=True) for name, dtype in self.scalars}
 
     def dimension(self, label: str) -> Dimension:
         """Return the dimension of a label."""

@@ -125,7 +125,7 @@ def _told(command: Sequence[str]) -> Generator[dict[str, Any]]:
 
 
 def barriers(folder: Path, launches: int) -> tuple[object, bool]:
-    """Kernels whose lanes or warps wait for others: always right; without barriers refuted.
+    """Return kernels whose lanes or warps wait for others: always right; without barriers refuted.
 
     A GPU need not show that barriers are missing; the race detector, which ran before, does.
     """

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+from unittest import mock
 
 import torch
 
@@ -56,18 +57,17 @@ def host_time(call: Call) -> float:
 def launches(module: ModuleType, name: str, tensors: Sequence[torch.Tensor]) -> tuple[Call, Call]:
     """Return the launch of a call, by the file's own launcher and by Triton's."""
     calls: list[Any] = []
-    launcher, kernel = getattr(module, f"{name}_launch"), getattr(module, f"{name}_kernel")
 
-    def note(grid: tuple[int, ...], *args: Any, **constants: Any) -> None:
-        calls.append((grid, args, constants))
+    def note(*given: Any) -> None:
+        calls.append(given)
 
-    setattr(module, f"{name}_launch", note)
-    getattr(module, name)(*tensors)
-    setattr(module, f"{name}_launch", launcher)
-    ((grid, args, constants),) = calls
+    with mock.patch.object(module, "dt_start", note):
+        getattr(module, name).__wrapped__(*tensors)
+    ((kernel, choose, blocks, programs, args, constants),) = calls
+    start = module.dt_start
     return (
-        lambda: launcher(grid, *args, **constants),
-        lambda: kernel[grid](*args, **constants),
+        lambda: start(kernel, choose, blocks, programs, [*args], {**constants}),
+        lambda: kernel[(programs,)](*args, **constants),
     )
 
 
@@ -88,16 +88,17 @@ def ways(module: ModuleType, name: str, dtype: torch.dtype) -> dict[str, Call]:
     return {
         "ours": lambda: function(A, B),
         "ours, out=": lambda: function(A, B, out=out),
+        "ours, by the plan": lambda: function.__wrapped__(A, B),
         "our launch": ours,
         "Triton's launch": tritons,
         "Triton's launch + empty": empty_and_triton,
         "eager": lambda: eager(A, B),
         "torch.empty": empty,
-        "dt_check": lambda: module.dt_check("A", A, 2, module.dt_floats),
-        "dt_is_traced": lambda: module.dt_is_traced(A, B),
+        "dt_check": lambda: module.dt_check("A", A, "float", 2, device),
+        "dt_is_traced": lambda: module.dt_is_traced((A, B)),
         "dt_is_current": lambda: module.dt_is_current(device),
         "dt_promoted": lambda: module.dt_promoted("A and B", A.dtype, B.dtype),
-        "dt_offset": lambda: module.dt_offset(128, A, B, out),
+        "dt_offset": lambda: module.dt_offset(128, (A, B, out), (128,)),
         "dt_is_watched": module.dt_is_watched,
     }
 

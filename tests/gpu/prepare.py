@@ -15,10 +15,10 @@ from itertools import islice, product
 from pathlib import Path
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.label_sizes import input_shapes, sizes_of
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
-from dtpoly.algorithm.sizes import input_shapes, sizes_of
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of

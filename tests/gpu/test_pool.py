@@ -19,7 +19,7 @@ SIZES = {"x": 3, "y": 5}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A plan of seven cases, four of which are bad."""
+    """Return a plan of seven cases, four of which are bad."""
     text = code_of(judge(program_of(MAP), DIRECTIVES).scheduled).text
     files = {
         "right": text,

@@ -6,7 +6,7 @@ A line of JSON for each. No GPU need be there, in a process in which Triton does
 import json
 import sys
 
-from dtpoly.targets.compiled import compile_kernel
+from dtpoly.targets.compiled_kernels import compile_kernel
 from dtpoly.targets.target import Target
 from tests.ir.hand_kernels import KERNELS
 

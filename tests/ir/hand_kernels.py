@@ -10,7 +10,7 @@ from dtpoly.ir.kernel import (
     Collapse,
     Fill,
     ForLoop,
-    Given,
+    GivenScalar,
     Instruction,
     Lanes,
     Let,
@@ -21,7 +21,7 @@ from dtpoly.ir.kernel import (
     Step,
     Store,
 )
-from dtpoly.ir.tile_values import Converted, Masked, Number, Place, Variable
+from dtpoly.ir.tile_values import Converted, IndexValue, LiteralNumber, Masked, Variable
 from tests.ir.by_hand import HandKernel, at, blocks_of, call, f32, inside, kernel_of, steps, within
 
 F32, I32, I64 = DType.F32, DType.I32, DType.I64
@@ -29,19 +29,19 @@ WIDTH = 16  # lanes of k and n, which are whole in a tile
 
 
 def lanes(label: str, count: int, start: str | None = None) -> tuple[Instruction, ...]:
-    """Lanes of a label, and which of them are inside of its size."""
+    """Return lanes of a label, and which of them are inside of its size."""
     begin = Affine() if start is None else at(start)
     return Lanes(label, begin, count), Mask(f"{label}_mask", inside(label, f"{label}_size"))
 
 
 def loaded(name: str, tensor: str, labels: tuple[str, ...], axes: tuple[str, ...]) -> Load:
-    """A tile that is 0 where an index is outside."""
+    """Return a tile that is 0 where an index is outside."""
     tests = tuple(within(axis) for axis in axes)
     return Load(name, tensor, tuple(map(at, labels)), tests, axes, 0, F32)
 
 
 def of_keys() -> tuple[Step, ...]:
-    """A round of attention: 32 keys and values."""
+    """Return a round of attention: 32 keys and values."""
     f, top, total, out = F32, f32("top", "m"), f32("total", "m"), f32("acc", "m", "n")
     next_top, correction = f32("next_top", "m"), f32("correction", "m")
     shown, weights = f32("shown", "m", "l"), f32("weights", "m", "l")
@@ -81,7 +81,7 @@ def attention() -> HandKernel:
     """
     f, out, total = F32, f32("acc", "m", "n"), f32("total", "m")
     body = steps(
-        Given("scale", f),
+        GivenScalar("scale", f),
         *lanes("m", 16, "m_start"),
         *lanes("k", WIDTH),
         *lanes("n", WIDTH),
@@ -113,7 +113,7 @@ def attention() -> HandKernel:
 def rms_norm() -> HandKernel:
     """Rows by their root mean square, and the reciprocal of that, which a backward pass needs."""
     tile, scale = f32("X_tile", "x", "y"), f32("scale", "x")
-    size = Converted(Place(at("y_size"), ()), (), F32)
+    size = Converted(IndexValue(at("y_size"), ()), (), F32)
     mean = call("div", f32("squares", "x"), size)
     here = (within("x"), within("y"))
     body = steps(
@@ -131,7 +131,7 @@ def rms_norm() -> HandKernel:
             ),
         ),
         Collapse("squares", "acc", "rsum", ("x", "y"), ("x",)),
-        Let("scale", call("rsqrt", call("add", mean, Number(1e-6))), ("x",)),
+        Let("scale", call("rsqrt", call("add", mean, LiteralNumber(1e-6))), ("x",)),
         Store("scales", (at("x"),), here[:1], scale, ("x",), F32),
         ForLoop(
             "y_start",
@@ -195,7 +195,7 @@ def ragged_sum() -> HandKernel:
 
 
 def embedding() -> HandKernel:
-    """Rows of a table that tokens name, stored in rows that places name."""
+    """Return rows of a table that tokens name, stored in rows that places name."""
     token, place = Variable("token", ("x",), I32), Variable("place", ("x",), I64)
     both, axes = (within("x"), within("n")), ("x", "n")
     body = steps(

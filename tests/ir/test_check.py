@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
 from dtpoly.ir.check import complaints
@@ -23,9 +23,9 @@ from dtpoly.ir.kernel import (
     Lanes,
     Let,
     Load,
+    LoopScalar,
     Mask,
     Product,
-    Scalar,
     Step,
     Store,
     TiledLoop,
@@ -39,6 +39,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = (
     *sorted((ROOT / "tests/data/thesis").glob("*.dt")),
     *sorted((ROOT / "tests/data/products").glob("*.dt")),
+    *sorted((ROOT / "tests/data/indirect").glob("*.dt")),
     *sorted((ROOT / "examples").glob("*.dt")),
 )
 PRODUCT = (
@@ -59,7 +60,7 @@ UNEVEN = (
 
 @cache
 def kernels(text: str) -> tuple[TileKernel, ...]:
-    """The kernels of a program."""
+    """Return the kernels of a program."""
     return _kernels(Source("test.dt", text))
 
 
@@ -71,7 +72,7 @@ def _kernels(source: Source) -> tuple[TileKernel, ...]:
 
 
 def told(kernel: TileKernel) -> list[str]:
-    """What is wrong with a kernel."""
+    """Return what is wrong with a kernel."""
     return [str(one) for one in complaints(kernel)]
 
 
@@ -112,7 +113,7 @@ def first(of: type[Instruction], change: Change) -> Callable[[TileKernel], TileK
 
 
 def with_(**fields: Any) -> Change:
-    """The instruction with other fields."""
+    """Return the instruction with other fields."""
 
     def changed(one: Any) -> Instruction:
         made: Instruction = replace(one, **fields)
@@ -122,17 +123,17 @@ def with_(**fields: Any) -> Change:
 
 
 def more_indices(one: Load) -> Load:
-    """The load with three times as many indices."""
+    """Return the load with three times as many indices."""
     return replace(one, indices=(*one.indices, *one.indices, *one.indices))
 
 
 def left_batch(one: Product) -> Product:
-    """The product of which the left side has one more axis."""
+    """Return the product of which the left side has one more axis."""
     return replace(one, left_axes=("b", *one.left_axes))
 
 
 def two_batches(one: Product) -> Product:
-    """The product of which each side has one more axis, and not the same."""
+    """Return the product of which each side has one more axis, and not the same."""
     return replace(one, left_axes=("a", *one.left_axes), right_axes=("b", *one.right_axes))
 
 
@@ -141,7 +142,7 @@ def dropped(_: Instruction) -> None:
 
 
 def whole(**fields: Any) -> Callable[[TileKernel], TileKernel | None]:
-    """The kernel with other fields."""
+    """Return the kernel with other fields."""
 
     def changed(kernel: TileKernel) -> TileKernel:
         return replace(kernel, **fields)
@@ -176,7 +177,7 @@ FAULTS: dict[str, tuple[Callable[[TileKernel], TileKernel | None], str]] = {
     "an unknown index": (first(Store, with_(indices=(STRANGE,), base=None)), "'strange'"),
     "lanes from nowhere": (first(Lanes, with_(start=STRANGE)), "'strange' is not set"),
     "a bound from nowhere": (first(TiledLoop, with_(size=STRANGE)), "'strange' is not set"),
-    "a scalar from nowhere": (first(Scalar, with_(value=STRANGE)), "'strange' is not set"),
+    "a scalar from nowhere": (first(LoopScalar, with_(value=STRANGE)), "'strange' is not set"),
     "a loop that stands still": (first(TiledLoop, with_(step=0)), "does not go forwards"),
     "a tile without lanes": (first(Fill, with_(shape=(0,))), "a tile without lanes"),
     "axes that are not there": (first(Collapse, with_(kept=("strange",))), "are kept of"),
@@ -201,6 +202,16 @@ FAULTS: dict[str, tuple[Callable[[TileKernel], TileKernel | None], str]] = {
             kernel, grid=(GridAxis("g", "g", "strange", 1, 1, None, "g"), *kernel.grid)
         ),
         "which is no size of it",
+    ),
+    "groups of no blocks": (
+        lambda kernel: replace(
+            kernel,
+            grid=(
+                GridAxis("g", kernel.grid[0].label, kernel.grid[0].size, 8, 1, 2, "strange"),
+                *kernel.grid,
+            ),
+        ),
+        "which counts blocks of no axis: 'strange'",
     ),
     "a bound with lanes": (_with_lane_bound, "has lanes"),
 }

@@ -9,7 +9,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.triton_text import kernel_lines
 from dtpoly.ir import tile_values
-from dtpoly.ir.copies import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
+from dtpoly.ir.copy_steps import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import (
     Barrier,
     Fill,
@@ -88,7 +88,7 @@ def pipelined(
     start: Affine = ZERO,
     shape: tuple[int, int] = (WIDTH, WIDTH),
 ) -> TileKernel:
-    """A product of matrices whose tiles are copied before they are needed."""
+    """Return a product of matrices whose tiles are copied before they are needed."""
     body = steps(
         Lanes("m", at("m_start"), WIDTH),
         Lanes("n", ZERO, WIDTH),
@@ -112,7 +112,7 @@ AHEAD = Affine((("step", 1),), 2)
 
 
 def three_stages(slots: int) -> TileKernel:
-    """The same, with the tiles of two rounds under way."""
+    """Return the same, with the tiles of two rounds under way."""
     return pipelined(
         first=(*copies(ZERO, ZERO), *COMMIT, *copies(ONE, ONE), *COMMIT),
         round_of=(*wait(1), *BARRIER, *copies(AHEAD, AHEAD), *COMMIT, *loads(HERE), *SUM),

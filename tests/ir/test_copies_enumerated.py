@@ -10,8 +10,8 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.ir.copies import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.copy_rules import MOST_GROUPS, wrong_copies
+from dtpoly.ir.copy_steps import Commit, CopyLater, LoadSlot, SharedBuffer, WaitFor
 from dtpoly.ir.kernel import Barrier, ForLoop, Instruction, Step
 
 ROUNDS = MOST_GROUPS + 2
@@ -19,7 +19,7 @@ Event = tuple[str, int]  # what happens, with a slot, or how many groups may be 
 
 
 def event(one: Instruction, step: int, slots: int) -> Event:
-    """What an instruction does in a round."""
+    """Return what an instruction does in a round."""
     match one:
         case CopyLater(slot=slot):
             return "copy", (step * len(slot.terms) + slot.constant) % slots
@@ -32,7 +32,7 @@ def event(one: Instruction, step: int, slots: int) -> Event:
 
 
 def arrived(events: list[Event], copy: int, now: int) -> int | None:
-    """When a copy had arrived, before now, in the lanes that copied."""
+    """Return when a copy had arrived, before now, in the lanes that copied."""
     commits = [at for at in range(now) if events[at][0] == "commit"]
     group = next((number for number, at in enumerate(commits) if at > copy), None)
     if group is None:
@@ -45,12 +45,12 @@ def arrived(events: list[Event], copy: int, now: int) -> int | None:
 
 
 def has_barrier(events: list[Event], after: int, now: int) -> bool:
-    """Whether a barrier is between two events."""
+    """Return whether a barrier is between two events."""
     return any(events[at][0] == "barrier" for at in range(after + 1, now))
 
 
 def is_wrong(events: list[Event]) -> bool:
-    """Whether something is read or written too early, or is never waited for."""
+    """Return whether something is read or written too early, or is never waited for."""
     for now, (what, slot) in enumerate(events):
         if what not in ("copy", "load"):
             continue
@@ -70,7 +70,7 @@ def is_wrong(events: list[Event]) -> bool:
 
 
 def most_under_way(events: list[Event]) -> int:
-    """How many groups are under way at most: more than some are taken for a mistake."""
+    """Return how many groups are under way at most: more than some are taken for a mistake."""
     most = now = 0
     for what, number in events:
         now = now + 1 if what == "commit" else min(now, number) if what == "wait" else now
@@ -79,7 +79,7 @@ def most_under_way(events: list[Event]) -> int:
 
 
 def part(random: Random, slots: int, is_round: bool) -> tuple[Instruction, ...]:
-    """Some steps, most of which might be right."""
+    """Return some random steps, most of which may be right."""
     found = list[Instruction]()
     for _ in range(random.randrange(6 if is_round else 4)):
         number = random.randrange(slots + 1)

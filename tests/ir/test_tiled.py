@@ -8,7 +8,6 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.covered import covered_loops, covering
-from dtpoly.ir.dependences import carried, exposed
 from dtpoly.ir.kernel import (
     Accumulate,
     Collapse,
@@ -18,15 +17,16 @@ from dtpoly.ir.kernel import (
     Instruction,
     Lanes,
     Load,
+    LoopScalar,
     Mask,
     Pointer,
     Product,
-    Scalar,
     Step,
     Store,
     TiledLoop,
 )
 from dtpoly.ir.parts import accessed, inside
+from dtpoly.ir.step_dependences import carried, exposed
 from dtpoly.ir.tiled import flat, parts_of, tiled, with_parts
 from dtpoly.poly.loops import Combined, Compared
 from tests.ir.by_hand import HandKernel, at, blocks_of, f32, kernel_of, run, steps, told, within
@@ -47,7 +47,7 @@ def of_tile(*mask: Instruction) -> tuple[Step, ...]:
     )
 
 
-LAST = Step(Scalar("y_start", Combined("-", (at("y_size"), REST))), "")
+LAST = Step(LoopScalar("y_start", Combined("-", (at("y_size"), REST))), "")
 TAIL = (LAST, *of_tile(Mask("y_mask", replace(within("y"), name=None, own=()))))
 LOOP = TiledLoop("y_start", at("y_size"), 32, of_tile(), TAIL, "the tail")
 

@@ -11,9 +11,9 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.kernel import (
     Accumulate,
     Barrier,
-    Block,
     Collapse,
     Described,
+    DescribedBlock,
     Fill,
     ForLoop,
     If,
@@ -27,7 +27,7 @@ from dtpoly.ir.kernel import (
     TileKernel,
 )
 from dtpoly.ir.rewriting import rewritten
-from dtpoly.ir.tile_values import Converted, Place, Variable
+from dtpoly.ir.tile_values import Converted, IndexValue, Variable
 from dtpoly.poly.loops import Compared
 from tests.ir.by_hand import at, call, f32, steps, told
 from tests.ir.hand_kernels import KERNELS
@@ -36,12 +36,12 @@ Change = Callable[[TileKernel], TileKernel]
 
 
 def called(one: Instruction) -> str:
-    """The name that an instruction sets, or the tensor that it stores to."""
+    """Return the name that an instruction sets, or the tensor that it stores to."""
     return str(getattr(one, "name", None) or getattr(one, "tensor", ""))
 
 
 def other(kind: type[Instruction], name: str, **fields: Any) -> Change:
-    """The kernel in which instructions of a name have other fields."""
+    """Return the kernel in which instructions of a name have other fields."""
 
     def changed(step: Step) -> tuple[Step, ...]:
         one = step.instruction
@@ -54,7 +54,7 @@ def other(kind: type[Instruction], name: str, **fields: Any) -> Change:
 
 
 def without(kind: type[Instruction], name: str) -> Change:
-    """The kernel without the instructions of a name."""
+    """Return the kernel without the instructions of a name."""
 
     def kept(step: Step) -> tuple[Step, ...]:
         one = step.instruction
@@ -64,7 +64,7 @@ def without(kind: type[Instruction], name: str) -> Change:
 
 
 def last_first(kernel: TileKernel) -> TileKernel:
-    """The kernel in whose rounds the last step is done first."""
+    """Return the kernel in whose rounds the last step is done first."""
 
     def moved(step: Step) -> tuple[Step, ...]:
         one = step.instruction
@@ -76,7 +76,7 @@ def last_first(kernel: TileKernel) -> TileKernel:
 
 
 def with_a_barrier(kernel: TileKernel) -> TileKernel:
-    """The kernel with a barrier that only lanes inside of the tensor come to."""
+    """Return the kernel with a barrier that only lanes inside of the tensor come to."""
     branch = If((Compared(Affine((("x_size", 1), ("x", -1))), Affine((), 1)),), steps(Barrier()))
     return replace(kernel, body=(*kernel.body, *steps(branch)))
 
@@ -84,8 +84,8 @@ def with_a_barrier(kernel: TileKernel) -> TileKernel:
 def through(
     block: tuple[int, ...], described: tuple[int, ...], starts: int, order: tuple[int, ...]
 ) -> Change:
-    """The kernel that loads Q in blocks of a descriptor."""
-    box = Block("Q_blocks", (at("m_start"), Affine(), Affine())[:starts], block, order)
+    """Return the kernel that loads Q in blocks of a descriptor."""
+    box = DescribedBlock("Q_blocks", (at("m_start"), Affine(), Affine())[:starts], block, order)
 
     def changed(kernel: TileKernel) -> TileKernel:
         kernel = replace(kernel, described=(Described("Q", "Q_blocks", described, (0, 1)),))
@@ -228,7 +228,7 @@ WRONG: dict[str, tuple[str, Change, str]] = {
     ),
     "an index that varies along more": (
         "rms_norm",
-        other(Let, "scale", value=Converted(Place(at("x"), ()), (), F32)),
+        other(Let, "scale", value=Converted(IndexValue(at("x"), ()), (), F32)),
         "'x' has lanes, and is in an index that has no such axis",
     ),
     "a barrier that not all lanes come to": (

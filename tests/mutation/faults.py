@@ -102,7 +102,7 @@ FAULTS = (
     Fault(
         "kernels may run in any order",
         _poly("order"),
-        "yield Asked(dependence, ViolationKind.LATE)",
+        "yield OrderQuestion(dependence, ViolationKind.LATE)",
         "pass",
         (_ORDER.format("test_a_kernel_that_runs_later_is_too_late"),),
     ),

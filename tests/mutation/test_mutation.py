@@ -15,7 +15,7 @@ SAMPLE = FAULTS[::8]
 
 
 def outcomes(fault: Fault) -> dict[str, str]:
-    """What becomes of the tests that must notice the fault."""
+    """Return what becomes of the tests that must notice the fault."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.mutation.sown", fault.what, *fault.caught_by],
         cwd=ROOT,

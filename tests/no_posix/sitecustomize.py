@@ -42,7 +42,7 @@ class Finder:
         self.finder = finder
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Where a module is."""
+        """Return where a module is."""
         return None if name in MODULES else self.finder.find_spec(name, path, target)
 
     def __getattr__(self, name: str) -> Any:
@@ -50,7 +50,7 @@ class Finder:
 
 
 def share(self: socket.socket, process: int) -> bytes:
-    """What another process finds the socket by; here it waits at an address."""
+    """Return what another process finds the socket by; here it waits at an address."""
     place = os.path.join(tempfile.mkdtemp(), f"{process}")
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(place)

@@ -13,8 +13,9 @@ from dtpoly.algorithm.expressions import (
     Read,
     Reduce,
     Reshape,
+    map_children,
 )
-from dtpoly.algorithm.program import Func, Label, Program, Tensor
+from dtpoly.algorithm.program import Func, Into, Label, Program, Tensor
 
 # Every layout has its labels in this order. `w` is one shorter than `x`, for stencils.
 POOL: tuple[str, ...] = ("x", "y", "k", "l", "w")
@@ -51,9 +52,16 @@ class Algorithm:
             chosen["w"] = chosen["x"] - 1
         return {label: chosen[self.kind[label]] for label in POOL}
 
-    def program(self) -> Program:
+    def program(self, *, in_place: bool = False) -> Program:
         shape = self.random.choices((self.mixed, self.chain, self.diamond, self.fan), (12, 3, 3, 2))
         shape[0]()
+        if in_place:
+            self.put_in_place(self.random.choice(self.funcs).name)
+            while len(self.funcs) > 1 and self.random.random() < 0.25:
+                free = [func.name for func in self.funcs if func.into is None]
+                if not free:
+                    break
+                self.put_in_place(self.random.choice(free))
         nodes = "".join(map(repr, self.funcs))
         used = [v for v in self.pool if f"'{v}'" in nodes]
         return Program(
@@ -95,6 +103,23 @@ class Algorithm:
         func = self.func(f"f{len(self.funcs)}", read, labels)
         self.funcs.append(func)
         return func
+
+    def put_in_place(self, name: str) -> None:
+        """Let a Func replace the elements of an input, which some Funcs read."""
+        random, tensor = self.random, f"{name.upper()}_old"
+        written = next(func for func in self.funcs if func.name == name)
+        readers = {func.name for func in self.funcs if random.random() < 0.4}
+        if random.random() < 0.6:
+            readers.add(name)
+        for at, func in enumerate(self.funcs):
+            if func.name in readers:
+                layout = tuple(sorted(func.labels, key=POOL.index))
+                body = _product([func.body, self.part(layout, written)])
+                func = replace(func, body=_renamed(body, name, tensor, func.body))
+            if func.name == name:
+                func = replace(func, into=Into(tensor))
+            self.funcs[at] = func
+        self.inputs.append(Tensor(tensor))
 
     def labels(self) -> list[str]:
         random = self.random
@@ -222,6 +247,16 @@ def _product(parts: list[Expr]) -> Expr:
     for part in parts[1:]:
         total = Apply("mul", (total, part))
     return total
+
+
+def _renamed(body: Expr, name: str, tensor: str, kept: Expr) -> Expr:
+    """Return the expression with reads of another tensor, but for a part that stays."""
+    if body is kept:
+        return body
+    body = map_children(body, lambda child: _renamed(child, name, tensor, kept))
+    if isinstance(body, Read) and body.tensor == name:
+        return replace(body, tensor=tensor)
+    return body
 
 
 def _laid_out(read: Read, layout: tuple[str, ...]) -> Expr:

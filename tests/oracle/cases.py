@@ -10,13 +10,23 @@ from collections import Counter
 from dataclasses import dataclass
 from random import Random
 
+from dtpoly.algorithm.label_sizes import input_shapes, size_rules, sizes_of
 from dtpoly.algorithm.program import Program, reduced_labels
-from dtpoly.diagnostics import has_errors
+from dtpoly.algorithm.show import show
+from dtpoly.checking import load
+from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.static_checks import check_schedule
+from dtpoly.source import Source
 from tests.oracle.algorithms import Algorithm
+from tests.oracle.divided_reads import HALVED, is_divided, with_quotients
+from tests.oracle.indirect_reads import is_indirect, with_data
+from tests.oracle.kernels import Unclear, plan
+from tests.oracle.ranged import ranged
 from tests.oracle.run import Illegal, Verdict, judge_schedule
-from tests.oracle.schedules import scheduled, sensible
+from tests.oracle.scanned import with_scans
+from tests.oracle.schedules import returning, scheduled, sensible
+from tests.oracle.with_lists import with_lists
 from tests.schedule.user_primitives import USER
 
 
@@ -66,6 +76,175 @@ def ordinary_case(seed: int) -> Case:
             sizes = algorithm.sizes()
             return Case(program, {label.name: sizes[label.name] for label in program.labels})
     raise AssertionError(seed)
+
+
+def returning_case(seed: int) -> Case:
+    """Return a case in which a function has several results, some of which it stores elsewhere."""
+    for attempt in range(1000):
+        random = Random(f"returning {seed} {attempt}")
+        algorithm = Algorithm(random)
+        program = scheduled(random, algorithm.program())
+        if all(directive.name != "compile" for directive in program.directives):
+            continue
+        program = returning(random, program)
+        try:
+            known = plan(program)
+        except Unclear:
+            continue
+        if not any(known.stores.values()) or has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        return Case(program, {label.name: sizes[label.name] for label in program.labels})
+    raise AssertionError(seed)
+
+
+def ranged_case(seed: int) -> Case:
+    """Return a case in which labels have ranges that depend on other labels and on sizes."""
+    for attempt in range(1000):
+        random = Random(f"ranged {seed} {attempt}")
+        algorithm = Algorithm(random)
+        made = ranged(random, algorithm.program())
+        if made is None:
+            continue
+        program = scheduled(random, made)
+        if has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        known = {label.name: sizes[label.name] for label in program.labels}
+        return Case(program, known)
+    raise AssertionError(seed)
+
+
+def listing_case(seed: int) -> Case:
+    """Return a case in which some reductions are lists, whose length the file says."""
+    for attempt in range(1000):
+        random = Random(f"listing {seed} {attempt}")
+        algorithm = Algorithm(random)
+        count, kind = random.choice((1, 2, 3, 3, 4, 5)), random.choice("xykl")
+        places = {label for label, own in algorithm.kind.items() if own == kind}
+        if "w" in places or (algorithm.has_stencil and kind == "x"):
+            continue
+        made = with_lists(random, algorithm.program(), places, count)
+        if made is None:
+            continue
+        if random.random() < 0.2:
+            made = ranged(random, made) or made
+        program = (scheduled if random.random() < 0.5 else sensible)(random, made)
+        if has_errors(check_schedule(program, USER)):
+            continue
+        sizes = {**algorithm.sizes(), **dict.fromkeys(places, count)}
+        return Case(program, {label.name: sizes[label.name] for label in program.labels})
+    raise AssertionError(seed)
+
+
+def in_place_case(seed: int) -> Case:
+    """Return a case in which some results replace the elements of inputs."""
+    for attempt in range(2000):
+        random = Random(f"in place {seed} {attempt}")
+        algorithm = Algorithm(random)
+        program = scheduled(random, algorithm.program(in_place=True))
+        if all(directive.name != "compile" for directive in program.directives):
+            continue
+        if random.random() < 0.6:
+            program = returning(random, program)
+        try:
+            plan(program)
+        except Unclear:
+            continue
+        if has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        return Case(program, {label.name: sizes[label.name] for label in program.labels})
+    raise AssertionError(seed)
+
+
+def dividing_case(seed: int) -> Case:
+    """Return a case in which indices are divided by numbers."""
+    for attempt in range(1000):
+        random = Random(f"dividing {seed} {attempt}")
+        algorithm = Algorithm(random)
+        made, label, divisor = with_quotients(random, algorithm.program())
+        if not is_divided(made):
+            continue
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        is_dull = all(directive.name != "fuse_at" for directive in program.directives)
+        if is_dull and random.random() < 0.5:
+            continue
+        if not _is_sound(made) or has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        if label is not None:
+            sizes |= {HALVED: -(-sizes[label] // divisor)}
+        wanted = {one.name: sizes[one.name] for one in program.labels if one.name in sizes}
+        found = _possible(program, wanted)
+        if found is not None:
+            return Case(program, found)
+    raise AssertionError(seed)
+
+
+def indirect_case(seed: int) -> Case:
+    """Return a case in which inputs are read at data; in some of them results are in place."""
+    for attempt in range(1000):
+        random = Random(f"indirect {seed} {attempt}")
+        algorithm = Algorithm(random)
+        in_place = random.random() < 0.4
+        made = with_data(random, algorithm.program(in_place=in_place))
+        if not is_indirect(made):
+            continue
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        if in_place and all(directive.name != "compile" for directive in program.directives):
+            continue
+        if not _is_sound(made) or has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
+        if found is not None:
+            return Case(program, found)
+    raise AssertionError(seed)
+
+
+def scanning_case(seed: int) -> Case:
+    """Return a case with scans."""
+    for attempt in range(1000):
+        random = Random(f"scanning {seed} {attempt}")
+        algorithm = Algorithm(random, is_plain=random.random() < 0.5)
+        made, scanned = with_scans(random, algorithm.program())
+        if not scanned:
+            continue
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        is_dull = all(directive.name != "fuse_at" for directive in program.directives)
+        if is_dull and random.random() < 0.5:
+            continue
+        if not _is_sound(made) or has_errors(check_schedule(program, DIRECTIVES)):
+            continue
+        sizes = algorithm.sizes()
+        sizes |= {label: sizes[at] for label, at in scanned.items()}
+        found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
+        if found is not None:
+            return Case(program, found)
+    raise AssertionError(seed)
+
+
+def _is_sound(program: Program) -> bool:
+    """True if a file with this algorithm has no mistake; it is then read back as it was."""
+    try:
+        again = load(Source("case.dt", show(program)))
+    except DtpolyError:
+        return False
+    assert again == program, show(program)
+    return True
+
+
+def _possible(program: Program, wanted: dict[str, int]) -> dict[str, int] | None:
+    """Return sizes that tensors can give, as near as possible to some that are wanted."""
+    passed = {rule.label: wanted[rule.label] for rule in size_rules(program) if rule.is_passed}
+    for more in range(7):
+        try:
+            shapes = input_shapes(program, {label: n + more for label, n in wanted.items()})
+            return {**wanted, **sizes_of(program, shapes, passed)}
+        except DtpolyError:
+            continue
+    return None
 
 
 def verdicts(count: int) -> Counter[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, division
 from tests.oracle.layout import Times
 from tests.oracle.lines import Line
 from tests.oracle.statements import Access
@@ -22,22 +22,37 @@ def nobody(_name: str) -> bool:
 
 
 class AffineAt(NamedTuple):
-    """An affine index over positions of an instance."""
+    """An index over positions of an instance.
+
+    Each of `divisions` is an index, what it is divided by, whether what is left over is meant, and
+    how many times the result is added.
+    """
 
     constant: int
     terms: tuple[tuple[int, int], ...]
+    divisions: "tuple[tuple[AffineAt, int, bool, int], ...]" = ()
 
     def value(self, indices: Indices) -> int:
         total = self.constant
         for position, coefficient in self.terms:
             total += coefficient * indices[position]
+        for inner, divisor, is_rest, coefficient in self.divisions:
+            total += coefficient * divmod(inner.value(indices), divisor)[is_rest]
         return total
 
 
 def _index(index: Affine, line: Line) -> AffineAt:
     assert line.scope is not None
-    scope, dims = line.scope, line.dims
-    return AffineAt(index.constant, tuple((dims.index(scope[v]), c) for v, c in index.terms))
+    terms: list[tuple[int, int]] = []
+    divisions: list[tuple[AffineAt, int, bool, int]] = []
+    for term, coefficient in index.terms:
+        if isinstance(term, str):
+            terms.append((line.dims.index(line.scope[term]), coefficient))
+        else:
+            term = division(term)
+            inner = _index(term.inner, line)
+            divisions.append((inner, term.divisor, term.operator == "%", coefficient))
+    return AffineAt(index.constant, tuple(terms), tuple(divisions))
 
 
 class Reading:
@@ -45,9 +60,12 @@ class Reading:
 
     def __init__(self, access: Access, line: Line) -> None:
         self.func = access.func
-        self.indices = [_index(index, line) for index in access.indices]
+        # The axes along which data says what is read: any element may be.
+        self.open = [axis for axis, one in enumerate(access.indices) if one.data is not None]
+        known = [Affine() if one.data is not None else one for one in access.indices]
+        self.indices = [_index(index, line) for index in known]
         self.guards = [(_index(index, line), size) for index, size in access.guards]
-        plain = all(index.plain is not None for index in access.indices)
+        plain = all(index.plain is not None for index in known)
         self.positions = [i.terms[0][0] for i in self.indices] if plain else None
 
     def at(self, indices: Indices) -> Indices | None:
@@ -77,6 +95,8 @@ class Cells:
             for array, dims in line.results
         ]
         self.readings = [Reading(a, line) for a in line.accesses if not is_member(a.func)]
+        scan = None if line.role != "scan" or line.reduction is None else line.reduction.scan
+        self.scan = scan and (scan, line.dims.index(scan.dim))
 
     def of(
         self, indices: Indices, key: Key, target_key: Key, keys: Mapping[str, Key] | None = None
@@ -93,4 +113,10 @@ class Cells:
             at = reading.at(indices)
             if at is not None:
                 reads.append((reading.func, None, at))
+        if self.scan is not None:
+            scan, position = self.scan
+            before = scan.before(indices[position])
+            if before is not None:
+                there = (*indices[:position], before, *indices[position + 1 :])
+                reads.append((self.target, target_key, tuple([there[at] for at in self.target_at])))
         return reads, (self.target, target_key, tuple([indices[at] for at in self.target_at]))

@@ -3,10 +3,10 @@
 This is a separate account: it reads the directives as data and shares no code with the checks.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dtpoly.algorithm.program import Directive, Program, in_order, producers
+from dtpoly.algorithm.program import Directive, Program, producers
 from dtpoly.directives.atomic import Atomic
 from dtpoly.directives.block import Block
 from dtpoly.directives.built_in import DIRECTIVES
@@ -14,10 +14,10 @@ from dtpoly.directives.compile import Compile
 from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.directives.inline import Inline
 from dtpoly.directives.reorder import Reorder
-from dtpoly.directives.split import Split
+from dtpoly.directives.split import SplitLoop
 from dtpoly.directives.tensorize import Tensorize
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.values import Divided
+from dtpoly.schedule.argument_values import Divided
+from dtpoly.schedule.bound_primitives import bind
 
 # The names of users' primitives.
 REWRITES = (
@@ -63,11 +63,14 @@ class Fusion:
 class Plan:
     """The kernels in the order in which they run.
 
-    For each kernel it has the Funcs that are fused in, consumers first.
+    For each kernel it has the Funcs that are fused in, consumers first. `stores` has results that
+    the kernel of another Func stores, by that Func.
     """
 
     inlined: frozenset[str]
-    compiled: tuple[str, ...]  # in the order of the Program
+    compiled: tuple[str, ...]  # and other results, in the order of the Program
+    stores: Mapping[str, tuple[str, ...]]
+    order: tuple[str, ...]  # of the Funcs that are needed: whatever needs another one comes after
     fused: Mapping[str, tuple[Fusion, ...]]
     settings: Mapping[str, Settings]
 
@@ -77,12 +80,14 @@ def plan(program: Program) -> Plan:
     settings: dict[str, Settings] = {func.name: Settings() for func in program.funcs}
     inlined: set[str] = set()
     wanted: set[str] = set()
+    returned: set[str] = set()
     fusions: list[Fusion] = []
     for primitive in bind(program.directives, DIRECTIVES).primitives:
         mine = settings[primitive.func]
         match primitive:
-            case Compile():
+            case Compile(results=results):
                 wanted.add(primitive.func)
+                returned |= {result.text for result in results}
             case Inline():
                 inlined.add(primitive.func)
             case FuseAt(consumer=consumer, label=label, recompute=recompute):
@@ -92,7 +97,7 @@ def plan(program: Program) -> Plan:
                     mine.blocks[item.label] = item.size
                     if isinstance(item, Divided):
                         mine.partials[item.label] = item.new
-            case Split(splits=splits):
+            case SplitLoop(splits=splits):
                 mine.splits.update((item.label, (item.new, item.size)) for item in splits)
             case Reorder(loops=loops):
                 mine.order = tuple(loop.text for loop in loops)
@@ -106,23 +111,105 @@ def plan(program: Program) -> Plan:
         if directive.name in REWRITES:
             settings[directive.func].rewrites += (directive,)
     # In the order of a set, which differs between processes, kernels would trade places.
-    compiled = tuple(func.name for func in program.funcs if func.name in wanted)
-    needed = in_order(program, compiled or None)
-    hosts, fused = _hosts(program, frozenset(inlined), compiled, fusions)
-    kernels = {f.name: tuple(fused[f.name]) for f in needed if f.name in hosts[f.name]}
-    return Plan(frozenset(inlined), compiled, kernels, settings)
+    every = tuple(func.name for func in program.funcs if func.name in wanted | returned)
+    stores = _stores(program, returned - wanted, wanted, inlined, fusions)
+    reads = _with_stores(producers(program), stores)
+    order = _sorted(_readers_first(program, reads, every), every or tuple(reads))
+    kept = tuple(name for name in every if name not in stores)
+    hosts, fused = _hosts(reads, frozenset(inlined), kept, fusions, frozenset(order), stores)
+    kernels = {name: tuple(fused[name]) for name in order if name in hosts[name]}
+    by_host = {host: tuple(r for r in order if stores.get(r) == host) for host in kernels}
+    return Plan(frozenset(inlined), every, by_host, order, kernels, settings)
+
+
+def _stores(
+    program: Program,
+    results: set[str],
+    wanted: set[str],
+    inlined: set[str],
+    fusions: list[Fusion],
+) -> dict[str, str]:
+    """Return the Func whose kernel stores each result: the first that it can be fused into."""
+    reads = {name: [*names] for name, names in producers(program).items()}
+    fused = {fusion.func for fusion in fusions}
+    needed = set(_sorted(reads, [*wanted, *results]))
+    found: dict[str, str] = {}
+    for result in (func.name for func in program.funcs if func.name in results):
+        into = {fusion.consumer for fusion in fusions if fusion.func == result}
+        hosts = [f.name for f in program.funcs if f.name in into]
+        hosts = [host for host in hosts if host in wanted or host not in fused]
+        hosts = [host for host in hosts if host in needed and host not in inlined]
+        hosts = [host for host in hosts if host not in _below(reads, result)]
+        if hosts:
+            found[result] = hosts[0]
+            reads[hosts[0]].append(result)
+    return found
+
+
+def _below(reads: Mapping[str, Sequence[str]], name: str) -> set[str]:
+    """Return a Func and all that it needs."""
+    found = {name}
+    for other in reads[name]:
+        if other not in found:
+            found |= _below(reads, other)
+    return found
+
+
+def _with_stores(
+    reads: Mapping[str, tuple[str, ...]], stores: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """Return what each Func reads: a host also its results, which it stores."""
+    found = dict(reads)
+    for result, host in stores.items():
+        if result not in found[host]:
+            found[host] = (*found[host], result)
+    return found
+
+
+def _readers_first(
+    program: Program, reads: Mapping[str, tuple[str, ...]], every: tuple[str, ...]
+) -> dict[str, tuple[str, ...]]:
+    """Return what comes before each Func: also readers of the input that it replaces in place."""
+    found = dict(reads)
+    order = _sorted(reads, every or tuple(reads))
+    taken = {func.into.tensor: func.name for func in program.funcs if func.into is not None}
+    for reader in order:
+        body = repr(program.func(reader).body)
+        for tensor, writer in taken.items():
+            is_read = f"tensor='{tensor}'" in body and writer in order
+            if is_read and writer not in _below(found, reader) and reader not in found[writer]:
+                found[writer] = (*found[writer], reader)
+    return found
+
+
+def _sorted(reads: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the wanted Funcs and all that they need, producers first."""
+    found: dict[str, None] = {}
+
+    def add(name: str) -> None:
+        for below in reads[name]:
+            if below not in found:
+                add(below)
+        found[name] = None
+
+    for name in wanted:
+        if name not in found:
+            add(name)
+    return tuple(found)
 
 
 def _hosts(
-    program: Program, inlined: frozenset[str], compiled: tuple[str, ...], fusions: list[Fusion]
+    reads: Mapping[str, tuple[str, ...]],
+    inlined: frozenset[str],
+    compiled: tuple[str, ...],
+    fusions: list[Fusion],
+    needed: frozenset[str],
+    stores: Mapping[str, str],
 ) -> tuple[dict[str, set[str]], dict[str, list[Fusion]]]:
     """Return for each Func the kernels that compute it, and for each kernel what is fused in."""
-    reads = producers(program)
-    needed = {func.name for func in in_order(program, compiled or None)}
     hosts: dict[str, set[str]] = {}
     fused: dict[str, list[Fusion]] = {name: [] for name in reads}
-    for func in reversed(in_order(program)):
-        name = func.name
+    for name in reversed(_sorted(reads, tuple(reads))):
         readers = [reader for reader in reads if name in reads[reader]]
         around = {host for reader in readers for host in hosts[reader]}
         if name in inlined:
@@ -130,7 +217,7 @@ def _hosts(
             continue
         mine: set[str] = set()
         for fusion in (fusion for fusion in fusions if fusion.func == name):
-            for host in hosts[fusion.consumer]:
+            for host in hosts.get(fusion.consumer, ()):
                 if not _is_read(name, fusion.consumer, host, reads, hosts):
                     continue
                 if host in mine:
@@ -139,7 +226,7 @@ def _hosts(
                 fused[host].append(fusion)
         counted = needed if name in needed else set(reads)
         apart = (around & counted) - mine
-        if name in compiled or apart or not readers:
+        if name not in stores and (name in compiled or apart or not readers):
             mine = mine | {name}
         hosts[name] = mine
     return hosts, fused

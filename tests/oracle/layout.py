@@ -19,6 +19,7 @@ class Level(NamedTuple):
     slot: int
     step: int | None
     tile: int | None
+    is_back: bool = False  # the loop goes from the end to the beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Place:
         lanes: list[int] = []
         for index, start, levels in zip(indices, starts, self.levels, strict=True):
             rest = index - start
-            for _, slot, step, tile in levels:
+            for _, slot, step, tile, is_back in levels:
                 at = rest
                 if step is not None:
                     at, rest = divmod(rest, step)
@@ -45,7 +46,7 @@ class Place:
                 elif tile is not None:
                     at, lane = divmod(at, tile)
                     lanes.append(lane)
-                time[slot] = at
+                time[slot] = -at if is_back else at
         return tuple(time), tuple(lanes)
 
 
@@ -55,6 +56,7 @@ class Layout:
 
     places: dict[Line, Place] = field(default_factory=dict[Line, Place])
     nodes: dict[Path, str] = field(default_factory=dict[Path, str])
+    back: frozenset[str] = frozenset()  # labels along which scans go in reverse
 
 
 def lay_out(
@@ -70,8 +72,11 @@ def lay_out(
     loops: dict[Line, list[str]] = {}
     for line in lines:
         mine = [n for d in line.dims if d not in fixed for n in _chain(d.label, settings)]
-        loops[line] = sorted(mine, key=rank.__getitem__)
-    layout = Layout()
+        scan = None if line.reduction is None or line.role != "scan" else line.reduction.scan
+        last = [] if scan is None or settings.order else _chain(scan.dim.label, settings)
+        loops[line] = sorted(mine, key=lambda name: (name in last, rank[name]))
+    scans = [line.reduction.scan for line in lines if line.reduction is not None]
+    layout = Layout(back=frozenset(s.dim.label for s in scans if s is not None and s.is_reverse))
     _arrange(lines, loops, (), layout, settings, tile_of, fixed)
     return layout
 
@@ -107,7 +112,9 @@ def _arrange(
         here = (*path, position)
         if len(loops[line]) == depth:
             levels = tuple(
-                _levels(dim, loops[line], settings, tile_of) if dim not in fixed else ()
+                _levels(dim, loops[line], settings, tile_of, layout.back)
+                if dim not in fixed
+                else ()
                 for dim in line.dims
             )
             layout.places[line] = Place(here, levels)
@@ -123,7 +130,11 @@ def _arrange(
 
 
 def _levels(
-    dim: Dim, loops: list[str], settings: Settings, tile_of: Callable[[str], int | None]
+    dim: Dim,
+    loops: list[str],
+    settings: Settings,
+    tile_of: Callable[[str], int | None],
+    back: frozenset[str],
 ) -> tuple[Level, ...]:
     return tuple(
         Level(
@@ -131,6 +142,7 @@ def _levels(
             2 * loops.index(name) + 1,
             settings.splits[name][1] if name in settings.splits else None,
             tile_of(name),
+            dim.label in back,
         )
         for name in _chain(dim.label, settings)
     )

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from dtpoly.algorithm.expressions import Affine
 from tests.oracle.kernels import Settings, Unclear
 from tests.oracle.statements import Access, Dim, Meaning, Reduction
 
-Role = Literal["zero", "init", "update", "combine", "store", "add", "value"]
+Role = Literal["zero", "init", "update", "combine", "store", "add", "value", "kept", "scan"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,14 @@ class Line:
     accesses: tuple[Access, ...] = ()
     scope: Mapping[str, Dim] | None = None
     mixes: bool = False
+    old: tuple[Access, ...] = ()  # reads of inputs that a Func replaces in place
+
+    def takes(self, indices: Sequence[int]) -> bool:
+        """Return whether there is such an instance: a step whose indices are in their ranges."""
+        if self.reduction is None or not self.mixes or not self.reduction.takes:
+            return True
+        at = dict(zip(self.dims, indices, strict=True))
+        return all(one.value(at) >= 0 for one in self.reduction.takes)
 
     @property
     def is_update(self) -> bool:
@@ -53,7 +62,7 @@ class Nest:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """How the reductions of a Func are split: block sizes, and names of partial labels."""
+    """The division of a Func's reductions: block sizes, and names of partial labels."""
 
     blocks: Mapping[str, int]
     names: Mapping[str, str]
@@ -78,8 +87,10 @@ def whole(meaning: Meaning) -> tuple[Line, ...]:
     return (*lines, _value(meaning))
 
 
-def nests(meaning: Meaning, settings: Settings) -> Iterator[Nest]:
-    """Yield the kernels of a Func, in order."""
+def nests(meaning: Meaning, settings: Settings, results: Sequence[Meaning] = ()) -> Iterator[Nest]:
+    """Yield the kernels of a Func, in order; the last one stores results of other Funcs, too."""
+    kept = kept_lines(meaning.name, [one for one in results if not one.is_late])
+    late = kept_lines(meaning.name, [one for one in results if one.is_late])
     left = {dim.label for dim in meaning.dims}
     own = tuple(
         (dim, settings.blocks[dim.label]) for dim in meaning.dims if dim.label in settings.blocks
@@ -100,7 +111,18 @@ def nests(meaning: Meaning, settings: Settings) -> Iterator[Nest]:
         lines.append(Line(meaning.name, "store", reduction, dims, part, dims, (total,)))
         yield Nest(f"{meaning.name}.part", tuple(lines), (*kept_axes, *axes), fixed)
     lines = [line for r in meaning.reductions for line in _reduction(meaning, r, parts)]
-    yield Nest(meaning.name, (*lines, _value(meaning)), own)
+    yield Nest(meaning.name, (*kept, *lines, _value(meaning), *late), own)
+
+
+def kept_lines(host: str, results: Sequence[Meaning]) -> tuple[Line, ...]:
+    """Return the statements with which the kernel of a Func stores results of other Funcs."""
+    lines: list[Line] = []
+    for one in results:
+        scope = {dim.label: dim for dim in one.dims}
+        element = tuple(Affine(((dim.label, 1),)) for dim in one.dims)
+        read = (Access(one.name, element),)
+        lines.append(Line(host, "kept", None, one.dims, one.name, one.dims, (), read, scope))
+    return tuple(lines)
 
 
 def _atomic(
@@ -127,6 +149,14 @@ def _reduction(
 ) -> Iterator[Line]:
     name, kept = meaning.name, reduction.kept
     accumulator, total = f"{name}.{reduction.number}", _total(meaning, reduction)
+    if reduction.scan is not None:
+        carried = tuple(dim for dim in kept if dim != reduction.scan.dim)
+        yield Line(name, "init", reduction, carried, accumulator, carried, ())
+        begun = ((accumulator, carried),)
+        reads = reduction.accesses, reduction.scope
+        is_mixed, old = True, reduction.old
+        yield Line(name, "scan", reduction, kept, total, kept, begun, *reads, is_mixed, old)
+        return
     yield Line(name, "init", reduction, kept, accumulator, kept, ())
     if parts.is_split(reduction) if split is None else split:
         blocks = parts.dims(reduction)
@@ -149,6 +179,7 @@ def _reduction(
             reduction.accesses,
             reduction.scope,
             mixes=True,
+            old=reduction.old,
         )
     yield Line(name, "combine", reduction, kept, total, kept, ((accumulator, kept),))
 
@@ -167,6 +198,7 @@ def _value(meaning: Meaning) -> Line:
         meaning.accesses,
         scope,
         mixes=not meaning.copies,
+        old=meaning.old,
     )
 
 
@@ -180,6 +212,11 @@ def _part(meaning: Meaning, reduction: Reduction) -> str:
 
 def loop_order(meaning: Meaning, lines: Sequence[Line], fixed: Sequence[Dim]) -> tuple[str, ...]:
     """Return the labels of a Func's loops, before splits: its own, then those of its statements."""
-    labels = dict.fromkeys(dim.label for dim in meaning.dims)
+    scans = (one.scan for one in meaning.reductions if one.scan is not None)
+    scanned = dict.fromkeys(scan.dim.label for scan in scans)
+    own = [dim.label for dim in meaning.dims]
+    if len(scanned) == 1:  # the loop along a scan is inside of the others
+        own = [*(label for label in own if label not in scanned), *scanned]
+    labels = dict.fromkeys(own)
     labels.update((d.label, None) for line in lines for d in line.dims if d not in fixed)
     return tuple(labels)

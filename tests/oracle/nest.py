@@ -30,8 +30,10 @@ from tests.oracle.cells import NOWHERE, AffineAt, Cell, Cells, Indices, Key, Rea
 from tests.oracle.kernels import Fusion, Plan, Settings, plan
 from tests.oracle.layout import Layout, Path, Times, lay_out
 from tests.oracle.lines import Line, Nest, loop_order, nests, whole
+from tests.oracle.needed_steps import closure
 from tests.oracle.rewritten import Moved, ranked, rewritten
-from tests.oracle.statements import LEFT, Dim, Meaning, Reduction, meanings
+from tests.oracle.scan_turns import begins_inside, in_turn, starts_of_scans
+from tests.oracle.statements import LEFT, Dim, Meaning, meanings
 from tests.oracle.ways import Way, way_along
 
 Sizes = Mapping[str, int]
@@ -88,7 +90,9 @@ def defining(program: Program, sizes: Sizes) -> list[Placed]:
         lines = whole(known[func.name])
         for line in lines:
             cells = Cells(line, {}, nobody)
-            for indices in product(*(range(sizes[dim.label]) for dim in line.dims)):
+            for indices in in_turn(line, product(*(range(sizes[dim.label]) for dim in line.dims))):
+                if not line.takes(indices):
+                    continue
                 reads, write = cells.of(indices, None, None)
                 at = (len(placed),)
                 placed.append(Placed(0, (), at, (), line, indices, reads, write))
@@ -101,14 +105,16 @@ def build(program: Program, sizes: Sizes) -> Built:
     meaning = meanings(program, known.inlined, sizes)
     built = Built()
     number = 0
-    for func in in_order(program, known.compiled or None):
-        if func.name not in known.fused:
+    for name in known.order:
+        if name not in known.fused:
             continue
-        for nest in nests(meaning[func.name], known.settings[func.name]):
-            _Kernel(number, nest, func.name, known, meaning, sizes, built).build()
+        results = known.stores[name]
+        for nest in nests(meaning[name], known.settings[name], [meaning[one] for one in results]):
+            _Kernel(number, nest, name, known, meaning, sizes, built).build()
             number += 1
-        dims = [range(sizes[label]) for label in func.labels]
-        built.stored.extend((func.name, None, indices) for indices in product(*dims))
+        for one in (name, *results):
+            dims = [range(sizes[label]) for label in program.func(one).labels]
+            built.stored.extend((one, None, indices) for indices in product(*dims))
     return built
 
 
@@ -225,7 +231,7 @@ class _Kernel:
         private: Key = (self.number, program, ())
         keys: dict[str, Key] = {}
         for line in member.lines:
-            if line.role == "combine" and line.reduction is not None:
+            if line.role in ("combine", "scan") and line.reduction is not None:
                 owned = all(dim in line.reduction.kept for dim, _ in self.nest.axes)
                 key = None if owned else private
                 keys[f"{line.func}.{line.reduction.number}"] = key
@@ -235,15 +241,27 @@ class _Kernel:
             inner = line.reduction is not None and line.role != "store"
             if inner and _number(line) not in alive:
                 continue
+            if line.role == "kept" and not self.is_first_of_others(line, program):
+                continue
             walked = [ranges(dim) for dim in line.dims]
             starts = [r.start for r in walked]
             place, mine = member.layout.places[line], cells[line]
             target_key = keys.get(line.target)
             append = member.placed[line].append
             for indices in product(*walked):
+                if not line.takes(indices):
+                    continue
                 time, lane = place.at(indices, starts)
                 reads, write = mine.of(indices, None, target_key, keys)
                 append(Placed(self.number, program, time, lane, line, indices, reads, write))
+                if target_key is not None and begins_inside(line, indices, walked):
+                    # What a program computes for itself, it must compute from the first step on.
+                    self.built.lost.append(member.placed[line][-1])
+
+    def is_first_of_others(self, line: Line, program: Indices) -> bool:
+        """Return whether a program has the first block of each label that a statement lacks."""
+        pairs = zip(self.nest.axes, program, strict=True)
+        return all(block == 0 for (dim, _), block in pairs if dim not in line.dims)
 
     def ranges(self, program: Indices) -> Callable[[Dim], range]:
         """Return a function that gives the indices of each dimension that one program walks."""
@@ -277,7 +295,7 @@ class _Kernel:
         updates = {
             line.reduction.number: line
             for line in member.lines
-            if line.role == "update" and line.reduction is not None
+            if line.role in ("update", "scan") and line.reduction is not None
         }
         parents: dict[int, Line] = {}
         for line in member.lines:
@@ -421,7 +439,8 @@ class _Kernel:
             starts = {dim: min(e[at] for e in elements) for at, dim in enumerate(meaning.dims)}
             key: Key = (self.number, program, before)
             prefix = (*before, slot)
-            instances = _closure(meaning, elements, self.sizes)
+            instances = closure(meaning, elements, self.sizes)
+            starts |= starts_of_scans(meaning, instances)
             for at, line in enumerate(member.lines):
                 place, mine = member.layout.places[line], cells[line]
                 begin = [starts.get(dim, 0) for dim in line.dims]
@@ -451,30 +470,3 @@ def _global(lines: Sequence[Line]) -> dict[str, None]:
     """Return results that another kernel has written."""
     written = {line.target for line in lines}
     return {array: None for line in lines for array, _ in line.results if array not in written}
-
-
-def _closure(
-    meaning: Meaning, elements: set[Indices], sizes: Sizes
-) -> dict[tuple[str, int], list[Indices]]:
-    """Return the instances of each reduction's statements that some elements need."""
-    found: dict[tuple[str, int], list[Indices]] = {}
-    for reduction in meaning.reductions:
-        _close(reduction, meaning.dims, elements, sizes, found)
-    return found
-
-
-def _close(
-    reduction: Reduction,
-    dims: Sequence[Dim],
-    readers: set[Indices],
-    sizes: Sizes,
-    found: dict[tuple[str, int], list[Indices]],
-) -> None:
-    positions = [dims.index(dim) for dim in reduction.kept]
-    kept = sorted({tuple([r[at] for at in positions]) for r in readers})
-    walked = list(product(*(range(sizes[dim.label]) for dim in reduction.bound)))
-    updates = [k + w for k in kept for w in walked]
-    found["init", reduction.number] = found["combine", reduction.number] = kept
-    found["update", reduction.number] = updates
-    for nested in reduction.nested:
-        _close(nested, (*reduction.kept, *reduction.bound), set(updates), sizes, found)

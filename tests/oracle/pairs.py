@@ -6,7 +6,7 @@ It looks at places and storage only: who touches which cell, in which program, a
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from dtpoly.algorithm.program import Program, in_order
+from dtpoly.algorithm.program import Program
 from tests.oracle.cells import NOWHERE, Cell, Indices
 from tests.oracle.kernels import plan
 from tests.oracle.lines import Role, nests
@@ -20,6 +20,7 @@ ROLES: dict[str, tuple[Role, ...]] = {
     "update": ("update", "add"),
     "combine": ("combine",),
     "value": ("value", "store"),
+    "stored": ("kept",),
 }
 
 
@@ -85,19 +86,20 @@ def _axes(program: Program, sizes: Sizes) -> list[tuple[str, ...]]:
     known = plan(program)
     meaning = meanings(program, known.inlined, sizes)
     found: list[tuple[str, ...]] = []
-    for func in in_order(program, known.compiled or None):
-        if func.name in known.fused:
-            settings = known.settings[func.name]
+    for name in known.order:
+        if name in known.fused:
+            settings = known.settings[name]
             spread = [d for d in settings.rewrites if d.name == "spread"]
             more = tuple(str(a.target) for directive in spread for a in directive.arguments)
-            for nest in nests(meaning[func.name], settings):
+            for nest in nests(meaning[name], settings):
                 found.append((*(dim.label for dim, _ in nest.axes), *more))
     return found
 
 
 def _answers(one: Placed, named: Named, labels: Set[str], axes: Sequence[tuple[str, ...]]) -> bool:
     """True if the instance is the one that is named, as far as some labels say."""
-    if one.line.func != named.func or one.line.role not in ROLES[named.role]:
+    func = one.line.target if one.line.role == "kept" else one.line.func
+    if func != named.func or one.line.role not in ROLES[named.role]:
         return False
     every = {dim.label: index for dim, index in zip(one.line.dims, one.indices, strict=True)}
     mine = {label: index for label, index in every.items() if label in labels}

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
-from typing import Literal
+from typing import Literal, get_args
 
 from dtpoly.algorithm.program import Program
 from tests.oracle.cells import Cell, Indices
 from tests.oracle.lines import Line
 from tests.oracle.nest import Placed, Sizes, build, defining
+from tests.oracle.old_values import replaced_too_early
 
 Kind = Literal[
     "crosses program instances",
@@ -23,6 +24,7 @@ Kind = Literal[
     "is not computed exactly once",
 ]
 
+KINDS: dict[str, Kind] = {str(kind): kind for kind in get_args(Kind)}
 # All arithmetic is modulo this prime, so that sums may be computed in any order.
 PRIME = 2**61 - 1
 _SALT = 0x5EED
@@ -60,12 +62,24 @@ def judge_schedule(
         return Illegal("is not computed exactly once", f"{_show(built.lost[0])} is left out")
     expected = results(defining(program, sizes))
     stored = {cell: expected[cell] for cell in built.stored}
+    written = {one.write for one in built.placed}
+    if nowhere := [cell for cell in stored if cell not in written]:
+        return Illegal("is not computed exactly once", f"{show(nowhere[0])} is stored nowhere")
     verdict = judge(built.placed, stored, runs, seed, ordered)
+    if isinstance(verdict, Legal):
+        verdict = judge_in_place(program, built.placed)
     if isinstance(verdict, Legal) and built.recomputed:
         one = built.recomputed[0]
         where = f"program {list(one.program)}, at {list(one.first)} and at {list(one.second)}"
         return Illegal("recomputes in a loop", f"{one.line}{list(one.indices)} in {where}")
     return verdict
+
+
+def judge_in_place(program: Program, placed: Sequence[Placed]) -> Verdict:
+    """Return the verdict on results in place: what they replace must have been read before."""
+    for kind, reader, writer in replaced_too_early(program, placed):
+        return Illegal(KINDS[kind], f"{_show(writer)} replaces what {_show(reader)} reads")
+    return Legal()
 
 
 def results(placed: Iterable[Placed]) -> dict[Cell, int]:
@@ -178,7 +192,7 @@ def _race(step: list[Placed], ordered: Set[str]) -> Illegal | None:
     for one in step:
         for cell in one.reads:
             writer = written.get(cell)
-            if writer is not None and writer is not one:
+            if writer is not None and writer is not one and one.line.role != "scan":
                 return _raced(one, writer, cell)
     return None
 
@@ -236,7 +250,9 @@ def _execute(
     """
     for programs in kernels:
         for step in _interleaved(programs, run, random):
-            if run % 2 and len(step) > 1:
+            if step[0].line.role == "scan":
+                lanes = [[one] for one in sorted(step, key=_turn)]  # they are joined in order
+            elif run % 2 and len(step) > 1:
                 lanes = [[one] for one in random.sample(step, len(step))]
             else:
                 lanes = [step]
@@ -255,6 +271,14 @@ def _execute(
                     if trouble is not None:
                         return trouble
     return None
+
+
+def _turn(one: Placed) -> int:
+    """Return how many results of its scan come before that of an instance."""
+    assert one.line.reduction is not None
+    scan = one.line.reduction.scan
+    assert scan is not None
+    return scan.turn(one.indices[one.line.dims.index(scan.dim)])
 
 
 def _interleaved(

@@ -188,3 +188,30 @@ def _rewrites(
     # After a wrong primitive, others find no tree to work on.
     alone = [one for one in chosen if one.name in ("flatten", "forget", "shorten")]
     yield from alone[:1] or chosen
+
+
+def returning(random: Random, program: Program) -> Program:
+    """Return a scheduled Program some of whose functions have several results.
+
+    Most of these are fused already. Others had a function of their own, and are fused now.
+    """
+    compiled = [one for one in program.directives if one.name == "compile"]
+    asking = random.choice(compiled)
+    fused = [one.func for one in program.directives if one.name == "fuse_at"]
+    ours = [func.name for func in program.funcs if func.name != asking.func]
+    results = [name for name in ours if random.random() < (0.6 if name in fused else 0.15)]
+    gone = [one for one in compiled if one.func in results and random.random() < 0.8]
+    moved = [
+        fusion
+        for one in gone
+        for fusion in _fusion(random, program.func(one.func), [program.func(asking.func)])
+    ]
+    random.shuffle(results)
+    changed = [
+        replace(one, arguments=tuple(map(Argument, results))) if one is asking else one
+        for one in program.directives
+        if one not in gone
+    ]
+    directives = [*changed, *moved]
+    random.shuffle(directives)
+    return replace(program, directives=tuple(directives))

@@ -10,13 +10,20 @@ from typing import NamedTuple
 
 from dtpoly.algorithm.expressions import (
     Affine,
+    Apply,
     Dot,
     Expr,
     Index,
     Read,
     Reduce,
     Reshape,
+    ScanOrder,
+    SizedIndex,
+    at_data,
     children,
+    data_of,
+    divided,
+    division,
 )
 from dtpoly.algorithm.program import Func, Program
 
@@ -31,6 +38,17 @@ class Dim(NamedTuple):
     binder: int = LEFT
 
 
+class Sum(NamedTuple):
+    """A sum of dimensions times whole numbers, and a constant."""
+
+    constant: int
+    terms: tuple[tuple[Dim, int], ...]
+
+    def value(self, at: Mapping[Dim, int]) -> int:
+        """Return the number that the sum is for some indices."""
+        return self.constant + sum(c * at[dim] for dim, c in self.terms)
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """A read of a Func; with guards (index, size), it only happens if the indices are in range."""
@@ -38,6 +56,23 @@ class Access:
     func: str
     indices: tuple[Affine, ...]
     guards: tuple[tuple[Affine, int], ...] = ()
+
+
+class Scanned(NamedTuple):
+    """The order of a scan: each result goes on from the one before, along a dimension."""
+
+    dim: Dim
+    is_reverse: bool
+    size: int
+
+    def before(self, index: int) -> int | None:
+        """Return the index whose result comes before that of an index; None for the first."""
+        one = index + 1 if self.is_reverse else index - 1
+        return one if 0 <= one < self.size else None
+
+    def turn(self, index: int) -> int:
+        """Return how many results come before that of an index."""
+        return self.size - 1 - index if self.is_reverse else index
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +85,10 @@ class Reduction:
     accesses: tuple[Access, ...]
     nested: "tuple[Reduction, ...]"
     scope: Mapping[str, Dim]  # of its operand
+    # Its steps are those for which all of these sums are at least 0: a constant, and dimensions.
+    takes: "tuple[Sum, ...]" = ()
+    old: tuple[Access, ...] = ()  # reads of inputs that a Func replaces in place
+    scan: "Scanned | None" = None
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -69,6 +108,8 @@ class Meaning:
     reductions: tuple[Reduction, ...]
     accesses: tuple[Access, ...]
     copies: bool
+    old: tuple[Access, ...] = ()  # reads of inputs that a Func replaces in place
+    is_late: bool = False  # another Func's kernel stores it after its own Func
 
     def every(self) -> Iterator[Reduction]:
         """Yield all reductions: outer before inner ones, left to right."""
@@ -98,6 +139,7 @@ class _Found:
     labels: dict[str, None]
     accesses: list[Access]
     reductions: list[Reduction]
+    old: list[Access]
 
 
 class _Reader:
@@ -108,16 +150,22 @@ class _Reader:
     ) -> None:
         self.funcs, self.inlined, self.sizes = funcs, inlined, sizes
         self.numbers = 0
+        self.of_func: list[Sum] = []
+        self.replaced = {one.into.tensor: one for one in funcs.values() if one.into is not None}
 
     def meaning(self, func: Func) -> Meaning:
         scope = {label: Dim(label) for label in func.labels}
+        # An element that is outside of its range is 0: no step of a reduction is taken for it.
+        self.of_func = [self.sum_of(one, scope) for one in func.when]
         found = self.scan(func.body, scope)
         copies = isinstance(func.body, Reduce | Dot)
         dims = tuple(scope.values())
-        return Meaning(func.name, dims, tuple(found.reductions), tuple(found.accesses), copies)
+        accesses, old = tuple(found.accesses), tuple(found.old)
+        is_late = func.into is not None
+        return Meaning(func.name, dims, tuple(found.reductions), accesses, copies, old, is_late)
 
     def scan(self, expr: Expr, scope: Mapping[str, Dim]) -> _Found:
-        found = _Found({}, [], [])
+        found = _Found({}, [], [], [])
         self.visit(expr, scope, {}, (), found)
         return found
 
@@ -138,11 +186,17 @@ class _Reader:
                 found.labels.update(dict.fromkeys(put_in(Affine(((label, 1),)), replaced).labels))
             case Read(tensor=tensor, indices=indices, padding=padding):
                 put = tuple(put_in(index, replaced) for index in indices)
+                for value in data_of(expr):
+                    self.visit(value, scope, replaced, guards, found)
                 if padding is not None:
                     self.visit(padding, scope, replaced, guards, found)
                 self.read(tensor, put, padding is not None, scope, guards, found)
+            case Reduce(scan=ScanOrder() as order):
+                scanned = self.scanned(expr, order, scope)
+                found.reductions.append(scanned)
+                found.labels.update((dim.label, None) for dim in scanned.kept)
             case Reduce(labels=labels) | Dot(labels=labels):
-                reduction = self.reduction(children(expr), labels, scope)
+                reduction = self.reduction(children(expr), labels, scope, expr.when)
                 found.reductions.append(reduction)
                 found.labels.update((dim.label, None) for dim in reduction.kept)
             case _:
@@ -164,6 +218,13 @@ class _Reader:
         found: _Found,
     ) -> None:
         func = self.funcs.get(tensor)
+        taken = self.replaced.get(tensor)
+        if taken is not None:
+            extents = [self.sizes[label] for label in taken.labels]
+            inside = tuple(zip(indices, extents, strict=True)) if padded else ()
+            # Data may be any index, so any element may be read.
+            inside = tuple((index, size) for index, size in inside if index.data is None)
+            found.old.append(Access(tensor, indices, (*guards, *inside)))
         if func is not None and padded:
             extents = [self.sizes[label] for label in func.labels]
             guards = (*guards, *zip(indices, extents, strict=True))
@@ -176,27 +237,75 @@ class _Reader:
         if func is not None:
             found.accesses.append(Access(tensor, indices, guards))
 
+    def sum_of(self, condition: SizedIndex, scope: Mapping[str, Dim]) -> Sum:
+        """Return a condition at these sizes."""
+        sizes = sum(c * self.sizes[label] for label, c in condition.sizes.linear)
+        terms = tuple((scope[label], c) for label, c in condition.index.linear)
+        return Sum(condition.index.constant + sizes, terms)
+
+    def scanned(self, expr: Reduce, order: ScanOrder, scope: Mapping[str, Dim]) -> Reduction:
+        """Return a scan: the elements that come in at an index are read there, or beside it."""
+        number = self.numbers
+        self.numbers += 1
+        step = 0 if not order.is_before else -1 if order.is_reverse else 1
+        (label,) = expr.labels
+        index = Affine(((order.at, 1),), -step)
+        size = self.sizes[order.at]
+        guards = ((index, size),) if step else ()
+        found = _Found({order.at: None}, [], [], [])
+        for one in (expr.operand, *order.beside[:1]):
+            self.visit(one, scope, {label: index}, guards, found)
+        assert not found.reductions
+        kept = tuple(dim for dim in scope.values() if dim.label in found.labels)
+        along = Scanned(scope[order.at], order.is_reverse, size)
+        accesses, old = tuple(found.accesses), tuple(found.old)
+        return Reduction(number, kept, (), accesses, (), scope, (), old, along)
+
     def reduction(
-        self, operands: Sequence[Expr], labels: tuple[str, ...], scope: Mapping[str, Dim]
+        self,
+        operands: Sequence[Expr],
+        labels: tuple[str, ...],
+        scope: Mapping[str, Dim],
+        when: Sequence[SizedIndex],
     ) -> Reduction:
         number = self.numbers
         self.numbers += 1
         bound = tuple(Dim(label, number) for label in labels)
         inside = {**scope, **{dim.label: dim for dim in bound}}
-        found = _Found({}, [], [])
+        found = _Found({}, [], [], [])
         for operand in operands:
             self.visit(operand, inside, {}, (), found)
+        found.labels.update((label, None) for one in when for label in one.labels)
         free = [inside[label] for label in found.labels if inside[label] not in bound]
         visible = [*(d for d in scope.values() if d.binder == LEFT)]
         visible += sorted((d for d in scope.values() if d.binder != LEFT), key=lambda d: d.binder)
         kept = tuple(dim for dim in visible if dim in free)
         nested = tuple(found.reductions)
-        return Reduction(number, kept, bound, tuple(found.accesses), nested, inside)
+        own = [self.sum_of(one, inside) for one in when]
+        own += [one for one in self.of_func if all(dim in kept for dim, _ in one.terms)]
+        accesses, old = tuple(found.accesses), tuple(found.old)
+        return Reduction(number, kept, bound, accesses, nested, inside, tuple(own), old)
 
 
 def put_in(index: Affine, replaced: Mapping[str, Affine]) -> Affine:
-    """Return an index with other indices in the place of labels."""
+    """Return an index with other indices in the place of labels.
+
+    Of an index that is data only the labels count.
+    """
+    if index.data is not None:
+        every = [one for label in index.labels for one in put_in(_label(label), replaced).labels]
+        sizes: tuple[Expr, ...] = tuple(Index(label) for label in dict.fromkeys(every))
+        return at_data(Apply("together", sizes))
     total = Affine((), index.constant)
-    for label, coefficient in index.terms:
-        total = total + replaced.get(label, Affine(((label, 1),))).scaled(coefficient)
+    for term, coefficient in index.terms:
+        if isinstance(term, str):
+            one = replaced.get(term, Affine(((term, 1),)))
+        else:
+            term = division(term)
+            one = divided(term.operator, put_in(term.inner, replaced), term.divisor)
+        total = total + one.scaled(coefficient)
     return total
+
+
+def _label(label: str) -> Affine:
+    return Affine(((label, 1),))

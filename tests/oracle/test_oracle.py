@@ -16,7 +16,7 @@ from tests.schedule.told import ATTENTION, MAP, SUM, TWO, TWO_PRODUCTS, read
 # Modules of dtpoly.schedule that the oracle reads directives with; none of them schedules.
 READ_AS_DATA = (
     *("atomic", "block", "compile", "fuse_at", "inline", "reorder", "split", "tensorize"),
-    *("primitives", "values"),
+    *("bound_primitives", "argument_values"),
 )
 LATE, AGAIN = "runs too late", "recomputes in a loop"
 CROSS, RACE = "crosses program instances", "lanes race"
@@ -292,8 +292,14 @@ def test_exactly_what_is_needed_is_computed() -> None:
 
 
 def test_the_oracle_imports_neither_isl_nor_the_model() -> None:
-    # Of the cases, which are checked.
-    of_cases = {"dtpoly.diagnostics", "dtpoly.schedule.check", "tests.schedule.user_primitives"}
+    # Of the cases, which are checked, and read back from their texts.
+    of_cases = {
+        "dtpoly.checking",
+        "dtpoly.diagnostics",
+        "dtpoly.schedule.static_checks",
+        "dtpoly.source",
+        "tests.schedule.user_primitives",
+    }
     allowed = {
         "dtpoly.algorithm",
         *(f"dtpoly.schedule.{name}" for name in READ_AS_DATA),

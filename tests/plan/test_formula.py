@@ -65,7 +65,7 @@ def a_formula(random: Random, depth: int) -> Formula:
 
 
 def came_to(ask: Callable[[], Any]) -> Any:
-    """What comes of a question: nothing is divided by 0."""
+    """Return what comes of a question: nothing is divided by 0."""
     try:
         return ask()
     except ZeroDivisionError:

@@ -3,8 +3,8 @@
 import pytest
 
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.poly.copies import Needed, Region, Repetition, region, repetition
 from dtpoly.poly.model import by_name
+from dtpoly.poly.private_copies import CopyRegion, NeededCount, Repetition, region, repetition
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.tree import paths
 from tests.schedule.told import TWO_PRODUCTS, read
@@ -15,8 +15,8 @@ SCALAR = "Func f, g; In A; RVar x; g[] = rsum(A[x], x); f[x] = A[x] / g[]; f.com
 X = frozenset({"f.x"})
 
 
-def told(text: str) -> tuple[Region, dict[str, Repetition]]:
-    """Of the value of the first fused Func."""
+def told(text: str) -> tuple[CopyRegion, dict[str, Repetition]]:
+    """Return the region and the repetitions of the value of the first fused Func."""
     state = judge(read(text), DIRECTIVES).scheduled
     value = by_name(state.model)[state.fusions[0].copies[-1]]
     path = next(path for path in paths(state.kernels) if path.statement == value.name)
@@ -28,8 +28,11 @@ def test_a_tile_of_rows() -> None:
     found, again = told(
         TWO_PRODUCTS + "_2mm.block(m:16); _2mm.tensorize(m:0); mm.fuse_at(_2mm, m);"
     )
-    assert found == Region(
-        (Needed("m", False, 16, 16, frozenset({"_2mm.m.block"})), Needed("l", True, None, None)),
+    assert found == CopyRegion(
+        (
+            NeededCount("m", False, 16, 16, frozenset({"_2mm.m.block"})),
+            NeededCount("l", True, None, None),
+        ),
         True,
     )
     assert again == {"_2mm.m.block": Repetition.NONE}
@@ -37,24 +40,24 @@ def test_a_tile_of_rows() -> None:
 
 def test_two_elements_are_no_range() -> None:
     found, again = told(STENCIL + "g.fuse_at(f, x, recompute);")
-    assert found == Region((Needed("u", False, 3, 1, X),), is_box=False)
+    assert found == CopyRegion((NeededCount("u", False, 3, 1, X),), is_box=False)
     assert again == {"f.x": Repetition.SOME}
 
 
 def test_windows_overlap() -> None:
     found, _ = told(STENCIL + "g.fuse_at(f, x, recompute); f.tensorize(x:4);")
-    assert found.needed == (Needed("u", False, 6, 4, X),)
+    assert found.needed == (NeededCount("u", False, 6, 4, X),)
 
 
 def test_strides_leave_gaps() -> None:
     found, again = told(STRIDED + "g.fuse_at(f, x); f.tensorize(x:4);")
-    assert found == Region((Needed("u", False, 7, 8, X),), is_box=False)
+    assert found == CopyRegion((NeededCount("u", False, 7, 8, X),), is_box=False)
     assert again == {"f.x": Repetition.NONE}
 
 
 def test_one_value_for_all() -> None:
     found, again = told(SCALAR + "f.block(x:4); g.fuse_at(f, x, recompute);")
-    assert found == Region((), is_box=True)
+    assert found == CopyRegion((), is_box=True)
     assert again["f.x.block"] in (Repetition.SOME, Repetition.ALL)
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.dependences import DependenceKind, dependences
 from dtpoly.poly.flow import flow_analysis
 from dtpoly.poly.lift import lift
 from dtpoly.poly.model import Model
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.source import Source
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded

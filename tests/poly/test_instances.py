@@ -1,4 +1,4 @@
-"""Which instances there are at some sizes, and which sizes go together."""
+"""Tests which instances there are at some sizes, and which sizes go together."""
 
 from itertools import product
 

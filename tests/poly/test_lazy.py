@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from dtpoly.poly.lazy import Quickly
+from dtpoly.poly.lazy_islpy import Quickly
 
 
 class Interrupted(Loader):
@@ -19,7 +19,7 @@ class Interrupted(Loader):
         self.is_done = False
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """As usual."""
+        """Create the module as usual."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Somebody presses Ctrl-C."""

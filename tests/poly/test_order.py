@@ -9,8 +9,8 @@ from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.model import by_name
 from dtpoly.poly.order import ViolationKind, broken
 from dtpoly.poly.witness import first_pair
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from tests.schedule.told import SUM, TWO, read

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.poly.possible import impossible
 from dtpoly.source import Source
 from tests.verify.texts import written

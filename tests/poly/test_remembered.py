@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.poly.effort import answered, limited
-from dtpoly.poly.lazy import isl
+from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.remembered import Answers, forget, remembered, remembering
 
 

@@ -1,4 +1,4 @@
-"""How far apart the ends of a dependence are, against counting at small sizes."""
+"""Tests how far apart the ends of a dependence are, against counting at small sizes."""
 
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.dependences import DependenceKind

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.unwritten import never_written
+from dtpoly.schedule.applied_directives import scheduled
 from dtpoly.schedule.legality import judge_state
-from dtpoly.schedule.resolve import scheduled
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
 from tests.schedule.folded import hollow

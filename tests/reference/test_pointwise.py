@@ -27,16 +27,18 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    division,
     map_children,
+    padding_of,
 )
 from dtpoly.algorithm.inference import check_types, types_of
 from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.diagnostics import has_errors
 from dtpoly.reference.inputs import with_dtypes
-from dtpoly.reference.operations import apply, dot, reduce
+from dtpoly.reference.labelled_operations import apply, dot, reduce
+from dtpoly.reference.labelled_values import TORCH_DTYPE, TabulatedValue
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
-from dtpoly.reference.values import TORCH_DTYPE, Value
 from tests.generation.algorithms import Limits, algorithm
 from tests.generation.choice import seeded
 from tests.generation.extents import label_sizes
@@ -59,7 +61,7 @@ def computed(tensor: Tensor) -> Tensor:
 
 
 def stored(dtype: DType) -> torch.dtype:
-    """What the reference keeps a dtype in: no float is rounded."""
+    """Return what the reference keeps a dtype in: no float is rounded."""
     return F64 if is_float(dtype) else TORCH_DTYPE[dtype]
 
 
@@ -75,45 +77,57 @@ class World:
 
 
 def place(index: Affine, point: Point) -> int:
-    return index.constant + sum(c * point[label] for label, c in index.terms)
+    total = index.constant
+    for term, coefficient in index.terms:
+        if isinstance(term, str):
+            total += coefficient * point[term]
+        else:
+            term = division(term)
+            quotient, rest = divmod(place(term.inner, point), term.divisor)
+            total += coefficient * (quotient if term.operator == "//" else rest)
+    return total
 
 
-def element(expr: Expr, point: Point, outer: Point, world: World) -> Value:
+def element(expr: Expr, point: Point, outer: Point, world: World) -> TabulatedValue:
     """The value at a point; `outer` is the point of the definition."""
 
-    def below(operand: Expr, more: Point | None = None) -> Value:
+    def below(operand: Expr, more: Point | None = None) -> TabulatedValue:
         return element(operand, {**point, **(more or {})}, outer, world)
 
     match expr:
         case Integer(value=value):
-            return Value(torch.tensor(value), weak=True)
+            return TabulatedValue(torch.tensor(value), weak=True)
         case Float(value=value):
-            return Value(torch.tensor(value, dtype=F64), weak=True)
+            return TabulatedValue(torch.tensor(value, dtype=F64), weak=True)
         case ScalarRead(name=name):
-            return Value(world.scalars[name], weak=True)
+            return TabulatedValue(world.scalars[name], weak=True)
         case Size(label=label):
-            return Value(torch.tensor(world.sizes[label]), weak=True)
+            return TabulatedValue(torch.tensor(world.sizes[label]), weak=True)
         case Index(label=label):
-            return Value(torch.tensor(point[label]))
+            return TabulatedValue(torch.tensor(point[label]))
         case ProgramId(axis=axis):
             number = numbered("", {v: torch.tensor(i) for v, i in outer.items()})
-            return Value(torch.tensor(0) if axis else number, weak=True)
-        case Read(tensor=name, indices=indices, padding=padding):
+            return TabulatedValue(torch.tensor(0) if axis else number, weak=True)
+        case Read(tensor=name, indices=indices):
             tensor = world.tensors[name]
-            at = tuple(place(index, point) for index in indices)
+            at = tuple(
+                place(index, point) if index.data is None else int(below(index.data).tensor.item())
+                for index in indices
+            )
             if all(0 <= i < n for i, n in zip(at, tensor.shape, strict=True)):
-                return Value(tensor[at])
-            assert padding is not None
-            return Value(below(padding).tensor.to(tensor.dtype))
+                return TabulatedValue(tensor[at])
+            other = padding_of(expr)
+            assert other is not None
+            return TabulatedValue(below(other).tensor.to(tensor.dtype))
         case Apply(operation=operation, operands=operands):
             return apply(operation, [below(operand) for operand in operands], F64)
         case Cast(operand=operand, dtype=dtype):
-            return Value(computed(below(operand).tensor.to(TORCH_DTYPE[dtype])))
+            return TabulatedValue(computed(below(operand).tensor.to(TORCH_DTYPE[dtype])))
         case Reshape(operand=operand):
             return below(operand)
         case Reduce(operation=operation, operand=operand, labels=labels):
             values = [below(operand, more).tensor for more in world.points(labels)]
-            line = Value(torch.stack(values), ("k",))
+            line = TabulatedValue(torch.stack(values), ("k",))
             return reduce(operation, line, ["k"], {"k": len(values)})
         case Dot(left=left, right=right, labels=labels):
             products = [
@@ -123,7 +137,7 @@ def element(expr: Expr, point: Point, outer: Point, world: World) -> Value:
             total = torch.zeros_like(products[0])  # a sum of one -0 is 0
             for product in products:
                 total = total + product
-            return Value(total)
+            return TabulatedValue(total)
         case _:
             assert_never(expr)
 

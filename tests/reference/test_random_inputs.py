@@ -6,11 +6,11 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
-from dtpoly.reference.values import TORCH_DTYPE
 from dtpoly.source import Source
 
 RMS = "Func f; In X, W; Var x, y; RVar k; f[x, y] = X[x, y] * rsqrt(rsum(X[x, k], k)) * W[y];"

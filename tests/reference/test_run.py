@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.reference.run import run
 from dtpoly.source import Source

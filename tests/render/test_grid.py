@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from dtpoly.render.cell_tables import show_grids
 from dtpoly.render.grid import TIPS, Cell, Grid, Section, draw_grids
-from dtpoly.render.grid_text import show_grids
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -2,14 +2,14 @@
 
 from xml.etree import ElementTree
 
-from dtpoly.render.nested import Part, Row, draw_nested
+from dtpoly.render.nested import StyledWords, WordRow, draw_nested
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [
-    Row(0, (Part("kernel", "f"),)),
-    Row(1, (Part("loop", "x by 1"),)),
-    Row(2, (Part("", "f"), Part("lanes", "y at once"))),
-    Row(1, (Part("", "g"),)),
+    WordRow(0, (StyledWords("kernel", "f"),)),
+    WordRow(1, (StyledWords("loop", "x by 1"),)),
+    WordRow(2, (StyledWords("", "f"), StyledWords("lanes", "y at once"))),
+    WordRow(1, (StyledWords("", "g"),)),
 ]
 
 

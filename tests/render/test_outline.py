@@ -1,7 +1,7 @@
 """Items under headings: columns, line breaks, harmless text."""
 
+from dtpoly.render.diagnostic_text import plain
 from dtpoly.render.outline import Heading, Item, outline
-from dtpoly.render.text import plain
 
 ITEMS = (
     Item("changes", ("programs of 'f': 1", "the loop over x of 'f': 16 of x in steps of 4")),

@@ -1,6 +1,6 @@
 """Tables: as wide as they need to be, harmless, coloured only if asked."""
 
-from dtpoly.render.table import table
+from dtpoly.render.text_table import table
 
 HEAD = ("Func", "shape")
 

@@ -2,8 +2,8 @@
 
 import re
 
+from dtpoly.render.diagnostic_text import plain
 from dtpoly.render.terminal import coloured
-from dtpoly.render.text import plain
 
 LINES = [
     (("error", "bold red"), (": a [bold] title :smile: 'x' 123 " + "long " * 60, "bold")),

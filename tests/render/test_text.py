@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
-from dtpoly.render.text import plain, render, render_one, summary
+from dtpoly.render.diagnostic_text import plain, render, render_one, summary
 from dtpoly.source import Source, Span
 from tests.conftest import Golden
 

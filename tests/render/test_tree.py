@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from dtpoly.algorithm.expressions import Affine, Apply, Float, Read
 from dtpoly.algorithm.program import Argument, Directive, Func, Label, Program, Split, Tensor
-from dtpoly.frontend.syntax import Binary, Name, Number
-from dtpoly.render.tree import show_tree, tree_data
+from dtpoly.frontend.syntax import BinarySyntax, NameSyntax, NumberSyntax
+from dtpoly.render.shown_tree import show_tree, tree_data
 from dtpoly.source import Source, Span
 
 SOURCE = Source("a.dt", "x +\n 2")
@@ -16,7 +16,12 @@ def span(start: int, end: int) -> Span:
     return Span(SOURCE, start, end)
 
 
-SUM = Binary(Name("x", span(0, 1)), Name("+", span(2, 3)), Number("2", span(5, 6)), span(0, 6))
+SUM = BinarySyntax(
+    NameSyntax("x", span(0, 1)),
+    NameSyntax("+", span(2, 3)),
+    NumberSyntax("2", span(5, 6)),
+    span(0, 6),
+)
 
 
 def test_one_node_a_line() -> None:
@@ -35,7 +40,7 @@ class Holder:
     source: Source
     names: frozenset[str]
     items: tuple[object, ...]
-    nothing: Name | None = None
+    nothing: NameSyntax | None = None
 
 
 def test_every_kind_of_field() -> None:
@@ -75,6 +80,7 @@ def test_a_program_as_data_is_json() -> None:
                 "start": {"line": 1, "column": 1, "offset": 0},
                 "end": {"line": 1, "column": 2, "offset": 1},
             },
+            "range": None,
         }
     ]
     assert read["funcs"] == [
@@ -96,5 +102,7 @@ def test_a_program_as_data_is_json() -> None:
                 ],
             },
             "dtype": None,
+            "into": None,
+            "when": [],
         }
     ]

@@ -4,10 +4,19 @@ from math import ceil
 
 import pytest
 
-from dtpoly.algorithm.sizes import input_shapes, size_rules
-from dtpoly.ring.execute import Agreement, agreement
+from dtpoly.algorithm.expressions import Reduce, walk
+from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.label_sizes import input_shapes, size_rules
+from dtpoly.algorithm.operations import LIST
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.generate import code_of
+from dtpoly.plan.runtime_text import runtime_text
 from dtpoly.ring.interpreter import in_ring
-from tests.codegen.listings import WITH_KERNELS, code, numbers, program
+from dtpoly.ring.ring_execution import Agreement, agreement
+from dtpoly.schedule.legality import judge
+from tests.codegen.calls import text
+from tests.codegen.listings import KERNELS, NAMES, code, numbers, program
+from tests.codegen.plans import plans_in
 
 WRONG = {
     # A lane that is masked changes the sum that others are divided by.
@@ -21,9 +30,9 @@ ATTENTION = {"m": 19, "n": 70, "k": 35, "l": 21}
 
 
 def run(name: str, text: str, sizes: dict[str, int]) -> Agreement:
-    """Run all wrappers of a listing's file."""
+    """Run all functions of a listing's file."""
     given = program(name)
-    outputs = tuple(func.name for func in given.funcs if f"\ndef {func.name}(" in text)
+    outputs = tuple(plans_in(text))
     assert outputs
     return agreement(given, text, outputs, sizes, 1)
 
@@ -41,12 +50,34 @@ def ragged(name: str) -> dict[str, int]:
             first = rule.reads[0]
             if first.tensor in shapes and first.index.is_plain:
                 sizes[rule.label] = shapes[first.tensor][first.axis]
-    return sizes
+    return filled(given, {}, sizes)
 
 
-@pytest.mark.parametrize("name", WITH_KERNELS)
+def has_lists(name: str) -> bool:
+    """Return whether a listing has a list of the largest: elements of the ring have no order."""
+    nodes = (node for func in program(name).funcs for node in walk(func.body))
+    return any(isinstance(node, Reduce) and node.operation == LIST for node in nodes)
+
+
+IN_RING = (
+    *(name for name in NAMES if not has_lists(name)),
+    *(pytest.param(name, marks=pytest.mark.long) for name in KERNELS if not has_lists(name)),
+)
+
+
+@pytest.mark.parametrize("name", IN_RING)
 def test_listing(name: str) -> None:
     assert not any(run(name, code(name).text, ragged(name)).differing.values())
+
+
+def test_a_file_that_imports_the_runtime() -> None:
+    """The memory of its results is watched, too."""
+    of = program("listing_4_04_attention")
+    imports = code_of(judge(of, DIRECTIVES).scheduled, carries_runtime=False).text
+    assert "from dtpoly.runtime import" in imports
+    assert not any(
+        agreement(of, imports, tuple(plans_in(imports)), ATTENTION, 1).differing.values()
+    )
 
 
 def test_softmax_is_the_same_after_a_shift() -> None:
@@ -68,8 +99,11 @@ def test_wrong_kernel(change: str) -> None:
     assert tested.first["attention"]
 
 
-def test_the_operators_of_the_file_stay_its_own() -> None:
-    text = code("softmax").text
-    name = text.partition('dt_operator("')[2].partition('"')[0]
-    assert name == "softmax"
-    assert f'"{name}_in_ring"' in in_ring(text)
+def test_the_file_has_wide_floats_and_the_same_runtime() -> None:
+    before = text("Func f: f32; In A: f16; Var x; f[x] = A[x] + 1.5; f.compile();")
+    after = in_ring(before)
+    assert runtime_text() in before
+    assert runtime_text() in after
+    (one,), (other,) = plans_in(before).values(), plans_in(after).values()
+    assert (one["inputs"]["A"], one["results"]["f"]["dtype"]) == (("f16", 1), "f32")
+    assert (other["inputs"]["A"], other["results"]["f"]["dtype"]) == (("f64", 1), "f64")

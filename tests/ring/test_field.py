@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dtpoly.ring import field
-from dtpoly.ring.field import Elements
+from dtpoly.ring import ring_elements as field
+from dtpoly.ring.ring_elements import Elements
 
 
 def elements(seed: int, *shape: int) -> Elements:
@@ -68,7 +68,21 @@ def test_numbers() -> None:
     assert field.whole(np.asarray(-3)) == field.negative(np.asarray(field.number(3)))
     assert field.number(float("-inf")) == -np.inf
     assert field.exp(np.asarray(-np.inf)) == field.number(0)
-    assert np.isnan(field.add(half, np.asarray(np.inf)))
+    assert field.add(half, np.asarray(-np.inf)) == -np.inf
+    assert field.exp(field.subtract(np.asarray(-np.inf), half)) == 0
+    assert np.isnan(field.add(np.asarray(np.inf), np.asarray(-np.inf)))
+    assert np.isnan(field.add(half, np.asarray(np.nan)))
+    assert np.isnan(field.multiply(half, np.asarray(np.inf)))
+    assert field.total(np.array([0.0, -np.inf, half]), 0) == -np.inf
+    assert np.isnan(field.total(np.array([np.inf, -np.inf]), 0))
+
+
+def test_rows_that_ascend_have_the_same_elements() -> None:
+    elements = field.chosen(np.random.default_rng(1), (4, 5))
+    found = field.ascending(elements)
+    assert np.array_equal(np.sort(found), np.sort(elements))
+    assert np.array_equal(found[1::2], elements[1::2])
+    assert (np.diff(found[::2]) >= 0).all()
 
 
 def test_sums_and_matrices() -> None:
@@ -82,3 +96,15 @@ def test_tags_have_no_law() -> None:
     assert np.array_equal(field.tag("sin", A), field.tag("sin", A.copy()))
     assert not np.array_equal(field.tag("sin", A), field.tag("cos", A))
     assert not np.array_equal(field.tag("f", A, B), field.tag("f", B, A))
+
+
+@pytest.mark.parametrize("start", [-(2.0**100), 2.0**100, -1e38])
+def test_a_start_is_beyond_all_elements(start: float) -> None:
+    """A running maximum that starts with such a number ends as one that starts with -inf."""
+    far = np.full(A.shape, field.number(start))
+    assert np.isfinite(far).all()
+    assert ((far < A) if start < 0 else (far > A)).all()
+    back = field.subtract(field.add(far, A), far)
+    assert np.array_equal(back, A)
+    same = field.multiply(far, np.full(A.shape, field.number(1.0)))
+    assert np.array_equal(field.add(far, A), field.add(same, A))

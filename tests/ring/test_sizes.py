@@ -1,6 +1,6 @@
 """A few small sizes at which kernels are tried."""
 
-from dtpoly.ring.sizes import few_sizes
+from dtpoly.ring.small_sizes import few_sizes
 from tests.verify.texts import written
 
 

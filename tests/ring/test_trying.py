@@ -8,8 +8,8 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.ring.interpreter import in_ring
-from dtpoly.ring.sizes import few_sizes
-from dtpoly.ring.trying import Equal, NotRun, Wrong, tried
+from dtpoly.ring.small_sizes import few_sizes
+from dtpoly.ring.trying import Equal, NotRun, WrongTrial, tried
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
 SUM = written("Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.compile();")
@@ -42,13 +42,13 @@ WRONG: dict[str, tuple[Program, str, str, str]] = {
     ),
     "a barrier is missing": (*(SWISH, BARRIER, "            tl.store"), "nothing orders the two"),
     "the result has another shape": (
-        *(SUM, "out = torch.empty((x_size,)", "out = torch.empty((x_size + 1,)"),
+        *(SUM, '"f": {"shape": ("x",)', '"f": {"shape": ("x + 1",)'),
         "1 elements are others, first f[0]",
     ),
 }
 
 
-def run(program: Program, text: str) -> Equal | Wrong | NotRun:
+def run(program: Program, text: str) -> Equal | WrongTrial | NotRun:
     return tried(program, text, program.funcs[-1].name, 5)
 
 
@@ -56,7 +56,7 @@ def run(program: Program, text: str) -> Equal | Wrong | NotRun:
 def test_a_mistake_is_seen(name: str) -> None:
     program, old, new, what = WRONG[name]
     found = run(program, changed(text_of(program), old, new))
-    assert isinstance(found, Wrong)
+    assert isinstance(found, WrongTrial)
     assert what in found.what
     assert dict(found.sizes)
 
@@ -73,7 +73,7 @@ def test_the_line_is_that_of_the_file() -> None:
     program = program_of(ROOT / "examples/softmax.dt")
     text = changed(text_of(program), "y_mask = y < y_size", "y_mask = y < y_size + 1")
     found = run(program, text)
-    assert isinstance(found, Wrong)
+    assert isinstance(found, WrongTrial)
     assert "A_tile = tl.load(" in text.splitlines()[found.line - 1]
 
 

@@ -36,9 +36,9 @@ addresses = set[int]()
 
 
 def loaded(kernels: str, plan: Plan) -> Any:
-    """A file that takes the CPU for a GPU."""
+    """Return a file that takes the CPU for a GPU."""
     text = file_of(kernels, plan)
-    for one in ("tensor.is_cuda", "out.is_cuda"):
+    for one in ("tensor.is_cuda", "outs[0].is_cuda"):
         assert one in text
         text = text.replace(one, one.replace("cuda", "cpu"))
     module: Any = anew(text)
@@ -54,7 +54,7 @@ def loaded(kernels: str, plan: Plan) -> Any:
 
 
 def launched(call: Callable[[], torch.Tensor]) -> tuple[list[Any], torch.Tensor]:
-    """What a call launches, and gives."""
+    """Return what a call launches, and gives."""
     ran.all.clear()
     make = torch.empty
 
@@ -87,7 +87,7 @@ def told(launches: Sequence[Any], tensors: Sequence[Any], out: torch.Tensor) -> 
 
 @contextmanager
 def kept(module: Any) -> Generator[list[Any]]:
-    """The keys of calls that are kept."""
+    """Yield the keys of calls that are kept."""
     found = list[Any]()
     keep = module.dt_keep
 
@@ -109,7 +109,7 @@ def is_same(module: Any, *given: Any, **named: Any) -> None:
 
 
 def is_direct(module: Any, *given: Any, **named: Any) -> bool:
-    """Whether a call is done without the plan."""
+    """Return whether a call is done without the plan."""
     with mock.patch.object(module, "dt_start", side_effect=AssertionError("the whole plan")):
         try:
             module.f(*given, **named)
@@ -234,6 +234,31 @@ def check_numbers() -> None:
         module.f(A, 1.0, 1.0)
     with pytest.raises(TypeError, match="'a' must be a number"):
         module.f(A, None, 1)
+
+
+def check_triton_is_asked_once_for_a_variant() -> None:
+    """Sizes do not matter to what was compiled, but types do, and numbers of more than 32 bits."""
+    numbers = {"A": ("float", 2), "a": "float", "n": ("int", -(2**63), 2**63 - 1)}
+    module = loaded(SCALE, changed(SCALE_PLAN, inputs=numbers))
+    A = torch.randn(4, 64)
+
+    def is_asked(*given: Any) -> bool:
+        with mock.patch.object(triton.runtime.jit.JITFunction, "run", side_effect=AssertionError):
+            try:
+                module.f(*given)
+            except AssertionError:
+                return True
+        return False
+
+    assert is_asked(A, 0.5, 2)
+    module.f(A, 0.5, 2)
+    for n in (3, 2**31 - 1, -(2**31)):
+        assert not is_asked(torch.randn(8, 64), 1.5, n)
+        is_same(module, torch.randn(8, 64), 1.5, n)
+    for n in (2**31, -(2**31) - 1):
+        assert is_asked(A, 0.5, n)
+    assert is_asked(A.half(), 0.5, 2)
+    assert is_asked(torch.randn(4, 80), 0.5, 2)  # lanes(y) is another number
 
 
 def check_panels_and_memory_between() -> None:
@@ -442,14 +467,14 @@ def check_calls_of_threads() -> None:
 
 
 def launched_here(module: Any, *given: Any) -> list[Any]:
-    """The launches of this thread."""
+    """Return the launches of this thread."""
     ran.all.clear()
     module.f(*given)
     return [*ran.all]
 
 
 def check_without_tensors() -> None:
-    """Nothing says where such a call runs but its arguments: it is not kept."""
+    """A call without tensors is not kept: nothing but its arguments says where it runs."""
     module = loaded(FILL, FILL_PLAN)
     with mock.patch.object(module, "dt_device", return_value=torch.device("cpu")):
         for _ in range(2):
@@ -458,7 +483,7 @@ def check_without_tensors() -> None:
 
 
 def check_an_unknown_triton() -> None:
-    """Of which it is not known how it launches: then Triton itself does."""
+    """A version of Triton whose launches are not known launches all calls itself."""
     text = file_of(ADD, ADD_PLAN).replace('"3.9."', '"2.9."')
     module: Any = anew(text.replace("tensor.is_cuda", "tensor.is_cpu"))
     module.dt_is_current = is_current

@@ -105,7 +105,7 @@ FILL_PLAN: Plan = {
 
 
 def file_of(kernels: str, *plans: Plan, runtime: str = "") -> str:
-    """A file with these kernels and plans, and the text of the runtime if no other."""
+    """Return a file with these kernels and plans, and the text of the runtime if no other."""
     parts = [IMPORTS, kernels]
     parts += [f"{plan['function']}_plan = {plan!r}\n" for plan in plans]
     parts.append(runtime or runtime_text())

@@ -10,7 +10,7 @@ import pytest
 import dtpoly
 from dtpoly.runtime.cache import key, remembered
 from dtpoly.verification import verified
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from tests.verify.texts import changed, text_of, written
 
 GOOD, POISON = "what was made", "what nobody made"
@@ -26,7 +26,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def asked(part: str = "one") -> tuple[str, bool]:
-    """What comes out, and whether it was made for that."""
+    """Return what comes out, and whether it was made for that."""
     made = list[str]()
 
     def make() -> str:
@@ -144,20 +144,20 @@ def test_what_belongs_to_another_user_is_not_used(base: Path, what: str) -> None
 
 
 def test_an_edited_verdict_is_not_believed(base: Path) -> None:
-    assert verified(SUM, WRONG).verdict is Verdict.REFUTED
+    assert verified(SUM, WRONG).verdict is LayerVerdict.REFUTED
     (path,) = (base / "proofs").iterdir()
     body = path.read_text().partition("\n")[2].replace('"refuted"', '"proved"')
     path.write_text(f"{key([body])}\n{body}")
-    assert verified(SUM, WRONG).verdict is Verdict.REFUTED
+    assert verified(SUM, WRONG).verdict is LayerVerdict.REFUTED
 
 
 def test_the_proof_of_another_text_is_not_believed(base: Path) -> None:
-    assert verified(SUM, WRONG).verdict is Verdict.REFUTED
+    assert verified(SUM, WRONG).verdict is LayerVerdict.REFUTED
     (wrong,) = (base / "proofs").iterdir()
-    assert verified(SUM, TEXT).verdict is Verdict.PROVED
+    assert verified(SUM, TEXT).verdict is LayerVerdict.PROVED
     (right,) = set((base / "proofs").iterdir()) - {wrong}
     shutil.copy(right, wrong)
-    assert verified(SUM, WRONG).verdict is Verdict.REFUTED
+    assert verified(SUM, WRONG).verdict is LayerVerdict.REFUTED
 
 
 def test_an_edited_kernel_is_neither_proved_nor_run(base: Path) -> None:

@@ -1,4 +1,4 @@
-"""What plans by hand compute in Triton's interpreter: each key of a plan has a test."""
+"""Tests what plans by hand compute in Triton's interpreter; each key of a plan has a test."""
 
 import inspect
 from typing import Any

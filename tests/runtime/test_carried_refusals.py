@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from tests.codegen.wrappers import refused, zeros
+from tests.codegen.calls import refused, zeros
 from tests.runtime.planned import (
     ADD,
     ADD_PLAN,
@@ -86,6 +86,7 @@ def test_the_number_of_arguments() -> None:
     assert "f() missing 1 required positional argument: 'B'" in refused(TypeError, f, ONES)
     assert "f() takes 2 positional arguments" in refused(TypeError, f, ONES, ONES, ONES)
     assert "unexpected keyword argument 'x'" in refused(TypeError, f, ONES, ONES, x=3)
+    assert refused(TypeError, f, ONES, A=ONES) == "f() got multiple values for argument 'A'"
     assert f(B=ONES, A=ONES).tolist() == [2, 2, 2]
 
 
@@ -104,6 +105,16 @@ NUMBERS: list[tuple[Any, Any, type[Exception], str]] = [
 @pytest.mark.parametrize(("a", "n", "error", "message"), NUMBERS, ids=str)
 def test_numbers(a: Any, n: Any, error: type[Exception], message: str) -> None:
     assert refused(error, module_of(SCALE, SCALE_PLAN).f, TWO, a, n) == message
+
+
+def test_limits_may_be_negative() -> None:
+    f = module_of(
+        SCALE, changed(SCALE_PLAN, inputs=SCALE_PLAN["inputs"] | {"n": ("int", -5, -2)})
+    ).f
+    for n in (-1, 0, -6):
+        message = f"'n' is {n}, but must be from -5 to -2"
+        assert refused(ValueError, f, TWO, 1.0, n) == message
+    assert torch.equal(f(TWO, 1.0, -5), TWO - 5)
 
 
 def test_a_truth_is_no_number() -> None:

@@ -9,7 +9,7 @@ import sys
 import time
 from types import CodeType
 
-from dtpoly.codegen.functions import TEXTS
+from dtpoly.codegen.operation_spelling import TEXTS
 from dtpoly.plan.runtime_text import FIRST, FOLDER, IMPORTS, LAST, MODULES, runtime_text
 from tests.codegen.running import imported
 from tests.runtime.planned import ADD, ADD_PLAN, changed, file_of
@@ -55,6 +55,7 @@ def test_its_names_are_apart_from_those_of_a_file() -> None:
         }
     assert used <= defined | imported_names | {*dir(builtins)}
     assert imported_names <= used | {"tl"}
+    assert not used & {"eval", "exec", "compile", "__import__"}  # no text is run
 
 
 def test_reading_it_is_quick_and_needs_no_torch() -> None:
@@ -97,3 +98,31 @@ def test_no_function_of_kernels_has_the_name_of_one_of_the_runtime() -> None:
     names = set(re.findall(r"^(?:def )?(dt_\w+)", runtime_text(), re.MULTILINE))
     assert len(names) > 20
     assert not names & TEXTS.keys()
+
+
+def lines_of_features(page: str) -> list[str]:
+    """The table of the page on plans, with the lines that the runtime has for each feature."""
+    text = runtime_text()
+    lines = text.splitlines()
+    left = {
+        node.name: (min((node.lineno, *(d.lineno for d in node.decorator_list))), node.end_lineno)
+        for node in ast.parse(text).body
+        if isinstance(node, ast.FunctionDef)
+    }
+    total = sum(map(bool, map(str.strip, lines)))
+    made = list[str]()
+    for feature, names in re.findall(r"^\| (.*) \| \d+ \| (.*?) ?\|$", page, re.MULTILINE):
+        spans = [left.pop(f"dt_{name}") for name in re.findall(r"`(\w+)`", names)]
+        count = sum(bool(one.strip()) for first, last in spans for one in lines[first - 1 : last])
+        count = count if spans else total
+        total -= count
+        made.append(f"| {feature} | {count} | {names + ' ' if names else ''}|")
+    assert not left
+    return made
+
+
+def test_the_page_on_plans_says_what_the_lines_of_the_runtime_are_for() -> None:
+    page = (FOLDER.parents[1] / "docs/plan.md").read_text()
+    made = lines_of_features(page)
+    assert len(made) > 10
+    assert "\n".join(made) in page

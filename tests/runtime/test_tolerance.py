@@ -8,10 +8,10 @@ from torch import Tensor
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
-from dtpoly.runtime.tolerance import Outcome, compared, multiplies, share_lost
+from dtpoly.runtime.tolerance import ComparedResult, compared, multiplies, share_lost
 from dtpoly.source import Source
 
 SIZES = {"m": 512, "n": 512, "k": 128}
@@ -47,8 +47,10 @@ def drawn(given: Program, seed: int) -> tuple[Tensor, Tensor]:
     return a, b
 
 
-def judged(given: Program, a: Tensor, b: Tensor, result: Tensor, *, is_rough: bool) -> Outcome:
-    """As `dtpoly run` and `dtpoly explore` do it."""
+def judged(
+    given: Program, a: Tensor, b: Tensor, result: Tensor, *, is_rough: bool
+) -> ComparedResult:
+    """Judge a result as `dtpoly run` and `dtpoly explore` do it."""
 
     def reference(compute: torch.dtype, *, is_rough: bool = False) -> Tensor:
         return run(given, {"A": a, "B": b}, compute=compute, is_rough=is_rough)["f"]

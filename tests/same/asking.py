@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive
 from dtpoly.budget import OverBudgetError, within
-from dtpoly.compile import Checked, check
+from dtpoly.checking import Checked, check
 from dtpoly.diagnostics import Diagnostic, in_source_order
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code
 from dtpoly.ir.check import complaints
 from dtpoly.remarks import remarked
 from dtpoly.source import Source, Span
-from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.report import Layer, LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.same.outcome import Kind, Message, Outcome
 from tests.same.pieces import pieces_of
@@ -124,10 +124,12 @@ def _proved(checked: Checked, code: Code) -> tuple[tuple[str, ...], tuple[str, .
     report: Report = verify(checked.program, code.text, PROOF_SECONDS)
     layers = [(one.name, layer) for one in report.functions for layer in one.layers]
     verdicts = tuple(f"{name} {layer.name}: {_verdict(layer)}" for name, layer in layers)
-    open_ones = [(name, layer) for name, layer in layers if layer.verdict is not Verdict.PROVED]
+    open_ones = [
+        (name, layer) for name, layer in layers if layer.verdict is not LayerVerdict.PROVED
+    ]
     return verdicts, tuple(f"{name} {layer.name}: {layer.why}" for name, layer in open_ones)
 
 
 def _verdict(layer: Layer) -> str:
-    is_late = layer.is_late or (layer.verdict is Verdict.UNKNOWN and TOO_LONG in layer.why)
+    is_late = layer.is_late or (layer.verdict is LayerVerdict.UNKNOWN and TOO_LONG in layer.why)
     return "undecided" if is_late else str(layer.verdict)

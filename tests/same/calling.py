@@ -12,8 +12,7 @@ from math import prod
 from random import Random
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.program import Program, Scalar, Tensor
-from dtpoly.algorithm.sizes import (
+from dtpoly.algorithm.label_sizes import (
     axis_reads,
     extent_label,
     input_shapes,
@@ -21,6 +20,7 @@ from dtpoly.algorithm.sizes import (
     sizes_of,
     used_labels,
 )
+from dtpoly.algorithm.program import Program, Scalar, Tensor
 from dtpoly.diagnostics import DtpolyError
 from tests.same.launches import Call, Loaded, TensorGiven, is_refused
 from tests.same.pretended import INTERPRETER

@@ -12,9 +12,9 @@ from random import Random
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show
-from dtpoly.explore.space.count import Counted, counted, point_at, sample
-from dtpoly.explore.space.file import read_space
+from dtpoly.explore.space.count import CountedSpace, counted, point_at, sample
 from dtpoly.explore.space.space import program_of
+from dtpoly.explore.space.space_file import read_space
 from tests.attack.pair_known import KNOWN
 from tests.attack.pairs import written
 from tests.codegen import boxed, specializing
@@ -67,7 +67,7 @@ def files(folders: tuple[str, ...]) -> Iterator[Candidate]:
 
 
 @cache
-def _space(path: Path) -> Counted:
+def _space(path: Path) -> CountedSpace:
     return counted(read_space(str(path)))
 
 

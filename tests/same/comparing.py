@@ -19,7 +19,7 @@ class Aspect(StrEnum):
     FACTS = "codes, places and numbers of messages"
     LAUNCHES = "what calls launch, or how they are refused"
     KERNELS = "kernels"
-    WRAPPERS = "wrappers"
+    FUNCTIONS = "plans and functions"
     SHARED = "shared functions"
     DIRECTIVES = "directives that change something"
     REASONS = "reasons for what is not proved, in words"
@@ -30,7 +30,7 @@ class Aspect(StrEnum):
 WORDING = frozenset({Aspect.REASONS, Aspect.WORDS})
 PARTS = {
     Part.KERNEL: Aspect.KERNELS,
-    Part.WRAPPER: Aspect.WRAPPERS,
+    Part.FUNCTION: Aspect.FUNCTIONS,
     Part.SHARED: Aspect.SHARED,
 }
 

@@ -12,7 +12,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.source import Source
 from tests.same.calling import calls_of, functions_of
 from tests.same.launches import Call, call_data, call_of, launches_of
@@ -38,7 +38,7 @@ def launched_by(entry: Entry) -> Launched:
     """Return the calls of a frozen text, and their results."""
     text = _text(entry.outcome)
     program = load(Source("same.dt", entry.text))
-    names = [piece.name for piece in entry.outcome.pieces_of(Part.WRAPPER)]
+    names = [piece.name for piece in entry.outcome.pieces_of(Part.FUNCTION)]
     calls = tuple(calls_of(program, text, functions_of(program, names), entry.name))
     return tuple(zip(calls, launches_of(text, calls), strict=True))
 

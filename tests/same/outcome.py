@@ -22,7 +22,7 @@ class Part(StrEnum):
     """The part of an emitted file to which a piece of text belongs."""
 
     KERNEL = "kernels"
-    WRAPPER = "wrappers"
+    FUNCTION = "plans and functions"
     SHARED = "shared functions"
 
 

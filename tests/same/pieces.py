@@ -1,8 +1,9 @@
-"""Divides an emitted file into its kernels, its wrappers and what all files share."""
+"""Divides an emitted file into its kernels, its plans and functions, and what all files share."""
 
 import ast
 from collections.abc import Iterator
 
+from dtpoly.plan.runtime_text import FIRST, LAST
 from tests.same.outcome import Part, Piece
 
 # The names of functions that are the same in all files begin with this.
@@ -10,10 +11,19 @@ SHARED = "dt_"
 
 
 def pieces_of(text: str) -> tuple[Piece, ...]:
-    """Return the statements of a file, each with the comments above it.
+    """Return the statements of a file, each with the comments above it; the runtime is one piece.
 
     Joined together, they are the file.
     """
+    before, first, rest = text.partition(FIRST)
+    if not first:
+        return _statements(before)
+    runtime, last, after = rest.partition(LAST)
+    shared = Piece(Part.SHARED, "the runtime", first + runtime + last)
+    return (*_statements(before), shared, *_statements(after))
+
+
+def _statements(text: str) -> tuple[Piece, ...]:
     lines = text.splitlines(keepends=True)
     statements = ast.parse(text).body
     ends = [one.end_lineno or one.lineno for one in statements]
@@ -35,7 +45,7 @@ def _piece(statement: ast.stmt, text: str) -> Piece:
         case ast.FunctionDef(decorator_list=[ast.Attribute(attr="jit")]):
             part = Part.KERNEL
         case _:
-            part = Part.WRAPPER
+            part = Part.FUNCTION
     return Piece(part, name, text)
 
 

@@ -44,7 +44,7 @@ def _properties(device: torch.device) -> SimpleNamespace:
 
 @dataclass
 class Memory:
-    """Some memory, which has a name if a call passed it."""
+    """A piece of memory, which has a name if a call passed it."""
 
     address: int
     size: int
@@ -107,6 +107,8 @@ class Kernel:
     fn: Any
     do_not_specialize: Sequence[int | str] = ()
     pre_run_hooks: list[Any] = field(default_factory=list[Any])
+    # What Triton compiled: nothing, so that the runtime asks for each launch.
+    device_caches: dict[Any, Any] = field(default_factory=dict[Any, Any])
 
     @property
     def arg_names(self) -> list[str]:

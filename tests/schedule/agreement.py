@@ -10,9 +10,9 @@ from dtpoly.poly.dependences import dependences
 from dtpoly.poly.model import Role, Statement, by_name
 from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.relate import read_pairs
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.legality import found, judge_state
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
 from dtpoly.schedule.verdict import Verdict
 from tests.oracle.cases import Case, kind_of
@@ -77,7 +77,7 @@ def same_at(case: Case, state: State, sizes: Mapping[str, int], expected: str) -
 
 
 def _is_open(state: State, sizes: Mapping[str, int]) -> bool:
-    """Whether the specification leaves open what is illegal at some sizes.
+    """Return whether the specification leaves open what is illegal at some sizes.
 
     After a fusion that is refused, what else is fused where is a matter of taste: that shows
     where the refusal itself has no instances.

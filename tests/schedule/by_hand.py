@@ -1,4 +1,4 @@
-"""Who computes which element of the thesis' schedules, by its own formulas: nothing is imported.
+"""Says which instance computes which element of the thesis' schedules, by formulas of its own.
 
 Each function says which program has which block, how a program goes through its block, and where
 that is written. Sizes need not be multiples of blocks: what is outside is left out.

@@ -7,7 +7,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.model import Role, Statement, access
 from dtpoly.poly.spaces import affs
-from dtpoly.schedule.resolve import scheduled
+from dtpoly.schedule.applied_directives import scheduled
 from dtpoly.schedule.state import State
 
 

@@ -8,8 +8,8 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.axes import Path, several
 from dtpoly.poly.coordinates import int_coordinates
 from dtpoly.poly.model import Statement, by_name
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import paths
 from tests.schedule.told import read

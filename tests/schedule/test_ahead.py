@@ -5,8 +5,8 @@ from collections.abc import Container, Iterator
 import pytest
 
 from dtpoly.algorithm.program import Program
+from dtpoly.checking import load
 from dtpoly.codegen.module import Generated, generate
-from dtpoly.compile import load
 from dtpoly.diagnostics import has_errors
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.num_stages import NumStages
@@ -16,9 +16,9 @@ from dtpoly.ir.parts import inside
 from dtpoly.ir.tiled import flat
 from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.order import ViolationKind
-from dtpoly.schedule.check import check_schedule
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.state import State
+from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.schedule.tree import paths
 from dtpoly.source import Source
 from tests.codegen.cases import random_case
@@ -129,7 +129,7 @@ def test_examples_are_the_files() -> None:
 
 
 def agrees(seed: int) -> int:
-    """What is accepted is carried out, and what is refused would not be; how much is refused.
+    """Check that what is accepted is done, and what is refused is not; return how much is refused.
 
     Emitted code may keep a value in memory that registers could hold, where isl's loops come out
     apart: then it goes in order though it need not. Nor need it where isl has put the store in
@@ -178,7 +178,7 @@ def loops(body: tuple[Step, ...]) -> Iterator[ForLoop]:
 
 
 def passed_on(body: tuple[Step, ...], scratch: Container[str]) -> bool:
-    """Whether a loop stores what kernels pass on to themselves."""
+    """Return whether a loop stores what kernels pass on to themselves."""
     return any(
         isinstance(one, Store) and one.tensor in scratch
         for loop in loops(body)

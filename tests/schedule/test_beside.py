@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from dtpoly.algorithm.program import Argument, Directive, Program
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.legality import judge_state
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
+from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
 from tests.oracle.cases import Case, ordinary_case
@@ -101,7 +101,7 @@ def pairs(case: Case) -> Iterator[tuple[Program, str, str]]:
 
 
 def executed(case: Case, func: str, other: str) -> Legal | Illegal:
-    """What comes of the case if the programs of two kernels run in any order."""
+    """Return what comes of the case if the programs of two kernels run in any order."""
     built = build(case.program, case.sizes)
     first, second = (built.hosts.index(one) for one in (other, func))
     order = [at for at in range(len(built.hosts)) if at != second]

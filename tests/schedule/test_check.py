@@ -12,7 +12,7 @@ from dtpoly.algorithm.expressions import Affine, Apply, Read
 from dtpoly.algorithm.program import Argument, Directive, Func, Label, Program, Split, Tensor
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.static_checks import check_schedule
 from tests.generation.algorithms import Limits
 from tests.generation.choice import Choose, pick, seeded
 from tests.generation.schedules import program

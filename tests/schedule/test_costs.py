@@ -1,6 +1,6 @@
 """Tests that the cost of a legal schedule is reported once for each Func."""
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.source import Source
 from tests.schedule.told import TWO_PRODUCTS

@@ -10,12 +10,12 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file
-from dtpoly.pictures.dossier import dossier_data, dossier_lines, script
+from dtpoly.pictures.shown_dossier import dossier_data, dossier_lines, script
 from dtpoly.poly.order import ViolationKind
-from dtpoly.render.text import plain
+from dtpoly.render.diagnostic_text import plain
 from dtpoly.schedule.dossier import Dossier, dossiers
 from dtpoly.schedule.legality import judge
 from tests.conftest import Golden
@@ -45,7 +45,7 @@ def of_text(text: str) -> tuple[Dossier, ...]:
 
 
 def repeated(found: tuple[Dossier, ...]) -> list[list[str]]:
-    """What the scripts print, each run as it stands by a Python that knows nothing of dtpoly."""
+    """Run the scripts by a Python that knows nothing of dtpoly, and return what they print."""
     texts = json.dumps([script(one) for one in found])
     runner = (
         "import contextlib, io, json, sys\n"
@@ -64,7 +64,7 @@ def repeated(found: tuple[Dossier, ...]) -> list[list[str]]:
 
 
 def said(one: Dossier) -> list[str]:
-    """What its script must print."""
+    """Return what its script must print."""
     return [f"{'empty' if o.is_empty else 'NOT EMPTY'}: {o.words}" for o in one.obligations]
 
 

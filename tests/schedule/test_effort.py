@@ -4,7 +4,7 @@ import islpy as isl
 import pytest
 
 from dtpoly.algorithm.show import show
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.effort import answered, limited

@@ -6,15 +6,15 @@ from typing import ClassVar
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.aspects import ASKED
-from dtpoly.schedule.explain import Explained, Explanation, explain, meaning
+from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.schedule.explained_directives import Explained, Explanation, explain, meaning
 from dtpoly.schedule.kept import kept, separated
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.parallelism import Why, summaries
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Loop, Options, Sequence
 from dtpoly.source import Source
@@ -29,7 +29,7 @@ def explained(text: str, primitives: Primitives = DIRECTIVES) -> Explanation:
 
 
 def of(directive: str, text: str, primitives: Primitives = DIRECTIVES) -> Explained:
-    """What is told of the directive that starts so."""
+    """Return what is told of the directive that starts so."""
     found = explained(text, primitives).directives
     return next(one for one in found if one.directive.startswith(directive))
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.tree import leaves

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.plugins import with_plugins
 from dtpoly.source import Source
 from tests.plugin_files import HEAD, SKEW, marked, plugin, refused

@@ -5,8 +5,8 @@ import pytest
 from dtpoly.algorithm.program import Argument, Directive
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.fuse_at import FuseAt
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.values import Name
+from dtpoly.schedule.argument_values import Name
+from dtpoly.schedule.bound_primitives import bind
 from tests.schedule.told import ATTENTION, TWO, TWO_PRODUCTS, only, told
 
 

@@ -23,7 +23,7 @@ def made(name: str) -> Case:
 
 
 def some_sizes(model: Model, count: int) -> Iterator[dict[str, int]]:
-    """So many sizes that tensors can have, drawn from the small ones."""
+    """Yield this many sizes that tensors can have, drawn from the small ones."""
     random, found = Random(0), 0
     for attempt in range(100 * count):
         drawn = {param: random.randint(0, LARGEST) for param in model.params}

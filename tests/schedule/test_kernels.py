@@ -1,4 +1,4 @@
-"""Which Func is computed in which kernel, for Programs built by hand."""
+"""Tests which Func is computed in which kernel, for Programs built by hand."""
 
 from collections.abc import Iterable, Mapping
 
@@ -7,9 +7,9 @@ import pytest
 from dtpoly.algorithm.expressions import Affine, Apply, Expr, Read, Reduce
 from dtpoly.algorithm.program import Argument, Directive, Func, Label, Program, Split, Tensor
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.check import view_of
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.static_checks import view_of
 
 X, K = (Affine(((name, 1),)) for name in "xk")
 

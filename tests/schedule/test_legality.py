@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.order import ViolationKind
 from dtpoly.schedule.legality import judge

@@ -101,7 +101,7 @@ def _reaches(edges: set[tuple[str, str]], start: str, end: str) -> bool:
 
 
 def needs(link: Link, sizes: dict[str, int]) -> Iterator[tuple[int, ...]]:
-    """What the sentences of a link say, worked out: source element, then target instance."""
+    """Yield what the sentences of a link say in numbers: source element, then target instance."""
     dims = link.source.writes.indices
     names = [dim.plain or "" for dim in dims]
     for read_ in link.target.reads:

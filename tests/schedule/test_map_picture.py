@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from dtpoly.pictures import map_picture
-from dtpoly.schedule.table import Element, Most, Table, tables
+from dtpoly.schedule.element_table import Element, ElementTable, Most, tables
 from tests.conftest import Golden
 from tests.schedule.by_hand import BY_HAND, Tables
 from tests.schedule.tables import scheduled
@@ -30,7 +30,7 @@ def text(listing: str) -> str:
     return (DATA / f"{listing}.dt").read_text()
 
 
-def rows(table: Table) -> Tables:
+def rows(table: ElementTable) -> Tables:
     """A table as the one by hand; one label is x."""
     down, across = (*table.extents, 1)[:2]
 

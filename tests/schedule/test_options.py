@@ -4,7 +4,7 @@ import pytest
 
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.compile import Compile
-from dtpoly.schedule.primitives import bind
+from dtpoly.schedule.bound_primitives import bind
 from tests.schedule.told import MAP, TWO, TWO_PRODUCTS, only, read, told
 
 

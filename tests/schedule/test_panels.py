@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.panels import Crossing, cut_along
+from dtpoly.algorithm.label_sizes import size_rules
+from dtpoly.algorithm.panel_axes import Crossing, cut_along
 from dtpoly.algorithm.program import in_order
-from dtpoly.algorithm.sizes import size_rules
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.reference.run import run
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source

@@ -12,13 +12,13 @@ from dtpoly.directives.block import Block
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.map import Map
 from dtpoly.directives.tensorize import Tensorize
-from dtpoly.schedule.arguments import Integer
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.argument_kinds import IntegerKind
+from dtpoly.schedule.argument_values import Divided, Name, Sized
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.kernels import View
-from dtpoly.schedule.labels import Label
+from dtpoly.schedule.labels import LabelKind
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage, signatures
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.values import Divided, Name, Sized
+from dtpoly.schedule.static_checks import check_schedule
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
 from tests.generation.schedules import program
@@ -95,7 +95,7 @@ def test_all_wrong_arguments_of_a_directive_are_told() -> None:
 
 def test_signatures() -> None:
     written = {cls.name: signatures(cls) for cls in DIRECTIVES}
-    assert written["compile"] == ("f.compile()",)
+    assert written["compile"] == ("f.compile()", "f.compile(func, ...)")
     assert written["block"] == ("f.block(label:size or label:new/size, ...)",)
     assert written["tensorize"] == ("f.tensorize(label:size, ...)",)
     assert written["map"] == ("f.map(label or label:new/factor, ...)",)
@@ -114,9 +114,9 @@ class Skew(Primitive):
     name: ClassVar[str] = "skew"
     stage: ClassVar[Stage] = Stage.REWRITES
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("outer", Label()),
-        Parameter("inner", Label(), is_key=True),
-        Parameter("factor", Integer(1, 8)),
+        Parameter("outer", LabelKind()),
+        Parameter("inner", LabelKind(), is_key=True),
+        Parameter("factor", IntegerKind(1, 8)),
     )
 
     outer: Name

@@ -6,7 +6,7 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.diagnostics import has_errors
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.question import Answer, may_add
+from dtpoly.schedule.directive_question import Answer, may_add
 from tests.schedule.told import MAP, SUM, TWO, TWO_PRODUCTS, read
 
 FUSED = TWO_PRODUCTS + (

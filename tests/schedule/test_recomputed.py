@@ -6,7 +6,7 @@ import pytest
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import ViolationKind
-from dtpoly.schedule.explain import explain
+from dtpoly.schedule.explained_directives import explain
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.recomputed import recomputed
 from dtpoly.schedule.state import Fusion, State
@@ -53,7 +53,7 @@ def test_a_count_needs_its_sizes() -> None:
 
 
 def times(statement: Statement, model: Model, sizes: dict[str, int]) -> float:
-    """How often an instance of a copy is computed, on average."""
+    """Return how often an instance of a copy is computed, on average."""
     domain = statement.domain.intersect_params(model.context)
     for label, param in model.size_of.items():
         at = domain.find_dim_by_name(isl.dim_type.param, param)
@@ -71,7 +71,7 @@ def points(domain: isl.Set) -> int:
 
 
 def most(fusion: Fusion, state: State, sizes: dict[str, int]) -> float:
-    """Of the statement of a copy that is computed most often."""
+    """Return how often an instance is computed, of the statement of a copy with the most."""
     known = by_name(state.model)
     return max((times(known[name], state.model, sizes) for name in fusion.copies), default=0)
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import Checked, check, load, understand
+from dtpoly.checking import Checked, check, load, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, apply_edits
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.fuse_at import FuseAt
 from dtpoly.frontend.parse import parse
 from dtpoly.poly.order import ViolationKind
-from dtpoly.render.text import plain, render
+from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.schedule.legality import judge, judge_state
 from dtpoly.schedule.refusal import CODES, refusals
 from dtpoly.schedule.verdict import Instance, Violation
@@ -45,7 +45,7 @@ def source(name: str) -> Source:
 
 @cache
 def timed(name: str) -> tuple[Checked, float]:
-    """What is said, and the seconds of processor time until then."""
+    """Return what is said, and the seconds of processor time until then."""
     start = time.process_time()
     found = check(source(name), USER)
     return found, time.process_time() - start
@@ -178,7 +178,7 @@ def test_the_pairs_of_many_random_cases(seed: int) -> None:
 
 
 def test_a_pair_that_breaks_nothing_is_told_apart() -> None:
-    """What the tests above ask can be answered with no."""
+    """Each question that the tests above ask has a case with the answer no."""
     witness = first("stencil").witness
     one, two = named(witness.source), named(witness.target)
     chosen = program("stencil")

@@ -3,10 +3,10 @@
 import pytest
 
 from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
+from dtpoly.schedule.element_table import ElementTable, Most, SizesError, Spot, tables
 from dtpoly.schedule.fused_table import FusedTable, fused_tables
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
-from dtpoly.schedule.table import Most, SizesError, Spot, Table, tables
 from tests.schedule.tables import scheduled
 from tests.schedule.told import ATTENTION, MAP, SUM, TWO_PRODUCTS, read
 from tests.schedule.user_primitives import Backwards
@@ -14,12 +14,12 @@ from tests.schedule.user_primitives import Backwards
 SHIFTED = "Func f, g; In A; Var x, y; g[x] = exp(A[x]); f[y] = g[y + 1]; f.compile();"
 
 
-def only(text: str, **sizes: int) -> Table:
+def only(text: str, **sizes: int) -> ElementTable:
     (table,) = tables(scheduled(text), sizes)
     return table
 
 
-def programs(table: Table) -> dict[tuple[int, ...], int]:
+def programs(table: ElementTable) -> dict[tuple[int, ...], int]:
     return {element: spot.program for element, spot in table.spots.items()}
 
 

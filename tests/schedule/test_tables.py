@@ -1,4 +1,4 @@
-"""Which program and which iteration computes which element, from the tree, against by hand."""
+"""Tests tables of which program and iteration computes which element, against tables by hand."""
 
 from math import prod
 

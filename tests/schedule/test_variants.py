@@ -8,10 +8,8 @@ from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.directives.fuse_at import FuseAt
-from dtpoly.schedule.facts import Fact, Fused, Inlined
-from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives, bind
-from dtpoly.schedule.variants import (
+from dtpoly.schedule.bound_primitives import Primitives, bind
+from dtpoly.schedule.directive_variants import (
     as_written,
     ask,
     is_good,
@@ -22,6 +20,8 @@ from dtpoly.schedule.variants import (
     with_directive,
     without,
 )
+from dtpoly.schedule.facts import Fact, Fused, Inlined
+from dtpoly.schedule.primitive import Primitive
 from tests.schedule.told import ATTENTION, MAP, TWO, TWO_PRODUCTS, read
 from tests.schedule.user_primitives import USER
 

@@ -8,15 +8,15 @@ import pytest
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Directive
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import bind
-from dtpoly.schedule.resolve import resolve
 from dtpoly.schedule.state import State
+from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.schedule.tree import Leaf, Loop, Node, Sequence, rewrite
 from dtpoly.schedule.well_formed import flaw
 from dtpoly.source import Source

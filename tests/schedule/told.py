@@ -5,7 +5,7 @@ from dtpoly.diagnostics import Diagnostic, has_errors
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.source import Source
 
 
@@ -19,7 +19,7 @@ def read(text: str) -> Program:
 
 
 def diagnostics(text: str) -> list[Diagnostic]:
-    """What is said of a schedule; the Program stays as it was."""
+    """Return what is said of a schedule; the Program stays as it was."""
     program = read(text)
     found = check_schedule(program, DIRECTIVES)
     assert program == read(text)

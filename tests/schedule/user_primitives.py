@@ -8,11 +8,11 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import by_name
-from dtpoly.schedule.labels import Label, SizedLabel
+from dtpoly.schedule.argument_values import Name, Sized
+from dtpoly.schedule.labels import LabelKind, SizedLabel
 from dtpoly.schedule.primitive import Count, Parameter, Primitive
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, Sequence, in_sequence, rewrite, statements
-from dtpoly.schedule.values import Name, Sized
 
 
 def on_body(state: State, func: str, change: Callable[[Node], Node]) -> State:
@@ -27,7 +27,7 @@ class Interchange(Primitive):
     """
 
     name: ClassVar[str] = "interchange"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loop", Label()),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loop", LabelKind()),)
 
     loop: Name
 
@@ -50,7 +50,7 @@ class Skew(Primitive):
     """
 
     name: ClassVar[str] = "skew"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", Label(), Count.LIST),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", LabelKind(), Count.LIST),)
 
     loops: tuple[Name, ...]
 
@@ -77,7 +77,7 @@ class Backwards(Primitive):
     """
 
     name: ClassVar[str] = "backwards"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loop", Label()),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loop", LabelKind()),)
 
     loop: Name
 
@@ -138,7 +138,7 @@ class Lean(Primitive):
     """
 
     name: ClassVar[str] = "lean"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", Label(), Count.LIST),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loops", LabelKind(), Count.LIST),)
 
     loops: tuple[Name, ...]
 
@@ -162,7 +162,7 @@ class Distribute(Primitive):
     """
 
     name: ClassVar[str] = "distribute"
-    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loop", Label()),)
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("loop", LabelKind()),)
 
     loop: Name
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dtpoly.verify.semantics.operations import BY_NAME, OPERATIONS, Operation
+from dtpoly.verify.semantics.table_operations import BY_NAME, OPERATIONS, TableOperation
 from dtpoly.verify.semantics.types import CONSTANTS, REFUSED
 
 # Triton has no types to check against.
@@ -82,12 +82,12 @@ _ELEMENT = re.compile(r"tensor<(?:\d+x)*([^<>]+)>|: (\w+)$")
 _KIND = re.compile(r" ([a-z]+), [%a-z]")
 
 
-def name_of(operation: Operation, pattern: Sequence[str]) -> str:
+def name_of(operation: TableOperation, pattern: Sequence[str]) -> str:
     """Return the name of the kernel of an operation with constants at some places."""
     return f"k_{operation.name.replace(' ', '_')}_{'_'.join(pattern)}"
 
 
-def pattern_of(operation: Operation, operands: Sequence[str]) -> tuple[str, ...]:
+def pattern_of(operation: TableOperation, operands: Sequence[str]) -> tuple[str, ...]:
     """Return what decides about the text: the places of constants, and which constants they are."""
     return tuple(
         one if one in CONSTANTS else kind.replace(" ", "")
@@ -95,7 +95,7 @@ def pattern_of(operation: Operation, operands: Sequence[str]) -> tuple[str, ...]
     )
 
 
-def text_of(operation: Operation, pattern: Sequence[str]) -> str:
+def text_of(operation: TableOperation, pattern: Sequence[str]) -> str:
     """Return a kernel of one operation."""
     parameters: list[str] = []
     lines: list[str] = []
@@ -148,7 +148,7 @@ class Asked:
         self.module: Any = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.module)
 
-    def ask(self, operation: Operation, operands: Sequence[str]) -> tuple[str, str]:
+    def ask(self, operation: TableOperation, operands: Sequence[str]) -> tuple[str, str]:
         """Return the type of the result and the instructions, or why Triton refuses the entry."""
         pattern = pattern_of(operation, operands)
         function = getattr(self.module, name_of(operation, pattern))
@@ -226,7 +226,9 @@ def instructions(text: str) -> list[str]:
 Answers = dict[str, tuple[str, str]]
 
 
-def asked_in_child(asked: Asked, operation: Operation, every: Sequence[tuple[str, ...]]) -> Answers:
+def asked_in_child(
+    asked: Asked, operation: TableOperation, every: Sequence[tuple[str, ...]]
+) -> Answers:
     """Ask Triton about some entries, in a process of its own, because Triton may abort."""
     found: Answers = {}
     left = list(every)

@@ -1,7 +1,8 @@
-"""An entry of the table and numbers in; the value that the entry says, or nothing where it is open.
+"""Computes the value that an entry of the table says for given numbers, if it says one.
 
-Open is what Triton leaves undefined: a division by 0, a shift by as many bits as a type has or
-more, a float that a type of whole numbers has not, a number beyond a type of 8 bits.
+An entry says nothing where Triton leaves the value undefined: for a division by 0, a shift by as
+many bits as a type has or more, a float that a type of whole numbers does not have, and a number
+beyond a type of 8 bits.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 
-from dtpoly.verify.semantics.binary import SAMPLES
+from dtpoly.verify.semantics.binary_entries import SAMPLES
 from dtpoly.verify.semantics.entries import entry
 from dtpoly.verify.semantics.types import (
     EIGHTS,

@@ -12,7 +12,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.semantics.record import FILE, Checked, Record, digest
+from dtpoly.verify.semantics.record import FILE, CheckedEntries, Record, digest
 from tests.semantics.expected import agrees, expected
 from tests.semantics.in_types import Number, unpacked
 from tests.semantics.prepared import Asked, given, groups, out_type
@@ -89,7 +89,7 @@ def main(folder: Path, *, enters: bool = True) -> None:
     if not enters:
         return
     record: Record = json.loads(FILE.read_text())
-    checked: dict[str, Checked] = {}
+    checked: dict[str, CheckedEntries] = {}
     for name, seen in looked.items():
         # An entry that does not compile there cannot compute a wrong number.
         values = [one for one in differ if one.asked.name == name and one.of]

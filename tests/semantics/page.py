@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dtpoly.verify.semantics.entries import entry, of_operation
-from dtpoly.verify.semantics.operations import OPERATIONS
 from dtpoly.verify.semantics.record import is_checked, record
+from dtpoly.verify.semantics.table_operations import OPERATIONS
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "semantics.md"
 BEGIN, END = "<!-- figures -->", "<!-- end of figures -->"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.semantics.entries import entry
-from dtpoly.verify.semantics.operations import BINARY, BY_NAME, UNARY
-from dtpoly.verify.semantics.row import Row
+from dtpoly.verify.semantics.row import OperationRow
+from dtpoly.verify.semantics.table_operations import BINARY, BY_NAME, UNARY
 from dtpoly.verify.semantics.types import CONSTANTS, EIGHTS, TENSORS, TRUTH, TYPES, is_constant
 from tests.semantics.compiled import WRITTEN
 from tests.semantics.in_types import edges, packed
@@ -37,7 +37,7 @@ class Asked:
     places: tuple[int, ...]
 
     @property
-    def row(self) -> Row:
+    def row(self) -> OperationRow:
         """Return the entry."""
         return entry(self.name, self.operands)
 

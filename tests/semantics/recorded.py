@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dtpoly.verify.semantics.entries import entry, of_operation
-from dtpoly.verify.semantics.record import FILE, Checked, Record, digest
-from dtpoly.verify.semantics.row import Row
+from dtpoly.verify.semantics.record import FILE, CheckedEntries, Record, digest
+from dtpoly.verify.semantics.row import OperationRow
 from dtpoly.verify.semantics.types import REFUSED
 
 Answers = Mapping[str, Sequence[str]]
 
 
-def is_as_compiled(row: Row, result: str, instructions: str) -> bool:
+def is_as_compiled(row: OperationRow, result: str, instructions: str) -> bool:
     """True if a compiler made of an entry what the table says: its type, and its instruction.
 
     What one version refuses, and others do not, has no other value anywhere.
@@ -47,7 +47,7 @@ def enter(way: str, path: Path) -> None:
     """Enter the results of one way of checking."""
     said = json.loads(path.read_text())
     record: Record = json.loads(FILE.read_text()) if FILE.exists() else {}
-    checked: dict[str, Checked] = {
+    checked: dict[str, CheckedEntries] = {
         name: {"digest": digest(name), "other": others(name, answers)}
         for name, answers in said["entries"].items()
     }

@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
@@ -35,7 +35,7 @@ STORE = "    tl.store(f_ptr + x * f_stride_0, f_sum, mask=x_mask)"
 
 def test_what_is_emitted_is_proved() -> None:
     for program in (HALVES, WIDE, BYTES, QUOTIENT, BRAINS, TWO, SMALL):
-        assert verify(program, text_of(program)).verdict is Verdict.PROVED
+        assert verify(program, text_of(program)).verdict is LayerVerdict.PROVED
 
 
 # What is done to which file: pairs of what is replaced, and by what.
@@ -127,14 +127,14 @@ def edited(program: Program, edits: Edits) -> str:
 def test_a_sum_that_is_rounded_at_each_step_is_not_proved(name: str) -> None:
     program, edits = NARROW[name]
     report = verify(program, edited(program, edits))
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", OTHER)
 def test_another_type_is_not_proved(name: str) -> None:
     program, edits = OTHER[name]
     report = verify(program, edited(program, edits))
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 def branch(test: str) -> Edits:
@@ -154,14 +154,14 @@ TRUE_ALWAYS = (
 
 @pytest.mark.parametrize("test", TRUE_ALWAYS)
 def test_what_python_makes_of_a_constant_is_true(test: str) -> None:
-    assert verify(WIDE, edited(WIDE, branch(test))).verdict is not Verdict.PROVED
+    assert verify(WIDE, edited(WIDE, branch(test))).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
     "test", ["not even and even", "~even == 0", "even and not even", "~0 == 0"]
 )
 def test_a_branch_that_is_never_taken_is_proved(test: str) -> None:
-    assert verify(WIDE, edited(WIDE, branch(test))).verdict is Verdict.PROVED
+    assert verify(WIDE, edited(WIDE, branch(test))).verdict is LayerVerdict.PROVED
 
 
 # A name that is set to a constant is a tensor, and the constant in the interpreter.
@@ -195,9 +195,9 @@ NAMED: dict[str, tuple[Program, Edits]] = {
 @pytest.mark.parametrize("name", NAMED)
 def test_a_name_is_a_tensor_or_a_constant(name: str) -> None:
     program, edits = NAMED[name]
-    assert verify(program, edited(program, edits)).verdict is not Verdict.PROVED
+    assert verify(program, edited(program, edits)).verdict is not LayerVerdict.PROVED
 
 
 def test_reductions_of_all_axes_are_not_read() -> None:
     report = verify(WIDE, edited(WIDE, (sums("tl.sum(f_acc)"),)))
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dtpoly.verify.semantics.entries import entries, of_operation
-from dtpoly.verify.semantics.operations import OPERATIONS
 from dtpoly.verify.semantics.record import digest, is_checked, record
+from dtpoly.verify.semantics.table_operations import OPERATIONS
 from tests.cli.process import python_path
 from tests.semantics.recorded import others, wrong
 

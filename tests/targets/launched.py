@@ -17,12 +17,12 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.label_sizes import input_shapes
 from dtpoly.algorithm.program import Program, Tensor
-from dtpoly.algorithm.sizes import input_shapes
 from dtpoly.explore.prune.emit import Prepared, emitted, prepared
-from dtpoly.explore.store.results import Call, Text
+from dtpoly.explore.store.results import EmittedText, FunctionCall
 from dtpoly.runtime.load import load_module
-from dtpoly.targets.compiled import compile_kernel
+from dtpoly.targets.compiled_kernels import compile_kernel
 from dtpoly.targets.subject import of_kernel, subjects
 from dtpoly.targets.target import Target
 from tests.codegen.keeping import Driver
@@ -53,10 +53,10 @@ def differences(name: str, size: int, dtype: DType) -> Iterator[str]:
     text = FILES[name].read_text()
     made, same = prepared(name, text, is_legal=True), emitted(name, text, is_legal=True).made
     assert isinstance(made, Prepared), made
-    assert isinstance(same, Text), same
+    assert isinstance(same, EmittedText), same
     program = made.state.program
     sizes = filled(program, {one.name: one.size or size for one in program.labels})
-    module = load_module(same.text, "launched")
+    module = load_module(same.text.replace(".is_cuda", ".is_cpu"), "launched")
     before = compiled(made, module, sizes, dtype)
     after = launched(program, module, same.call, sizes, dtype)
     assert before.keys() == after.keys() != set(), (before.keys(), after.keys())
@@ -66,7 +66,7 @@ def differences(name: str, size: int, dtype: DType) -> Iterator[str]:
 
 
 def compiled(made: Prepared, module: ModuleType, sizes: Mapping[str, int], dtype: DType) -> Wanted:
-    """What is asked for where there is no GPU."""
+    """Return what is asked for where there is no GPU."""
     found: dict[str, str] = {}
     stages = made.code.stages
     every = subjects(made.state, stages, sizes, dtype)
@@ -87,9 +87,9 @@ def compiled(made: Prepared, module: ModuleType, sizes: Mapping[str, int], dtype
 
 
 def launched(
-    program: Program, module: ModuleType, call: Call, sizes: Mapping[str, int], dtype: DType
+    program: Program, module: ModuleType, call: FunctionCall, sizes: Mapping[str, int], dtype: DType
 ) -> Wanted:
-    """What is asked for by a call of the wrapper with new tensors."""
+    """Return what is asked for by a call of the function with new tensors, of the CPU."""
     found: dict[str, str] = {}
     whole = jit.JITFunction.run
 
@@ -108,19 +108,13 @@ def launched(
     ]
     passed = {word: sizes[label] for word, label in call.passed.items()}
     with (
-        # Tensors of the CPU are taken; what launches kernels was made before.
-        mock.patch.object(module, "dt_interpreted", new=True),
-        mock.patch.object(module, "dt_early", _early, create=True),
+        mock.patch.object(module, "dt_gpu", return_value=(9, 132)),
+        mock.patch.object(module, "dt_is_current", return_value=True),
         mock.patch.object(jit.JITFunction, "run", run),
         mock.patch.object(compiler, "compile", _ask),
     ):
         getattr(module, call.function)(*given, **passed)
     return found
-
-
-def _early(device: object) -> dict[str, int]:
-    """As it is on such a target."""
-    return {"early": 1, "launch_pdl": 1} if TARGET.has_waiting else {"early": 0}
 
 
 def _ask(source: Any, target: Any = None, options: Any = None, **_: Any) -> None:

@@ -3,11 +3,11 @@
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.targets.argument import Argument
-from dtpoly.targets.arguments import contiguous, shape_of, steps_of
+from dtpoly.targets.argument import ParameterType
+from dtpoly.targets.parameter_types import contiguous, shape_of, steps_of
 from dtpoly.targets.subject import Subject, subjects
 
 PRODUCT = """\
@@ -29,22 +29,22 @@ def made(text: str, dtype: DType = DType.F32, **sizes: int) -> tuple[Subject, ..
     return subjects(state, code_of(state).stages, sizes, dtype)
 
 
-def arguments(text: str, dtype: DType = DType.F32, **sizes: int) -> dict[str, Argument]:
+def arguments(text: str, dtype: DType = DType.F32, **sizes: int) -> dict[str, ParameterType]:
     (one,) = made(text, dtype, **sizes)
     return dict(one.arguments)
 
 
 def test_of_a_product() -> None:
     found = arguments(PRODUCT, DType.BF16, m=64, n=112, k=48)
-    assert found["A_ptr"] == Argument("A_ptr", "*bf16", is_aligned=True)
+    assert found["A_ptr"] == ParameterType("A_ptr", "*bf16", is_aligned=True)
     assert found["mm_ptr"].type == "*bf16"
-    assert found["A_stride_0"] == Argument("A_stride_0", "i32", is_aligned=True)
-    assert found["A_stride_1"] == Argument("A_stride_1", "constexpr", 1)
-    assert found["s"] == Argument("s", "fp64", is_told=False)
+    assert found["A_stride_0"] == ParameterType("A_stride_0", "i32", is_aligned=True)
+    assert found["A_stride_1"] == ParameterType("A_stride_1", "constexpr", 1)
+    assert found["s"] == ParameterType("s", "fp64", is_told=False)
     # Of sizes Triton is told where they are the lengths of lines.
-    assert found["m_size"] == Argument("m_size", "i32", is_told=False)
-    assert found["n_size"] == Argument("n_size", "i32", is_aligned=True)
-    assert found["k_lanes"] == Argument("k_lanes", "constexpr", 64, is_chosen=True)
+    assert found["m_size"] == ParameterType("m_size", "i32", is_told=False)
+    assert found["n_size"] == ParameterType("n_size", "i32", is_aligned=True)
+    assert found["k_lanes"] == ParameterType("k_lanes", "constexpr", 64, is_chosen=True)
     assert found["even"].value is False
     assert (found["real"].value, found["offset"].value) == (DType.F32, DType.I32)
     assert found["A_B_dtype"].value is DType.BF16
@@ -66,10 +66,10 @@ def test_dtypes(dtype: DType, real: DType, operand: DType) -> None:
 def test_lines_that_begin_anywhere() -> None:
     """One is enough: a variant knows of all tensors that they are aligned, or of none."""
     found = arguments(PRODUCT, DType.BF16, m=64, n=101, k=64)
-    assert found["A_ptr"] == Argument("A_ptr", "*bf16", is_told=False)
-    assert found["A_stride_0"] == Argument("A_stride_0", "i32", is_told=False)
+    assert found["A_ptr"] == ParameterType("A_ptr", "*bf16", is_told=False)
+    assert found["A_stride_0"] == ParameterType("A_stride_0", "i32", is_told=False)
     assert found["fours"].value is False
-    assert found["B_stride_1"] == Argument("B_stride_1", "constexpr", 1)
+    assert found["B_stride_1"] == ParameterType("B_stride_1", "constexpr", 1)
     # Nor is it told of whole tiles.
     assert arguments(PRODUCT, m=64, n=64, k=64)["even"].value is True
     assert arguments(PRODUCT, m=64, n=72, k=64)["even"].value is False
@@ -78,8 +78,8 @@ def test_lines_that_begin_anywhere() -> None:
 def test_lines_at_multiples_of_four() -> None:
     """A variant knows of all tensors that they are aligned, and says the rest itself."""
     found = arguments(PRODUCT, DType.BF16, m=64, n=100, k=64)
-    assert found["A_ptr"] == Argument("A_ptr", "*bf16", is_aligned=True)
-    assert found["A_stride_0"] == Argument("A_stride_0", "i32", is_told=False)
+    assert found["A_ptr"] == ParameterType("A_ptr", "*bf16", is_aligned=True)
+    assert found["A_stride_0"] == ParameterType("A_stride_0", "i32", is_told=False)
     assert (found["fours"].value, found["even"].value) == (True, False)
     # Of lines at multiples of 16 numbers, Triton sees more by itself.
     assert arguments(PRODUCT, m=64, n=64, k=64)["fours"].value is False

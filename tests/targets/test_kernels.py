@@ -14,13 +14,13 @@ AT_ONCE = 10
 
 
 def legal(first: int) -> list[str]:
-    """So many seeds from there on whose schedules are legal."""
+    """Return this many seeds, from `first` on, whose schedules are legal."""
     seeds = (seed for seed in count(first) if verdict(random_case(seed)).is_legal)
     return [*map(str, islice(seeds, AT_ONCE))]
 
 
 def check(served: Server, *words: str) -> None:
-    """Nothing is wrong with the machine code."""
+    """Check that nothing is wrong with the machine code."""
     code, out, err = served("call", "tests.codegen.compiling:main", *words)
     assert code == 0, out + err
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.cli.process import python_path
 from tests.cli.server import Server
 from tests.codegen.nested import FORMS, SCHEDULES, program
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def behind_loops(text: str) -> str:
-    """What of Triton's code for a GPU stands behind its last loop on the outermost level."""
+    """Return what of Triton's code for a GPU stands behind its last loop on the outermost level."""
     loops = list(
         re.finditer(r"^    (?:%\S+ = )?scf\.for .*?^    }", text, re.MULTILINE | re.DOTALL)
     )
@@ -69,4 +69,4 @@ def test_the_installed_triton_moves_them_where_nothing_keeps_it_from_that() -> N
 @pytest.mark.parametrize("value", FORMS.values(), ids=FORMS)
 def test_what_is_emitted_is_proved(value: str, schedule: str, dtype: str) -> None:
     found = load(Source("test.dt", program(value, schedule, dtype)))
-    assert verify(found, text_of(found)).verdict is Verdict.PROVED
+    assert verify(found, text_of(found)).verdict is LayerVerdict.PROVED

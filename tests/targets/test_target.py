@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.targets.binary import Binary, Occupancy, kib, occupancy, resource_line
+from dtpoly.targets.kernel_binary import KernelBinary, Occupancy, kib, occupancy, resource_line
 from dtpoly.targets.target import LIMITS, Target, parse_target
 
 
@@ -28,8 +28,10 @@ def test_what_is_no_target(word: str) -> None:
         parse_target(word)
 
 
-def binary(target: str, warps: int, registers: int, shared: int = 0, spilled: int = 0) -> Binary:
-    return Binary("f_kernel", parse_target(target), {}, warps, 3, registers, spilled, shared)
+def binary(
+    target: str, warps: int, registers: int, shared: int = 0, spilled: int = 0
+) -> KernelBinary:
+    return KernelBinary("f_kernel", parse_target(target), {}, warps, 3, registers, spilled, shared)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,7 @@ def binary(target: str, warps: int, registers: int, shared: int = 0, spilled: in
         (binary("hip:gfx942", 4, 64), 32, "warps"),
     ],
 )
-def test_occupancy(one: Binary, warps: int, limit: str) -> None:
+def test_occupancy(one: KernelBinary, warps: int, limit: str) -> None:
     assert occupancy(one) == Occupancy(warps, one.target.limits.warps, limit)
 
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.explore.space.file import read_space
+from dtpoly.explore.space.space_file import read_space
 from dtpoly.frontend.format import format_source
 from dtpoly.source import Source
-from dtpoly.tuned.entry import Entry, Range, distance, picked
-from dtpoly.tuned.file import empty, load_tuned, read_tuned, show_tuned
 from dtpoly.tuned.merge import merged
+from dtpoly.tuned.tuned_entry import Range, TunedEntry, distance, picked
+from dtpoly.tuned.tuned_file import empty, load_tuned, read_tuned, show_tuned
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROGRAM = read_space(str(EXAMPLES / "softmax.dt")).program
@@ -37,13 +37,13 @@ algorithm "softmax.dt";
 """
 
 
-def read(text: str = TEXT) -> tuple[Entry, ...]:
+def read(text: str = TEXT) -> tuple[TunedEntry, ...]:
     return load_tuned(Source("softmax.tuned.dts", text), EXAMPLES).entries
 
 
 def entry(
     block: int = 4, device: str = "NVIDIA H200", dtype: str = "f32", **ranges: Range
-) -> Entry:
+) -> TunedEntry:
     """A schedule with this block."""
     one = read()[0]
     other = read(TEXT.replace("x:4)", f"x:{block})"))[0]
@@ -101,7 +101,7 @@ def test_what_does_not_say_what_it_is_for_is_told(text: str) -> None:
     assert [one.code for one in error.value.diagnostics] == ["DT253"]
 
 
-def at(entries: tuple[Entry, ...], dtype: str = "f32", **sizes: int) -> Entry:
+def at(entries: tuple[TunedEntry, ...], dtype: str = "f32", **sizes: int) -> TunedEntry:
     found = picked(entries, "NVIDIA H200", dtype, sizes)
     assert found is not None
     return found.entry
@@ -173,8 +173,8 @@ SIZES = st.integers(1, 1 << 20)
 def test_after_merging_each_size_has_the_schedule_that_was_last_found_for_it(
     found: list[tuple[int, int, int]],
 ) -> None:
-    entries: tuple[Entry, ...] = ()
-    last: dict[tuple[int, int], Entry] = {}
+    entries: tuple[TunedEntry, ...] = ()
+    last: dict[tuple[int, int], TunedEntry] = {}
     for block, x, y in found:
         new = replace(BLOCKS[block], ranges={"x": (x, x), "y": (y, y)})
         entries = merged(entries, new)

@@ -1,4 +1,4 @@
-"""Certificates that claim what is not so, of many kinds: none of them may be accepted."""
+"""Forges certificates of many kinds, which claim what is not so; none may be accepted."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from random import Random
 from typing import Any, Protocol
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.source import Source
 from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.set_table import SetTable
 from dtpoly.verify.algebra.sets import is_empty
-from dtpoly.verify.algebra.table import Table
 from dtpoly.verify.proof.certificate import certificate, text_of
 from dtpoly.verify.proof.obligations import Attempt, attempts, hash_of
-from dtpoly.verify.proof.verify import Verdict
+from dtpoly.verify.proof.verify import LayerVerdict
 from tests.verify import texts
 from tests.verify.lying import points_everywhere
 from tests.verify.texts import ROOT, changed, program_of
@@ -68,13 +68,13 @@ class Base:
     certificate: str
 
     def document(self) -> Document:
-        """What its certificate says, to be changed."""
+        """Return what its certificate says, to be changed."""
         found: Document = json.loads(self.certificate)
         return found
 
     @property
     def wrong_kernels(self) -> list[str]:
-        """Its kernel with a mistake."""
+        """Return its kernel with a mistake."""
         return [changed(self.kernel, old, new) for old, new in BASES[self.path][1]]
 
 
@@ -98,7 +98,7 @@ def base_of(path: Path) -> Base:
 def lied_about(kernel: str, path: Path, which: int) -> list[Attempt]:
     """A proof whose engine says "empty" always, or of one set wrongly; nothing if it fails."""
     # By what a set is, so that it says the same of a set again.
-    sets, said = Table(), dict[int, None]()
+    sets, said = SetTable(), dict[int, None]()
 
     def liar(region: Region) -> bool:
         found = is_empty(region)
@@ -109,7 +109,7 @@ def lied_about(kernel: str, path: Path, which: int) -> list[Attempt]:
     with points_everywhere():
         found = attempts(program_of(path), kernel, 60.0, lambda _: liar)
     layers = [layer for one in found for layer in one.function.layers]
-    is_proved = all(layer.verdict is Verdict.PROVED for layer in layers)
+    is_proved = all(layer.verdict is LayerVerdict.PROVED for layer in layers)
     return found if is_proved and len(said) >= which else []
 
 
@@ -125,7 +125,7 @@ class Change(Protocol):
 
 
 def _section(base: Base, random: Random, change: Change) -> Forged:
-    """The good texts, with a change in what is said of the function."""
+    """Return the good texts, with a change in what is said of the function."""
     document = base.document()
     change(document["functions"][0], document, random)
     assert json.dumps(document) != json.dumps(base.document())
@@ -133,7 +133,7 @@ def _section(base: Base, random: Random, change: Change) -> Forged:
 
 
 def _one(of: Document, kind: str, random: Random) -> int:
-    """The number of some set of a kind; of a formula that is more than `true`."""
+    """Return the number of some set of a kind; of a formula that is more than `true`."""
     return random.choice(
         [at for at, one in enumerate(of["sets"]) if one[0] == kind and one[1] != "[] -> { : true }"]
     )
@@ -211,7 +211,7 @@ def change_an_obligation(of: Document, _: Document, random: Random) -> None:
 
 
 def change_a_witness(of: Document, _: Document, random: Random) -> None:
-    """Of where each element is stored: there is no other lane and program for it."""
+    """Change a witness that says by which lane and program each element is stored."""
     one = next(o for o in of["obligations"] if o["what"].startswith("every element"))
     needed = _below(of["sets"], one["empty"])
     ways = random.choice([of["witnesses"][str(at)] for at in needed if str(at) in of["witnesses"]])
@@ -304,14 +304,14 @@ CHANGES: tuple[Change, ...] = (
 
 
 def of_another_kernel(base: Base, random: Random) -> Forged:
-    """Of another file, with the hashes put right."""
+    """Return a certificate of another file, with the hashes put right."""
     other = base_of(random.choice([path for path in BASES if path != base.path]))
     document = base.document() | {"functions": other.document()["functions"]}
     return Forged(json.dumps(document), base.dt, base.kernel)
 
 
 def of_a_kernel_edited_since(base: Base, random: Random) -> Forged:
-    """The kernel has a mistake, and its hash is put right."""
+    """Return a certificate of a kernel that got a mistake later, with its hash put right."""
     kernel = random.choice(base.wrong_kernels)
     document = base.document() | {"kernel": {"sha256": hash_of(kernel)}}
     return Forged(json.dumps(document), base.dt, kernel)
@@ -324,13 +324,13 @@ def of_an_algorithm_edited_since(base: Base, random: Random) -> Forged:
 
 
 def of_texts_edited_since(base: Base, random: Random) -> Forged:
-    """The hashes are those of the texts before."""
+    """Return a certificate whose hashes are those of the texts before an edit."""
     dt, kernel = random.choice([(base.dt + " ", base.kernel), (base.dt, base.kernel + "\n")])
     return Forged(base.certificate, dt, kernel)
 
 
 def with_the_verdicts_turned(base: Base, random: Random) -> Forged:
-    """Of a kernel with a mistake, as it is; but that all is proved."""
+    """Return the true certificate of a kernel with a mistake, in which all verdicts say proved."""
     kernel = random.choice(base.wrong_kernels)
     document = json.loads(certificate(load(Source("a.dt", base.dt)), base.dt, kernel))
     for one in document["functions"]:
@@ -340,7 +340,7 @@ def with_the_verdicts_turned(base: Base, random: Random) -> Forged:
 
 
 def by_an_engine_that_finds_all_empty(base: Base, random: Random) -> Forged:
-    """Of a kernel with a mistake: what is asked is what is listed, and the answers are wrong."""
+    """Return a certificate of a wrong kernel, by an engine that calls all sets empty."""
     # Of some mistakes no answer makes a proof: what Triton refuses is not read.
     kernels = random.sample(base.wrong_kernels, len(base.wrong_kernels))
     lies = ((kernel, lied_about(kernel, base.path, -1)) for kernel in kernels)
@@ -349,7 +349,7 @@ def by_an_engine_that_finds_all_empty(base: Base, random: Random) -> Forged:
 
 
 def by_an_engine_with_a_bug(base: Base, random: Random) -> Forged:
-    """One answer is wrong, for a kernel that is right; the proof goes on with it."""
+    """Return a certificate of a right kernel, in which the engine gave one wrong answer."""
     order = list(range(1, 12))
     random.shuffle(order)
     found = next(found for which in order if (found := lied_about(base.kernel, base.path, which)))
@@ -357,7 +357,7 @@ def by_an_engine_with_a_bug(base: Base, random: Random) -> Forged:
 
 
 def by_an_engine_that_hides_a_mistake(base: Base, random: Random) -> Forged:
-    """One answer is wrong, for a kernel with a mistake: it is not found."""
+    """Return a certificate of a wrong kernel, whose mistake one wrong answer hides."""
     kernels = [(kernel, which) for kernel in base.wrong_kernels for which in range(1, 12)]
     random.shuffle(kernels)
     for kernel, which in kernels:
@@ -399,7 +399,7 @@ KINDS: dict[str, Forge] = {
 
 
 def forged(seed: int) -> tuple[str, Forged]:
-    """The kind of a forgery by name, and the forgery."""
+    """Return the kind of a forgery by name, and the forgery."""
     kind = [*KINDS][seed % len(KINDS)]
     base = base_of([*BASES][seed // len(KINDS) % len(BASES)])
     return kind, KINDS[kind](base, Random(f"forged {seed}"))

@@ -1,7 +1,7 @@
 """Hand-written kernels, and what they compute when they are launched as their files say."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,11 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.inference import types_of
+from dtpoly.algorithm.label_sizes import input_shapes
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import input_shapes
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from dtpoly.reference.run import run
-from dtpoly.reference.values import TORCH_DTYPE
-from dtpoly.ring.memory import Memory
+from dtpoly.ring.ring_memory import RingMemory
 from dtpoly.verify.plan.callers import typed
 from dtpoly.verify.triton.said import said_in
 from tests.codegen.interpreter import interpreted
@@ -26,8 +26,8 @@ errors: Any = importlib.import_module("triton.runtime.errors")
 FOLDER = ROOT / "tests/data/handwritten"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.dt")))
 PROGRAMS = 3
-# Of what is computed in f32, and stored in f16.
-CLOSE = {torch.float32: 1e-4, torch.float16: 2e-3}
+# Of what is computed in f32, and stored in 16 bits.
+CLOSE = {torch.float32: 1e-4, torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
 
 def algorithm(name: str) -> Program:
@@ -40,15 +40,37 @@ def text(name: str) -> str:
 
 
 def launch(program: Program, written: str, sizes: Mapping[str, int]) -> None:
-    """Launch the kernels at these sizes, also with no value above 0.
+    """Launch the kernels at these sizes, also with no value above 0, and with values that ascend.
 
     Raises Wrong for another value, OutsideError for what is no element, RaceError.
     """
-    for is_below in (False, True):
-        _launch(typed(program), written, sizes, is_below)
+    for made in (_far, _below, _ascending):
+        _launch(typed(program), written, sizes, made)
 
 
-def _launch(program: Program, written: str, sizes: Mapping[str, int], is_below: bool) -> None:
+def _far(values: torch.Tensor) -> torch.Tensor:
+    """Return values far from each other: what is reduced too much, or too little, is seen."""
+    return 3 * values
+
+
+def _below(values: torch.Tensor) -> torch.Tensor:
+    return -values.abs() - 0.1
+
+
+def _ascending(values: torch.Tensor) -> torch.Tensor:
+    """Return values that ascend along each axis: running maxima grow until the end."""
+    found = 2 * values.abs()
+    for axis in range(values.dim()):
+        found = found.sort(dim=axis).values
+    return found
+
+
+def _launch(
+    program: Program,
+    written: str,
+    sizes: Mapping[str, int],
+    made: Callable[[torch.Tensor], torch.Tensor],
+) -> None:
     generator = torch.Generator().manual_seed(0)
     shapes = input_shapes(program, sizes)
     lines = [one for one in said_in(written) if one.word == "verify"]
@@ -57,13 +79,12 @@ def _launch(program: Program, written: str, sizes: Mapping[str, int], is_below: 
     for tensor in program.tensors:
         assert tensor.dtype is not None
         values = torch.randn(shapes[tensor.name], generator=generator)
-        # Far from each other: what is reduced too much, or too little, is seen.
-        values = (-values.abs() - 0.1 if is_below else 3 * values).to(TORCH_DTYPE[tensor.dtype])
+        values = made(values).to(TORCH_DTYPE[tensor.dtype])
         inputs[tensor.name] = _strided(tensor.name, values, asked)
     inputs |= {scalar.name: 0.5 for scalar in program.scalars}
     results = run(program, inputs, sizes=sizes)
     types = types_of(program)
-    memory = Memory()
+    memory = RingMemory()
     given: dict[str, Any] = dict(inputs)
     for func in program.funcs:
         if f" {func.name}," in f" {asked}".replace("(", " ").replace(")", ","):
@@ -88,7 +109,7 @@ def _launch(program: Program, written: str, sizes: Mapping[str, int], is_below: 
 
 
 def _strided(name: str, tensor: torch.Tensor, asked: str) -> torch.Tensor:
-    """The values with strides that a caller may have where the line asks for them."""
+    """Return the values with strides that a caller may have where the line asks for them."""
     if tensor.dim() < 2 or f"{name}.stride(" not in asked:
         return tensor.contiguous()
     wide = torch.full((*tensor.shape[:-1], tensor.shape[-1] + 5), 100.0, dtype=tensor.dtype)

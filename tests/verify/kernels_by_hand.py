@@ -1,9 +1,9 @@
 """Small hand-written files: a kernel of one statement a line, and the program that it computes."""
 
 from dtpoly.algorithm.program import Program
-from dtpoly.codegen.functions import TEXTS
+from dtpoly.codegen.operation_spelling import TEXTS
 from dtpoly.verify.proof.report import Report
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import written
 
 HEAD = """\
@@ -30,21 +30,21 @@ def program(value: str, dtype: str = "f32") -> Program:
 
 
 def kernel(*lines: str, functions: tuple[str, ...] = ()) -> str:
-    """The text of a file: functions of dtpoly that it has, and the lines of its kernel."""
+    """Return the text of a file: functions of dtpoly that it has, and the lines of its kernel."""
     own = "".join(f"@triton.jit\n{TEXTS[one]}\n\n" for one in functions)
     return HEAD + own + START + "".join(f"    {line}\n" for line in lines)
 
 
 def judged(value: str, *lines: str, dtype: str = "f32", functions: tuple[str, ...] = ()) -> Report:
-    """What is proved of a kernel that begins with a load of x."""
+    """Return what is proved of a kernel that begins with a load of x."""
     return verify(program(value, dtype), kernel(LOAD, *lines, functions=functions))
 
 
 def is_proved(report: Report) -> bool:
-    return report.verdict is Verdict.PROVED
+    return report.verdict is LayerVerdict.PROVED
 
 
 def why(report: Report) -> str:
-    """Why nothing is proved."""
-    assert report.verdict is Verdict.UNKNOWN, report.verdict
+    """Return why nothing is proved."""
+    assert report.verdict is LayerVerdict.UNKNOWN, report.verdict
     return report.layers[0].why

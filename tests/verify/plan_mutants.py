@@ -25,7 +25,7 @@ MORE: tuple[tuple[str, Any], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What formulas and dtypes of a plan may name."""
+    """The names that formulas and dtypes of a plan may use."""
 
     sizes: tuple[str, ...]
     tensors: tuple[str, ...]
@@ -37,7 +37,7 @@ Mutants = Iterator[tuple[str, Any]]
 
 
 def mutants(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each plan with one mistake, and what the mistake is."""
+    """Yield each plan with one mistake, and what the mistake is."""
     inputs = data.get("inputs", {})
     scope = Scope(
         (*data.get("sizes", {}),),
@@ -53,7 +53,7 @@ def mutants(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _changed(value: Any, path: tuple[Any, ...], scope: Scope) -> Mutants:
-    """A value with one mistake in it."""
+    """Return a value with one mistake in it."""
     where = ".".join(map(str, path))
     key = next((one for one in reversed(path) if isinstance(one, str)), "")
     if path and (path[-1] in OF_MESSAGES or (path[0] == "demands" and path[-1] in OF_DEMANDS)):
@@ -154,13 +154,13 @@ def _texts(value: str, path: tuple[Any, ...], key: str, scope: Scope) -> Iterato
 
 
 def formulas(text: str, scope: Scope) -> Iterator[str]:
-    """A formula with one mistake."""
+    """Yield a formula with one mistake."""
     tree = ast.parse(text, mode="eval").body
     yield from map(ast.unparse, _others(tree, scope))
 
 
 def _others(node: ast.expr, scope: Scope) -> Iterator[ast.expr]:
-    """The tree of a formula with one mistake in it."""
+    """Yield the tree of a formula with one mistake in it."""
     match node:
         case ast.Constant(value=int() as value):
             yield from map(_number, (value + 1, value - 1, 2 * value))

@@ -16,6 +16,10 @@ SOURCES = {
         "Func f; In A, B; Var x, y; f[x, y] = A[x, y] * 2.0 + B[y];"
         "f.block(x:4); f.tensorize(x:0, y:16); f.compile();"
     ),
+    "in_place": (
+        "Func f into F, g; In F, A; Var x; RVar k; g[] = rmax(F[k], k); f[x] = F[x] * A[x] + g[];"
+        "g.tensorize(k:16); f.block(x:8); f.tensorize(x:0); f.compile();"
+    ),
     "product": (
         "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
         "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.map(m:mi/2, n, mi); f.compile();"
@@ -65,6 +69,11 @@ SOURCES = {
         "Func f, t; In A; Var x; RVar y; t[x] = rsum(exp(A[x, y]), y);"
         "f[x, y] = exp(A[x, y]) / reshape(t[x], x, 1); f.block(x:2); f.tensorize(x:0, y:0);"
         "t.fuse_at(f, x); f.compile();"
+    ),
+    "several": (
+        "Func f, t, u; In A; Var x; RVar y; t[x] = rmax(A[x, y], y); u[x] = t[x] * 2;"
+        "f[x, y] = A[x, y] - reshape(t[x], x, 1); f.block(x:2); f.tensorize(x:0, y:16);"
+        "t.fuse_at(f, x); u.fuse_at(f, x); f.compile(t, u);"
     ),
 }
 

@@ -26,7 +26,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.generate import code_of
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.cases import SlowError, limited, random_case, verdict
 
 ROOT = Path(__file__).parent.parent.parent
@@ -45,7 +45,7 @@ Json: TypeAlias = "str | int | float | Sequence[Json] | Mapping[str, Json]"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What came of a seed: the verdict on its file, if it is legal; what is not proved, and why."""
+    """The result of one seed: the verdict on its file, and what is not proved, and why."""
 
     seed: int
     kind: str
@@ -78,7 +78,7 @@ def row(seed: int, seconds: float) -> Row:
 
 
 def rows(seeds: Sequence[int], kept: Path, workers: int, seconds: float) -> Generator[Row]:
-    """What came of each seed, in any order; those first that were run with the same sources."""
+    """Yield the row of each seed, in any order; those first that the same sources made."""
     done = {one.seed: one for one in _before(kept)}
     yield from (done[seed] for seed in seeds if seed in done)
     if not done:
@@ -101,20 +101,20 @@ def _before(kept: Path) -> Iterator[Row]:
 
 
 def _fingerprint() -> str:
-    """What the sources are."""
+    """Return what the sources are."""
     paths = sorted(path for part in SOURCES for path in (ROOT / part).rglob("*.py"))
     return sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
 
 
 def told(command: str, found: Sequence[Row]) -> dict[str, Json]:
-    """All there is to say of the cases."""
+    """Return all there is to say of the cases."""
     legal = sorted(
         (one for one in found if one.outcome not in (NOT_LEGAL, NOT_EMITTED)),
         key=lambda one: one.seed,
     )
     counts = Counter(one.outcome for one in legal)
     layers = [layer for one in legal for layer in one.layers]
-    open_ = [one for one in legal if one.outcome != Verdict.PROVED]
+    open_ = [one for one in legal if one.outcome != LayerVerdict.PROVED]
     return {
         "what": "random Programs and legal schedules: the emitted files, read back and proved "
         "layer by layer for every size; a file is proved if every layer of all its functions is",
@@ -129,7 +129,7 @@ def told(command: str, found: Sequence[Row]) -> dict[str, Json]:
         ),
         "files": len(legal),
         "verdicts": dict(counts),
-        "unknown": f"{counts[Verdict.UNKNOWN] / max(len(legal), 1):.1%}",
+        "unknown": f"{counts[LayerVerdict.UNKNOWN] / max(len(legal), 1):.1%}",
         "kinds": _counted(f"{one.kind}: {one.outcome}" for one in legal),
         "layers": {
             name: _counted(word for _, layer, word, *_ in layers if layer == name)
@@ -150,11 +150,11 @@ def told(command: str, found: Sequence[Row]) -> dict[str, Json]:
 
 
 def _open(of: Row) -> list[list[str]]:
-    return [layer for layer in of.layers if layer[2] != Verdict.PROVED]
+    return [layer for layer in of.layers if layer[2] != LayerVerdict.PROVED]
 
 
 def _reasons(of: Row) -> list[str]:
-    """Each reason once; names that a text gives are left out."""
+    """Return each reason once; names that a text gives are left out."""
     return sorted(
         {QUOTED.sub("'..'", f"{word}, {layer}: {why}") for _, layer, word, _, why in _open(of)}
     )
@@ -202,7 +202,7 @@ def main() -> None:
         for one in rows(seeds, kept, chosen.workers, chosen.seconds):
             found.append(one)
             counts[one.outcome] += 1
-            if one.outcome in (Verdict.UNKNOWN, Verdict.REFUTED, NOT_EMITTED):
+            if one.outcome in (LayerVerdict.UNKNOWN, LayerVerdict.REFUTED, NOT_EMITTED):
                 whys = "; ".join(f"{layer[1]} {layer[3]} {layer[4]}" for layer in _open(one)[:2])
                 console.print(f"seed {one.seed}: {one.outcome} {whys}", markup=False)
             words = ", ".join(f"{count} {word}" for word, count in counts.items())

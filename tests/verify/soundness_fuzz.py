@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dtpoly.generate import code_of
-from dtpoly.verify.algebra.limits import limited as within_time
+from dtpoly.verify.algebra.proof_limits import limited as within_time
 from tests.codegen.cases import RandomCase, SlowError, limited, random_case, verdict
 from tests.codegen.inputs import Layout, Recipe
 from tests.codegen.running import forget
@@ -84,7 +84,7 @@ class Found:
 
 
 def emitted(case: RandomCase) -> Subject | None:
-    """What is emitted for a case; nothing if its schedule is not legal, or it takes too long."""
+    """Return the text for a case; None if its schedule is not legal, or it takes too long."""
     try:
         with limited(LIMIT_S), within_time(LIMIT_S):
             judged_case = verdict(case)
@@ -97,7 +97,7 @@ def emitted(case: RandomCase) -> Subject | None:
 
 
 def _recipes(case: RandomCase) -> tuple[tuple[Recipe, Layout], ...]:
-    """The case's own types, in every layout."""
+    """Return the case's own types, in every layout."""
     mine = case.recipe
     return (
         (mine, case.out),
@@ -107,13 +107,13 @@ def _recipes(case: RandomCase) -> tuple[tuple[Recipe, Layout], ...]:
 
 
 def _calls(case: RandomCase, one: Subject) -> Iterator[Call]:
-    """The case's own call, then others that there are."""
+    """Return the case's own call, then others that there are."""
     tried = [Probe(case.sizes, case.recipe, case.out), *probes(case.program, one.recipes)]
     return filter(None, (call(case.program, probe) for probe in tried))
 
 
 def searched(seed: Seed) -> list[Row]:
-    """What is found of a seed: of the text as it is, then of mistakes in it."""
+    """Return what is found of a seed: of the text as it is, then of mistakes in it."""
     case = random_case(seed.number)
     one = emitted(case)
     if one is None:
@@ -142,7 +142,7 @@ def searched(seed: Seed) -> list[Row]:
 
 
 def _worst(found: Sequence[Ran]) -> Ran:
-    """What is wrong, if anything is; nothing is right that is never run."""
+    """Return what is wrong, if anything is; nothing is right that is never run."""
     for outcome in (Outcome.WRONG, Outcome.RAISES, Outcome.SLOW, Outcome.RIGHT):
         for ran in found:
             if ran.outcome is outcome:
@@ -151,7 +151,7 @@ def _worst(found: Sequence[Ran]) -> Ran:
 
 
 def chosen(seed: int, one: Subject, count: int) -> Iterator[Mutant]:
-    """Some mistakes, each of another operator."""
+    """Yield some mistakes, each of another operator."""
     random = Random(f"mutants {seed}")
     for operator in random.sample(OPERATORS, len(OPERATORS)):
         if not count:
@@ -189,7 +189,7 @@ def is_false_refutation(row: Row) -> bool:
 
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:
-    """What running says and what the verifier says, together."""
+    """Return what running says and what the verifier says, together."""
     found = Counter(f"{row['outcome']}, {_verdict(row)}" for row in rows)
     return dict(sorted(found.items()))
 

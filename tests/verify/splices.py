@@ -16,7 +16,7 @@ WORDS = ("load", "store", "float32", "fn", "src", "shape", "stride", "update", "
 
 
 def names_in(text: str) -> list[str]:
-    """The names that a file uses."""
+    """Return the names that a file uses."""
     nodes = ast.walk(ast.parse(text))
     return sorted({node.id for node in nodes if isinstance(node, ast.Name)})
 
@@ -148,13 +148,13 @@ class Writer:
 
 
 def indented(text: str, by: str = "    ") -> str:
-    """The text, set in; a backslash and a form feed stay in column 0."""
+    """Return the text, set in; a backslash and a form feed stay in column 0."""
     lines = text.split("\n")
     return "\n".join(line if line in ("\\", "\x0c") else f"{by}{line}" for line in lines)
 
 
 def spliced(random: Random, text: str) -> tuple[str, str]:
-    """The text with a statement above one of its lines, and the statement."""
+    """Return the text with a statement above one of its lines, and the statement."""
     lines = text.split("\n")
     # Below stand the functions that all files have, and these are known by their text.
     most = len(lines) if random.random() < 0.2 or SHARED not in lines else lines.index(SHARED)

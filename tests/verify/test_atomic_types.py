@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.report import Report, Verdict
+from dtpoly.verify.proof.report import LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved
 from tests.verify.texts import written
@@ -39,7 +39,7 @@ EACH = "tl.atomic_add(out + 0 * i, x, mask=i < n)"
 def summed(
     declared: str, of: str, put: str = ADD, directives: str = "", value: str = "rsum(X[i], i)"
 ) -> Report:
-    """What is proved of an atomic sum in a Func of a type, of an input of a type."""
+    """Return what is proved of an atomic sum in a Func of a type, of an input of a type."""
     program = written(
         f"Func f{declared}; In X: {of}; RVar i; f[] = {value}; f.compile(); {directives}"
     )
@@ -64,7 +64,7 @@ def summed(
     ],
 )
 def test_a_sum_in_a_narrower_type_is_not_the_algorithms(declared: str, of: str, put: str) -> None:
-    assert summed(declared, of, put).verdict is not Verdict.PROVED
+    assert summed(declared, of, put).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_another_func_that_asks_says_nothing() -> None:
         "f.compile(); g.compile(); g.block(i:256); g.tensorize(i:256); g.atomic(i);"
     )
     text = TOTAL.format(to="f", then="", more="", start="0.0", put=ADD)
-    assert verify(program, text).verdict is not Verdict.PROVED
+    assert verify(program, text).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("of", ["f16", "bf16", "f32"])
@@ -101,7 +101,9 @@ def test_the_largest_of_rounded_values_is_the_largest(of: str) -> None:
     program = written(f"Func f; In X: {of}; RVar i; f[] = rmax(X[i], i); f.compile();")
     put = "tl.atomic_max(out, tl.max(x, 0))"
     text = TOTAL.format(to="f", then="", more=", finite", start='-float("inf")', put=put)
-    wanted = Verdict.PROVED if of == "f32" else Verdict.UNKNOWN  # Triton has no narrower ones
+    wanted = (
+        LayerVerdict.PROVED if of == "f32" else LayerVerdict.UNKNOWN
+    )  # Triton has no narrower ones
     assert verify(program, text).verdict is wanted
 
 
@@ -115,14 +117,15 @@ def test_what_a_later_launch_loads_is_such_a_sum(declared: str, is_right: bool) 
     )
     then = "# verify: end[(1,)](p, f)\n"
     report = verify(program, TOTAL.format(to="p", then=then, more="", start="0.0", put=ADD))
-    assert (report.verdict is Verdict.PROVED) == is_right
+    assert (report.verdict is LayerVerdict.PROVED) == is_right
 
 
 @pytest.mark.parametrize(
-    ("asked", "verdict"), [("f_1.atomic(i);", Verdict.PROVED), ("f.atomic(j);", Verdict.UNKNOWN)]
+    ("asked", "verdict"),
+    [("f_1.atomic(i);", LayerVerdict.PROVED), ("f.atomic(j);", LayerVerdict.UNKNOWN)],
 )
 def test_a_func_is_not_asked_for_by_another_whose_name_begins_alike(
-    asked: str, verdict: Verdict
+    asked: str, verdict: LayerVerdict
 ) -> None:
     program = written(
         "Func f: f16, f_1: f16, g; In X: f32; RVar i, j; f[] = rsum(X[j], j);"

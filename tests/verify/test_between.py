@@ -16,10 +16,18 @@ from dtpoly.verify.algebra.between import (
     leeway,
     spread,
 )
-from dtpoly.verify.algebra.building import literal, rounded
 from dtpoly.verify.algebra.evaluate import differ
 from dtpoly.verify.algebra.number_operations import OF_ONE
-from dtpoly.verify.algebra.terms import Apply, Element, Literal, Pair, PlaceOf, Term, Total
+from dtpoly.verify.algebra.term_building import literal, rounded
+from dtpoly.verify.algebra.terms import (
+    AppliedOperation,
+    Element,
+    Literal,
+    Pair,
+    PlaceOf,
+    Term,
+    Total,
+)
 from dtpoly.verify.algebra.whole import name, number, within
 
 NONE = frozenset[str]()
@@ -146,11 +154,13 @@ def test_what_rounding_makes_of_a_product_is_not_refuted(count: int) -> None:
 def test_a_number_that_rounding_may_give_is_an_operand_of_any_operation() -> None:
     """An operation that no one knows depends on each bit; a power of a number does not."""
     for operation, is_known in (("pow", True), ("a function", False)):
-        exact = Apply(operation, (THIRD, literal(3)))
-        mine, theirs = (Apply(operation, (one, literal(3))) for one in (SINGLE_THIRD, MAY))
+        exact = AppliedOperation(operation, (THIRD, literal(3)))
+        mine, theirs = (
+            AppliedOperation(operation, (one, literal(3))) for one in (SINGLE_THIRD, MAY)
+        )
         assert not differ(mine, theirs, {}, frozenset({"tl.float32"}))
         assert not differ(exact, exact, {}, NONE)
-        other = Apply(operation, (literal(0.34), literal(3)))
+        other = AppliedOperation(operation, (literal(0.34), literal(3)))
         assert differ(other, theirs, {}, frozenset({"tl.float32"})) == is_known
         assert differ(other, exact, {}, NONE)
 
@@ -160,7 +170,8 @@ def test_what_no_float_has_is_not_refuted() -> None:
     for one, other in ((large, larger), (small, literal(1e-31))):
         assert differ(one, other, {}, NONE)
         squares = [
-            Apply("mul", (value, Apply("mul", (value, literal(0.3))))) for value in (one, other)
+            AppliedOperation("mul", (value, AppliedOperation("mul", (value, literal(0.3)))))
+            for value in (one, other)
         ]
         assert not differ(squares[0], squares[1], {}, NONE)
 
@@ -168,7 +179,7 @@ def test_what_no_float_has_is_not_refuted() -> None:
 def test_the_place_of_the_largest_is_one_if_that_is_sure() -> None:
     def of(first: Term, second: Term) -> Term:
         pairs = (Pair(first, Literal("0")), Pair(second, Literal("1")))
-        return PlaceOf(Apply("argmax", pairs))
+        return PlaceOf(AppliedOperation("argmax", pairs))
 
     allowed = frozenset({"tl.float32"})
     assert not differ(of(SINGLE_THIRD, THIRD), of(MAY, THIRD), {}, allowed)
@@ -178,7 +189,7 @@ def test_the_place_of_the_largest_is_one_if_that_is_sure() -> None:
 def test_callers_may_decide_on_other_types() -> None:
     """To round to that of one input shows only where the other's is wider."""
     one = Element("A", (name("x"),), 0, ())
-    value = Apply("exp", (one,))
+    value = AppliedOperation("exp", (one,))
     types = {"A": "stored A", "B": "stored B"}
     allowed = frozenset({"stored A B"})
     theirs = rounded("stored A B", value, may=True)

@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import ROOT, changed, text_of, written
 
 HEAD = (
@@ -33,7 +33,7 @@ EXAMPLES = {
 }
 
 
-def verdict(program: Program, text: str) -> Verdict:
+def verdict(program: Program, text: str) -> LayerVerdict:
     return verify(program, text, seconds=60).verdict
 
 
@@ -41,7 +41,7 @@ def verdict(program: Program, text: str) -> Verdict:
 def test_it_is_proved(program: Program) -> None:
     text = text_of(program)
     assert "tl.split(" in text
-    assert verdict(program, text) is Verdict.PROVED
+    assert verdict(program, text) is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -51,13 +51,14 @@ def test_examples(name: str) -> None:
         old, new = EXAMPLES[name]
         text = changed(text, old.format(name), new.format(name))
     program = written(text)
-    assert verdict(program, text_of(program)) is Verdict.PROVED
+    assert verdict(program, text_of(program)) is LayerVerdict.PROVED
 
 
 FIRST = "[tl.cast(m_start, tl.int32), tl.cast(n_start, tl.int32)]"
 SECOND = FIRST.replace("n_start", "n_start + 16")
 LEFT = f"        f_blocks.store({FIRST}, f_left)\n"
 RIGHT = f"        f_blocks.store({SECOND}, f_right)\n"
+BOX = '"f_blocks": {"of": "f", "block": (32, 16)'
 CUT = "tl.permute(tl.reshape(f_acc, (32, 2, 16)), 0, 2, 1)"
 
 
@@ -89,7 +90,7 @@ CUT = "tl.permute(tl.reshape(f_acc, (32, 2, 16)), 0, 2, 1)"
     ],
 )
 def test_mistakes_are_refuted(old: str, new: str) -> None:
-    assert verdict(HALVES, changed(text_of(HALVES), old, new)) is Verdict.REFUTED
+    assert verdict(HALVES, changed(text_of(HALVES), old, new)) is LayerVerdict.REFUTED
 
 
 @pytest.mark.parametrize(
@@ -107,13 +108,13 @@ def test_mistakes_are_refuted(old: str, new: str) -> None:
         ("f_left, f_right = ", "f_left = f_right = "),
         ("f_left, f_right = ", "f_left, f_right, _ = "),
         # The descriptor has other boxes, or is another one.
-        ("f_blocks = dt_blocks(out, (32, 16))", "f_blocks = dt_blocks(out, (32, 32))"),
-        ("f_blocks = dt_blocks(out, (32, 16))", "f_blocks = dt_blocks(out, (16, 32))"),
+        (BOX, BOX.replace("(32, 16)", "(32, 32)")),
+        (BOX, BOX.replace("(32, 16)", "(16, 32)")),
         ("f_blocks.store", "B_blocks.store"),
     ],
 )
 def test_mistakes_are_not_proved(old: str, new: str) -> None:
-    assert verdict(HALVES, changed(text_of(HALVES), old, new)) is not Verdict.PROVED
+    assert verdict(HALVES, changed(text_of(HALVES), old, new)) is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -125,16 +126,16 @@ def test_mistakes_are_not_proved(old: str, new: str) -> None:
     ],
 )
 def test_mistakes_in_quarters_are_refuted(old: str, new: str) -> None:
-    assert verdict(QUARTERS, changed(text_of(QUARTERS), old, new)) is Verdict.REFUTED
+    assert verdict(QUARTERS, changed(text_of(QUARTERS), old, new)) is LayerVerdict.REFUTED
 
 
 def test_a_part_on_its_side_is_not_proved() -> None:
     """It has as many rows as columns."""
     part = "tl.reshape(f_upper, (16, 2, 16)), "
     text = changed(text_of(QUARTERS), f"{part}0, 2, 1", f"{part}2, 0, 1")
-    assert verdict(QUARTERS, text) is not Verdict.PROVED
+    assert verdict(QUARTERS, text) is not LayerVerdict.PROVED
 
 
 def test_a_line_whose_elements_go_in_turn_is_refuted() -> None:
     text = changed(text_of(LINE), "(2, 32)), 1, 0", "(32, 2)), 0, 1")
-    assert verdict(LINE, text) is Verdict.REFUTED
+    assert verdict(LINE, text) is LayerVerdict.REFUTED

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of
 
 WINDOWS = load(
@@ -41,19 +41,19 @@ BRANCH = """\
 
 
 def test_a_loop_in_two_loops_with_descriptors_or_without_is_proved() -> None:
-    assert verify(WINDOWS, text_of(WINDOWS), seconds=60).verdict is Verdict.PROVED
+    assert verify(WINDOWS, text_of(WINDOWS), seconds=60).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not(name: str) -> None:
     report = verify(WINDOWS, changed(text_of(WINDOWS), *WRONG[name]), seconds=60)
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("condition", ["x_size > 5", "x_start == 0", "tl.program_id(0) > 1"])
 def test_both_sides_may_say_the_same_in_other_words(condition: str) -> None:
     text = changed(text_of(SUM), ADDED, BRANCH.format(condition, "A_tile + f_acc"))
-    assert verify(SUM, text).verdict is Verdict.PROVED
+    assert verify(SUM, text).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,4 @@ def test_both_sides_may_say_the_same_in_other_words(condition: str) -> None:
 )
 def test_a_side_that_says_something_else_is_found(condition: str, other: str) -> None:
     text = changed(text_of(SUM), ADDED, BRANCH.format(condition, other))
-    assert verify(SUM, text).verdict is not Verdict.PROVED
+    assert verify(SUM, text).verdict is not LayerVerdict.PROVED

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dtpoly.algorithm.show import show
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.source import Source
 from dtpoly.verify import checker
 from dtpoly.verify.algebra import sets
 from dtpoly.verify.algebra.notation import plain
-from dtpoly.verify.algebra.regions import Holds, Region
-from dtpoly.verify.algebra.table import parts_of
+from dtpoly.verify.algebra.regions import Region, WhereTrue
+from dtpoly.verify.algebra.set_table import parts_of
 from dtpoly.verify.checker import check_certificate, scripts
 from dtpoly.verify.proof.certificate import certificate
 from dtpoly.verify.proof.obligations import attempts, heading
@@ -180,8 +180,8 @@ def test_isl_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     assert check_certificate(base.certificate, base.dt, base.kernel).accepted
 
 
-def _leaves(of: Region) -> list[Holds]:
-    if isinstance(of, Holds):
+def _leaves(of: Region) -> list[WhereTrue]:
+    if isinstance(of, WhereTrue):
         return [of]
     return [leaf for part in parts_of(of) for leaf in _leaves(part)]
 

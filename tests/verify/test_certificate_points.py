@@ -12,7 +12,7 @@ from dtpoly.verify.checker import check_certificate
 from dtpoly.verify.checker.scripts import MOST_LINES
 from dtpoly.verify.proof.certificate import certificate, text_of
 from dtpoly.verify.proof.obligations import attempts
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from tests.verify.forgeries import base_of
 from tests.verify.texts import ROOT, written
 
@@ -59,7 +59,7 @@ def test_what_is_right_has_points_that_are_checked() -> None:
 
 
 def unchanged(document: Document) -> None:
-    """What an engine that lies gives."""
+    """Leave the certificate of the lying engine as it is."""
     assert document
 
 
@@ -68,7 +68,7 @@ def not_listed(document: Document) -> None:
 
 
 def not_empty(document: Document) -> None:
-    """Of what must have a point it is not said besides that it has none."""
+    """Drop the claims that sets are empty which must have a point."""
     function = document["functions"][0]
     points = {one["set"] for one in function["inhabited"]}
     function["obligations"] = [o for o in function["obligations"] if o["empty"] not in points]
@@ -90,7 +90,7 @@ def test_promises_that_no_call_keeps_prove_nothing(
         found = attempts(written(ALGORITHM), kernel, 60.0, lambda _: is_empty)
     layers = [layer for one in found for layer in one.function.layers]
     # The lie is all that a proof needs; else the certificate would be rejected for another reason.
-    assert all(layer.verdict is Verdict.PROVED for layer in layers)
+    assert all(layer.verdict is LayerVerdict.PROVED for layer in layers)
     document = json.loads(text_of(found, ALGORITHM, kernel))
     change(document)
     checked = check_certificate(json.dumps(document), ALGORITHM, kernel)

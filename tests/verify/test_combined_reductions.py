@@ -5,7 +5,7 @@ What Triton makes of such a loop is seen in tests/targets/test_nested_reductions
 
 import pytest
 
-from dtpoly.codegen.functions import TEXTS
+from dtpoly.codegen.operation_spelling import TEXTS
 from dtpoly.verify.proof.report import Report
 from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved, why

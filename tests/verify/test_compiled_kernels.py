@@ -94,7 +94,7 @@ def test_what_triton_takes_is_read(lines: str) -> None:
 
 
 def test_a_method_is_of_what_was_computed_once() -> None:
-    """What it is a method of is not loaded twice, nor mixed up with what is given."""
+    """The object of a method is not loaded twice, nor confused with an argument."""
     lines = (
         "x = tl.load(X + i, mask=m, other=0.0).to(tl.float32)",
         "y = x.broadcast_to((x + x.to(tl.float32)).sum(0).to(tl.float32) * 0.0 + 1.0)",

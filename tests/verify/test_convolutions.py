@@ -5,10 +5,10 @@ Each is proved without a schedule and with an obvious one: blocks, and tiles as 
 
 import pytest
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 
 CONV = "rdot(pad(X, 0)[b, {c}, {h}, {w}], W[{f}, r, s], c, r, s)"
@@ -114,7 +114,7 @@ PROGRAMS: dict[str, tuple[str, str, str, str]] = {
 
 
 def text_of(name: str, *, is_tiled: bool) -> str:
-    """The .dt file of a program."""
+    """Return the .dt file of a program."""
     blocks, inputs, reduced, value = PROGRAMS[name]
     labels = ", ".join(one.split(":")[0] for one in blocks.split(", "))
     schedule = f"out.block({blocks}); out.tensorize({blocks});\n" if is_tiled else ""
@@ -130,7 +130,7 @@ def test_it_is_proved(name: str, is_tiled: bool) -> None:
     assert checked.verdict is not None, checked.diagnostics
     assert checked.program is not None
     report = verify(checked.program, code_of(checked.verdict.scheduled).text)
-    assert report.verdict is Verdict.PROVED, report
+    assert report.verdict is LayerVerdict.PROVED, report
 
 
 def test_another_product_of_sizes_is_not_proved() -> None:
@@ -141,4 +141,4 @@ def test_another_product_of_sizes_is_not_proved() -> None:
         assert checked.program is not None
         assert other.verdict is not None
         report = verify(checked.program, code_of(other.verdict.scheduled).text)
-        assert report.verdict is not Verdict.PROVED, wrong
+        assert report.verdict is not LayerVerdict.PROVED, wrong

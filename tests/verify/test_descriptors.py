@@ -2,9 +2,9 @@
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of
 
 PROGRAM = load(
@@ -43,8 +43,8 @@ OF_SCALAR: dict[str, tuple[str, str]] = {
     "it is set under a condition": (BETA, f"        if block > 0:\n    {BETA}"),
     "it is loaded": (BETA, "        beta = tl.load(A_ptr + beta)\n"),
 }
-NAMES = '    ["A_blocks", "g_blocks"],\n'
-TOLD = f"{NAMES}    dt_descriptor,\n    dt_in_parts,\n"
+NAMED = '"A_blocks": {"of": "A", "block": (16, 16), "axes": (0, 1)}'
+OTHER = '"g_blocks": {"of": "g", "block": (32, 16), "axes": (0, 1)}'
 THERE = "A_blocks is not None and g_blocks is not None"
 LOOP = f"""tl.range(
         tl.program_id(0),
@@ -66,19 +66,18 @@ WRONG: dict[str, tuple[str, str]] = {
         "                    1,\n                    0,\n",
         "                    0,\n                    1,\n",
     ),
-    "a descriptor of another tensor": ("A_blocks = dt_blocks(A,", "A_blocks = dt_blocks(B,"),
-    "a block of another shape": ("dt_blocks(A, (16, 16))", "dt_blocks(A, (16, 8))"),
+    "a descriptor of another tensor": (NAMED, NAMED.replace('"of": "A"', '"of": "g"')),
+    "a block of another shape": (NAMED, NAMED.replace("(16, 16)", "(16, 8)")),
     "nobody asks whether there is a descriptor": ("if A_blocks is not None:", "if m_size > 0:"),
     "it is asked of another": ("if A_blocks is not None:", "if g_blocks is not None:"),
     "descriptors change places": (
-        "A_blocks,\n            g_blocks,",
-        "g_blocks,\n            A_blocks,",
+        f"{NAMED},\n                {OTHER}",
+        f"{OTHER},\n                {NAMED}",
     ),
-    "the launcher is told of one": ('["A_blocks", "g_blocks"]', '["A_blocks"]'),
-    "the launcher is told of none": (TOLD, ""),
-    "of no maker": (TOLD, NAMES),
-    "of another maker": (TOLD, TOLD.replace("dt_descriptor", "dt_blocks")),
-    "of another that passes them": (TOLD, TOLD.replace("dt_in_parts", "dt_passed")),
+    "descriptors have each other's names": (NAMED, NAMED.replace("A_blocks", "g_blocks")),
+    "one descriptor": (f"                {NAMED},\n", ""),
+    "a descriptor of what is not passed": (NAMED, NAMED.replace('"of": "A"', '"of": "B"')),
+    "a descriptor of a step": (NAMED, NAMED.replace("(0, 1)", '(0, 1), "step": 0')),
     "some blocks are left out": (LOOP, LOOP.replace("n_blocks * m_blocks", "m_blocks")),
     "more blocks than there are": (
         LOOP,
@@ -87,7 +86,10 @@ WRONG: dict[str, tuple[str, str]] = {
     "turns begin later": (LOOP, LOOP.replace("tl.program_id(0)", "tl.program_id(0) + 1")),
     "turns are longer": (LOOP, LOOP.replace("tl.num_programs(0)", "tl.num_programs(0) + 1")),
     "every second turn": (LOOP, LOOP.replace("tl.num_programs(0)", "2 * tl.num_programs(0)")),
-    "programs of another grid": ('dt_turns("f", programs,', 'dt_turns("f", n_size,'),
+    "programs of another grid": (
+        '"programs": ("cdiv(n, 32)", "cdiv(m, 16)")',
+        '"programs": ("n",)',
+    ),
     "it is asked of one of two": (f"if {THERE}:", "if A_blocks is not None:"),
     "it is not asked": (f"if {THERE}:", "if m_size > 0:"),
     "what overhangs is left out": ("tl.range(0, k_size, 16)", "tl.range(0, k_size - 15, 16)"),
@@ -95,27 +97,26 @@ WRONG: dict[str, tuple[str, str]] = {
         "tl.range(0, k_size - 15, 16)",
         "tl.range(0, k_size, 16)",
     ),
-    "no turns at all": ('dt_turns("f", programs, device, 2)', 'dt_grid("f", n_size)'),
+    "no turns at all": ('            "turns": 2,\n', ""),
     "a name outlives a turn": (
         "        f_acc = tl.full((16, 32), 0.0, real)\n",
         "        f_acc = tl.full((16, 32), 0.0, real) if block == 0 else f_acc\n",
     ),
 }
+STEPS = '"A_blocks": {"of": "A", "block": (16, 16), "axes": (0, 1), "step": 1}'
 OF_SHIFTED: dict[str, tuple[str, str]] = {
-    "another tensor": ("dt_blocks_at(A, (16, 16), 1)", "dt_blocks_at(B, (16, 16), 1)"),
-    "a block of another shape": ("(16, 16), 1)", "(16, 8), 1)"),
-    "a block of nothing": ("(16, 16), 1)", "(16, 0), 1)"),
-    "at no number": ("(16, 16), 1)", "(16, 16), A)"),
-    "at nothing": ("dt_blocks_at(A, (16, 16), 1)", "dt_blocks_at(A, (16, 16))"),
+    "another tensor": (STEPS, STEPS.replace('"of": "A"', '"of": "B"')),
+    "a block of another shape": (STEPS, STEPS.replace("(16, 16)", "(16, 8)")),
+    "a block of nothing": (STEPS, STEPS.replace("(16, 16)", "(16, 0)")),
+    "at no number": (STEPS, STEPS.replace('"step": 1', '"step": "A"')),
+    "at nothing": (STEPS, STEPS.replace('"step": 1', '"step": 0')),
     "without a shift": ("tl.cast(k_start + 1, tl.int32)", "tl.cast(k_start, tl.int32)"),
     "nobody asks whether there is a descriptor": ("if A_blocks is not None:", "if m_size > 0:"),
-    "it makes other blocks": ("block = (*block[:-1], 0)", "block = (*block[:-1], 8)"),
-    "it asks something else": ("if dt_interpreted and step", "if step"),
 }
 
 
 def test_as_it_is_emitted_it_is_proved() -> None:
-    assert verify(PROGRAM, text_of(PROGRAM)).verdict is Verdict.PROVED
+    assert verify(PROGRAM, text_of(PROGRAM)).verdict is LayerVerdict.PROVED
 
 
 def test_grids_of_three_axes_are_proved_too() -> None:
@@ -125,32 +126,32 @@ def test_grids_of_three_axes_are_proved_too() -> None:
         "f.block(b:1, m:4, n:64); f.tensorize(m:0, n:0); f.map(b, m:mi/2, n, mi); f.persistent();"
     )
     program = load(Source("f.dt", text))
-    assert verify(program, text_of(program)).verdict is Verdict.PROVED
+    assert verify(program, text_of(program)).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_proved(name: str) -> None:
     report = verify(PROGRAM, changed(text_of(PROGRAM), *WRONG[name]))
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 def test_blocks_that_start_anywhere_are_proved() -> None:
-    assert "dt_blocks_at(A, (16, 16), 1)" in text_of(SHIFTED)
-    assert verify(SHIFTED, text_of(SHIFTED)).verdict is Verdict.PROVED
+    assert STEPS in text_of(SHIFTED)
+    assert verify(SHIFTED, text_of(SHIFTED)).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", OF_SHIFTED)
 def test_wrong_ones_are_not(name: str) -> None:
     report = verify(SHIFTED, changed(text_of(SHIFTED), *OF_SHIFTED[name]))
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 def test_a_number_whose_type_is_told_in_each_turn_is_proved() -> None:
-    assert verify(SCALAR, text_of(SCALAR)).verdict is Verdict.PROVED
+    assert verify(SCALAR, text_of(SCALAR)).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", OF_SCALAR)
 def test_a_number_that_turns_change_is_not(name: str) -> None:
     old, new = OF_SCALAR[name]
-    assert verify(SCALAR, changed(text_of(SCALAR), old, new)).verdict is not Verdict.PROVED
+    assert verify(SCALAR, changed(text_of(SCALAR), old, new)).verdict is not LayerVerdict.PROVED

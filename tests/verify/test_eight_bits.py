@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.verify.proof.report import Report
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.kernels_by_hand import is_proved, kernel, program, why
 from tests.verify.texts import text_of, written
 
@@ -13,7 +13,7 @@ BY_WAY_OF_F32 = "x.to(tl.float32).to(tl.bfloat16)"
 
 
 def stored(value: str, dtype: str = "f8e5m2") -> Report:
-    """What is proved of a kernel that stores a value as `cast(X[i], bf16)`."""
+    """Return what is proved of a kernel that stores a value as `cast(X[i], bf16)`."""
     store = f"tl.store(out + i, {value}, mask=m)"
     return verify(program("cast(X[i], bf16)", dtype), kernel(LOAD, store))
 
@@ -33,7 +33,7 @@ def test_what_a_gpu_does_otherwise_is_not_read(value: str) -> None:
 
 
 def test_a_store_converts_as_a_cast_does() -> None:
-    assert stored("x").verdict is Verdict.UNKNOWN
+    assert stored("x").verdict is LayerVerdict.UNKNOWN
 
 
 @pytest.mark.parametrize("dtype", ["f8e5m2", "f8e4m3"])

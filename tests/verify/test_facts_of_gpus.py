@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.verify.proof.report import Report
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.kernels_by_hand import is_proved, judged, why
 from tests.verify.texts import written
 
@@ -70,7 +70,7 @@ def k(X, out, {0}, n):
 
 
 def scaled(dtype: str, meant: str, parameter: str, stored: str) -> Report:
-    """A kernel that is given a float."""
+    """Return a kernel that is given a float."""
     program = written(f"Func f; In X: {dtype}; SIn s; Var i; f[i] = {meant}; f.compile();")
     return verify(program, SCALED.format(parameter, stored))
 
@@ -91,7 +91,7 @@ def scaled(dtype: str, meant: str, parameter: str, stored: str) -> Report:
 def test_a_float_that_is_passed_has_32_bits(
     dtype: str, meant: str, parameter: str, stored: str
 ) -> None:
-    assert scaled(dtype, meant, parameter, stored).verdict is Verdict.UNKNOWN
+    assert scaled(dtype, meant, parameter, stored).verdict is LayerVerdict.UNKNOWN
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,20 @@ def test_a_float_that_is_passed_has_32_bits(
 def test_a_float_that_is_passed_is_read(
     dtype: str, meant: str, parameter: str, stored: str
 ) -> None:
-    assert scaled(dtype, meant, parameter, stored).verdict is Verdict.PROVED
+    assert scaled(dtype, meant, parameter, stored).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("stored", ["tl.where(x > -1, x, 0)", "x + -1", "tl.maximum(x, -3)"])
 def test_a_negative_number_beside_numbers_without_a_sign(stored: str) -> None:
     report = judged("X[i]", f"tl.store(out + i, {stored}, mask=m)", dtype="u8")
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 def test_bits_of_numbers_are_kept_where_a_branch_is_not_taken() -> None:
     """`x & True` is the last bit of x: what changes nothing is another thing for bits."""
     lines = ("v = x", "if n > 18:", "    v = x & 12", "tl.store(out + i, v, mask=m)")
     for meant in ("X[i] % 2", "where(len(i) > 18, X[i], X[i])", "X[i]"):
-        assert judged(meant, *lines, dtype="i32").verdict is not Verdict.PROVED
+        assert judged(meant, *lines, dtype="i32").verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_bits_of_numbers_are_kept_where_a_branch_is_not_taken() -> None:
 )
 def test_what_some_version_of_triton_refuses_is_not_read(stored: str) -> None:
     report = judged("X[i]", f"tl.store(out + i, {stored}, mask=m)")
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,13 @@ import pytest
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.plan.runtime import FIRST, LAST
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
 MATMUL = program_of(ROOT / "examples/matmul.dt")
 TEXT = text_of(MATMUL)
-IMPORT = "import triton.language as tl\n"
+IMPORT = "import triton.tools.tensor_descriptor\n"
 
 # What is put behind the imports.
 ADDED: dict[str, str] = {
@@ -28,78 +29,70 @@ ADDED: dict[str, str] = {
     "a statement": "globals().update(min=max)",
     "a condition": "if True:\n    min = max",
     "a class": "class min:\n    pass",
-    "an operator that is not known": "def dt_operator(*a):\n    globals().update(min=max)",
+    "a part of the runtime": "def dt_device(*a):\n    globals().update(min=max)",
     "a name for the exception": (
         "def other():\n    try:\n        pass\n    except ValueError as min:\n        pass"
     ),
-    "a name of the file from inside": "def other():\n    global dt_check\n    dt_check = max",
+    "a name of the file from inside": "def other():\n    global dt_device\n    dt_device = max",
 }
 
 
 @pytest.mark.parametrize("name", ADDED)
 def test_it_is_not_proved(name: str) -> None:
-    assert verify(MATMUL, TEXT).verdict is Verdict.PROVED
+    assert verify(MATMUL, TEXT).verdict is LayerVerdict.PROVED
     text = changed(TEXT, IMPORT, f"{IMPORT}{ADDED[name]}\n")
-    if "dt_operator" in ADDED[name]:
-        text = changed(text, "\ndef dt_operator(name", "\ndef dt_before(name")
-    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+    assert verify(MATMUL, text).verdict is LayerVerdict.UNKNOWN
 
 
 @pytest.mark.parametrize("old", ["m_start = ", "matmul_acc = "])
 def test_a_name_inside_of_a_kernel_hides_nothing(old: str) -> None:
     text = changed(TEXT, old, f"min = max\n    {old}")
-    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+    assert verify(MATMUL, text).verdict is LayerVerdict.UNKNOWN
 
 
-@pytest.mark.parametrize("name", ["dt_check=dt_wrong", "matmul_kernel=None"])
+@pytest.mark.parametrize("name", ["dt_device", "matmul_kernel"])
 def test_a_parameter_hides_no_function(name: str) -> None:
-    one = name.partition("=")[0]
-    text = changed(
-        TEXT, "def matmul(A, B, *, out=None):", f"def matmul(A, B, *, out=None, {name}):"
-    )
-    text = changed(
-        text, "return matmul(A, B, out=out)", f"return matmul(A, B, out=out, {one}={one})"
-    )
+    text = f"{TEXT}\n\ndef other(A, {name}=None):\n    return A\n"
     (first, *_) = verify(MATMUL, text).layers
-    assert first.verdict is Verdict.UNKNOWN
-    assert first.why == f"'{one}' is defined, which has a meaning of its own"
+    assert first.verdict is LayerVerdict.UNKNOWN
+    assert first.why == f"'{name}' is defined, which has a meaning of its own"
 
 
 @pytest.mark.parametrize("space", ["\x0c", "\x0b", "\x1c", "\x85", "\u2028"])
 def test_a_line_is_what_python_takes_for_one(space: str) -> None:
-    """With other lines, the text of a function would be found where a string has the good one."""
-    start = TEXT.index("def dt_check(")
-    good = TEXT[start : TEXT.index("\n\n\n", start)]
-    wrong = changed(good, "tensor.dim() == rank", "tensor.dim() >= rank")
-    string = f"'''\n{good}\n'''\n"
+    """With other lines, the runtime would be found where a string has the known one."""
+    start, end = TEXT.index(FIRST), TEXT.index(LAST) + len(LAST)
+    good = TEXT[start:end]
+    wrong = changed(good, "def dt_function(", "def dt_functions(")
+    string = f"r'''\n{good}\n'''\n"
     shifted = f'"""{space * string.count(chr(10))}"""\n'
-    text = f"{TEXT.replace(good, '')}{string}{shifted}{wrong}\n"
-    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
-    right = text.replace(wrong, good)
-    assert verify(MATMUL, right).layers[0].why.startswith(f"the character {space!a}")
-    assert verify(MATMUL, right.replace(space, " ")).verdict is Verdict.PROVED
+    for runtime in (good, wrong):
+        text = f"{TEXT[:start]}{string}{shifted}{runtime}{TEXT[end:]}"
+        assert verify(MATMUL, text).layers[0].why.startswith(f"the character {space!a}")
+        report = verify(MATMUL, text.replace(space, " "))
+        assert "runtime" in report.layers[0].why
 
 
 @pytest.mark.parametrize("space", ["\x0c", "\x0b", "\x1c", "\x85", "\u2028", "\t", "\r"])
 def test_a_comment_with_strange_spaces_is_not_read(space: str) -> None:
     """Not all who read a file see the same lines there."""
     text = changed(TEXT, IMPORT, f"{IMPORT}# one{space}two\n")
-    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+    assert verify(MATMUL, text).verdict is LayerVerdict.UNKNOWN
 
 
 def test_other_letters_in_comments_and_lines_of_windows_change_nothing() -> None:
     text = changed(TEXT, IMPORT, f"{IMPORT}# größer als ∅\n")
-    assert verify(MATMUL, text).verdict is Verdict.PROVED
-    assert verify(MATMUL, TEXT.replace("\n", "\r\n")).verdict is Verdict.PROVED
+    assert verify(MATMUL, text).verdict is LayerVerdict.PROVED
+    assert verify(MATMUL, TEXT.replace("\n", "\r\n")).verdict is LayerVerdict.PROVED
 
 
 def test_a_file_with_a_test_is_proved() -> None:
     sizes = {"m": 4, "n": 4, "k": 5}
     text = code_of(judge(MATMUL, DIRECTIVES).scheduled, "", sizes).text
     assert 'if __name__ == "__main__":' in text
-    assert verify(MATMUL, text).verdict is Verdict.PROVED
+    assert verify(MATMUL, text).verdict is LayerVerdict.PROVED
     text = changed(text, 'if __name__ == "__main__":', 'if __name__ != "__main__":')
-    assert verify(MATMUL, text).verdict is Verdict.UNKNOWN
+    assert verify(MATMUL, text).verdict is LayerVerdict.UNKNOWN
 
 
 NAMES = written(
@@ -112,12 +105,12 @@ NAMES = written(
 def test_names_that_python_needs() -> None:
     report = verify(NAMES, text_of(NAMES))
     assert [one.name for one in report.functions] == ["class", "max"]
-    assert report.verdict is Verdict.PROVED
+    assert report.verdict is LayerVerdict.PROVED
     wrong = changed(text_of(NAMES), "range(0, in_size)", "range(1, in_size)", -1)
-    assert verify(NAMES, wrong).verdict is Verdict.REFUTED
+    assert verify(NAMES, wrong).verdict is LayerVerdict.REFUTED
 
 
 def test_a_name_that_another_has_is_not_taken() -> None:
     program = written("Func f; In lambda, lambda_; Var x; f[x] = lambda[x] - lambda_[x];")
     text = text_of(program)
-    assert verify(program, text).verdict is not Verdict.REFUTED
+    assert verify(program, text).verdict is not LayerVerdict.REFUTED

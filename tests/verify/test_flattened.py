@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of, written
 
 PROGRAM = written(
@@ -24,8 +24,8 @@ WRONG = {
     "the round itself is an index": ("r = step // c_steps // s_size", "r = step"),
     "a product in 32 bits": ("tl.cast(r_size, offset)", "r_size"),
     "nobody looks how many rounds there are": (
-        "                r_size * s_size * ((c_size + 15) // 16),\n",
-        "",
+        '"counts": ("r * s", "r * s * cdiv(c, 16)")',
+        '"counts": ("r * s",)',
     ),
     "steps that do not cover": ("(c_size + 15) // 16\n", "c_size // 16\n"),
     "a sum that starts anew": (
@@ -36,7 +36,7 @@ WRONG = {
 
 
 def test_as_it_is_emitted_it_is_proved() -> None:
-    assert verify(PROGRAM, text_of(PROGRAM)).verdict is Verdict.PROVED
+    assert verify(PROGRAM, text_of(PROGRAM)).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.sampled
@@ -44,7 +44,7 @@ def test_as_it_is_emitted_it_is_proved() -> None:
 def test_is_not_proved(name: str) -> None:
     old, new = WRONG[name]
     text = changed(text_of(PROGRAM), old, new)
-    assert verify(PROGRAM, text).verdict is not Verdict.PROVED
+    assert verify(PROGRAM, text).verdict is not LayerVerdict.PROVED
 
 
 def test_sides_that_change_places_together_are_proved() -> None:
@@ -54,7 +54,7 @@ def test_sides_that_change_places_together_are_proved() -> None:
     )
     text = changed(text, "step // c_steps % s_size", "step // c_steps // r_size")
     text = changed(text, "r = step // c_steps // s_size", "r = step // c_steps % r_size")
-    assert verify(PROGRAM, text).verdict is Verdict.PROVED
+    assert verify(PROGRAM, text).verdict is LayerVerdict.PROVED
 
 
 CONV = written(
@@ -63,23 +63,23 @@ CONV = written(
     "f.block(b:2, h:4, w:4, k:64); f.tensorize(b:0, h:0, w:0, k:0, c:16);"
     "f.flatten(r, s, c); f.descriptor(A, W); f.compile();"
 )
-TURNED = "dt_turned(dt_blocks(W, (64, 1, 1, 16)), (1, 2, 0, 3))"
+TURNED = '"block": (64, 1, 1, 16), "axes": (1, 2, 0, 3)'
 WRONG_BLOCKS = {
     "axes in another order": (TURNED, TURNED.replace("1, 2, 0, 3)", "2, 1, 0, 3)")),
     "an axis twice": (TURNED, TURNED.replace("1, 2, 0, 3)", "1, 1, 0, 3)")),
     "the last axis is not the last": (TURNED, TURNED.replace("1, 2, 0, 3)", "1, 2, 3, 0)")),
-    "not turned": (TURNED, "dt_blocks(W, (64, 1, 1, 16))"),
+    "not turned": (TURNED, TURNED.replace("1, 2, 0, 3)", "0, 1, 2, 3)")),
     "a box that starts elsewhere": ("tl.cast(h_start + r, tl.int32)", "tl.cast(h_start, tl.int32)"),
-    "a box of other pictures": ("dt_blocks(A, (2, 4, 4, 16))", "dt_blocks(A, (4, 2, 4, 16))"),
+    "a box of other pictures": ('"block": (2, 4, 4, 16)', '"block": (4, 2, 4, 16)'),
 }
 
 
 def test_lanes_that_overhang_are_proved() -> None:
-    assert verify(CONV, text_of(CONV)).verdict is Verdict.PROVED
+    assert verify(CONV, text_of(CONV)).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", WRONG_BLOCKS)
 def test_other_blocks_are_not(name: str) -> None:
     old, new = WRONG_BLOCKS[name]
     text = changed(text_of(CONV), old, new)
-    assert verify(CONV, text).verdict is not Verdict.PROVED
+    assert verify(CONV, text).verdict is not LayerVerdict.PROVED

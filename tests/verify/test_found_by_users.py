@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import changed, text_of, written
 
@@ -63,7 +63,7 @@ RIGHT = {
         "Func f; In A; Var input; f[input] = pad(A, 0)[input - 1] * len(input);"
         "f.block(input:4); f.compile();"
     ),
-    "a label that is called as what the wrapper calls its device": (
+    "a label that is called as what the runtime calls its device": (
         "Func f; In A; Var device; f[device] = A[device]; f.block(device:4); f.compile();"
     ),
 }
@@ -73,7 +73,7 @@ RIGHT = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_is_proved(name: str) -> None:
     program = written(RIGHT[name])
-    assert verify(program, text_of(program)).verdict is Verdict.PROVED
+    assert verify(program, text_of(program)).verdict is LayerVerdict.PROVED
 
 
 WRONG = {
@@ -109,10 +109,10 @@ WRONG = {
         "tl.where(k_mask[None, :], A_tile, -128)",
         "tl.where(k_mask[None, :], A_tile, False)",
     ),
-    "memory of half of the programs": (
+    "memory of half of a block": (
         "memory of programs that are two for each block",
-        "torch.empty((programs,",
-        "torch.empty((((t_size + 15) // 16) * b_size,",
+        '("1", "1", "16", "u")',
+        '("1", "1", "8", "u")',
     ),
     "groups of 2 of 6 blocks, beside 2 others": (
         "groups of 2 of 6 blocks, beside 3 others",
@@ -129,15 +129,15 @@ WRONG = {
         "x_group_id * 2 + pid",
         "x_group_id + pid",
     ),
-    "the operator of another size": (
+    "another size": (
         "a size that is passed under a name that Python has",
-        "f_operator(out, A, input_=input_)",
-        "f_operator(out, A, input_=A.shape[0])",
+        '"input_": None',
+        '"input_": "A.shape[0]"',
     ),
-    "another device": (
-        "a label that is called as what the wrapper calls its device",
-        "not dt_is_current(device_2)",
-        "not dt_is_current(A.device)",
+    "the size of something else": (
+        "a size that is passed under a name that Python has",
+        '"input_size": "input_"',
+        '"input_size": "A.shape[0]"',
     ),
     "memory of the program behind": (
         "memory of programs that are two for each block",
@@ -152,4 +152,4 @@ def test_what_is_nearly_so_is_not_proved(name: str) -> None:
     of, old, new = WRONG[name]
     program = written(RIGHT[of])
     wrong = changed(text_of(program), old, new, -1)
-    assert verify(program, wrong).verdict is not Verdict.PROVED
+    assert verify(program, wrong).verdict is not LayerVerdict.PROVED

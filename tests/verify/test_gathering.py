@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of, written
 
 SUM = written(
@@ -42,9 +42,9 @@ WRONG: dict[str, tuple[Program, str, str]] = {
 
 
 def is_proved(program: Program, text: str) -> bool:
-    """Of `g`, which loads what is gathered."""
+    """Return whether all layers of `g`, which loads what is gathered, are proved."""
     (layers,) = (f.layers for f in verify(program, text).functions if f.name == "g")
-    return all(layer.verdict is Verdict.PROVED for layer in layers)
+    return all(layer.verdict is LayerVerdict.PROVED for layer in layers)
 
 
 @pytest.mark.parametrize("program", [SUM, LARGEST, NARROW])
@@ -58,33 +58,32 @@ def test_it_is_not_proved(name: str) -> None:
     assert not is_proved(program, changed(text_of(program), old, new))
 
 
-def _of_g(text: str) -> tuple[str, str]:
-    """What stands before the wrapper `g`, and from there on."""
-    start = text.index("\ndef g(")
-    return text[:start], text[start:]
+def _of_g(text: str) -> tuple[str, list[str], str]:
+    """Return what stands before the launches of `g`, these, and what stands behind them."""
+    start = text.index("    ],\n", text.index("g_plan = {"))
+    first = text.index('    "launches": [\n', text.index("g_plan = {")) + len('    "launches": [\n')
+    launches = text[first:start].split("        },\n")[:-1]
+    assert len(launches) == 3
+    return text[:first], [f"{one}        }},\n" for one in launches], text[start:]
 
 
-@pytest.mark.parametrize("at", ["    g_launch(", "    return out\n\n\n"])
-def test_not_if_it_begins_after_it_was_gathered(at: str) -> None:
-    before, wrapper = _of_g(text_of(SUM))
-    first, last = (wrapper.index(one) for one in ("    f_init_launch(", "    programs = "))
-    begins = wrapper[first:last]
-    rest = wrapper[:first] + wrapper[last:]
-    end = rest.index(at)
-    assert not is_proved(SUM, before + rest[:end] + begins + rest[end:])
+# What begins, what gathers, and what loads what was gathered.
+ORDERS = [(1, 0, 2), (1, 2, 0), (0, 2, 1), (2, 0, 1), (2, 1, 0)]
 
 
-def test_not_if_it_is_loaded_before() -> None:
-    before, wrapper = _of_g(text_of(SUM))
-    first, last = (wrapper.index(one) for one in ("    if programs:\n", "    g_launch("))
-    gathers = wrapper[first:last]
-    rest = wrapper[:first] + wrapper[last:]
-    end = rest.index("    return out\n\n\n")
-    assert not is_proved(SUM, before + rest[:end] + gathers + rest[end:])
+@pytest.mark.parametrize("order", ORDERS)
+def test_not_in_another_order(order: tuple[int, ...]) -> None:
+    before, launches, behind = _of_g(text_of(SUM))
+    text = before + "".join(launches[at] for at in order) + behind
+    kernels = ("f_init_kernel", "f_kernel", "g_kernel")
+    assert all(f'"{one}"' in launch for one, launch in zip(kernels, launches, strict=True))
+    made = "g = dt_function(g_plan, {})".format
+    given = made(", ".join(kernels[at] for at in order))
+    assert not is_proved(SUM, changed(text, made(", ".join(kernels)), given))
 
 
-def test_not_without_its_launch() -> None:
-    before, wrapper = _of_g(text_of(SUM))
-    old = "    if programs:\n        f_launch("
-    new = "    if programs > 1:\n        f_launch("
-    assert not is_proved(SUM, before + changed(wrapper, old, new))
+@pytest.mark.parametrize("programs", ["cdiv(k, 32) - 1", "k // 32", "min(cdiv(k, 32), 1)"])
+def test_not_without_its_launch(programs: str) -> None:
+    before, launches, behind = _of_g(text_of(SUM))
+    launches[1] = changed(launches[1], '"cdiv(k, 32)"', f'"{programs}"')
+    assert not is_proved(SUM, before + "".join(launches) + behind)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from dtpoly.ring.memory import OutsideError, RaceError
-from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.ring.ring_memory import OutsideError, RaceError
+from dtpoly.verify.proof.report import Layer, LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.codegen.running import Wrong
 from tests.verify.handwritten import NAMES, algorithm, launch, text
@@ -29,14 +29,14 @@ SIZES = {
 
 
 def wrong_layers(report: Report) -> list[Layer]:
-    return [layer for layer in report.layers if layer.verdict is not Verdict.PROVED]
+    return [layer for layer in report.layers if layer.verdict is not LayerVerdict.PROVED]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_proved(name: str) -> None:
     report = verify(algorithm(name), text(name))
     assert wrong_layers(report) == []
-    assert report.verdict is Verdict.PROVED
+    assert report.verdict is LayerVerdict.PROVED
 
 
 # One of each kind; of the others it is enough that their mistakes are confirmed.
@@ -145,7 +145,7 @@ def test_a_mistake_is_refuted(name: str) -> None:
     of, old, new = BUGS[name]
     mutant = changed(text(of), old, new)
     report = verify(algorithm(of), mutant)
-    refuted = [one for one in report.layers if one.verdict is Verdict.REFUTED]
+    refuted = [one for one in report.layers if one.verdict is LayerVerdict.REFUTED]
     assert refuted, report.layers
     for one in refuted:
         assert one.line > 0
@@ -215,7 +215,7 @@ UNPROVED: dict[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize("name", UNPROVED)
 def test_it_is_not_proved(name: str) -> None:
     of, old, new = UNPROVED[name]
-    assert verify(algorithm(of), changed(text(of), old, new)).verdict is not Verdict.PROVED
+    assert verify(algorithm(of), changed(text(of), old, new)).verdict is not LayerVerdict.PROVED
 
 
 # What cannot be read: what is done to the file of `add`, and what is said of which line.
@@ -250,7 +250,7 @@ UNREAD: dict[str, tuple[str, str, int, str]] = {
 def test_what_is_not_read_is_told(name: str) -> None:
     old, new, line, what = UNREAD[name]
     report = verify(algorithm("add"), changed(text("add"), old, new))
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert {layer.line for layer in report.layers} == {line}
     assert what in report.layers[0].why
 
@@ -266,7 +266,7 @@ def test_what_is_assumed_is_told() -> None:
     loop = "range(tl.cdiv(K, BLOCK_K))"
     special = changed(text("matmul_descriptors"), loop, f"tl.{loop[:-1]}, warp_specialize=True)")
     (function,) = verify(algorithm("matmul_descriptors"), special).functions
-    assert function.verdict is Verdict.PROVED
+    assert function.verdict is LayerVerdict.PROVED
     assert any("warp_specialize" in one for one in function.assumed)
 
 
@@ -276,9 +276,9 @@ def test_each_result_of_a_kernel_is_looked_at() -> None:
     both = changed(more, "    tl.store(", "    tl.store(scale_ptr + row, rstd)\n    tl.store(")
     report = verify(algorithm("rms_norm"), both)
     assert [function.name for function in report.functions] == ["scale", "rms_norm"]
-    assert report.verdict is Verdict.PROVED
+    assert report.verdict is LayerVerdict.PROVED
     first, second = verify(algorithm("rms_norm"), more).functions
-    assert (first.verdict, second.verdict) == (Verdict.REFUTED, Verdict.PROVED)
+    assert (first.verdict, second.verdict) == (LayerVerdict.REFUTED, LayerVerdict.PROVED)
 
 
 # What programs put together in memory.
@@ -313,12 +313,14 @@ def test_an_atomic_maximum_of_floats_needs_finite_values() -> None:
     program = written("Func peak; In A; RVar i; peak[] = rmax(A[i], i);")
     report = verify(program, PEAK)
     (value,) = [layer for layer in report.layers if layer.name == "value"]
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert value.why == "an atomic maximum of floats may lose a nan"
     finite = changed(PEAK, "2**30", "2**30, finite")
-    assert verify(program, finite).verdict is Verdict.PROVED
+    assert verify(program, finite).verdict is LayerVerdict.PROVED
     whole = written("Func peak; In A: i32; RVar i; peak[] = rmax(A[i], i);")
-    assert verify(whole, PEAK.replace('float("-inf")', "-2147483648")).verdict is Verdict.PROVED
+    assert (
+        verify(whole, PEAK.replace('float("-inf")', "-2147483648")).verdict is LayerVerdict.PROVED
+    )
 
 
 # Of what a tile of rows has beyond the last row, the largest is infinite: `-inf - -inf` is a nan.
@@ -351,15 +353,15 @@ def test_a_row_of_nothing_has_no_largest_value(rows: int) -> None:
     text = TILE.replace("ROWS", str(rows)).replace(
         "finite", f"finite, reach(A) < 2**31, 1 <= len(j) <= 16, len(k) == {rows}"
     )
-    proved = verify(program, text).verdict is Verdict.PROVED
+    proved = verify(program, text).verdict is LayerVerdict.PROVED
     assert proved == (rows == 4)
 
 
 @pytest.mark.parametrize(
     ("given", "verdict"),
-    [("1024, 4)", Verdict.PROVED), ("BLOCK_SIZE=1024, num_stages=4)", Verdict.UNKNOWN)],
+    [("1024, 4)", LayerVerdict.PROVED), ("BLOCK_SIZE=1024, num_stages=4)", LayerVerdict.UNKNOWN)],
 )
-def test_a_parameter_that_an_option_is_called(given: str, verdict: Verdict) -> None:
+def test_a_parameter_that_an_option_is_called(given: str, verdict: LayerVerdict) -> None:
     """By its place it is the kernel's; by its name it could be either."""
     block = "BLOCK_SIZE: tl.constexpr"
     made = changed(text("add"), block, f"{block}, num_stages: tl.constexpr")

@@ -1,9 +1,9 @@
-"""Wrappers that do more than a proof looks at: none of them is proved."""
+"""Launches that do more or less than a proof needs: none of them is proved."""
 
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import COPIES, changed, text_of, written
 
 SUMS = written(
@@ -12,61 +12,54 @@ SUMS = written(
     "f[x, y] = reshape(g[x], x, 1) + reshape(h[y], 1, y); g.tensorize(k:0); h.tensorize(l:0);"
     "f.compile();"
 )
-BEFORE = "    before = ((k_size + 15) // 16) * ((m_size + 3) // 4)\n"
-AFTER = "    after = ((k_size + 7) // 8) * ((n_size + 7) // 8)\n"
-BRANCH = "    if before + after:\n"
-GRID = 'dt_grid("turned", before + after)'
 
 
 @pytest.mark.parametrize("program", [COPIES, SUMS], ids=["copies", "sums"])
 def test_as_written_it_is_proved(program: Program) -> None:
-    assert verify(program, text_of(program), seconds=60).verdict is Verdict.PROVED
+    assert verify(program, text_of(program), seconds=60).verdict is LayerVerdict.PROVED
+
+
+BEFORE, AFTER = (
+    '"before": ("cdiv(k, 16)", "cdiv(m, 4)")',
+    '"programs": ("cdiv(k, 8)", "cdiv(n, 8)")',
+)
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        # Nothing is launched.
-        (BEFORE, "    before = 0\n    after = 0\n"),
-        (
-            f"{BEFORE}{AFTER}{BRANCH}",
-            f"    before = 0\n    after = 0\n{BRANCH}    {BEFORE}    {AFTER}",
-        ),
-        # What is refused there is so for some calls only.
-        (BRANCH, f"{BRANCH}        if k_size == 0:\n            raise ValueError(1)\n"),
-        (BRANCH, f"{BRANCH}        m_size = n_size\n"),
-        (BRANCH, f"{BRANCH}        return out\n"),
-        (BRANCH, f"{BRANCH}        lanes = dt_lanes(m_size)\n"),
-        (BRANCH, f'{BRANCH}        dt_check("B", B, 2, dt_floats, device)\n'),
-        # Calls of what may do anything, where nothing else is looked at.
-        (GRID, "dt_grid(A.zero_(), before + after)"),
-        (GRID, 'dt_grid("turned" if A.zero_() is None else "", before + after)'),
-        ("num_warps=4", "num_warps=A.zero_().dim() * 2"),
-        ("num_warps=4", "num_warps=(lambda: 4)()"),
-        ("num_warps=4", "num_warps=[4 for _ in A.zero_()][0]"),
-        ("num_warps=4", "num_warps=(m_size := 4)"),
-        ("num_warps=4", "num_warps=print(4) or 4"),
-        ("num_warps=4", "num_warps=f_launch((1,)) or 4"),
-        ("num_warps=4", "num_warps=torch.manual_seed(4) and 4"),
-        (BEFORE, f'    if A.zero_() is None:\n        raise dt_too_large("x", 1, "x")\n{BEFORE}'),
-        (BEFORE, f'    seen = dt_promoted("x", A.zero_().dtype)\n{BEFORE}'),
-        (BEFORE, f"    seen = dt_is_current(A.zero_().device)\n{BEFORE}"),
-        (BEFORE, f"    seen = A.zero_().dtype\n{BEFORE}"),
-        (BEFORE, f"    seen = dt_empty((A.zero_(),), (), 4)\n{BEFORE}"),
-        ('dt_check("B", B, 2', 'dt_check("B", B.zero_(), 2'),
+        # Nothing is launched, of one kernel or of both.
+        (BEFORE, '"before": ("0",)'),
+        (AFTER, '"programs": ("0",)'),
+        (f"{AFTER},\n            {BEFORE}", '"programs": ("0",),\n            "before": ("0",)'),
+        # Numbers of programs that are no product of sizes.
+        (BEFORE, '"before": ("cdiv(k, 16)", "cdiv(m, 4) - 1")'),
+        (AFTER, '"programs": ("cdiv(k, 8)", "0 - cdiv(n, 8)")'),
+        (AFTER, '"programs": ("0 - cdiv(k, 8)", "0 - cdiv(n, 8)")'),
+        # Calls of what may do anything, where only formulas may stand.
+        (AFTER, '"programs": (print(4),)'),
+        (AFTER, '"programs": ("print(4)",)'),
+        (AFTER, '"programs": ("A.zero_()",)'),
+        (AFTER, '"programs": (*(),)'),
+        (AFTER, '"programs": ("cdiv(k, 8)", f"{1}")'),
+        ('"num_warps": 4', '"num_warps": A.zero_().dim() * 2'),
+        ('"num_warps": 4', '"num_warps": (lambda: 4)()'),
+        ('"num_warps": 4', '"num_warps": 2 + 2'),
+        ('"num_warps": 4', '"num_warps": True'),
+        ('"num_warps": 4', '**{"num_warps": 4}'),
+        ('"num_warps": 4', '"num_warps": 4, "num_warps": 4'),
+        ('"num_warps": 4', '"num_warps": 4, 1: 2'),
     ],
 )
-def test_what_a_wrapper_may_not_do(old: str, new: str) -> None:
+def test_what_a_launch_may_not_be(old: str, new: str) -> None:
     report = verify(COPIES, changed(text_of(COPIES), old, new), seconds=60)
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 def test_lanes_are_those_of_a_size_and_not_of_a_name() -> None:
     text = text_of(SUMS)
-    one, other = "k_lanes = dt_lanes(k_size)", "l_lanes = dt_lanes(l_size)"
-    mixed = changed(text, one, "some = l_size\n    k_lanes = dt_lanes(some)\n    some = k_size")
-    mixed = changed(mixed, other, "l_lanes = dt_lanes(some)")
-    assert verify(SUMS, mixed, seconds=60).verdict is not Verdict.PROVED
+    for old, new in (("lanes(k)", "lanes(l)"), ("lanes(l)", "lanes(k)"), ("lanes(l)", "lanes(4)")):
+        assert verify(SUMS, changed(text, old, new), seconds=60).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -84,7 +77,7 @@ def test_lanes_are_those_of_a_size_and_not_of_a_name() -> None:
 def test_types_that_a_parameter_is_declared_to_have(old: str, new: str) -> None:
     text = text_of(COPIES)
     assert old in text
-    assert verify(COPIES, text.replace(old, new), seconds=60).verdict is not Verdict.PROVED
+    assert verify(COPIES, text.replace(old, new), seconds=60).verdict is not LayerVerdict.PROVED
 
 
 def test_descriptors_do_not_see_what_is_stored_by_address() -> None:
@@ -95,9 +88,11 @@ def test_descriptors_do_not_see_what_is_stored_by_address() -> None:
         "f.descriptor(g, f); f.compile();"
     )
     text = text_of(program)
-    assert verify(program, text, seconds=60).verdict is Verdict.PROVED
+    assert verify(program, text, seconds=60).verdict is LayerVerdict.PROVED
     starts = "[tl.cast(x_start, tl.int32), tl.cast(y_start, tl.int32)]"
     line = f"        f_blocks.store({starts}, g_tile + 1.0)\n"
     again = f"        f_blocks.store({starts}, f_blocks.load({starts}))\n"
     twice = f"{line}        tl.debug_barrier()\n{again}"
-    assert verify(program, changed(text, line, twice), seconds=60).verdict is not Verdict.PROVED
+    assert (
+        verify(program, changed(text, line, twice), seconds=60).verdict is not LayerVerdict.PROVED
+    )

@@ -6,7 +6,7 @@ The promise is of inputs, and of what the algorithm makes of them. What a kernel
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.handwritten import launch
 from tests.verify.texts import written
 
@@ -49,13 +49,13 @@ TOO_LARGE = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_finite_value_changes_no_infinity(name: str) -> None:
-    assert verify(SUM, KERNEL.format(nothing=RIGHT[name])).verdict is Verdict.PROVED
+    assert verify(SUM, KERNEL.format(nothing=RIGHT[name])).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_what_a_kernel_makes_itself_may_be_infinite(name: str) -> None:
     text = KERNEL.format(nothing=TOO_LARGE[name])
-    assert verify(SUM, text).verdict is not Verdict.PROVED
+    assert verify(SUM, text).verdict is not LayerVerdict.PROVED
     with pytest.raises(Exception, match="should be"):
         launch(SUM, text, {"i": 2, "j": 5})
 

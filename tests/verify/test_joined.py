@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.handwritten import algorithm, text
 from tests.verify.texts import changed
@@ -32,7 +32,7 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_joined_by_a_word_is_not_proved(name: str) -> None:
     file, old, new = WRONG[name]
-    assert verify(algorithm(file), changed(text(file), old, new)).verdict is not Verdict.PROVED
+    assert verify(algorithm(file), changed(text(file), old, new)).verdict is not LayerVerdict.PROVED
 
 
 NO_PYTHON = {
@@ -47,4 +47,4 @@ NO_PYTHON = {
 @pytest.mark.parametrize("name", NO_PYTHON)
 def test_what_python_does_not_compile_is_not_proved(name: str) -> None:
     old, new = NO_PYTHON[name]
-    assert verify(algorithm("add"), changed(text("add"), old, new)).verdict is Verdict.UNKNOWN
+    assert verify(algorithm("add"), changed(text("add"), old, new)).verdict is LayerVerdict.UNKNOWN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import written
 
 HEAD = "import triton\nimport triton.language as tl\n\n"
@@ -40,13 +40,13 @@ def copying(lanes: str, count: str) -> str:
 @pytest.mark.parametrize("name", POWERS)
 def test_a_number_of_lanes_that_is_a_power_of_two(name: str) -> None:
     program = written("Func f; In A; Var i; f[i] = A[i];")
-    assert verify(program, copying(*POWERS[name])).verdict is Verdict.PROVED
+    assert verify(program, copying(*POWERS[name])).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_number_of_lanes_that_may_be_none(name: str) -> None:
     program = written("Func f; In A; Var i; f[i] = A[i];")
-    assert verify(program, copying(*OTHERS[name])).verdict is Verdict.UNKNOWN
+    assert verify(program, copying(*OTHERS[name])).verdict is LayerVerdict.UNKNOWN
 
 
 PRODUCT = """\
@@ -72,16 +72,16 @@ def product(a, b, c, m_size, n_size, k_size, K: tl.constexpr):
     tl.store(c + m[:, None] * n_size + n[None, :], z, mask=z_mask)
 """
 COLUMNS = {
-    "what is promised": ("next_power_of_2(len(k))", "len(k) >= 16", Verdict.PROVED),
-    "what follows from more": ("next_power_of_2(len(k))", "len(k) >= 9", Verdict.UNKNOWN),
-    "nothing is promised": ("next_power_of_2(len(k))", "len(k) >= 1", Verdict.UNKNOWN),
-    "too little": ("next_power_of_2(len(k))", "len(k) >= 8", Verdict.UNKNOWN),
+    "what is promised": ("next_power_of_2(len(k))", "len(k) >= 16", LayerVerdict.PROVED),
+    "what follows from more": ("next_power_of_2(len(k))", "len(k) >= 9", LayerVerdict.UNKNOWN),
+    "nothing is promised": ("next_power_of_2(len(k))", "len(k) >= 1", LayerVerdict.UNKNOWN),
+    "too little": ("next_power_of_2(len(k))", "len(k) >= 8", LayerVerdict.UNKNOWN),
     "at least 16 are asked for": (
         "max(next_power_of_2(len(k)), 16)",
         "len(k) >= 1",
-        Verdict.PROVED,
+        LayerVerdict.PROVED,
     ),
-    "at least 8 are": ("max(next_power_of_2(len(k)), 8)", "len(k) >= 1", Verdict.UNKNOWN),
+    "at least 8 are": ("max(next_power_of_2(len(k)), 8)", "len(k) >= 1", LayerVerdict.UNKNOWN),
 }
 
 
@@ -104,16 +104,16 @@ def fill(o, n, m, s):
     blocks.store([tl.program_id(0) * 16, tl.program_id(1) * 16], {value})
 """
 VALUES = {
-    "a block": ("tl.full((16, 16), 2.0, tl.float32)", Verdict.PROVED),
+    "a block": ("tl.full((16, 16), 2.0, tl.float32)", LayerVerdict.PROVED),
     "a block of others": (
         "tl.full((16, 1), 2.0, tl.float32) * tl.full((1, 16), 1.0, tl.float32)",
-        Verdict.PROVED,
+        LayerVerdict.PROVED,
     ),
-    "a row": ("tl.full((1, 16), 2.0, tl.float32)", Verdict.UNKNOWN),
-    "a column": ("tl.full((16, 1), 2.0, tl.float32)", Verdict.UNKNOWN),
-    "one lane": ("tl.full((1, 1), 2.0, tl.float32)", Verdict.UNKNOWN),
-    "a line": ("tl.full((16,), 2.0, tl.float32)", Verdict.UNKNOWN),
-    "a number": ("2.0", Verdict.UNKNOWN),
+    "a row": ("tl.full((1, 16), 2.0, tl.float32)", LayerVerdict.UNKNOWN),
+    "a column": ("tl.full((16, 1), 2.0, tl.float32)", LayerVerdict.UNKNOWN),
+    "one lane": ("tl.full((1, 1), 2.0, tl.float32)", LayerVerdict.UNKNOWN),
+    "a line": ("tl.full((16,), 2.0, tl.float32)", LayerVerdict.UNKNOWN),
+    "a number": ("2.0", LayerVerdict.UNKNOWN),
 }
 
 
@@ -148,7 +148,7 @@ def filling(axes: int) -> tuple[str, str]:
 @pytest.mark.parametrize("axes", [2, 3, 4, 5, 6, 7])
 def test_a_descriptor_has_five_axes_at_most(axes: int) -> None:
     program, text = filling(axes)
-    wanted = Verdict.PROVED if axes <= 5 else Verdict.UNKNOWN
+    wanted = LayerVerdict.PROVED if axes <= 5 else LayerVerdict.UNKNOWN
     assert verify(written(program), text).verdict is wanted
 
 
@@ -167,18 +167,22 @@ def scratch(a, g, o, n, m):
             tl.store(o + i * m + j, tl.exp(tl.load(g + i * m + j)))
 """
 LOOPS = {
-    "no loop": ("range(0, n)", 1, Verdict.PROVED),
-    "none, as it is said": ("tl.range(0, n, num_stages=1)", 1, Verdict.PROVED),
-    "the loops inside, one after the other": ("range(0, n)", 3, Verdict.PROVED),
-    "the loop around them": ("tl.range(0, n, num_stages=2)", 1, Verdict.REFUTED),
-    "what may become one with those inside": ("tl.range(0, n, flatten=True)", 3, Verdict.REFUTED),
+    "no loop": ("range(0, n)", 1, LayerVerdict.PROVED),
+    "none, as it is said": ("tl.range(0, n, num_stages=1)", 1, LayerVerdict.PROVED),
+    "the loops inside, one after the other": ("range(0, n)", 3, LayerVerdict.PROVED),
+    "the loop around them": ("tl.range(0, n, num_stages=2)", 1, LayerVerdict.REFUTED),
+    "what may become one with those inside": (
+        "tl.range(0, n, flatten=True)",
+        3,
+        LayerVerdict.REFUTED,
+    ),
     "what says one stage, and may become one": (
         "tl.range(0, n, num_stages=1, flatten=True)",
         3,
-        Verdict.REFUTED,
+        LayerVerdict.REFUTED,
     ),
-    "what does not become one": ("tl.range(0, n, flatten=False)", 3, Verdict.PROVED),
-    "what is not pipelined if it does": ("tl.range(0, n, flatten=True)", 0, Verdict.PROVED),
+    "what does not become one": ("tl.range(0, n, flatten=False)", 3, LayerVerdict.PROVED),
+    "what is not pipelined if it does": ("tl.range(0, n, flatten=True)", 0, LayerVerdict.PROVED),
 }
 
 

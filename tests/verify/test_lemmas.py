@@ -5,19 +5,19 @@ from operator import add, mul, sub
 
 import pytest
 
-from dtpoly.verify.algebra.building import applied, as_truth, literal, rounded
-from dtpoly.verify.algebra.kinds import LARGEST, LEAST
+from dtpoly.verify.algebra.kernel_values import Radix
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.terms import Apply, Element, Literal, Term
-from dtpoly.verify.algebra.values import Radix
+from dtpoly.verify.algebra.term_building import applied, as_truth, literal, rounded
+from dtpoly.verify.algebra.terms import AppliedOperation, Element, Literal, Term
+from dtpoly.verify.algebra.type_kinds import LARGEST, LEAST
 from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, name, number, put_truth, put_whole
-from dtpoly.verify.proof.verify import Report, Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, Report, verify
 from dtpoly.verify.triton.digits import Digits
 from tests.verify.texts import changed, text_of, written
 
 
 def asking_nothing() -> ProofRun:
-    """A run that makes new names; no question is answered."""
+    """Return a run that makes new names; no question is answered."""
     return ProofRun(lambda _: False)
 
 
@@ -102,6 +102,7 @@ NEGATIVE = """@triton.jit
 def g_kernel(
     t_ptr, t_stride_0,
     x_size, y_size,
+    offset: tl.constexpr,
 ):
     pid = tl.program_id(0)
     a = pid // (y_size - 5)
@@ -109,35 +110,34 @@ def g_kernel(
 
 
 """
-LAUNCH = """    tmp = torch.empty((1,), dtype=A.dtype, device=device)
-    more = (x_size - 5) * (y_size - 5)
-    if more:
-        g_kernel[dt_grid("f", more)](
-            tmp,
-            *tmp.stride(),
-            x_size,
-            y_size,
-        )
+LAUNCH = """        {
+            "kernel": "g_kernel",
+            "func": "f",
+            "programs": ("x - 5", "y - 5"),
+            "tensors": {"t": "_"},
+            "numbers": {"x_size": "x", "y_size": "y"},
+        },
 """
+BETWEEN = '    "between": {"t": {"shape": ("1",), "dtype": "A"}},\n'
 
 
-def layer(report: Report, wanted: str) -> Verdict:
+def layer(report: Report, wanted: str) -> LayerVerdict:
     return next(one.verdict for one in report.layers if one.name == wanted)
 
 
 def test_a_grid_of_negative_numbers_is_not_read() -> None:
-    text = changed(text_of(TILES), "def f_like(A):", f"{NEGATIVE}def f_like(A):")
-    text = changed(text, "    programs = ", f"{LAUNCH}    programs = ")
-    text = changed(text, "f = dt_again(f)\n", "")  # which would not see this launch
+    text = changed(text_of(TILES), "f_plan = {\n", f"{NEGATIVE}f_plan = {{\n{BETWEEN}")
+    text = changed(text, '    "launches": [\n', f'    "launches": [\n{LAUNCH}')
+    text = changed(text, "dt_function(f_plan, ", "dt_function(f_plan, g_kernel, ")
     report = verify(TILES, text)
-    assert layer(report, "bounds") is Verdict.UNKNOWN
+    assert layer(report, "bounds") is LayerVerdict.UNKNOWN
     assert "may be negative" in report.layers[0].why
 
 
 TYPES = {
-    "the result is not looked at": (", A, out)", ", A)"),
-    "the input is not looked at": (", A, out)", ", out)"),
-    "a size is not looked at": ("max(x_size, y_size)", "x_size"),
+    "a size is not looked at": ('"indices": ("x", "y")', '"indices": ("x",)'),
+    "no size is looked at": ('    "indices": ("x", "y"),\n', ""),
+    "other sizes are looked at": ('"indices": ("x", "y")', '"indices": ("min(x, y)",)'),
     "a program id has 32 bits": (f"{PID}.to(offset)", PID),
 }
 
@@ -146,22 +146,13 @@ TYPES = {
 def test_what_may_not_fit_is_not_proved(change: str) -> None:
     """Calls for which each goes wrong have more than 2**31 elements: inputs may be expanded."""
     report = verify(TILES, changed(text_of(TILES), *TYPES[change]))
-    assert layer(report, "overflow") is not Verdict.PROVED
+    assert layer(report, "overflow") is not LayerVerdict.PROVED
 
 
 def test_the_size_of_a_sum_is_looked_at() -> None:
     """A sum over more than 2**31 elements that are one element in memory."""
-    report = verify(SUMS, changed(text_of(SUMS), "max(x_size, k_size)", "x_size"))
-    assert layer(report, "overflow") is Verdict.REFUTED
-
-
-def test_the_type_of_offsets_is_that_of_the_last_question() -> None:
-    text = text_of(TILES)
-    asked = "offset=dt_offset(max(x_size, y_size), A, out),"
-    text = changed(text, asked, "offset=narrow,")
-    both = "    narrow = dt_offset(1)\n    wide = dt_offset(max(x_size, y_size), A, out)\n"
-    text = changed(text, "    programs = ", f"{both}    programs = ")
-    assert verify(TILES, text).verdict is Verdict.UNKNOWN
+    report = verify(SUMS, changed(text_of(SUMS), '"indices": ("x", "k")', '"indices": ("x",)'))
+    assert layer(report, "overflow") is LayerVerdict.REFUTED
 
 
 FIXED = written("Func f; In A; Var x; f[x] = A[3, x]; f.compile();")
@@ -170,7 +161,7 @@ FIXED = written("Func f; In A; Var x; f[x] = A[3, x]; f.compile();")
 def test_a_fixed_index_is_widened_before_it_is_multiplied() -> None:
     """Four rows that are 2**30 elements apart."""
     text = changed(text_of(FIXED), "tl.cast(3, offset) * A_stride_0", "3 * A_stride_0")
-    assert layer(verify(FIXED, text), "overflow") is Verdict.UNKNOWN
+    assert layer(verify(FIXED, text), "overflow") is LayerVerdict.UNKNOWN
 
 
 ADDRESS = "f_ptr + x[:, None] * f_stride_0 +"
@@ -180,8 +171,8 @@ PARTS = "f_ptr + x[:, None] * f_stride_0 * 1000000 - x[:, None] * f_stride_0 * 9
 def test_no_part_of_an_address_is_larger_than_the_whole() -> None:
     """Lemma 5: of parts that are not negative none is, and each has its own 32 bits."""
     report = verify(TILES, changed(text_of(TILES), ADDRESS, PARTS))
-    assert layer(report, "overflow") is Verdict.UNKNOWN
-    assert layer(report, "bounds") is Verdict.PROVED
+    assert layer(report, "overflow") is LayerVerdict.UNKNOWN
+    assert layer(report, "bounds") is LayerVerdict.PROVED
 
 
 def test_nothing_is_concluded_from_comparing_strides() -> None:
@@ -189,12 +180,12 @@ def test_nothing_is_concluded_from_comparing_strides() -> None:
     word = "tl.cast(f_stride_0, offset)"
     always = f"({word} * 2000000 > {word} * 1999999 + ({word} - 1))"
     text = changed(text_of(TILES), "(x < x_size) | even", f"((x < x_size) | even) & {always}")
-    assert verify(TILES, text).verdict is Verdict.UNKNOWN
+    assert verify(TILES, text).verdict is LayerVerdict.UNKNOWN
 
 
 def test_these_texts_are_proved_as_they_are() -> None:
     for one in (TILES, SUMS, FIXED):
-        assert verify(one, text_of(one)).verdict is Verdict.PROVED
+        assert verify(one, text_of(one)).verdict is LayerVerdict.PROVED
 
 
 RESIDUES = {"add": add, "sub": sub, "mul": mul}
@@ -208,10 +199,10 @@ def test_what_wraps_inside_of_what_wraps(operation: str, outer: str, inner: str)
     """Lemma 6, as it is coded: left out is only what changes no residue."""
     element = Element("A", (), 0, ())
     wrapped = rounded(inner, applied("mul", [element, element]))
-    inside = Apply(operation, (wrapped, element))
-    assert isinstance(wrapped, Apply)
-    is_left_out = rounded(outer, inside) == Apply(
-        f"round {outer}", (Apply(operation, (wrapped.operands[0], element)),)
+    inside = AppliedOperation(operation, (wrapped, element))
+    assert isinstance(wrapped, AppliedOperation)
+    is_left_out = rounded(outer, inside) == AppliedOperation(
+        f"round {outer}", (AppliedOperation(operation, (wrapped.operands[0], element)),)
     )
     by = RESIDUES[operation]
     is_same = all(
@@ -240,17 +231,21 @@ def test_a_truth_that_was_kept_as_a_number_is_that_truth() -> None:
         return as_truth(applied("where", [truth, literal(one), literal(0)]), {"B"})
 
     assert asked(kept) == kept
-    assert asked(Apply("or", (literal(0), kept))) == Apply("or", (Literal("False"), kept))
-    assert asked(Apply("and", (literal(1), kept))) == Apply("and", (Literal("True"), kept))
+    assert asked(AppliedOperation("or", (literal(0), kept))) == AppliedOperation(
+        "or", (Literal("False"), kept)
+    )
+    assert asked(AppliedOperation("and", (literal(1), kept))) == AppliedOperation(
+        "and", (Literal("True"), kept)
+    )
     assert asked(kept, 2) is None
     for wrong in (
         other,
-        Apply("or", (kept, other)),
-        Apply("and", (kept, literal(3))),
-        Apply("not", (literal(1),)),
-        Apply("add", (kept, kept)),
+        AppliedOperation("or", (kept, other)),
+        AppliedOperation("and", (kept, literal(3))),
+        AppliedOperation("not", (literal(1),)),
+        AppliedOperation("add", (kept, kept)),
     ):
         assert asked(wrong) is None
     number_of = applied("where", [kept, literal(1), literal(0)])
-    assert as_truth(Apply("add", (number_of, literal(0))), {"B"}) == kept
-    assert as_truth(Apply("add", (number_of, literal(1))), {"B"}) is None
+    assert as_truth(AppliedOperation("add", (number_of, literal(0))), {"B"}) == kept
+    assert as_truth(AppliedOperation("add", (number_of, literal(1))), {"B"}) is None

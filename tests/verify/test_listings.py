@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import FILES, ROOT, program_of, text_of
 
 ALL = (*FILES, ROOT / "examples/softmax.dt")
@@ -14,5 +14,5 @@ ALL = (*FILES, ROOT / "examples/softmax.dt")
 def test_it_is_proved(path: Path) -> None:
     program = program_of(path)
     report = verify(program, text_of(program))
-    assert [layer for layer in report.layers if layer.verdict is not Verdict.PROVED] == []
-    assert report.verdict is Verdict.PROVED
+    assert [layer for layer in report.layers if layer.verdict is not LayerVerdict.PROVED] == []
+    assert report.verdict is LayerVerdict.PROVED

@@ -8,9 +8,9 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from dtpoly.verify.algebra.evaluate import differ, differ_by_nan
-from dtpoly.verify.algebra.terms import Apply, Element, Literal, Term
+from dtpoly.verify.algebra.terms import AppliedOperation, Element, Literal, Term
 from dtpoly.verify.algebra.whole import number
-from dtpoly.verify.proof.report import Layer, Verdict
+from dtpoly.verify.proof.report import Layer, LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.mutation.execution import Shown
 from tests.verify.mutation.judging import Job, judge
@@ -37,7 +37,7 @@ NONE = frozenset[str]()
 
 
 def value_of(program: Program, promise: str = "") -> Layer:
-    """The layer that says what is stored."""
+    """Return the layer that says what is stored."""
     report = verify(program, KERNEL.format(promise=promise))
     (value,) = [layer for layer in report.layers if layer.name == "value"]
     return value
@@ -49,17 +49,17 @@ def element(tensor: str, at: int) -> Element:
 
 def test_a_lost_nan_is_refuted_and_the_reason_says_so() -> None:
     value = value_of(LARGEST)
-    assert value.verdict is Verdict.REFUTED
+    assert value.verdict is LayerVerdict.REFUTED
     assert value.why.endswith("it shows where some elements are NaN")
 
 
 def test_where_values_are_promised_to_be_finite_nothing_is_lost() -> None:
-    assert value_of(LARGEST, ", finite").verdict is Verdict.PROVED
+    assert value_of(LARGEST, ", finite").verdict is LayerVerdict.PROVED
 
 
 def test_a_maximum_for_a_sum_is_seen_in_numbers() -> None:
     value = value_of(TOTAL)
-    assert value.verdict is Verdict.REFUTED
+    assert value.verdict is LayerVerdict.REFUTED
     assert "NaN" not in value.why
     assert value.witness is not None
     # Of one number the sum is the maximum.
@@ -76,18 +76,18 @@ def test_witnesses_of_other_reductions_are_real() -> None:
 @pytest.mark.parametrize("word", ["maximum", "minimum"])
 def test_the_extreme_of_numbers_is_the_same_with_and_without_nan(word: str) -> None:
     pair = (element("A", 0), element("A", 1))
-    kernel, algorithm = Apply(f"{word} without nan", pair), Apply(word, pair)
+    kernel, algorithm = AppliedOperation(f"{word} without nan", pair), AppliedOperation(word, pair)
     assert not differ(kernel, algorithm, {}, NONE)
     assert not differ_by_nan(algorithm, algorithm, {}, NONE)
 
 
 def test_what_is_done_with_nan_is_only_said_where_nobody_doubts_it() -> None:
     def seen(around: str, *more: Term) -> bool:
-        """Whether some pair of elements, one of them NaN, shows that it was lost."""
+        """Return whether some pair of elements, one of them NaN, shows that it was lost."""
         return any(
             differ_by_nan(
-                Apply(around, (Apply("maximum without nan", pair), *more)),
-                Apply(around, (Apply("maximum", pair), *more)),
+                AppliedOperation(around, (AppliedOperation("maximum without nan", pair), *more)),
+                AppliedOperation(around, (AppliedOperation("maximum", pair), *more)),
                 {},
                 NONE,
             )

@@ -2,12 +2,12 @@
 
 import pytest
 
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import compare, name, number
-from dtpoly.verify.plan.held import Wrapper
+from dtpoly.verify.plan.held import FunctionReading
 from dtpoly.verify.proof.alike import check_apart
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from dtpoly.verify.triton.unit.unit import Unit, read_unit
 from tests.verify.texts import written
 
@@ -32,14 +32,14 @@ LABELS = (
 def test_any_number_of_programs_is_no_size(label: str) -> None:
     program = written(f"Func f; Var {label}; f[{label}] = 1.0;")
     text = HEAD + ONES.format(label=label)
-    assert verify(program, text).verdict is not Verdict.PROVED
+    assert verify(program, text).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("label", LABELS)
 def test_as_many_programs_as_the_label_has_are_enough(label: str) -> None:
     program = written(f"Func f; Var {label}; f[{label}] = 1.0;")
     text = HEAD + ONES.format(label=label).replace("any,", f"len({label}),")
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 COUNTED = """\
@@ -74,7 +74,7 @@ def test_a_loop_may_call_its_counter_as_it_likes(counters: tuple[str, str, str])
     """One called `out` was taken for an index of the result: a right kernel was refuted."""
     program = written("Func f; In A; Var i, j, k; f[i, j, k] = A[i, j, k];")
     names = dict(zip(("first", "second", "third"), counters, strict=True))
-    assert verify(program, HEAD + COUNTED.format(**names)).verdict is Verdict.PROVED
+    assert verify(program, HEAD + COUNTED.format(**names)).verdict is LayerVerdict.PROVED
 
 
 def unit() -> Unit:
@@ -92,8 +92,8 @@ def unit() -> Unit:
     ],
 )
 def test_two_names_that_are_written_as_one_are_not_read(names: tuple[str, str]) -> None:
-    wrapper = Wrapper(ProofRun(lambda _: False), unit(), "f", {}, {}, frozenset(), (), {})
+    reading = FunctionReading(ProofRun(lambda _: False), unit(), "f", {}, {}, frozenset(), {})
     first, second = map(name, names)
-    check_apart(wrapper, (), compare(">=", first, number(0)))
+    check_apart(reading, (), compare(">=", first, number(0)))
     with pytest.raises(Unread, match="one name"):
-        check_apart(wrapper, (), compare(">=", first, second))
+        check_apart(reading, (), compare(">=", first, second))

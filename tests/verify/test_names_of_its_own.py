@@ -6,7 +6,7 @@ import pytest
 
 from dtpoly.verify.algebra.sets import is_empty
 from dtpoly.verify.proof.obligations import attempts
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.texts import written
 
@@ -44,7 +44,7 @@ def k(a_ptr, o_ptr, d, n, m, s, t, u, v):
 CUBE = written("Func f; In A; Var b, x, y; f[b, x, y] = A[b, x, y];")
 
 
-def repeated(label: str, grid: str) -> Verdict:
+def repeated(label: str, grid: str) -> LayerVerdict:
     program = written(f"Func f; In A; Var x, {label}; f[x, {label}] = A[x];")
     text = REPEATED.replace("LABEL", label).replace("GRID", grid)
     return verify(program, text).verdict
@@ -53,8 +53,8 @@ def repeated(label: str, grid: str) -> Verdict:
 # The name that a number of programs had where it stood there, and names near to it.
 @pytest.mark.parametrize("label", ["programs_13_3", "programs", "programs_13_3_size", "line_13"])
 def test_a_label_is_no_number_of_programs(label: str) -> None:
-    assert repeated(label, f"len({label})") is Verdict.PROVED
-    assert repeated(label, "any") is not Verdict.PROVED
+    assert repeated(label, f"len({label})") is LayerVerdict.PROVED
+    assert repeated(label, "any") is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("old", ["one", "two", "three"])
@@ -63,7 +63,7 @@ def test_a_loop_is_called_as_it_likes(old: str, new: str) -> None:
     text = COPIED.replace(f"{old} ", f"{new} ").replace(f"{old})", f"{new})")
     text = text.replace(f"+ {old},", f"+ {new},")
     assert f" {old}" not in text
-    assert verify(CUBE, text).verdict is Verdict.PROVED
+    assert verify(CUBE, text).verdict is LayerVerdict.PROVED
 
 
 def test_what_is_no_size_of_a_label_has_a_name_that_no_label_has() -> None:

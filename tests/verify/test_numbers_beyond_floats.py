@@ -6,7 +6,7 @@ is a nan or 0 in f32, a wrong kernel was proved.
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.handwritten import launch
 from tests.verify.texts import written
 
@@ -70,13 +70,13 @@ def kernel(number: str, nothing: str) -> str:
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_numbers_that_floats_have_are_computed_with(name: str) -> None:
-    assert verify(SUM, kernel(*RIGHT[name])).verdict is Verdict.PROVED
+    assert verify(SUM, kernel(*RIGHT[name])).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_too_large_for_a_float_is_not_nothing(name: str) -> None:
     text = kernel(*WRONG[name])
-    assert verify(SUM, text).verdict is not Verdict.PROVED
+    assert verify(SUM, text).verdict is not LayerVerdict.PROVED
     with pytest.raises(Exception, match="should be"):
         launch(SUM, text, {"i": 2, "j": 5})
 
@@ -84,7 +84,7 @@ def test_what_is_too_large_for_a_float_is_not_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_what_is_too_small_for_a_float_is_not_kept(name: str) -> None:
     text = kernel(*SMALL[name])
-    assert verify(SUM, text).verdict is not Verdict.PROVED
+    assert verify(SUM, text).verdict is not LayerVerdict.PROVED
     with pytest.raises(Exception, match="should be"):
         launch(SUM, text, {"i": 2, "j": 5})
 
@@ -92,7 +92,7 @@ def test_what_is_too_small_for_a_float_is_not_kept(name: str) -> None:
 @pytest.mark.parametrize("name", ROUNDED)
 def test_what_a_float_rounds_is_not_carried_out(name: str) -> None:
     text = kernel(*ROUNDED[name])
-    assert verify(SUM, text).verdict is not Verdict.PROVED
+    assert verify(SUM, text).verdict is not LayerVerdict.PROVED
     with pytest.raises(Exception, match="should be"):
         launch(SUM, text, {"i": 2, "j": 5})
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.report import Report, Verdict
+from dtpoly.verify.proof.report import LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved
 from tests.verify.texts import written
@@ -26,7 +26,7 @@ FIRST = " & (tl.program_id(1) == 0)"
 
 
 def strided(grid: str, step: str, more: str = "", given: str = "", parameters: str = "") -> Report:
-    """What is proved of a loop over programs that goes on by a step."""
+    """Return what is proved of a loop over programs that goes on by a step."""
     program = written("Func f; In X; Var i; f[i] = X[i]; f.compile();")
     text = STRIDED.format(grid=grid, step=step, more=more, given=given, parameters=parameters)
     return verify(program, text)
@@ -46,7 +46,7 @@ def strided(grid: str, step: str, more: str = "", given: str = "", parameters: s
 def test_each_any_is_a_number_of_its_own(
     grid: str, step: str, more: str, given: str, parameters: str
 ) -> None:
-    assert strided(grid, step, more, given, parameters).verdict is not Verdict.PROVED
+    assert strided(grid, step, more, given, parameters).verdict is not LayerVerdict.PROVED
 
 
 def test_the_number_of_programs_is_the_step() -> None:
@@ -75,7 +75,7 @@ def k(X, out, stride, n, POWER{constant}):
 
 
 def of_rows(end: str, *lines: str, constant: str = "") -> Report:
-    """What is proved of a sum of rows that goes to an end."""
+    """Return what is proved of a sum of rows that goes to an end."""
     program = written("Func f; In X; Var i; RVar j; f[i] = rsum(X[i, j], j); f.compile();")
     text = ROWS.format(end=end, lines="\n    ".join(lines or ("pass",)), constant=constant)
     return verify(program, text)
@@ -104,7 +104,7 @@ def test_a_power_of_two_is_no_tile_by_itself(
     end: str, lines: tuple[str, ...], constant: str
 ) -> None:
     """Only where a tile of so many lanes is made are there not more than Triton makes."""
-    assert of_rows(end, *lines, constant=constant).verdict is not Verdict.PROVED
+    assert of_rows(end, *lines, constant=constant).verdict is not LayerVerdict.PROVED
 
 
 def test_a_power_of_two_may_be_an_end() -> None:
@@ -127,5 +127,5 @@ def test_promises_that_no_tile_keeps_prove_nothing() -> None:
         "    tl.store(out + i, tl.load(X + i, mask=i < n), mask=i < n)\n"
     )
     report = verify(program, text)
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert "no call keeps" in report.layers[0].why

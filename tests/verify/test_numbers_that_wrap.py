@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.report import Report, Verdict
+from dtpoly.verify.proof.report import LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved, judged
 from tests.verify.texts import written
@@ -12,9 +12,9 @@ TOO_LARGE = "bits do not hold"
 
 
 def overflow(report: Report) -> str:
-    """Why layer overflow is not proved; nothing if it is."""
+    """Return why layer overflow is not proved; nothing if it is."""
     (found,) = (one for one in report.layers if one.name == "overflow")
-    return "" if found.verdict is Verdict.PROVED else found.why or str(found.verdict)
+    return "" if found.verdict is LayerVerdict.PROVED else found.why or str(found.verdict)
 
 
 # A mask that is true of the exact number, and of the number that is left in the type may be not.
@@ -46,7 +46,7 @@ CONSTANTS = {
 def test_a_number_that_wraps_is_not_proved(case: str) -> None:
     report = judged("X[i]", *CONSTANTS[case], "tl.store(out + i, x, mask=m)")
     assert TOO_LARGE in overflow(report)
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def of_elements(
     parameters: str = "n",
     mask: str = "i < n",
 ) -> Report:
-    """What is proved of f[i] = X[i]; of an index i that lines compute."""
+    """Return what is proved of f[i] = X[i]; of an index i that lines compute."""
     program = written("Func f; In X; Var i; f[i] = X[i]; f.compile();")
     lines = lines.replace("\n", "\n    ")
     text = ELEMENTS.format(
@@ -166,7 +166,7 @@ PAIRS = "total += tl.load(X + row * stride + j + 1, mask=j + 1 < n, other=0.0)"
 
 
 def of_rows(over: str, rest: str, more: str = "") -> Report:
-    """What is proved of a sum of rows, in a loop."""
+    """Return what is proved of a sum of rows, in a loop."""
     program = written("Func f; In X; Var i; RVar j; f[i] = rsum(X[i, j], j); f.compile();")
     return verify(program, ROWS.format(over=over, rest=rest, more=more))
 
@@ -220,7 +220,7 @@ def k(X, out, sx, so, rows, n, B: tl.constexpr):
 
 
 def copied(at: str, *lines: str) -> Report:
-    """What is proved of a copy whose rows are stored at an offset."""
+    """Return what is proved of a copy whose rows are stored at an offset."""
     program = written("Func f; In X; Var i, j; f[i, j] = X[i, j]; f.compile();")
     return verify(program, COPY.format(at=at, lines="\n    ".join(lines or ("pass",))))
 
@@ -243,7 +243,7 @@ def copied(at: str, *lines: str) -> Report:
 )
 def test_what_is_no_part_of_an_address_may_not_wrap(at: str, lines: tuple[str, ...]) -> None:
     """The reach that is promised bounds what is added up to an address, and nothing else."""
-    assert copied(at, *lines).verdict is not Verdict.PROVED
+    assert copied(at, *lines).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -297,7 +297,7 @@ def of_value(value: str) -> Report:
     ],
 )
 def test_a_product_that_is_a_value_may_not_wrap(value: str) -> None:
-    assert of_value(value).verdict is not Verdict.PROVED
+    assert of_value(value).verdict is not LayerVerdict.PROVED
 
 
 def test_a_product_of_64_bits_is_a_value() -> None:
@@ -351,6 +351,6 @@ def test_a_descriptor_of_such_sizes_is_proved(more: str) -> None:
 @pytest.mark.parametrize("block", [1, 2])
 def test_a_descriptor_has_rows_of_16_bytes(block: int) -> None:
     report = described(", len(j) < 2**31", block=block)
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert "less than 16 bytes" in report.layers[0].why
     assert is_proved(described(", len(j) < 2**31", block=4))

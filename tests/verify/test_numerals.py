@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.algebra.building import applied, literal, rounded
 from dtpoly.verify.algebra.numerals import FARTHEST, LARGEST, brought_to, nearest, options
-from dtpoly.verify.algebra.terms import Apply, Literal
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.algebra.term_building import applied, literal, rounded
+from dtpoly.verify.algebra.terms import AppliedOperation, Literal
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of, written
 
 TORCH = {
@@ -144,7 +144,7 @@ def test_what_a_caller_decides_is_no_leave_for_the_narrowest() -> None:
 def test_a_comparison_that_rounding_decides_is_left() -> None:
     near = rounded("tl.float32", literal(3.00000001), may=True)
     assert options(near) == {str(Fraction(3.00000001)), "3"}
-    assert applied("ne", [near, literal(3)]) == Apply("ne", (near, literal(3)))
+    assert applied("ne", [near, literal(3)]) == AppliedOperation("ne", (near, literal(3)))
     assert applied("ne", [near, literal(4)]) == Literal("True")
     assert applied("lt", [near, literal(3)]) == Literal("False")
 
@@ -157,10 +157,10 @@ def test_what_a_caller_decides_may_be_any_type() -> None:
 @pytest.mark.parametrize("program", ALL)
 def test_as_it_is_emitted_it_is_proved(program: Program) -> None:
     report = verify(program, text_of(program))
-    assert report.verdict is Verdict.PROVED, report.layers
+    assert report.verdict is LayerVerdict.PROVED, report.layers
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]
-    assert verify(program, changed(text_of(program), old, new)).verdict is not Verdict.PROVED
+    assert verify(program, changed(text_of(program), old, new)).verdict is not LayerVerdict.PROVED

@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import COPIES, changed, text_of, written
 
 # The same input, one program of one of them, a number and a size of an axis.
@@ -12,13 +12,22 @@ OTHERS = written(
     "g[] = rmax(A[y, 0], y) + c; h[x] = A[x, 1] * c; f[x] = h[x] + g[];"
     "h.block(x:8); h.tensorize(x:0); h.beside(g); f.compile();"
 )
+# The second one has one program.
+ONE = written(
+    "Func f, g, h; In A; Var x; RVar y;"
+    "g[x] = A[x, 1] * 2.0; h[] = rmax(A[y, 0], y); f[x] = g[x] + h[];"
+    "g.block(x:8); g.tensorize(x:0); h.beside(g); f.compile();"
+)
 FIRST, SECOND = "lines_kernel(", "turned_kernel("
-COUNTS = 'dt_grid("turned", before + after)'
+AFTER, BEFORE = (
+    '"programs": ("cdiv(k, 8)", "cdiv(n, 8)")',
+    '"before": ("cdiv(k, 16)", "cdiv(m, 4)")',
+)
 
 
-@pytest.mark.parametrize("program", [COPIES, OTHERS], ids=["copies", "others"])
+@pytest.mark.parametrize("program", [COPIES, OTHERS, ONE], ids=["copies", "others", "one"])
 def test_it_is_proved(program: Program) -> None:
-    assert verify(program, text_of(program), seconds=60).verdict is Verdict.PROVED
+    assert verify(program, text_of(program), seconds=60).verdict is LayerVerdict.PROVED
 
 
 BODY = text_of(COPIES)[text_of(COPIES).index("    if tl.program_id(0) < before:") :]
@@ -26,7 +35,7 @@ CALL = BODY[: BODY.index("\n\n\n")]
 
 
 def swapped(text: str, one: str, other: str) -> str:
-    """The text with two arguments of its first call in each other's place."""
+    """Return the text with two arguments of its first call in each other's place."""
     return (
         text.replace(f"{one},", "?", 1).replace(f"{other},", f"{one},", 1).replace("?", f"{other},")
     )
@@ -41,14 +50,21 @@ def swapped(text: str, one: str, other: str) -> str:
         ("if tl.program_id(0) < before:", "if tl.program_id(0) < m_size:"),
         ("if tl.program_id(0) < before:", "if tl.num_programs(0) < before:"),
         ("if tl.program_id(0) < before:", "before = 3\n    if tl.program_id(0) < before:"),
-        (COUNTS, COUNTS.replace("before + after", "after + before")),
-        (COUNTS, COUNTS.replace("before + after", "before + after + 1")),
-        (COUNTS, COUNTS.replace("before + after", "before + before")),
-        (COUNTS, COUNTS.replace("before + after", "after")),
-        ("    if before + after:", "    if before:"),
-        ("    if before + after:", "    if after + before:"),
-        ("            before,\n            even", "            after,\n            even"),
-        ("            before,\n            even", "            m_size,\n            even"),
+        (BEFORE, BEFORE.replace("4", "8")),
+        (BEFORE, BEFORE.replace("16", "8")),
+        (BEFORE, '"before": ("cdiv(k, 16)",)'),
+        (BEFORE, '"before": ()'),
+        (f"            {BEFORE},\n", ""),
+        (BEFORE, f'{BEFORE}, "turns": 1'),
+        (AFTER, AFTER.replace("8", "16")),
+        (AFTER, '"programs": ("cdiv(k, 8)",)'),
+        (f"            {AFTER},\n", ""),
+        (
+            f"{AFTER},\n            {BEFORE}",
+            f"{AFTER},\n            {BEFORE}".replace("16", "8").replace("4", "8"),
+        ),
+        ("    before,\n    even", "    even"),
+        ("    before,\n    even", "    before: tl.constexpr,\n    even"),
         ("pid = (tl.program_id(0) - before)", "pid = tl.program_id(0)"),
         ("pid = (tl.program_id(0) - before)", "pid = (tl.program_id(0) - before - 1)"),
         ("pid = (tl.program_id(0) - before)", "pid = (tl.program_id(0) - m_size)"),
@@ -71,4 +87,4 @@ def swapped(text: str, one: str, other: str) -> str:
 def test_mistakes(old: str, new: str) -> None:
     assert old != new
     text = changed(text_of(COPIES), old, new)
-    assert verify(COPIES, text, seconds=60).verdict is not Verdict.PROVED
+    assert verify(COPIES, text, seconds=60).verdict is not LayerVerdict.PROVED

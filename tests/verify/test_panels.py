@@ -1,12 +1,9 @@
-"""Results in panels: proved, and mistakes in the loop over them not."""
-
-import re
+"""Results in panels: proved, and mistakes in what a plan and its kernels do for a panel not."""
 
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.codegen.launcher import ROOM
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of, written
 
 PRODUCT = written(
@@ -23,76 +20,67 @@ OTHERS = written(
     "h.early(); f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16);"
     "f.panels(n:64); f.compile();"
 )
-LOOP = "for panel in range(0, n_size, 32):"
-PART = "n_part = min(32, n_size - panel)"
-B, G, OUT = (
-    "B_part = dt_part(B, 1, panel, n_part)",
-    "g_part = dt_part(g, 0, panel, n_part)",
-    "out_part = dt_part(out, 1, panel, n_part)",
+CUT = '"cut": {"g": 0, "f": 1, "B": 1}'
+PANELS = f'"panels": {{"labels": ("n",), "size": 32, {CUT}}}'
+INDICES = '    "indices": ("m", "n", "k"),\n'
+MEMORY = '"g": {"shape": ("n", "k")'
+SIZES = (
+    '"n_size": "n", "k_size": "k"},\n            "flags": {"even": "n % 16 == 0 and k % 16 == 0"}'
 )
-LAST = "            )\n    return out\n"
-LARGEST = "largest_part = max(m_size, n_part, k_size)"
-PASSED = "                g_part,\n                *g_part.stride()"
-SIZES = "                n_part,\n                k_size,\n                panel"
+BLOCKS = '"programs": ("cdiv(k, 16)", "cdiv(n, 16)")'
+TENSORS = '"tensors": {"B": "k_size n_size", "g": "n_size k_size"}'
 WAIT = "    if early:\n        tl.extra.cuda.gdc_wait()\n"
 LET = "        tl.extra.cuda.gdc_launch_dependents()\n"
 FIRST = "    if early:\n        if panel == 0:\n            tl.extra.cuda.gdc_wait()\n"
 
 
-def with_more(lines: str) -> str:
-    """The end of the function with more lines in it, at the end of the loop or after it."""
-    return LAST.replace(")\n", f")\n{lines}")
-
-
-def verdict(text: str, program: Program = PRODUCT) -> Verdict:
+def verdict(text: str, program: Program = PRODUCT) -> LayerVerdict:
     return verify(program, text, seconds=60).verdict
 
 
 @pytest.mark.parametrize("program", [PRODUCT, OTHERS], ids=["product", "others"])
 def test_it_is_proved(program: Program) -> None:
-    assert verdict(text_of(program), program) is Verdict.PROVED
-
-
-def memory() -> str:
-    """The line that makes memory for the turned side."""
-    (line,) = (one for one in text_of(PRODUCT).splitlines() if one.startswith("    g = "))
-    return f"{line}\n"
+    assert verdict(text_of(program), program) is LayerVerdict.PROVED
 
 
 MISTAKES = [
     # Other panels.
-    (LOOP, LOOP.replace("0,", "32,")),
-    (LOOP, LOOP.replace("32", "64")),
-    (LOOP, LOOP.replace("n_size", "m_size")),
-    (LOOP, LOOP.replace("n_size", "n_size - 1")),
-    (LOOP, LOOP.replace("32", "2097152")),
-    (PART, PART.replace("32", "16")),
-    (PART, PART.replace("32", "33")),
-    (PART, "n_part = 32"),
-    (PART, PART.replace("n_size", "m_size")),
-    (PART, PART.replace(" - panel", "")),
+    (PANELS, PANELS.replace("32", "2097152")),
+    (PANELS, PANELS.replace("32", "0")),
+    (PANELS, PANELS.replace("32", "-32")),
+    (PANELS, PANELS.replace("32", '"32"')),
+    (PANELS, PANELS.replace('"n"', '"m"')),
+    (PANELS, PANELS.replace('"n"', '"n", "k"')),
+    (PANELS, PANELS.replace('"n"', '"n - 1"')),
+    (PANELS, PANELS.replace('("n",)', "()")),
     # Other parts.
-    (B, B.replace("1,", "0,")),
-    (B, B.replace("panel,", "0,")),
-    (B, B.replace("n_part)", "n_size)")),
-    (B, "B_part = B"),
-    (B, B.replace("(B,", "(A,")),
-    (G, "g_part = g"),
-    (G, G.replace("panel,", "n_part,")),
-    (OUT, "out_part = out"),
-    (OUT, OUT.replace("1,", "0,")),
-    (OUT, OUT.replace("(out,", "(B,")),
-    (OUT, f"{OUT}\n        A_part = dt_part(A, 1, panel, n_part)"),
-    (OUT, f"{OUT}\n        m_size = n_part"),
-    (OUT, f"{OUT}\n        n_size = n_part"),
+    (CUT, CUT.replace('"B": 1', '"B": 0')),
+    (CUT, CUT.replace(', "B": 1', "")),
+    (CUT, CUT.replace('"B"', '"A"')),
+    (CUT, CUT.replace('"g": 0', '"g": 1')),
+    (CUT, CUT.replace('"g": 0, ', "")),
+    (CUT, CUT.replace('"f": 1', '"f": 0')),
+    (CUT, CUT.replace('"f": 1, ', "")),
+    (CUT, CUT.replace("}", ', "A": 1}')),
+    (CUT, CUT.replace("}", ', "A": 0}')),
+    (CUT, CUT.replace("}", ', "B": 1}')),
+    (CUT, '"cut": {}'),
+    # Memory and indices of something else than the whole.
+    (MEMORY, MEMORY.replace('"n"', '"min(n, 32)"')),
+    (MEMORY, MEMORY.replace('"n"', '"m"')),
+    (INDICES, INDICES.replace('"n", ', "")),
     # What is given to the kernels.
-    (PASSED, PASSED.replace("g_part", "g")),
-    (SIZES, SIZES.replace("panel", "0").replace("n_part", "panel")),
-    (SIZES, SIZES.replace("n_part", "n_size")),
-    ("dt_blocks(g_part,", "dt_blocks(g,"),
-    ("dt_blocks(out_part,", "dt_blocks(out,"),
-    ("((n_part + 15) // 16)", "((n_size + 15) // 16)"),
+    (SIZES, SIZES.replace('"n_size": "n"', '"n_size": "B.shape[0]"')),
+    (SIZES, SIZES.replace('"n_size": "n"', '"n_size": "32"')),
+    (SIZES, SIZES.replace('"n_size": "n"', '"n_size": "n + 1"')),
+    (SIZES, SIZES.replace("n % 16 == 0 and", "32 % 16 == 0 and")),
+    (TENSORS, TENSORS.replace('"B"', '"A"')),
+    (BLOCKS, BLOCKS.replace('"cdiv(n, 16)"', '"2"')),
+    (BLOCKS, BLOCKS.replace('"cdiv(n, 16)"', '"cdiv(n, 32)"')),
     # Who waits.
+    ('"panel": "first"', '"panel": "last"'),
+    ('"panel": "last"', '"panel": "first"'),
+    ('            "panel": "first",\n', ""),
     (FIRST, ""),
     (FIRST, FIRST.replace("== 0", "!= 0")),
     (FIRST, FIRST.replace("== 0", "== 32")),
@@ -101,22 +89,12 @@ MISTAKES = [
     (f"{WAIT}\n", f"{FIRST}\n"),
     (f"{WAIT}        tl.extra", f"{FIRST}        tl.extra"),
     (f"{WAIT}        tl.extra", "    if early:\n        tl.extra"),
-    # Names that the loop binds again, and that are needed after it or in the next round.
-    (LAST, with_more("        out = out_part\n")),
-    (LAST, with_more("        n_size = n_part\n")),
-    (LAST, with_more("        A = B_part\n")),
-    (LAST, with_more("        g = out\n")),
-    (LAST, with_more("        n_size, A = n_part, B\n")),
-    # What is done or refused after the loop, or returned in it.
-    (LAST, with_more("    if n_size < 32:\n        raise ValueError('x')\n")),
-    (LAST, with_more("    m_size = k_size\n")),
-    (OUT, f"{OUT}\n        if not out_part.numel():\n            return out_part"),
     # No programs that take blocks in turn.
-    ('dt_turns_beside("g", programs, device, 2', 'dt_turns_beside("g", programs, device, 0'),
-    ('dt_turns_sparing("f", programs, device, 1', 'dt_turns_sparing("f", programs, device, 0'),
-    # Memory that one panel has after another one, a second loop, a result too early.
-    ("    return out\n\n\n#", f"    {LOOP}\n        {PART}\n    return out\n\n\n#"),
-    (PART, f"{PART}\n        return out"),
+    ('"turns": 2', '"turns": 0'),
+    ('            "turns": 2,\n', ""),
+    ('            "turns": 1,\n', ""),
+    # Memory that one panel has after another one.
+    (TENSORS, f'{TENSORS}, "scratch": {{"g": {{"shape": ("n", "k"), "dtype": "B"}}}}'),
 ]
 
 
@@ -124,16 +102,29 @@ MISTAKES = [
 @pytest.mark.parametrize(("old", "new"), MISTAKES)
 def test_mistakes(old: str, new: str) -> None:
     assert old != new
-    assert verdict(changed(text_of(PRODUCT), old, new)) is not Verdict.PROVED
+    assert verdict(changed(text_of(PRODUCT), old, new)) is not LayerVerdict.PROVED
+
+
+@pytest.mark.parametrize("size", ["1", "16", "33", "64", "1048576"])
+def test_panels_of_any_size(size: str) -> None:
+    text = changed(text_of(PRODUCT), PANELS, PANELS.replace("32", size))
+    assert verdict(text) is LayerVerdict.PROVED
+
+
+def test_a_kernel_that_ends_a_panel_need_not_say_so() -> None:
+    text = changed(text_of(PRODUCT), '            "panel": "last",\n', "")
+    assert verdict(text) is LayerVerdict.PROVED
 
 
 def test_memory_that_is_made_for_each_panel() -> None:
-    """What a panel before had may be given to it, while that is still read."""
-    text = changed(text_of(PRODUCT), memory(), "")
-    made = memory().strip().replace("n_size", "n_part").replace("g =", "g_part =")
-    assert verdict(changed(text, G, made)) is not Verdict.PROVED
-    both = changed(text_of(PRODUCT), OUT, f"{OUT}\n        {memory().strip()}")
-    assert verdict(both) is not Verdict.PROVED
+    """A panel may get the memory of the panel before, while that is still read."""
+    text = changed(text_of(PRODUCT), f'    "between": {{{MEMORY}', f'    "more": {{{MEMORY}')
+    assert verdict(text) is not LayerVerdict.PROVED
+    start = text.index('    "more"')
+    line = text[start : text.index("\n", start) + 1]
+    scratch = '"scratch": {"g": {"shape": ("n", "k"), "dtype": "B"}}'
+    text = changed(changed(text, line, ""), TENSORS, f"{TENSORS},\n            {scratch}")
+    assert verdict(text) is not LayerVerdict.PROVED
 
 
 def test_the_second_kernel_begins_a_panel() -> None:
@@ -144,77 +135,62 @@ def test_the_second_kernel_begins_a_panel() -> None:
     end = given.index("\n\n\n")
     given = f"{given[:end]}\n{WAIT.rstrip()}{given[end:]}"
     given = given.replace("m_size, n_size, k_size,\n", "m_size, n_size, k_size,\n    panel,\n", 1)
-    launch = given.index("f_launch(")
-    sizes = "                n_part,\n                k_size,\n"
-    given = given[:launch] + given[launch:].replace(sizes, f"{sizes}                panel,\n", 1)
-    assert verdict(text[:second] + given) is not Verdict.PROVED
-    zero = given[:launch] + given[launch:].replace(
-        f"{sizes}                panel,\n", f"{sizes}                0,\n", 1
-    )
-    assert verdict(text[:second] + zero) is Verdict.PROVED  # so it waits in any case
+    assert verdict(text[:second] + changed(given, '"last"', '"first"')) is not LayerVerdict.PROVED
+    sizes = '"k_size": "k"},\n            "descriptors"'
+    for zero, is_so in (
+        ("0", LayerVerdict.PROVED),
+        ("n", LayerVerdict.UNKNOWN),
+        ("32", LayerVerdict.UNKNOWN),
+    ):
+        other = changed(given, sizes, sizes.replace("}", f', "panel": "{zero}"}}'))
+        assert verdict(text[:second] + other) is is_so
+
+
+def in_panels(text: str, cut: str = CUT) -> str:
+    """Return the text, whose launches are done for 32 columns at a time."""
+    panels = PANELS.replace(CUT, cut)
+    return changed(text, INDICES, f"{INDICES}    {panels},\n")
 
 
 @pytest.mark.parametrize(
     ("body", "around_it"),
     [
-        ("f[m, n] = rdot(A[m, k], g[n, k], k) * m;", Verdict.PROVED),
-        ("f[m, n] = rdot(A[m, k], g[n, k], k) * n;", Verdict.UNKNOWN),
-        ("f[m, n] = rdot(A[m, k], g[n, k], k) * len(n);", Verdict.UNKNOWN),
-        ("f[m, n] = rdot(A[m, k], pad(g, 0.0)[n - 1, k], k);", Verdict.UNKNOWN),
+        ("f[m, n] = rdot(A[m, k], g[n, k], k) * m;", LayerVerdict.PROVED),
+        ("f[m, n] = rdot(A[m, k], g[n, k], k) * n;", LayerVerdict.UNKNOWN),
+        ("f[m, n] = rdot(A[m, k], g[n, k], k) * len(n);", LayerVerdict.UNKNOWN),
+        ("f[m, n] = rdot(A[m, k], pad(g, 0.0)[n - 1, k], k);", LayerVerdict.UNKNOWN),
     ],
 )
-def test_a_loop_by_hand_around_launches(body: str, around_it: Verdict) -> None:
-    """Without it all are proved; with it that one which needs no more than the same columns."""
+def test_panels_by_hand(body: str, around_it: LayerVerdict) -> None:
+    """At once all are proved; in panels that one which needs no more than the same columns."""
     program = written(
         f"Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n]; {body}"
         "g.block(n:16, k:16); f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.compile();"
     )
-    assert verdict(text_of(program), program) is Verdict.PROVED
-    assert verdict(in_a_loop(text_of(program)), program) is around_it
+    assert verdict(text_of(program), program) is LayerVerdict.PROVED
+    assert verdict(in_panels(text_of(program)), program) is around_it
 
 
-def in_a_loop(text: str, kernels: int = 2) -> str:
-    """The text with a loop over panels around the launches of so many kernels."""
-    start = text.index("    programs = ")
-    end = text.index("    return out\n", start)
-    if kernels == 1:
-        end = text.index("    programs = ", start + 1)
-    launches = text[start:end]
-    for one in ("n", "g", "B", "out", "largest"):
-        whole = "n_size" if one == "n" else one
-        launches = re.sub(rf"\b{whole}\b(?!\")", f"{one}_part", launches)
-    lines = [f"    {LOOP}", *(f"        {one}" for one in (PART, B, G, OUT, LARGEST))]
-    lines += [f"    {one}" for one in launches.splitlines()]
-    around = text[:start] + "\n".join(lines) + "\n" + text[end:]
-    return changed(around, "\n\n\ndt_floats", f"\n\n\n{ROOM['dt_part']}\n\ndt_floats")
-
-
-def test_launches_after_the_loop() -> None:
-    """Nothing is known of the order of launches then."""
-    program = written(
-        "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
-        "f[m, n] = rdot(A[m, k], g[n, k], k);"
-        "g.block(n:16, k:16); f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.compile();"
-    )
-    assert verdict(in_a_loop(text_of(program)), program) is Verdict.PROVED
-    assert verdict(in_a_loop(text_of(program), 1), program) is Verdict.UNKNOWN
-
-
-@pytest.mark.parametrize("made", ["n_size", "n_size + 0", "B.shape[1]", "max(n_size, n_size)"])
+@pytest.mark.parametrize("made", ["n", "n + 0", "B.shape[1]", "max(n, n)"])
 def test_a_size_by_another_name(made: str) -> None:
-    """In the loop it would stand for that of a part, which it is not."""
-    text = changed(text_of(PRODUCT), f"    {LOOP}", f"    whole = {made}\n    {LOOP}")
-    assert verdict(text) is Verdict.PROVED
-    assert verdict(changed(text, SIZES, SIZES.replace("n_part", "whole"))) is not Verdict.PROVED
+    """All of these are those of the part."""
+    size = SIZES.replace('"n_size": "n"', f'"n_size": "{made}"')
+    assert verdict(changed(text_of(PRODUCT), SIZES, size)) is LayerVerdict.PROVED
 
 
-@pytest.mark.parametrize(("made", "used"), [("{} * {}", "{} // {}"), ("{} + {}", "{} - {}")])
-def test_a_size_in_what_is_computed_of_it(made: str, used: str) -> None:
-    """It may be taken out of that again."""
-    whole = made.format("n_size", "m_size")
-    text = changed(text_of(PRODUCT), f"    {LOOP}", f"    whole = {whole}\n    {LOOP}")
-    again = SIZES.replace("n_part", used.format("whole", "m_size"))
-    assert verdict(changed(text, SIZES, again)) is not Verdict.PROVED
+@pytest.mark.parametrize("indices", ["n * m", "n + m", "2 * n"])
+def test_what_is_looked_at_before_the_panels(indices: str) -> None:
+    """More indices that must fit change nothing."""
+    more = INDICES.replace('"n"', f'"n", "{indices}"')
+    assert verdict(changed(text_of(PRODUCT), INDICES, more)) is LayerVerdict.PROVED
+
+
+def test_a_demand_on_the_whole_size_does_not_hold_of_its_parts() -> None:
+    demand = '"demands": [{"shape": "B", "is": ("k", "n")}'
+    whole = f'{demand}, {{"size": "n", "is": "max(n // 16, 1) * 16", "seen": "x"}}'
+    even = SIZES.replace("n % 16 == 0", "n == n")
+    text = changed(text_of(PRODUCT), demand, whole)
+    assert verdict(changed(text, SIZES, even)) is not LayerVerdict.PROVED
 
 
 def test_two_labels_of_what_is_cut() -> None:
@@ -224,39 +200,33 @@ def test_two_labels_of_what_is_cut() -> None:
         "f[m, n] = rdot(A[m, k], g[n, k], k);"
         "g.block(p:16, k:16); f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.compile();"
     )
-    assert verdict(text_of(program), program) is Verdict.PROVED
-    assert verdict(in_a_loop(text_of(program)), program) is Verdict.UNKNOWN
+    text = text_of(program)
+    assert verdict(text, program) is LayerVerdict.PROVED
+    start = text.index('    "indices"')
+    line = text[start : text.index("\n", start) + 1]
+    for labels in ('("n",)', '("p",)', '("n", "p")'):
+        panels = PANELS.replace('("n",)', labels)
+        assert (
+            verdict(changed(text, line, f"{line}    {panels},\n"), program) is LayerVerdict.UNKNOWN
+        )
 
 
 @pytest.mark.parametrize(
-    ("how", "around_it"),
-    [("f.atomic(k);", Verdict.PROVED), ("", Verdict.UNKNOWN)],
-    ids=["added up in memory", "kept apart"],
+    ("how", "cut", "around_it"),
+    [
+        ("f.atomic(k);", CUT, LayerVerdict.PROVED),
+        ("", CUT, LayerVerdict.UNKNOWN),
+        ("", CUT.replace("}", ', "f_k_partial": 1}'), LayerVerdict.PROVED),
+    ],
+    ids=["added up in memory", "kept apart", "kept apart in parts"],
 )
-def test_sums_in_parts_of_their_rows(how: str, around_it: Verdict) -> None:
-    """Each panel begins its own; memory for those kept apart would be made in each of them."""
+def test_sums_in_parts_of_their_rows(how: str, cut: str, around_it: LayerVerdict) -> None:
+    """Each panel begins its own; those kept apart must not be where other panels have theirs."""
     program = written(
         "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
         "f[m, n] = rdot(A[m, k], g[n, k], k);"
         f"g.block(n:16, k:16); f.block(m:16, n:16, k:16); {how}"
         "f.tensorize(m:0, n:0, k:0); f.compile();"
     )
-    assert verdict(text_of(program), program) is Verdict.PROVED
-    text = in_a_loop(text_of(program))
-    assert verdict(text, program) is around_it
-
-
-def test_sums_that_begin_before_the_panels() -> None:
-    """All at once: right, but not of what one panel does."""
-    program = written(
-        "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
-        "f[m, n] = rdot(A[m, k], g[n, k], k);"
-        "g.block(n:16, k:16); f.block(m:16, n:16, k:16); f.atomic(k);"
-        "f.tensorize(m:0, n:0, k:0); f.compile();"
-    )
-    text = in_a_loop(text_of(program))
-    start = text.index("        f_init_launch(")
-    begun = text[start : text.index("        programs = ", start)]
-    before = begun.replace("n_part", "n_size").replace("_part", "").replace("    " * 2, "    ")
-    moved = changed(changed(text, begun, ""), f"    {LOOP}", f"{before}    {LOOP}")
-    assert verdict(moved, program) is Verdict.UNKNOWN
+    assert verdict(text_of(program), program) is LayerVerdict.PROVED
+    assert verdict(in_panels(text_of(program), cut), program) is around_it

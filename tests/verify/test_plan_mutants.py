@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.plan_mutants import mutants
 from tests.verify.plan_sources import SOURCES, data_for, program_of
 from tests.verify.planned import planned_text, with_data
@@ -26,7 +26,7 @@ NEVER = (
 
 
 def is_never_right(what: str, demands: Sequence[dict[str, Any]]) -> bool:
-    """Whether a mutant lacks a part of the plan, or of a launch, that is needed.
+    """Return whether a mutant lacks a part of the plan, or of a launch, that is needed.
 
     A demand that there is something to reduce is not: the algorithm has no value where it is not.
     """
@@ -48,4 +48,4 @@ def test_mutants_are_understood(name: str) -> None:
         whys = [layer.why for one in report.functions for layer in one.layers]
         assert not any(why.startswith("it is not understood") for why in whys), what
         is_right = not is_never_right(what, demands)
-        assert is_right or report.verdict is not Verdict.PROVED, what
+        assert is_right or report.verdict is not LayerVerdict.PROVED, what

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.plan_sources import SOURCES, data_for, program_of
 from tests.verify.planned import planned_text, with_data
 
@@ -22,18 +22,18 @@ def put(value: Any, path: tuple[Any, ...], new: Any) -> Any:
     return parts if isinstance(value, list) else tuple(parts)
 
 
-def judged(name: str, data: dict[str, Any]) -> tuple[Verdict, str]:
-    """The verdict of a plan, and why it is not proved."""
+def judged(name: str, data: dict[str, Any]) -> tuple[LayerVerdict, str]:
+    """Return the verdict of a plan, and why it is not proved."""
     program = program_of(name)
     text = with_data(planned_text(program), "f", data)
     (function,) = verify(program, text, seconds=60).functions
-    why = next((one.why for one in function.layers if one.verdict is not Verdict.PROVED), "")
+    why = next((one.why for one in function.layers if one.verdict is not LayerVerdict.PROVED), "")
     return function.verdict, why
 
 
 @pytest.mark.parametrize("name", [*SOURCES])
 def test_each_plan_is_proved(name: str) -> None:
-    assert judged(name, data_for(name)) == (Verdict.PROVED, "")
+    assert judged(name, data_for(name)) == (LayerVerdict.PROVED, "")
 
 
 L0, L1 = ("launches", 0), ("launches", 1)
@@ -99,17 +99,40 @@ FORMS: list[tuple[str, tuple[Any, ...], Any, str]] = [
     ("pointwise", ("results", "f", "shape"), ("2 * x", "y"), "a result of another shape"),
     ("pointwise", ("results", "f", "shape"), ("x", "y", "1"), "words for 2 axes of 'f'"),
     ("pointwise", ("results", "f", "pitched"), 1, "is neither True nor False"),
-    ("pointwise", ("results", "g"), {"shape": (), "dtype": "A"}, "several results, or none"),
+    (
+        "pointwise",
+        ("results", "g"),
+        {"shape": (), "dtype": "A"},
+        "the result 'g', which is not the name of a Func",
+    ),
+    ("in_place", ("results", "f", "into"), NOTHING, "the result 'f', which does not go into 'F'"),
+    ("in_place", ("results", "f", "into"), "A", "the result 'f', which does not go into 'F'"),
+    ("in_place", ("results", "f", "into"), "x", "the result 'f', which does not go into 'F'"),
+    ("in_place", ("results", "f", "into"), 1, "'into' is no string"),
+    ("in_place", ("results", "f", "pitched"), True, "the rows of 'f', which are the caller's"),
+    ("in_place", ("results", "f", "shape"), ("x + 1",), "a result of another shape than 'F' has"),
+    ("in_place", ("results", "f", "dtype"), "promoted(A, F)", "that is not like 'F'"),
+    ("in_place", ("between", "g", "into"), "A", "with 'into'"),
+    ("pointwise", ("results", "f", "into"), "A", "the result 'f', which is in place"),
+    ("several", ("results", "u"), NOTHING, "returns (f, t), not (f, t, u)"),
+    ("several", ("results", "t"), NOTHING, "returns (f, u), not (f, t, u)"),
+    ("several", ("results", "f"), NOTHING, "returns (t, u), not (f, t, u)"),
+    ("several", ("results", "u", "dtype"), "f64", "a result of another dtype than 'u' has"),
+    ("several", ("results", "t", "shape"), ("x + 1",), "a result of another shape than 't' has"),
+    ("several", ("results", "t", "shape"), ("x", "y"), "words for 1 axes of 't'"),
     ("pointwise", ("between",), {"A": {"shape": (), "dtype": "A"}}, "two things are called 'A'"),
     ("pointwise", ("panels",), {"labels": (), "size": 32, "cut": {}}, "panels of no label"),
     ("pointwise", ("panels",), {"labels": ("z",), "size": 32, "cut": {}}, "panels of 'z'"),
     ("pointwise", (*L0, "more"), 1, "a launch with 'more'"),
     ("pointwise", (*L0, "kernel"), "g", "'f' is given other kernels than it launches"),
-    ("pointwise", (*L0, "programs"), (), "'programs' of nothing"),
+    ("pointwise", (*L0, "programs"), (), "is not stored"),
     ("pointwise", (*L0, "programs"), "x", "'programs' is no tuple"),
     ("pointwise", (*L0, "programs"), ("x - 5",), "a number of programs that may be negative"),
     ("pointwise", (*L0, "before"), ("x",), "'f_kernel' has no 'even'"),
     ("pointwise", (*L0, "tensors", "A"), "x_size", "words for 1 axes of 'A'"),
+    ("pointwise", (*L0, "tensors", "A"), "x_size even", "'even', which is no size"),
+    ("pointwise", (*L0, "tensors", "A"), "offset y_size", "'offset', which is no size"),
+    ("pointwise", (*L0, "tensors", "A"), "x_size A_ptr", "'A_ptr', which is no size"),
     ("pointwise", (*L0, "tensors", "A"), "x_size z", "'z', which is no size"),
     ("pointwise", (*L0, "tensors", "A"), "x_size  y_size", "for the axes of 'A'"),
     ("pointwise", (*L0, "tensors", "A"), NOTHING, "is not given 'f_stride_1'"),
@@ -128,6 +151,9 @@ FORMS: list[tuple[str, tuple[Any, ...], Any, str]] = [
     ("pointwise", (*L0, "flags", "even"), "x % 4 == 0 or y % 16 == 0", "no comparison"),
     ("pointwise", (*L0, "flags", "more"), "x == 0", "'f_kernel' has no 'more'"),
     ("pointwise", (*L0, "flags", "real"), "x == 0", "is given a constant twice"),
+    ("pointwise", (*L0, "flags", "early"), "x == x", "'early', which the runtime gives"),
+    ("pointwise", (*L0, "flags", "specialized"), "x == x", "which the runtime gives"),
+    ("pointwise", (*L0, "lanes"), {"offset": "lanes(x)"}, "'offset', which the runtime gives"),
     ("pointwise", (*L0, "types"), (), "'f_kernel' is not given 'real'"),
     ("pointwise", (*L0, "types"), ("real", "other"), "the type 'other'"),
     ("pointwise", (*L0, "fours"), (), "'fours' of nothing"),
@@ -153,6 +179,8 @@ FORMS: list[tuple[str, tuple[Any, ...], Any, str]] = [
     ("numbers", ("inputs", "B"), ("float", 1), "'B', which is something else"),
     ("numbers", ("inputs", "s"), "bool", "'s', which is something else"),
     ("numbers", ("inputs", "n"), ("int", 0, 5), "'n', which is something else"),
+    ("numbers", ("inputs", "n"), ("int", -5, -2), "'n', which is something else"),
+    ("numbers", ("inputs", "n"), ("int", -(2**63) - 1, -2), "is no whole number from -"),
     ("numbers", ("inputs", "n"), "int", "is 'int', which no input is"),
     ("numbers", (*L0, "numbers", "n"), "s", "which is a type for Triton"),
     ("numbers", (*L0, "numbers", "n"), "n + 1", "is not the size of a label"),
@@ -190,5 +218,42 @@ FORMS: list[tuple[str, tuple[Any, ...], Any, str]] = [
 @pytest.mark.parametrize(("name", "path", "new", "why"), FORMS)
 def test_it_is_not_proved(name: str, path: tuple[Any, ...], new: Any, why: str) -> None:
     verdict, said = judged(name, put(data_for(name), path, new))
-    assert verdict is not Verdict.PROVED
+    assert verdict is not LayerVerdict.PROVED
     assert why in said
+
+
+def test_results_stand_in_the_order_of_the_file() -> None:
+    data = data_for("several")
+    made = data["results"]
+    swapped = {**data, "results": {one: made[one] for one in ("f", "u", "t")}}
+    why = "a function that returns (f, u, t), not (f, t, u)"
+    assert judged("several", swapped) == (LayerVerdict.UNKNOWN, why)
+
+
+def test_what_is_read_is_not_replaced_before() -> None:
+    data = data_for("in_place")
+    turned = {**data, "launches": [*reversed(data["launches"])]}
+    text = with_data(planned_text(program_of("in_place")), "f", turned)
+    swapped = text.replace("f_plan, g_kernel, f_kernel", "f_plan, f_kernel, g_kernel")
+    assert swapped != text
+    report = verify(program_of("in_place"), swapped, seconds=60)
+    assert report.verdict is not LayerVerdict.PROVED
+    whys = [layer.why for layer in report.functions[0].layers if layer.name == "order"]
+    assert any("loads of 'F' what line" in why for why in whys), whys
+
+
+def test_results_are_not_each_other() -> None:
+    """Both have one shape and one dtype, so that only their values differ."""
+    data = data_for("several")
+    (launch,) = data["launches"]
+    names = {"t": "u", "u": "t"}
+    tensors = {names.get(one, one): words for one, words in launch["tensors"].items()}
+    swapped = {**data, "launches": [{**launch, "tensors": tensors}]}
+    verdict, _ = judged("several", swapped)
+    assert verdict is not LayerVerdict.PROVED
+
+
+def test_several_results_are_not_made_in_panels() -> None:
+    panels = {"labels": ("x",), "size": 32, "cut": {"A": 0, "f": 0, "t": 0, "u": 0}}
+    verdict, why = judged("several", {**data_for("several"), "panels": panels})
+    assert (verdict, why) == (LayerVerdict.UNKNOWN, "panels of several results")

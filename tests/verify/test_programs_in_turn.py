@@ -6,7 +6,7 @@ same program id, and goes on by the same number, leaves elements out: it was pro
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.handwritten import launch
 from tests.verify.texts import written
 
@@ -31,7 +31,7 @@ LAUNCH = "# verify: copy[{grid}](A, f, len(i), len(j), A.stride(0), f.stride(0),
 
 
 def copying(grid: str, first: str, second: str, programs: str = "4", mask: str = "i >= 0") -> str:
-    """The text of a kernel that copies a matrix in two loops."""
+    """Return the text of a kernel that copies a matrix in two loops."""
     body = KERNEL.format(first=first, second=second, mask=mask)
     return HEAD + LAUNCH.format(grid=grid, programs=programs) + body
 
@@ -94,13 +94,13 @@ WRONG = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_each_loop_has_programs_of_its_own(name: str) -> None:
-    assert verify(written(COPY), RIGHT[name]).verdict is Verdict.PROVED
+    assert verify(written(COPY), RIGHT[name]).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_programs_that_are_shared_out_twice_are_not_proved(name: str) -> None:
     program, text = WRONG[name]
-    assert verify(written(program), text).verdict is not Verdict.PROVED
+    assert verify(written(program), text).verdict is not LayerVerdict.PROVED
 
 
 def test_what_is_proved_copies_all() -> None:

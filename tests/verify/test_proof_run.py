@@ -3,15 +3,15 @@
 from itertools import zip_longest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.algebra.limits import limited
+from dtpoly.verify.algebra.proof_limits import limited
 from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.set_table import SetTable
 from dtpoly.verify.algebra.sets import is_empty
-from dtpoly.verify.algebra.table import Table
-from dtpoly.verify.plan.naming import file_of
+from dtpoly.verify.plan.kernel_files import file_of
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.proof.layers import ARGUMENTS
 from dtpoly.verify.proof.obligations import Attempt, attempts, section
-from dtpoly.verify.proof.verify import Function, proof_of
+from dtpoly.verify.proof.verify import FunctionReport, proof_of
 from tests.verify.texts import text_of, written
 
 SECONDS = 60.0
@@ -26,13 +26,13 @@ TILES = written(
 
 
 def read(program: Program) -> Proof:
-    _, proof = proof_of(ProofRun(is_empty), program, file_of(program, text_of(program)), "f")
+    _, proof = proof_of(ProofRun(is_empty), program, file_of(program, text_of(program)), "f", "f")
     return proof
 
 
-def told(function: Function, run: ProofRun) -> dict[str, object]:
-    """What a certificate has of a proof."""
-    table = Table()
+def told(function: FunctionReport, run: ProofRun) -> dict[str, object]:
+    """Return what a certificate has of a proof."""
+    table = SetTable()
     for one in (*run.obligations, *run.inhabited):
         table.add(one.region)
     return section(Attempt(function, run, table))

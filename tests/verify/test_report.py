@@ -2,7 +2,15 @@
 
 import pytest
 
-from dtpoly.verify.proof.report import LAYERS, Function, Layer, Report, Verdict, as_json, from_json
+from dtpoly.verify.proof.report import (
+    LAYERS,
+    FunctionReport,
+    Layer,
+    LayerVerdict,
+    Report,
+    as_json,
+    from_json,
+)
 from dtpoly.verify.proof.verify import verify
 from tests.verify.test_mutants import MUTANTS
 from tests.verify.texts import changed, program_of, text_of
@@ -16,7 +24,7 @@ def test_it_is_read_back(name: str) -> None:
     path, old, new, _ = MUTANTS[name]
     program = program_of(path)
     report = verify(program, changed(text_of(program), old, new))
-    assert report.verdict is Verdict.REFUTED
+    assert report.verdict is LayerVerdict.REFUTED
     assert from_json(as_json(report)) == report
     assert [layer.name for layer in report.functions[0].layers] == list(LAYERS)
 
@@ -24,17 +32,17 @@ def test_it_is_read_back(name: str) -> None:
 @pytest.mark.parametrize(
     ("verdicts", "verdict"),
     [
-        ("", Verdict.UNKNOWN),
-        ("proved", Verdict.PROVED),
-        ("proved tested", Verdict.PROVED),
-        ("tested", Verdict.UNKNOWN),
-        ("proved unknown tested", Verdict.UNKNOWN),
-        ("proved unknown refuted", Verdict.REFUTED),
-        ("proved tested refuted", Verdict.REFUTED),
+        ("", LayerVerdict.UNKNOWN),
+        ("proved", LayerVerdict.PROVED),
+        ("proved tested", LayerVerdict.PROVED),
+        ("tested", LayerVerdict.UNKNOWN),
+        ("proved unknown tested", LayerVerdict.UNKNOWN),
+        ("proved unknown refuted", LayerVerdict.REFUTED),
+        ("proved tested refuted", LayerVerdict.REFUTED),
     ],
 )
-def test_layers_together(verdicts: str, verdict: Verdict) -> None:
-    layers = tuple(Layer("value", Verdict(word)) for word in verdicts.split())
-    function = Function("f", layers, 0.0)
+def test_layers_together(verdicts: str, verdict: LayerVerdict) -> None:
+    layers = tuple(Layer("value", LayerVerdict(word)) for word in verdicts.split())
+    function = FunctionReport("f", layers, 0.0)
     assert function.verdict is verdict
     assert Report((function,)).verdict is verdict

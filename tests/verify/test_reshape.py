@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of, written
 
 # As many lanes along b as along h: nothing but the values tells them apart.
@@ -39,7 +39,7 @@ WHOLE_REDUCED = written(
 def test_is_proved(program: Program) -> None:
     text = text_of(program)
     assert "tl.reshape" in text
-    assert verify(program, text).verdict is Verdict.PROVED
+    assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
 # All of these have the same shapes; what differs is which lane is where.
@@ -82,13 +82,13 @@ WRONG = {
 def test_is_not_proved(change: str) -> None:
     program, old, new = WRONG[change]
     text = changed(text_of(program), old, new)
-    assert verify(program, text).verdict is not Verdict.PROVED
+    assert verify(program, text).verdict is not LayerVerdict.PROVED
 
 
 def test_an_order_is_refuted() -> None:
     program, old, new = WRONG["one side reduced in another order"]
     text = changed(text_of(program), old, new, count=2)
-    assert verify(program, text).verdict is Verdict.REFUTED
+    assert verify(program, text).verdict is LayerVerdict.REFUTED
 
 
 def test_both_sides_in_another_order_are_proved() -> None:
@@ -96,4 +96,4 @@ def test_both_sides_in_another_order_are_proved() -> None:
     for tile, order in (("A", "0, 2, 1"), ("W", "1, 0, 2")):
         old = f"tl.reshape({tile}_tile, "
         text = changed(text, old, f"tl.reshape(tl.permute({tile}_tile, {order}), ", count=2)
-    assert verify(REDUCED, text).verdict is Verdict.PROVED
+    assert verify(REDUCED, text).verdict is LayerVerdict.PROVED

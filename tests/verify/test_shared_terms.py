@@ -4,15 +4,15 @@ from itertools import pairwise
 
 import pytest
 
-from dtpoly.compile import check
+from dtpoly.checking import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 
 
 def nested(operation: str, times: int) -> str:
-    """An operation on what the same operation made, so many times."""
+    """Return an operation on what the same operation made, so many times."""
     value = "A[x]"
     for _ in range(times):
         value = operation.format(value)
@@ -20,7 +20,7 @@ def nested(operation: str, times: int) -> str:
 
 
 def squares(times: int) -> str:
-    """A chain of Funcs each of which reads the one before twice, in one kernel."""
+    """Return a chain of Funcs each of which reads the one before twice, in one kernel."""
     names = [f"f{at}" for at in range(times)]
     chain = [f"{two}[x] = {one}[x] * {one}[x];" for one, two in pairwise(names)]
     fused = [f"{one}.fuse_at({names[-1]}, x);" for one in names[:-1]]
@@ -42,7 +42,7 @@ def test_values_that_share_their_parts_are_proved(text: str) -> None:
     assert checked.verdict is not None, checked.diagnostics
     assert checked.program is not None
     report = verify(checked.program, code_of(checked.verdict.scheduled).text)
-    assert report.verdict is Verdict.PROVED
+    assert report.verdict is LayerVerdict.PROVED
 
 
 def test_a_power_with_another_exponent_is_not_proved() -> None:
@@ -51,4 +51,4 @@ def test_a_power_with_another_exponent_is_not_proved() -> None:
     assert checked.program is not None
     assert other.verdict is not None
     report = verify(checked.program, code_of(other.verdict.scheduled).text, 3.0)
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of
 
 SOFTMAX = load(
@@ -58,7 +58,7 @@ TURN = "y_turn = (y_end - 64) // 128 * 128"
 @pytest.mark.parametrize("program", [SOFTMAX, TWICE, TURNED])
 def test_it_is_proved(program: Program) -> None:
     report = verify(program, text_of(program), seconds=60)
-    assert report.verdict is Verdict.PROVED, report.layers
+    assert report.verdict is LayerVerdict.PROVED, report.layers
 
 
 WRONG: dict[str, tuple[Program, str, str]] = {
@@ -142,15 +142,15 @@ WRONG: dict[str, tuple[Program, str, str]] = {
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]
     report = verify(program, changed(text_of(program), old, new), seconds=60)
-    assert report.verdict is not Verdict.PROVED
+    assert report.verdict is not LayerVerdict.PROVED
     assert "it takes too long" not in {layer.why for layer in report.layers}
 
 
 def shifted_by(line: str) -> str:
-    """The copy with blocks of a row that begin before it, by the shift of some line."""
+    """Return the copy with blocks of a row that begin before it, by the shift of some line."""
     text = changed(text_of(COPY), "y = (y_start +", f"y = (y_start - dt_shift({line}) +")
     text = changed(text, "y_mask = (y < y_size) | even", "y_mask = (0 <= y) & (y < y_size)")
-    text = changed(text, "((y_size + 63) // 64)", "((y_size + 126) // 64)")
+    text = changed(text, '"cdiv(y, 64)"', '"cdiv(y + 63, 64)"')
     softmax = text_of(SOFTMAX)
     begin, end = (
         softmax.index("@triton.jit\ndef dt_shift"),
@@ -161,7 +161,7 @@ def shifted_by(line: str) -> str:
 
 def test_blocks_of_a_row_are_shifted_alike() -> None:
     report = verify(COPY, shifted_by("x_start * A_stride_0, A_stride_1, 64"))
-    assert report.verdict is Verdict.PROVED, report.layers
+    assert report.verdict is LayerVerdict.PROVED, report.layers
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_blocks_of_a_row_are_shifted_alike() -> None:
 )
 def test_lines_that_elements_do_not_tell(line: str, why: str) -> None:
     report = verify(COPY, shifted_by(line))
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert any(why in layer.why for layer in report.layers), report.layers
 
 
@@ -184,5 +184,5 @@ def test_what_depends_on_shifts_is_loaded_again_as_a_func_alone() -> None:
     """As `h` nothing says that it is one; then rows of different shifts would be added up."""
     text = re.sub(r"\bg\b(?![._])", "h", text_of(TWICE))
     report = verify(TWICE, text.replace("*g.stride", "*h.stride"))
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert any("shifted lanes that is loaded again" in layer.why for layer in report.layers)

@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of, written
 
 SUM = written("Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.compile();")
@@ -26,7 +26,7 @@ STORE = "        tl.store(f_ptr + x * f_stride_0, f_acc)\n"
 
 @pytest.mark.parametrize("program", [SUM, MAX, WHERE, TWO, TILES, BLOCKS, SHIFTED])
 def test_without_a_mistake_it_is_proved(program: Program) -> None:
-    assert verify(program, text_of(program)).verdict is Verdict.PROVED
+    assert verify(program, text_of(program)).verdict is LayerVerdict.PROVED
 
 
 # What is done to which text: what is replaced by what.
@@ -93,12 +93,8 @@ WRONG: dict[str, tuple[Program, str, str]] = {
         *(SUM, "f_acc += A_value", "f_acc = (f_acc + A_value).to(tl.float16).to(real)"),
     ),
     "it is computed in the type of the input": (*(SUM, LOAD, LOAD.replace(".to(real)", " * 1.0")),),
-    "the result is of another type": (
-        *(SUM, "dtype=A.dtype, device=device", "dtype=torch.float16, device=device"),
-    ),
-    "what the type of the sum depends on is left out": (
-        *(TILES, "real = dt_real(A.dtype, B.dtype)", "real = dt_real(A.dtype)"),
-    ),
+    "the result is of another type": (*(SUM, '("x",), "dtype": "A"}', '("x",), "dtype": "f16"}'),),
+    "what the type of the sum depends on is left out": (*(TILES, '"real(A, B)"', '"real(A)"'),),
     "the input is overwritten": (
         *(
             SUM,
@@ -113,35 +109,41 @@ WRONG: dict[str, tuple[Program, str, str]] = {
             "x = tl.cast((x_start - 1) // 2 * 0 + x_start, offset)",
         ),
     ),
-    "nothing is stored where an input is empty": (
-        *(SUM, "    if not out.numel():", "    if not A.numel():"),
-    ),
     "nothing is launched where there is nothing to sum": (
+        *(SUM, '"func": "f",', '"func": "f", "programs": ("min(k, 1)",),'),
+    ),
+    "a kernel is not launched": (*(TWO, '"func": "g",', '"func": "g", "programs": ("0",),'),),
+    "another kernel is launched": (
         *(
-            SUM,
-            "    f_launch(\n        (1,),",
-            "    if k_size:\n     f_launch(\n        (1,),",
+            TWO,
+            "dt_function(f_plan, g_kernel, f_kernel)",
+            "dt_function(f_plan, f_kernel, g_kernel)",
         ),
     ),
-    "a kernel is not launched": (
-        *(TWO, "    g_launch(", "    (lambda *a, **k: None) or g_launch("),
+    "a kernel is launched twice": (*(TWO, '"kernel": "f_kernel"', '"kernel": "g_kernel"'),),
+    "something else launches": (
+        *(SUM, "f = dt_function(", "dt_function = print\nf = dt_function("),
     ),
-    "another kernel is launched": (*(TWO, "dt_launcher(f_kernel,", "dt_launcher(g_kernel,"),),
-    "something else launches": (*(SUM, "    f_launch(", "    f_launch = print\n    f_launch("),),
-    "a launcher is told of fewer tensors": (
-        *(TILES, '["x_size", "x_size", "x_size"]', '["x_size", "x_size"]'),
+    "the runtime is told of fewer tensors": (
+        *(TILES, '"A": "x_size", "B": "x_size", ', '"A": "x_size", '),
     ),
-    "a launcher is told of other axes": (
-        *(TILES, '["x_size", "x_size", "x_size"]', '["x_size x_size", "", "x_size"]'),
+    "the runtime is told of other axes": (
+        *(TILES, '"A": "x_size", "B": "x_size"', '"A": "x_size x_size", "B": ""'),
     ),
-    "lanes are left out where a launcher says no more than that a block is not whole": (
+    "lanes are left out where the runtime says no more than that a block is not whole": (
         *(BLOCKS, "(x < x_size) | even", "(x < x_size) & ((x_size % 8 != 0) | even)"),
     ),
-    "another rank is asked for": (SUM, 'dt_check("A", A, 2,', 'dt_check("A", A, 3,'),
-    "no type is asked for": (TILES, '    dt_check("B", B, 1, dt_floats, device)\n', ""),
-    "an input is aliased by a name": (*(TILES, "    real =", "    A = B\n    real ="),),
+    "another rank is asked for": (SUM, '"A": ("float", 2)', '"A": ("float", 3)'),
+    "another type is asked for": (TILES, '"B": ("float", 1)', '"B": ("i32", 1)'),
+    "no type is asked for": (TILES, '"B": ("float", 1)', '"B": "unread"'),
+    "an input is another": (
+        *(TILES, '"A": "x_size", "B": "x_size"', '"B": "x_size", "B": "x_size"'),
+    ),
     "a shape that disagrees is let through": (
-        *(TILES, "    if B.shape", "    if False and B.shape"),
+        *(TILES, '    "demands": [{"shape": "B", "is": ("x",)}],\n', ""),
+    ),
+    "a shape that disagrees otherwise is let through": (
+        *(TILES, '{"shape": "B", "is": ("x",)}', '{"shape": "A", "is": ("x",)}'),
     ),
 }
 
@@ -150,7 +152,7 @@ WRONG: dict[str, tuple[Program, str, str]] = {
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]
-    assert verify(program, changed(text_of(program), old, new)).verdict is not Verdict.PROVED
+    assert verify(program, changed(text_of(program), old, new)).verdict is not LayerVerdict.PROVED
 
 
 # A text that says the same in other words is no mistake.
@@ -187,7 +189,7 @@ ALIKE: dict[str, tuple[Program, str, str]] = {
 def test_other_words_are_proved(name: str) -> None:
     program, old, new = ALIKE[name]
     report = verify(program, changed(text_of(program), old, new))
-    assert report.verdict is Verdict.PROVED, report.layers
+    assert report.verdict is LayerVerdict.PROVED, report.layers
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_other_words_are_proved(name: str) -> None:
     ],
 )
 def test_any_text_has_an_answer(text: str) -> None:
-    assert verify(SUM, text).verdict is Verdict.UNKNOWN
+    assert verify(SUM, text).verdict is LayerVerdict.UNKNOWN
 
 
 def test_a_text_cut_anywhere_has_an_answer() -> None:
@@ -213,10 +215,10 @@ def test_a_text_cut_anywhere_has_an_answer() -> None:
     at = next(i for i, line in enumerate(lines) if line.startswith("def f_kernel"))
     for end in range(at, at + 40):
         cut = "".join(lines[:end] + lines[end + 1 :])
-        assert verify(SUM, cut).verdict in Verdict
+        assert verify(SUM, cut).verdict in LayerVerdict
 
 
 def test_no_time_is_not_proved() -> None:
     report = verify(SUM, text_of(SUM), seconds=0.0)
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert "it takes too long" in {layer.why for layer in report.layers}

@@ -3,7 +3,7 @@
 import pytest
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of, written
 
 MAX = written("Func f; In A: i64; Var x; RVar k; f[x] = rmax(A[x, k], k); f.compile();")
@@ -139,6 +139,7 @@ WIDER_BETWEEN = (
     "g_value = (tl.load(A_ptr + x * A_stride_0).to(tl.int64) "
     "* tl.load(B_ptr + x * B_stride_0).to(tl.int64))"
 )
+NEAR = '"near": ("m",),'
 SUMMED = "tl.cast(x_size, tl.int64) * k.to(tl.int64)"
 
 # What is done to which text: what is replaced by what.
@@ -423,8 +424,8 @@ WRONG: dict[str, tuple[Program, str, str]] = {
             "            " + BEGUN + "\n            best = tl.full",
         ),
     ),
-    "a size just below 32 bits is let through": (*(SPLIT, ", sizes=(m_size,)", ""),),
-    "another size is refused": (*(SPLIT, "sizes=(m_size,)", "sizes=(l_size,)"),),
+    "a size just below 32 bits is let through": (*(SPLIT, NEAR, ""),),
+    "another size is refused": (*(SPLIT, NEAR, NEAR.replace("m", "l")),),
 }
 
 
@@ -436,7 +437,7 @@ ALL = (*dict.fromkeys(program for program, *_ in WRONG.values()), MIXED)
 @pytest.mark.parametrize("program", ALL)
 def test_without_a_mistake_it_is_proved(program: Program) -> None:
     report = verify(program, text_of(program))
-    assert report.verdict is Verdict.PROVED, report.layers
+    assert report.verdict is LayerVerdict.PROVED, report.layers
 
 
 @pytest.mark.sampled
@@ -444,4 +445,4 @@ def test_without_a_mistake_it_is_proved(program: Program) -> None:
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]
     new = new.replace("LEAST", "tl.full((), -2147483648, tl.int32)")
-    assert verify(program, changed(text_of(program), old, new)).verdict is not Verdict.PROVED
+    assert verify(program, changed(text_of(program), old, new)).verdict is not LayerVerdict.PROVED

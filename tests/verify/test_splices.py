@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.splices import is_harmless, spliced
 from tests.verify.texts import text_of, written
 
@@ -36,7 +36,7 @@ def test_what_is_spliced_in_is_refused_or_does_nothing(seed: int) -> None:
         while not is_python(text):
             text, statement = spliced(random, TEXT)
         report = verify(SUMS, text)
-        if report.verdict is Verdict.PROVED:
+        if report.verdict is LayerVerdict.PROVED:
             assert is_harmless(statement), text
         else:
             refused += 1
@@ -44,4 +44,4 @@ def test_what_is_spliced_in_is_refused_or_does_nothing(seed: int) -> None:
 
 
 def test_as_it_is_emitted_it_is_proved() -> None:
-    assert verify(SUMS, TEXT).verdict is Verdict.PROVED
+    assert verify(SUMS, TEXT).verdict is LayerVerdict.PROVED

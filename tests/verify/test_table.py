@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from dtpoly.verify.proof.report import LAYERS, Verdict
+from dtpoly.verify.proof.report import LAYERS, LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.codegen.listings import FILES, KERNELS, NAMES, code, program
 from tests.conftest import Published
 from tests.ring.test_execute import ragged, run
 
 # The worst first.
-ORDER = (Verdict.REFUTED, Verdict.UNKNOWN, Verdict.PROVED)
+ORDER = (LayerVerdict.REFUTED, LayerVerdict.UNKNOWN, LayerVerdict.PROVED)
 
 
 def name_of(path: Path) -> str:
@@ -20,8 +20,8 @@ def name_of(path: Path) -> str:
     return f"examples/{path.stem}" if path.parent.name == "examples" else path.stem
 
 
-def proved(name: str) -> list[Verdict]:
-    """What is known of each layer: of all functions of a file the worst."""
+def proved(name: str) -> list[LayerVerdict]:
+    """Return what is known of each layer: of all functions of a file the worst."""
     found = verify(program(name), code(name).text).layers
     return [
         min((one.verdict for one in found if one.name == layer), key=ORDER.index)
@@ -29,20 +29,20 @@ def proved(name: str) -> list[Verdict]:
     ]
 
 
-def in_ring(name: str) -> Verdict:
-    """What a run in the ring at ragged sizes says."""
+def in_ring(name: str) -> LayerVerdict:
+    """Return what a run in the ring at ragged sizes says."""
     differing = run(name, code(name).text, ragged(name)).differing
-    return Verdict.REFUTED if any(differing.values()) else Verdict.TESTED
+    return LayerVerdict.REFUTED if any(differing.values()) else LayerVerdict.TESTED
 
 
 def table(names: Sequence[str]) -> str:
-    """A line for each file; all of it is proved."""
+    """Return a line for each file; all of it is proved."""
     head = ("of", *LAYERS, "ring")
     lines = [f"| {' | '.join(head)} |\n", f"|{' --- |' * len(head)}\n"]
     for name in names:
         layers, ring = proved(name), in_ring(name)
-        assert set(layers) == {Verdict.PROVED}, name
-        assert ring is Verdict.TESTED, name
+        assert set(layers) == {LayerVerdict.PROVED}, name
+        assert ring is LayerVerdict.TESTED, name
         lines.append(f"| {' | '.join((name_of(FILES[name]), *layers, ring))} |\n")
     return "".join(lines)
 

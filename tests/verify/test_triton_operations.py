@@ -2,8 +2,8 @@
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
-from dtpoly.verify.semantics.operations import BY_NAME
+from dtpoly.verify.proof.verify import LayerVerdict, verify
+from dtpoly.verify.semantics.table_operations import BY_NAME
 from dtpoly.verify.triton.methods import METHODS
 from dtpoly.verify.triton.signatures import Signature
 from dtpoly.verify.triton.triton_operations import OPERATIONS
@@ -14,6 +14,10 @@ ROWS = written(
     "Func f; In A; Var x, y; f[x, y] = exp(A[x, y]); f.block(x:4, y:4);"
     "f.tensorize(x:0, y:0); f.compile();"
 )
+
+
+# Options that are read elsewhere: those of products, and the direction of a scan.
+OTHERWISE = ("input_precision", "out_dtype", "reverse")
 
 
 @pytest.mark.parametrize("word", OPERATIONS)
@@ -34,7 +38,7 @@ def test_each_method_of_a_tensor_is_an_operation() -> None:
 def test_what_may_be_given_by_name_has_a_place_or_words(word: str) -> None:
     signature = OPERATIONS[word].signature
     assert isinstance(signature, Signature)
-    assert set(signature.options) <= {*signature.placed, "input_precision", "out_dtype"}
+    assert set(signature.options) <= {*signature.placed, *OTHERWISE}
     assert set(signature.words).isdisjoint(signature.placed)
 
 
@@ -50,5 +54,5 @@ def test_a_call_that_no_row_allows_is_not_understood(call: str, why: str) -> Non
     text = text_of(ROWS)
     assert "tl.exp(A_tile)" in text
     report = verify(ROWS, changed(text, "tl.exp(A_tile)", call))
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     assert why in report.functions[0].layers[0].why

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.handwritten import launch
 from tests.verify.texts import written
 
@@ -27,14 +27,14 @@ STORE = "tl.store(o + i, x * {times}, mask=i < n)"
 def choosing(
     test: str, passed: str = "True", kind: str = "", yes: str = "2.0", no: str = "3.0"
 ) -> str:
-    """A kernel that stores one of two products."""
+    """Return a kernel that stores one of two products."""
     sides = (STORE.format(times=one) for one in (yes, no))
     body = "    if {}:\n        {}\n    else:\n        {}".format(test, *sides)
     return KERNEL.format(passed=passed, kind=kind, body=body)
 
 
 def setting(body: str, passed: str = "True", kind: str = "") -> str:
-    """A kernel that sets something before it stores `y`."""
+    """Return a kernel that sets something before it stores `y`."""
     return KERNEL.format(
         passed=passed, kind=kind, body=f"{body}\n    tl.store(o + i, y, mask=i < n)"
     )
@@ -69,12 +69,12 @@ RUN = ("the opposite is taken for true", "a sum of bits", "a sum of bits as a nu
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_bit_is_read_as_it_is(name: str) -> None:
-    assert verify(TWICE, RIGHT[name]).verdict is Verdict.PROVED
+    assert verify(TWICE, RIGHT[name]).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_bit_is_no_constant(name: str) -> None:
-    assert verify(TWICE, WRONG[name]).verdict is not Verdict.PROVED
+    assert verify(TWICE, WRONG[name]).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", ["the opposite", "the opposite in a mask"])

@@ -17,6 +17,12 @@ WRONG = [
     *(("dt_tanh(x)", "tanh(X[i])", one) for one in ("f16", "bf16", "i32")),
     *(("dt_sqrt_rn(x)", "sqrt_rn(X[i])", one) for one in ("f16", "bf16", "i32")),
     *(("dt_div_rn(x, x)", "div_rn(X[i], X[i])", one) for one in ("f16", "i32")),
+    *(("dt_round(x)", "round(X[i])", one) for one in ("f16", "bf16", "i32")),
+    *(("dt_trunc(x)", "trunc(X[i])", one) for one in ("f16", "bf16", "i32")),
+    *(("dt_quotient(x, x)", "cast(X[i], i32) // 3", one) for one in ("f32", "f16")),
+    ("dt_quotient(x.to(tl.uint32), x.to(tl.uint32))", "X[i] // X[i]", "i32"),
+    ("dt_shl(x, x.to(tl.int64))", "X[i] << X[i]", "i32"),
+    ("dt_shr(x.to(tl.uint16), x.to(tl.uint16))", "X[i] >> X[i]", "i16"),
     ("dt_div_rn(x, 2.0)", "div_rn(X[i], 2.0)", "f32"),
     ("dt_clamp_whole(x, x, x.to(tl.int64))", "clamp(X[i], X[i], X[i])", "i32"),
 ]
@@ -28,6 +34,11 @@ RIGHT = [
     *(("dt_tanh(x)", "tanh(X[i])", one) for one in ("f32", "f64")),
     ("dt_div_rn(x, x)", "div_rn(X[i], X[i])", "f32"),
     ("dt_mod_whole(x, x)", "X[i] % X[i]", "i32"),
+    *(("dt_round(x)", "round(X[i])", one) for one in ("f32", "f64")),
+    *(("dt_trunc(x)", "trunc(X[i])", one) for one in ("f32", "f64")),
+    *(("dt_quotient(x, x)", "X[i] // X[i]", one) for one in ("i64", "i32", "i16", "i8", "u8")),
+    *(("dt_shl(x, x)", "X[i] << X[i]", one) for one in ("i64", "i32", "i16", "i8", "u8")),
+    *(("dt_shr(x, x)", "X[i] >> X[i]", one) for one in ("i64", "i32", "i16", "i8", "u8")),
 ]
 
 

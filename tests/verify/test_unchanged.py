@@ -1,10 +1,10 @@
-"""Rows that begin at multiples of four numbers, and calls that do again what one before did."""
+"""Rows that begin at multiples of four numbers."""
 
 import pytest
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import changed, text_of
 
 PRODUCT = load(
@@ -15,12 +15,11 @@ PRODUCT = load(
     )
 )
 A, K = "        A_stride_0 = A_stride_0 // 4 * 4\n", "        k_size = k_size // 4 * 4\n"
-AGAIN = "\n\nf = dt_again(f)\n"
-SLOW = "    if dt_interpreted or not dt_is_direct():\n        return function\n"
+FOURS = '"fours": ("A.stride(0)", "B.stride(0)", "f.stride(0)", "k", "n")'
 
 
 def test_it_is_proved() -> None:
-    assert verify(PRODUCT, text_of(PRODUCT), seconds=60).verdict is Verdict.PROVED
+    assert verify(PRODUCT, text_of(PRODUCT), seconds=60).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
@@ -35,52 +34,26 @@ def test_it_is_proved() -> None:
         (K, K.replace("k_size", "m_size")),
         (K, f"{K}        k_size = k_size - 1\n"),
         (K, f"{K}    else:\n        k_size = k_size - 1\n"),
-        ("k_size % 4 == 0", "k_size % 2 == 0"),
-        ("A.stride(0) % 4 == 0", "A.stride(1) % 4 == 0"),
-        ("            and k_size % 4 == 0", ""),
-        ("fours=A.stride(0) % 4 == 0\n            and ", "fours="),
-        ("name: is_four if", "name: True if"),
+        (FOURS, FOURS.replace('"k"', '"2 * k"')),
+        (FOURS, FOURS.replace('"k"', '"k + 1"')),
+        (FOURS, FOURS.replace(', "k"', "")),
+        (FOURS, FOURS.replace('"A.stride(0)", ', "")),
+        (FOURS, FOURS.replace("A.stride(0)", "A.stride(1)")),
+        (FOURS, '"fours": ()'),
+        (FOURS, '"fours": ("0",)'),
     ],
 )
 def test_what_may_be_no_multiple_is_not_rounded(old: str, new: str) -> None:
     text = changed(text_of(PRODUCT), old, new)
-    assert verify(PRODUCT, text, seconds=60).verdict is not Verdict.PROVED
-
-
-@pytest.mark.parametrize(("number", "verdict"), [(1, Verdict.PROVED), (2, Verdict.REFUTED)])
-def test_a_number_of_that_name_is_a_number(number: int, verdict: Verdict) -> None:
-    """It is not the truth that it is not 0."""
-    text = text_of(PRODUCT)
-    first = text.index("            fours=A.stride(0)")
-    last = text.index("            offset=", first)
-    text = f"{text[:first]}            fours={number},\n{text[last:]}"
-    text = changed(text, "if fours:", "if fours > 2:")
-    text = changed(text, "m_start = pid * 16", "m_start = pid * 16 * fours")
-    assert verify(PRODUCT, text, seconds=60).verdict is verdict
+    assert verify(PRODUCT, text, seconds=60).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (AGAIN, f"{AGAIN}{AGAIN}"),
-        (AGAIN, "\n\nf = dt_again(f_like)\n"),
-        (AGAIN, "\n\nf = dt_again(dt_again(f))\n"),
-        (AGAIN, "\n\nf_like = f = dt_again(f)\n"),
-        (SLOW, ""),
-        ("dt_seen = threading.local()", "dt_seen = threading.Thread()"),
-        ("import threading\n", "import threading.local\n"),
-        ("address & 15\n", "address & 7\n"),
-        (
-            '        f_launch(\n            dt_grid("f", programs),',
-            "        f_kernel[(programs,)](",
-        ),
-    ],
+    "given", ['"flags": {"fours": "m == m", ', '"lanes": {"fours": "lanes(k)"}, "flags": {']
 )
-def test_another_repetition_is_not_proved(old: str, new: str) -> None:
-    text = changed(text_of(PRODUCT), old, new)
-    assert verify(PRODUCT, text, seconds=60).verdict is not Verdict.PROVED
-
-
-def test_without_repetition_it_is_proved() -> None:
-    text = changed(text_of(PRODUCT), AGAIN, "\n")
-    assert verify(PRODUCT, text, seconds=60).verdict is Verdict.PROVED
+def test_nothing_else_is_given_by_that_name(given: str) -> None:
+    """The runtime tells by it what may be passed as False for itself."""
+    text = changed(text_of(PRODUCT), f"            {FOURS},\n", "")
+    text = changed(text, '"flags": {', given)
+    (function,) = verify(PRODUCT, text, seconds=60).functions
+    assert "'fours', which the runtime gives" in function.layers[0].why

@@ -11,7 +11,7 @@ from dtpoly.verification import verified
 from dtpoly.verify.checker import check_certificate
 from dtpoly.verify.proof.certificate import certificate
 from dtpoly.verify.proof.report import Report
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.texts import ROOT, changed, program_of, text_of, written
 
 SOFTMAX = program_of(ROOT / "examples/softmax.dt")
@@ -24,18 +24,18 @@ CUT = written(
 )
 REST = "    if not even and y_size % 512 != 0:\n"
 SCALED = written("Func f; In A; SIn s; Var x; f[x] = A[x] * s; f.block(x:64); f.compile();")
-IMPORT = "import triton.language as tl\n"
+IMPORT = "import triton.tools.tensor_descriptor\n"
 
 
 def why(report: Report) -> str:
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     return report.layers[0].why
 
 
 def test_a_backslash_that_cuts_a_kernel_is_refused() -> None:
     """Python goes on in the next line; Triton under Python 3.11 finds the kernel's end there."""
     text = text_of(CUT)
-    assert verify(CUT, text).verdict is Verdict.PROVED
+    assert verify(CUT, text).verdict is LayerVerdict.PROVED
     head, _, tail = text.rpartition(REST)
     cut = f"{head}\\\n{REST}{tail}"
     compile(cut, "cut", "exec")
@@ -45,7 +45,7 @@ def test_a_backslash_that_cuts_a_kernel_is_refused() -> None:
 @pytest.mark.parametrize("value", ['{"float": bool}', "__builtins__", "{}"])
 def test_other_builtins_are_refused(value: str) -> None:
     text = text_of(SCALED)
-    assert verify(SCALED, text).verdict is Verdict.PROVED
+    assert verify(SCALED, text).verdict is LayerVerdict.PROVED
     other = changed(text, IMPORT, f"{IMPORT}\n\n__builtins__ = {value}\n")
     assert "'__builtins__'" in why(verify(SCALED, other))
 
@@ -91,5 +91,5 @@ def test_nothing_hides_in_the_header(line: str) -> None:
     """The lines that say what was proved are left out when it is proved again."""
     text = text_of(SOFTMAX)
     proved = verified(SOFTMAX, f"{HEADER}# Verdict: PROVED stores.\n{text}")
-    assert proved.verdict is Verdict.PROVED
-    assert verified(SOFTMAX, f"{HEADER}{line}{text}").verdict is Verdict.UNKNOWN
+    assert proved.verdict is LayerVerdict.PROVED
+    assert verified(SOFTMAX, f"{HEADER}{line}{text}").verdict is LayerVerdict.UNKNOWN

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.triton.unit.depth import check_depth
 from dtpoly.verify.triton.unit.unit import read_unit
 

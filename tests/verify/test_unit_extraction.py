@@ -1,4 +1,4 @@
-"""Where a kernel ends is found as Python's `inspect` finds it, for Triton."""
+"""Tests that the verifier finds the end of a kernel as Python's `inspect` does for Triton."""
 
 import ast
 import inspect

@@ -1,4 +1,4 @@
-"""Files that change what words mean, for a kernel, for a launcher or while they are loaded."""
+"""Files that change what words mean, for a kernel, for a plan or while they are loaded."""
 
 import sys
 
@@ -7,13 +7,15 @@ import pytest
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
-from dtpoly.verify.proof.verify import Verdict, verify
+from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.handwritten import algorithm
 from tests.verify.handwritten import text as hand_written
-from tests.verify.texts import changed, text_of, written
+from tests.verify.planned import planned_text
+from tests.verify.texts import changed, written
 
 SCALED = written("Func f; In A; SIn s; Var x; f[x] = A[x] * s; f.block(x:64); f.compile();")
-TEXT = text_of(SCALED)
+TEXT = planned_text(SCALED)
+END = "\n\n\nf_plan = {"
 IMPORT = "import triton.language as tl\n"
 
 # What stands below the imports.
@@ -65,7 +67,7 @@ MODULE: dict[str, str] = {
     "an import of a part": "from builtins import bool as float",
     "an import of all": "from math import *",
     "no builtin any more": "del float",
-    "a launcher": "float = dt_launcher(f_kernel, [])",
+    "a function of a plan": "float = dt_function(f_plan, f_kernel)",
     # Modules.
     "another module": "import math as tl",
     "a module of a module": "import torch.nn as torch",
@@ -106,19 +108,17 @@ MODULE: dict[str, str] = {
     "an imaginary number": "other = 1j",
     "a number that stands alone": "1",
     # Names of the file.
-    "a helper": "dt_real = max",
-    "a helper twice": "def dt_real(*dtypes):\n    return tl.float16",
-    "the launcher": "f_launch = print",
-    "the operator": "f_operator = print",
+    "the runtime": "dt_function = max",
+    "the runtime twice": "def dt_function(*dtypes):\n    return tl.float16",
+    "a part of the runtime": "from dtpoly.carried.launches import dt_launches",
+    "the plan": "f_plan = print",
+    "a part of the plan": "f_plan['sizes'] = {}",
+    "a plan of nothing": "other_plan = {}",
     "the function": "f = print",
-    "the function again": "f = dt_again(f)",
-    "another function again": "f_like = dt_again(f_like)",
-    "an operator once more": "other = dt_operator('f', f, f_like, 'Tensor A')",
-    "another function for an operator": "other = dt_operator('f', f_like, f_like, 'Tensor A')",
-    "an operator with a kind": "other = dt_operator('f', f, f_like, 'Tensor A', '_tensors')",
-    "an operator that is no text": "other = dt_operator(f, f, f_like, 'Tensor A')",
-    "an operator of a kernel": "other = dt_operator('g', f_kernel, f_like, 'Tensor A')",
-    "a launcher of a function": "other = dt_launcher(f, [])",
+    "the function again": "f = dt_function(f_plan, f_kernel)",
+    "another function of the plan": "other = dt_function(f_plan, f_kernel)",
+    "a function of no kernel": "other = dt_function(f_plan, f)",
+    "a function of what is made": "other = dt_function(dict(), f_kernel)",
     "what the interpreter adds": "interpreter_semantic = 1",
     "what the interpreter compares with": "def _InterpreterComparison(*a):\n    return a",
 }
@@ -130,9 +130,8 @@ FUNCTION: dict[str, str] = {
     "an import": "import math",
     "an import of a module again": "import math as tl",
     "a builtin": "float = bool",
-    "a helper": "dt_real = max",
+    "the runtime": "dt_function = max",
     "a module": "tl = torch",
-    "the operator": "f_operator = 1",
     "a builtin in a comprehension": "return [max for max in (1, 2)]",
     "a builtin in a generator": "return list(max for max in (1, 2))",
     "a builtin in a mapping": "return {max: 1 for max in (1, 2)}",
@@ -185,7 +184,7 @@ KERNEL: dict[str, str] = {
     "a builtin in a loop": "for range in range(3):\n        pass",
     "a module": "tl = 1",
     "a kernel": "f_kernel = 1",
-    "a launcher": "f_launch = 1",
+    "the runtime": "dt_function = 1",
     "what the interpreter adds": "interpreter_semantic = 1",
     "a dunder": "__builtins__ = 1",
     "a global": "global f_kernel",
@@ -201,8 +200,8 @@ KERNEL: dict[str, str] = {
     "a set": "{1}",
     "a comprehension": "[one for one in (1, 2)]",
     "a starred value": "(*x,)",
-    "a function of Python": "f_like(A_ptr, s)",
-    "a constant of the file": "dt_floats",
+    "a function of Python": "f(A_ptr, s)",
+    "a plan": "f_plan",
     "a builtin that is not read": "print(x)",
     "what has no name here": "other + 1",
     "something that is tried": "try:\n        pass\n    finally:\n        pass",
@@ -222,13 +221,6 @@ KERNEL: dict[str, str] = {
     "a branch that is not taken": "if False:\n        tl.device_print('one')",
 }
 PARAMETERS: dict[str, tuple[str, str]] = {
-    "as many as there are": ("def f(A, s, *, out=None)", "def f(A, s, *more, out=None)"),
-    "by any name": ("def f(A, s, *, out=None)", "def f(A, s, *, out=None, **more)"),
-    "without names": ("def f(A, s, *, out=None)", "def f(A, s, /, *, out=None)"),
-    "another default": ("def f(A, s, *, out=None)", "def f(A, s, *, out=dt_floats)"),
-    "one like a builtin": ("def f_like(A, s)", "def f_like(A, s, max=1)"),
-    "one like a helper": ("def f_like(A, s)", "def f_like(A, s, dt_real=1)"),
-    "one like a dunder": ("def f_like(A, s)", "def f_like(A, s, __class__=1)"),
     "of the kernel as many": ("    x_size,\n", "    x_size, *more,\n"),
     "of the kernel by name": ("    x_size,\n", "    x_size, *,\n"),
     "of the kernel one like Triton": ("    x_size,\n", "    x_size, tl,\n"),
@@ -241,6 +233,16 @@ PARAMETERS: dict[str, tuple[str, str]] = {
     ),
     "of the kernel a result": ("):  # fmt: skip", ") -> exec('1'):  # fmt: skip"),
 }
+SIGNATURES: dict[str, str] = {
+    "as many as there are": "A, *more, out=None",
+    "by any name": "A, *, out=None, **more",
+    "without names": "A, /, *, out=None",
+    "another default": "A, *, out=dt_function",
+    "a default of what is known": "A, *, out=f",
+    "one like a builtin": "A, max=1",
+    "one like the runtime": "A, dt_function=1",
+    "one like a dunder": "A, __class__=1",
+}
 SYNTAX_OF_312 = {"type float = bool", "type other = int", "def other[float](a):\n    pass"}
 
 
@@ -248,12 +250,12 @@ def refused(text: str) -> bool:
     """True if the whole file is refused, before anything in it is proved."""
     compile(text, "hostile", "exec")
     report = verify(SCALED, text)
-    assert report.verdict is Verdict.UNKNOWN, report
+    assert report.verdict is LayerVerdict.UNKNOWN, report
     return [one.name for one in report.functions] == [""] and bool(report.layers[0].why)
 
 
 def test_as_it_is_emitted_it_is_proved() -> None:
-    assert verify(SCALED, TEXT).verdict is Verdict.PROVED
+    assert verify(SCALED, TEXT).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", ["dt_foo", "test", "given", "exit", "one", "name"])
@@ -269,7 +271,7 @@ def test_other_names_of_programs_are_as_good(text: str, name: str) -> None:
     program = written(text.replace("{}", name))
     sizes = dict.fromkeys((label.name for label in program.labels), 3)
     made = code_of(judge(program, DIRECTIVES).scheduled, "", sizes).text
-    assert verify(program, made).verdict is Verdict.PROVED, made
+    assert verify(program, made).verdict is LayerVerdict.PROVED, made
 
 
 @pytest.mark.sampled
@@ -298,12 +300,18 @@ def test_nothing_else_stands_in_a_function(name: str) -> None:
 
 @pytest.mark.parametrize("name", KERNEL)
 def test_nothing_else_stands_in_a_kernel(name: str) -> None:
-    assert refused(changed(TEXT, "\n\n\ndef f_like", f"\n    {KERNEL[name]}\n\n\ndef f_like"))
+    assert refused(changed(TEXT, END, f"\n    {KERNEL[name]}{END}"))
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_parameters_are_plain(name: str) -> None:
     assert refused(changed(TEXT, *PARAMETERS[name]))
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_parameters_of_functions_of_python_are_plain(name: str) -> None:
+    other = f"def other({SIGNATURES[name]}):\n    return A\n"
+    assert refused(f"{TEXT}\n\n{other}")
 
 
 @pytest.mark.parametrize("text", sorted(SYNTAX_OF_312))
@@ -329,12 +337,12 @@ MAIN: dict[str, tuple[str, str]] = {
 
 @pytest.mark.parametrize("name", MAIN)
 def test_what_a_file_does_if_it_is_run(name: str) -> None:
-    assert verify(SCALED, TESTED).verdict is Verdict.PROVED
+    assert verify(SCALED, TESTED).verdict is LayerVerdict.PROVED
     assert refused(changed(TESTED, *MAIN[name]))
 
 
 def test_functions_of_a_hand_written_file_are_told() -> None:
-    """What launches its kernels is said by its lines; nobody looks at what else does."""
+    """Its lines say how its kernels are launched; other code that launches them is not read."""
     launcher = (
         "def launched(x, y):\n"
         "    n = x.numel()\n"
@@ -345,20 +353,7 @@ def test_functions_of_a_hand_written_file_are_told() -> None:
     )
     text = f"import torch\n{hand_written('add')}\n\n{launcher}"
     report = verify(algorithm("add"), text)
-    assert report.verdict is Verdict.PROVED, report
+    assert report.verdict is LayerVerdict.PROVED, report
     assert any("not read" in one and "launched" in one for one in report.functions[0].assumed)
     wrong = changed(text, "return total", "tl.load = tl.store")
-    assert verify(algorithm("add"), wrong).verdict is Verdict.UNKNOWN
-
-
-def test_a_launcher_is_told_its_constants_in_one_order() -> None:
-    """It knows a call that it saw before by the values of constants, and not by their names."""
-    start = TEXT.index("        f_launch(\n")
-    end = TEXT.index("        )\n", start) + len("        )\n")
-    launch = TEXT[start:end]
-    line = "            real=real,\n"
-    other = changed(launch, line, "")[: -len("        )\n")] + f"{line}        )\n"
-    assert refused(f"{TEXT[:end]}{other}{TEXT[end:]}")
-    # What is launched twice in one way is stored twice, and another finding.
-    (function,) = verify(SCALED, f"{TEXT[:end]}{launch}{TEXT[end:]}").functions
-    assert function.name == "f"
+    assert verify(algorithm("add"), wrong).verdict is LayerVerdict.UNKNOWN

@@ -8,8 +8,9 @@ import time
 
 import pytest
 
-from dtpoly.verify.proof.verify import Verdict, verify
-from tests.verify.texts import changed, text_of, written
+from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.verify.planned import planned_text
+from tests.verify.texts import changed, written
 
 CUT = written(
     "Func softmax, total; In A; Var x; RVar y; total[x] = rsum(exp(A[x, y]), y);"
@@ -17,13 +18,15 @@ CUT = written(
     "softmax.block(x:4); softmax.tensorize(x:0, y:512); total.fuse_at(softmax, x);"
     "softmax.compile();"
 )
-TEXT = text_of(CUT)
+TEXT = planned_text(CUT)
 IMPORT = "import triton.language as tl\n"
 JIT = "@triton.jit\ndef softmax_kernel(\n"
 FIRST = "    if fours:\n"  # the first statement of the kernel
 REST = "    if not even and y_size % 512 != 0:\n"
 PID = "    pid = tl.program_id(0).to(offset)\n"
-KERNEL = TEXT[TEXT.index(JIT) : TEXT.index("\n\n\ndef softmax_like")]
+END = "\n\n\nsoftmax_plan = {"
+MADE = "\n\n\nsoftmax = dt_function("
+KERNEL = TEXT[TEXT.index(JIT) : TEXT.index(END)]
 SHORT = KERNEL[: KERNEL.rindex(REST)]  # without the last rows' rest
 HEAD = KERNEL[: KERNEL.index(FIRST)]
 
@@ -90,12 +93,12 @@ WRONG: dict[str, tuple[str, str]] = {
     "a lambda for a decorator": (JIT, f"@(lambda f: f)\n{JIT}"),
     "two kernels of one name": (JIT, f"{SHORT}\n\n{JIT}"),
     "another kernel of that name below": (
-        "\n\n\ndef softmax_like",
-        f"\n\n\n{SHORT}\n\ndef softmax_like",
+        END,
+        f"\n\n\n{SHORT}{END}",
     ),
     "a function of that name below": (
-        "# What the",
-        "def softmax_kernel(*a):\n    pass\n\n\n# What the",
+        MADE,
+        f"\n\n\ndef softmax_kernel(*a):\n    pass{MADE}",
     ),
     "a kernel under a condition": (KERNEL, f"if True:\n{indented(KERNEL, '    ')}"),
     "a kernel in a class": (KERNEL, f"class softmax_kernel:\n{indented(KERNEL, '    ')}"),
@@ -116,22 +119,22 @@ WRONG: dict[str, tuple[str, str]] = {
     "a string with letters in braces": (FIRST, f'    f"{{x_size}}"\n{FIRST}'),
     "bytes": (FIRST, f'    b"one"\n{FIRST}'),
     "a string with a kind": (FIRST, f'    u"one"\n{FIRST}'),
-    "an encoding": ("import hashlib", "# coding: utf-7\nimport hashlib"),
+    "an encoding": ("import triton\n", "# coding: utf-7\nimport triton\n"),
     "an encoding of editors": (
-        "import hashlib",
-        "# vim: set fileencoding=latin-1 :\nimport hashlib",
+        "import triton\n",
+        "# vim: set fileencoding=latin-1 :\nimport triton\n",
     ),
-    "an encoding in the second line": ("import hashlib", "\n# coding=cp1252\nimport hashlib"),
+    "an encoding in the second line": ("import triton\n", "\n# coding=cp1252\nimport triton\n"),
     "a launch by other lines": (
-        "import hashlib",
-        "# verify: softmax_kernel[(1,)](softmax)\nimport hashlib",
+        "import triton\n",
+        "# verify: softmax_kernel[(1,)](softmax)\nimport triton\n",
     ),
 }
 # The same must be read where nothing but comments and blanks is another.
 RIGHT: dict[str, tuple[str, str]] = {
     "a comment in column 0": (REST, f"# one\n{REST}"),
     "a comment that is not set in as far": (REST, f"  # one\n{REST}"),
-    "a comment below": ("\n\n\ndef softmax_like", "\n    # one\n\n\ndef softmax_like"),
+    "a comment below": (END, f"\n    # one{END}"),
     "a comment that looks like a definition": (REST, f"    # def f(x):\n{REST}"),
     "letters in a comment": (FIRST, f"    # größer als ∅\n{FIRST}"),
     "blank lines": (REST, f"\n\n      \n{REST}"),
@@ -140,7 +143,7 @@ RIGHT: dict[str, tuple[str, str]] = {
     "a string that stands alone": (PID, f'{PID}    "one"\n'),
     "brackets over lines": ("pid * 4\n", "(\npid\n    * 4\n)\n"),
     "a comment above the decorator": (JIT, f"# one\n{JIT}"),
-    "a statement behind another": ("\n\n\ndef softmax_like", "; pass\n\n\ndef softmax_like"),
+    "a statement behind another": (END, f"; pass{END}"),
     "more spaces": ("pid * 4\n", "pid  *  4\n"),
 }
 
@@ -149,7 +152,7 @@ RIGHT: dict[str, tuple[str, str]] = {
 def test_it_is_not_read(name: str) -> None:
     old, new = WRONG[name]
     report = verify(CUT, changed(TEXT, old, new, -1 if old == IMPORT else 1))
-    assert report.verdict is Verdict.UNKNOWN
+    assert report.verdict is LayerVerdict.UNKNOWN
     # The whole file is refused, before anything in it is proved.
     assert [one.name for one in report.functions] == [""], report
 
@@ -157,7 +160,7 @@ def test_it_is_not_read(name: str) -> None:
 @pytest.mark.parametrize("name", RIGHT)
 def test_it_is_still_proved(name: str) -> None:
     report = verify(CUT, changed(TEXT, *RIGHT[name]))
-    assert report.verdict is Verdict.PROVED, report
+    assert report.verdict is LayerVerdict.PROVED, report
 
 
 NESTED = {
@@ -169,18 +172,18 @@ NESTED = {
 }
 
 
-@pytest.mark.parametrize("place", ["\n\n\ndef softmax_like", "\n\n# What the"])
+@pytest.mark.parametrize("place", [END, MADE])
 @pytest.mark.parametrize("name", NESTED)
 def test_what_is_nested_deeply_ends(name: str, place: str) -> None:
     """It is refused, or read; no text ends in an error of Python's."""
-    by = "    " if "like" in place else ""
+    by = "    " if place == END else ""
     report = verify(CUT, changed(TEXT, place, f"\n{by}{NESTED[name]}{place}"))
-    assert report.verdict is Verdict.PROVED or report.layers[0].why
+    assert report.verdict is LayerVerdict.PROVED or report.layers[0].why
 
 
 def test_many_kernels_are_read_soon() -> None:
     """The time to find the end of each does not grow with what stands below."""
     more = "".join(f"\n\n@triton.jit\ndef other_{at}(x):\n    return x\n" for at in range(400))
     began = time.monotonic()
-    assert verify(CUT, f"{TEXT}{more}").verdict is Verdict.PROVED
+    assert verify(CUT, f"{TEXT}{more}").verdict is LayerVerdict.PROVED
     assert time.monotonic() - began < 60

@@ -5,7 +5,7 @@ import pytest
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.handwritten import algorithm, text
 
@@ -24,12 +24,12 @@ def told(name: str, kernel: str) -> Diagnostic:
     return found
 
 
-def verdict(name: str, kernel: str) -> Verdict:
+def verdict(name: str, kernel: str) -> LayerVerdict:
     return verify(algorithm(name), kernel).verdict
 
 
 def promised(kernel: str, hint: str) -> str:
-    """The file with the line that the hint ends with."""
+    """Return the file with the line that the hint ends with."""
     _, mark, promise = hint.partition("# assume: ")
     assert mark, hint
     return kernel.replace("\n\n\n@triton.jit", f"\n# assume: {promise}\n\n\n@triton.jit")
@@ -45,16 +45,16 @@ def test_a_stride_that_is_taken_to_be_1() -> None:
     multiplied = WITH_STRIDE.replace(
         "= row_start_ptr + col_offsets", "= row_start_ptr + col_offsets * column_stride"
     )
-    assert verdict("softmax", multiplied) is Verdict.PROVED
+    assert verdict("softmax", multiplied) is LayerVerdict.PROVED
     passed = WITH_STRIDE.replace("logits.stride(1)", "1")
-    assert verdict("softmax", passed) is Verdict.PROVED
-    assert verdict("softmax", promised(WITH_STRIDE, found.hint)) is Verdict.PROVED
+    assert verdict("softmax", passed) is LayerVerdict.PROVED
+    assert verdict("softmax", promised(WITH_STRIDE, found.hint)) is LayerVerdict.PROVED
 
 
 def test_a_promise_of_another_stride_is_none_of_this_one() -> None:
     for other in ("softmax.stride(1) == 1", "logits.stride(0) == 1", "logits.stride(1) == 2"):
         kernel = promised(WITH_STRIDE, f"# assume: {other}")
-        assert verdict("softmax", kernel) is not Verdict.PROVED
+        assert verdict("softmax", kernel) is not LayerVerdict.PROVED
 
 
 def test_a_stride_in_32_bits() -> None:
@@ -63,16 +63,16 @@ def test_a_stride_in_32_bits() -> None:
         "compute it in 64 bits, as in i.to(tl.int64) * stride; "
         "or promise beside a launch: # assume: reach(logits) < 2**31"
     )
-    assert verdict("softmax", promised(WITHOUT_REACH, hint)) is Verdict.PROVED
+    assert verdict("softmax", promised(WITHOUT_REACH, hint)) is LayerVerdict.PROVED
     wide = WITHOUT_REACH.replace("row_idx * input_row", "row_idx.to(tl.int64) * input_row")
-    assert verdict("softmax", wide) is Verdict.PROVED
+    assert verdict("softmax", wide) is LayerVerdict.PROVED
 
 
 def test_a_size_that_32_bits_do_not_hold() -> None:
     found = told("add", WITHOUT_SIZES)
     assert found.code == "DT312"
     assert "i.to(tl.int64)" in found.hint
-    assert verdict("add", promised(WITHOUT_SIZES, found.hint)) is Verdict.PROVED
+    assert verdict("add", promised(WITHOUT_SIZES, found.hint)) is LayerVerdict.PROVED
 
 
 def test_a_launch_whose_result_is_given_a_name() -> None:
@@ -84,7 +84,7 @@ def test_a_launch_whose_result_is_given_a_name() -> None:
     promise = told("add", kernel.replace("len(i) <= 2**30", "len(i) <= "))
     assert "this is not an expression: 'len(i) <='" in promise.label
     assert "write the call" not in promise.hint
-    assert verdict("add", kernel) is Verdict.PROVED
+    assert verdict("add", kernel) is LayerVerdict.PROVED
 
 
 def test_what_nothing_is_known_about_sends_nobody_to_the_ring() -> None:
@@ -103,7 +103,7 @@ def test_what_is_promised_is_enough(name: str) -> None:
     hint = ""
     for _ in range(8):
         report = verify(algorithm(name), kernel)
-        if report.verdict is Verdict.PROVED:
+        if report.verdict is LayerVerdict.PROVED:
             return
         (found,) = of_edited(report, Source("kernel.py", kernel))
         hint = found.hint

@@ -3,10 +3,10 @@
 import pytest
 
 from dtpoly.verdict_messages import show_witness
-from dtpoly.verify.algebra.building import place, rounded
 from dtpoly.verify.algebra.evaluate import differ
+from dtpoly.verify.algebra.term_building import place, rounded
 from dtpoly.verify.algebra.whole import name
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.test_mutants import MUTANTS
 from tests.verify.texts import changed, program_of, text_of
@@ -44,7 +44,7 @@ def test_a_witness_in_words(name: str) -> None:
     program = program_of(path)
     report = verify(program, changed(text_of(program), old, new))
     (found,) = (one for one in report.layers if one.name == layer)
-    assert found.verdict is Verdict.REFUTED
+    assert found.verdict is LayerVerdict.REFUTED
     assert found.witness is not None
     assert show_witness(found.witness) == words
 
@@ -53,7 +53,7 @@ def test_one_comparison_is_about_three_layers() -> None:
     path, old, new, _ = MUTANTS["the last tile is left out"]
     program = program_of(path)
     report = verify(program, changed(text_of(program), old, new))
-    whys = {one.name: one.why for one in report.layers if one.verdict is Verdict.UNKNOWN}
+    whys = {one.name: one.why for one in report.layers if one.verdict is LayerVerdict.UNKNOWN}
     assert whys == dict.fromkeys(("loads", "lanes"), "not looked at: see 'value'")
 
 
@@ -62,9 +62,9 @@ def test_another_index_is_about_loads() -> None:
     program = program_of(path)
     text = changed(text_of(program), "+ x * A_stride_0", "+ (x_size - 1 - x) * A_stride_0")
     found = {one.name: one for one in verify(program, text).layers}
-    assert found["loads"].verdict is Verdict.REFUTED
+    assert found["loads"].verdict is LayerVerdict.REFUTED
     assert found["loads"].why == "another index"
-    assert found["value"].verdict is Verdict.UNKNOWN
+    assert found["value"].verdict is LayerVerdict.UNKNOWN
 
 
 @pytest.mark.parametrize("kind", ["tl.uint8", "tl.int8", "tl.float16"])

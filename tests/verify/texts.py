@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 from dtpoly.algorithm.program import Program
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
@@ -26,12 +26,12 @@ def text_of(program: Program) -> str:
 
 
 def written(text: str) -> Program:
-    """A Program from its text."""
+    """Return a Program from its text."""
     return load(Source("test.dt", text))
 
 
 def changed(text: str, old: str, new: str, count: int = 1) -> str:
-    """The text with a mistake in it; what is replaced must be there."""
+    """Return the text with a mistake in it; what is replaced must be there."""
     assert old in text, old
     return text.replace(old, new, count)
 

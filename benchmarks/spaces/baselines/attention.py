@@ -16,7 +16,7 @@ def torch_eager(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
 
 
 def torch_compile(Q: Tensor, K: Tensor, V: Tensor) -> Tensor:
-    """The same, compiled."""
+    """Return the same, compiled."""
     return _rough(_compiled, Q, K, V)
 
 

@@ -15,7 +15,7 @@ def torch_eager(A: Tensor, B: Tensor) -> Tensor:
 
 
 def torch_compile(A: Tensor, B: Tensor) -> Tensor:
-    """The same, compiled."""
+    """Return the same, compiled."""
     return _rough(_compiled, A, B)
 
 

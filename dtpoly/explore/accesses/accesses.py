@@ -8,38 +8,32 @@ from math import prod
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Dot, free_labels, reads
-from dtpoly.algorithm.sizes import Sizes, input_shapes
-from dtpoly.codegen.elements import Elements, elements_of
-from dtpoly.explore.accesses.ranges import (
-    Key,
-    Walk,
-    extents_of,
-    steps_of,
-    walk_of,
-)
+from dtpoly.algorithm.label_sizes import Sizes, input_shapes
+from dtpoly.codegen.elements import ElementKinds, elements_of
+from dtpoly.explore.accesses.reached_indices import Way
 from dtpoly.explore.accesses.sharing import waits_of, without_repeats
-from dtpoly.explore.accesses.streams import Stream
-from dtpoly.explore.accesses.ways import Way
+from dtpoly.explore.accesses.streams import AccessStream
+from dtpoly.explore.accesses.tile_counts import Key, StatementWalk, extents_of, steps_of, walk_of
 from dtpoly.frozen import dataclass
-from dtpoly.generate import outputs
+from dtpoly.generate import outputs, results_of
 from dtpoly.ir.kinds import REAL, Named, widest
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.model import Model, Role, Statement, by_name
 from dtpoly.poly.passing import in_memory
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, paths
-from dtpoly.targets.arguments import BYTES, promoted
+from dtpoly.targets.parameter_types import BYTES, promoted
 
 SMALLEST = 16  # a matrix unit sums over at least this many, as in codegen
 
 
 @dataclass(frozen=True)
-class Launched:
+class CostedKernel:
     """A kernel with everything in it that has a cost."""
 
     node: Kernel
-    walks: tuple[Walk, ...]
-    streams: tuple[Stream, ...]
+    walks: tuple[StatementWalk, ...]
+    streams: tuple[AccessStream, ...]
     operand_dtypes: Mapping[str, DType]  # of the operands of products, by statement
     in_memory: frozenset[str]
 
@@ -50,10 +44,10 @@ class Launched:
 
 
 @dataclass(frozen=True)
-class Types:
+class CallTypes:
     """The dtypes of a call."""
 
-    elements: Elements
+    elements: ElementKinds
     given: DType
     real: DType
 
@@ -70,16 +64,16 @@ class Types:
         return element
 
 
-def types_of(state: State, dtype: DType) -> Types:
+def types_of(state: State, dtype: DType) -> CallTypes:
     """Return the dtypes of a call whose inputs have this dtype, unless they declare another one."""
     program = state.program
     declared = {tensor.dtype or dtype for tensor in program.tensors}
     is_wide = widest(program) is DType.F64 or DType.F64 in declared
     real = DType.F64 if is_wide else DType.F32
-    return Types(elements_of(program, state.model), dtype, real)
+    return CallTypes(elements_of(program, state.model), dtype, real)
 
 
-def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
+def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[CostedKernel, ...]:
     """Describe each kernel of a state with everything that it moves, at the sizes of all labels."""
     model, types = state.model, types_of(state, dtype)
     extents = extents_of(model, sizes)
@@ -94,14 +88,15 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
         for read in known[way.statement].reads
         if way.kernel not in home.get(read.array, {way.kernel})
     }
-    seen = shared | set(outputs(state.program))
+    returned = results_of(state.program, outputs(state.program))
+    seen = shared.union(*returned.values())
     waits = waits_of(model)
     shared_ways: dict[Key, Way] = {}
-    found: list[Launched] = []
+    found: list[CostedKernel] = []
     for number, node in enumerate(state.kernels):
         own = [way for way in ways if way.kernel == number]
         mine = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
-        memory = Memory(model, types, extents, shapes, passing, frozenset(seen), home, number)
+        memory = TensorMemory(model, types, extents, shapes, passing, frozenset(seen), home, number)
         streams = [one for walk in mine for one in _streams(memory, walk)]
         products = {
             walk.statement.name: _operand_dtype(types, walk.statement, node)
@@ -109,17 +104,17 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[Launched, ...]:
             if is_product(walk)
         }
         found.append(
-            Launched(node, tuple(mine), without_repeats(streams, waits), products, passing)
+            CostedKernel(node, tuple(mine), without_repeats(streams, waits), products, passing)
         )
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class TensorMemory:
     """The tensors in memory, as one kernel sees them."""
 
     model: Model
-    types: Types
+    types: CallTypes
     extents: Mapping[str, int]
     shapes: Mapping[str, tuple[int, ...]]
     passing: frozenset[str]  # the arrays that pass through memory inside a kernel
@@ -135,10 +130,10 @@ class Memory:
         self,
         name: str,
         at: tuple[Affine, ...],
-        walk: Walk,
+        walk: StatementWalk,
         is_store: bool,
         is_operand: bool,
-    ) -> Stream:
+    ) -> AccessStream:
         """Return the load or store of an array at some indices."""
         array = self.model.arrays.get(name)
         if array is None:
@@ -148,7 +143,7 @@ class Memory:
             dtype = self.types.stored(name) if is_func else self.types.computed(name)
             shape = tuple(self.extents[dim] for dim in array.dims)
         is_scratch = array is not None and name not in self.seen
-        return Stream(
+        return AccessStream(
             array=name,
             is_store=is_store,
             indices=at,
@@ -170,7 +165,7 @@ def _homes(model: Model, by_path: Mapping[str, Path]) -> dict[str, set[int]]:
     return found
 
 
-def _streams(memory: Memory, walk: Walk) -> Iterator[Stream]:
+def _streams(memory: TensorMemory, walk: StatementWalk) -> Iterator[AccessStream]:
     statement = walk.statement
     product = is_product(walk)
     for array, at in dict.fromkeys(_reads(statement)):
@@ -178,7 +173,7 @@ def _streams(memory: Memory, walk: Walk) -> Iterator[Stream]:
             yield memory.stream(array, at, walk, False, product)
     array = statement.writes.array
     is_kept = array in memory.passing or statement.is_atomic
-    is_told = array in memory.seen and statement.role is Role.VALUE
+    is_told = array in memory.seen and statement.role in (Role.VALUE, Role.STORE)
     if is_kept or is_told:
         yield memory.stream(array, statement.writes.indices, walk, True, False)
 
@@ -192,7 +187,7 @@ def _reads(statement: Statement) -> Iterator[tuple[str, tuple[Affine, ...]]]:
             yield read.tensor, read.indices
 
 
-def is_product(walk: Walk) -> bool:
+def is_product(walk: StatementWalk) -> bool:
     """True if a step multiplies two tiles that are matrices, as codegen decides it."""
     body = walk.statement.body
     if walk.statement.role is not Role.UPDATE or not isinstance(body, Dot):
@@ -207,7 +202,7 @@ def is_product(walk: Walk) -> bool:
     return bool(reduced and reduced <= both and steps >= SMALLEST and left - both and right - both)
 
 
-def _is_whole(walk: Walk, label: str) -> bool:
+def _is_whole(walk: StatementWalk, label: str) -> bool:
     """True if one tile holds all of a label, whatever its size.
 
     Such a tile has at least 16 lanes.
@@ -215,7 +210,7 @@ def _is_whole(walk: Walk, label: str) -> bool:
     return any(a.index.plain == label and a.extent is None for a in several(walk.path.lanes))
 
 
-def _operand_dtype(types: Types, statement: Statement, node: Kernel) -> DType:
+def _operand_dtype(types: CallTypes, statement: Statement, node: Kernel) -> DType:
     """Return the dtype in which the operands of a product meet."""
     assert isinstance(statement.body, Dot)
     body = statement.body
@@ -225,7 +220,7 @@ def _operand_dtype(types: Types, statement: Statement, node: Kernel) -> DType:
     return min(known, key=BYTES.__getitem__) if known else dtypes[0]
 
 
-def all_programs(kernel: "Launched", extents: Mapping[str, int]) -> int:
+def all_programs(kernel: "CostedKernel", extents: Mapping[str, int]) -> int:
     """Return how many blocks the grid of a kernel has."""
     return prod(
         max(-(-extents[axis.index.plain or axis.label] // (axis.step or 1)), 0)

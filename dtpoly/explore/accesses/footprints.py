@@ -1,14 +1,15 @@
 """Counts the elements that a load or store touches while some axes of the grid are fixed."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
-from dtpoly.algorithm.expressions import Affine
-from dtpoly.explore.accesses.ranges import reach
-from dtpoly.explore.accesses.streams import Stream
-from dtpoly.explore.accesses.ways import Interval
+from dtpoly.algorithm.expressions import Affine, Term, division
+from dtpoly.explore.accesses.reached_indices import Interval
+from dtpoly.explore.accesses.streams import AccessStream
+from dtpoly.explore.accesses.tile_counts import reach
 
 
-def footprint(stream: Stream, fixed: Mapping[str, Interval]) -> int:
+def footprint(stream: AccessStream, fixed: Mapping[str, Interval]) -> int:
     """Return how many elements a stream touches if some axes of the grid are fixed."""
     reached = reach(stream.walk, fixed)
     return elements(stream.indices, stream.shape, reached)
@@ -52,32 +53,58 @@ def _distinct(group: Sequence[tuple[Affine, int]], reached: Mapping[str, Interva
 
 
 def _values(index: Affine, extent: int, reached: Mapping[str, Interval]) -> int:
-    """Count the values of an index that are inside the tensor."""
+    """Count the values of an index that are inside the tensor.
+
+    Of an index that is data, nothing is known. It is counted as if it were another one for each
+    index of its labels, as long as the axis has others: a random access.
+    """
     if not index.terms:
         return 1
-    low = index.constant + sum(
-        c * (reached[n].low if c > 0 else reached[n].high) for n, c in index.terms
-    )
-    high = index.constant + sum(
-        c * (reached[n].high if c > 0 else reached[n].low) for n, c in index.terms
-    )
+    if index.data is not None:
+        return min(prod(reached[label].count for label in index.labels), extent)
+    intervals = {term: _interval(term, reached) for term, _ in index.terms}
+    whole = _sum(index, reached)
+    low, high = whole.low, whole.high
     filled, is_dense = 1, True
-    for name, factor in sorted(index.terms, key=lambda term: abs(term[1])):
+    for term, factor in sorted(index.terms, key=lambda term: abs(term[1])):
         is_dense = is_dense and abs(factor) <= filled
-        filled += abs(factor) * (reached[name].count - 1)
+        filled += abs(factor) * (intervals[term].count - 1)
     if is_dense:
         return Interval(low, high).meet(Interval(0, extent - 1)).count
     if len(index.terms) == 1:
-        ((name, factor),) = index.terms
+        ((_, factor),) = index.terms
         step = abs(factor)
         first = low if low >= 0 else low + -(low // step) * step
         return max((min(high, extent - 1) - first) // step + 1, 0)
     # A sum with holes is a set of values, kept as one bit for each value.
     bits = 1
-    for name, factor in index.terms:
-        bits = _summed(bits, abs(factor), reached[name].count)
+    for term, factor in index.terms:
+        bits = _summed(bits, abs(factor), intervals[term].count)
     kept = bits >> max(-low, 0)
     return (kept & ((1 << max(extent - max(low, 0), 0)) - 1)).bit_count()
+
+
+def _sum(index: Affine, reached: Mapping[str, Interval]) -> Interval:
+    """Return the least and the largest value of an index."""
+    low = high = index.constant
+    for term, factor in index.terms:
+        one = _interval(term, reached)
+        first, last = sorted((factor * one.low, factor * one.high))
+        low, high = low + first, high + last
+    return Interval(low, high)
+
+
+def _interval(term: Term, reached: Mapping[str, Interval]) -> Interval:
+    """Return the values of a term: those of a quotient or a remainder have no holes."""
+    if isinstance(term, str):
+        return reached[term]
+    term = division(term)
+    inner, by = _sum(term.inner, reached), term.divisor
+    if term.operator == "//":
+        return Interval(inner.low // by, inner.high // by)
+    if inner.low // by == inner.high // by:
+        return Interval(inner.low % by, inner.high % by)
+    return Interval(0, min(by, inner.count) - 1)
 
 
 def _summed(bits: int, factor: int, count: int) -> int:

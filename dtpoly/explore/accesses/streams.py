@@ -3,7 +3,13 @@
 from functools import cached_property
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.explore.accesses.ranges import Along, Walk, lanes_of, steps_of, total
+from dtpoly.explore.accesses.tile_counts import (
+    CountedAlong,
+    StatementWalk,
+    lanes_of,
+    steps_of,
+    total,
+)
 from dtpoly.frozen import dataclass
 
 # A tile of at most this many lanes is loaded before a loop that does not change it, as in codegen.
@@ -11,7 +17,7 @@ KEPT = 1 << 12
 
 
 @dataclass(frozen=True)
-class Stream:
+class AccessStream:
     """One load or store of a kernel, over everything that it walks.
 
     An operand of a product goes through shared memory. Scratch belongs to one program.
@@ -20,7 +26,7 @@ class Stream:
     array: str
     is_store: bool
     indices: tuple[Affine, ...]
-    walk: Walk
+    walk: StatementWalk
     size: int  # bytes of an element
     shape: tuple[int, ...]
     is_operand: bool = False
@@ -36,23 +42,23 @@ class Stream:
     @cached_property
     def loaded(self) -> int:
         """Return how many elements go through the stream in all programs together."""
-        return self._total(Along.INDICES)
+        return self._total(CountedAlong.INDICES)
 
     @cached_property
     def lanes(self) -> int:
         """Return the number of elements with the lanes that a mask leaves out."""
-        return self._total(Along.TILES) * lanes_of(self.walk, self.labels)
+        return self._total(CountedAlong.TILES) * lanes_of(self.walk, self.labels)
 
-    def _total(self, along: Along) -> int:
+    def _total(self, along: CountedAlong) -> int:
         kept = self._kept
         return total(
             self.walk,
             {
                 label: along
                 if label in self.labels
-                else Along.ONCE
+                else CountedAlong.ONCE
                 if label in kept
-                else Along.TILES
+                else CountedAlong.TILES
                 for label in self.walk.statement.labels
             },
         )
@@ -72,7 +78,11 @@ class Stream:
             return 1
         run, behind = 1, 1
         for index, extent in zip(reversed(self.indices), reversed(self.shape), strict=False):
-            near = [label for label, factor in index.terms if abs(factor) == 1]
+            near = [
+                label
+                for label, factor in index.terms
+                if isinstance(label, str) and abs(factor) == 1
+            ]
             along = max((steps_of(self.walk, label) for label in near), default=1)
             run += (min(along, extent) - 1) * behind
             behind *= extent

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol, TypeVar
 
-from dtpoly.explore.store.question import Facts
-from dtpoly.explore.store.results import Call, Outcome, Result
+from dtpoly.explore.store.measured_question import SetupFacts
+from dtpoly.explore.store.results import FunctionCall, Outcome, Result
 from dtpoly.frozen import dataclass
 
 
@@ -17,11 +17,11 @@ class Candidate:
     parameters: Mapping[str, str]
     text: str
     text_hash: str
-    call: Call
+    call: FunctionCall
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedResult:
     """The distance of a right result from the reference, and the largest distance allowed."""
 
     error: float
@@ -40,7 +40,7 @@ class Times:
     is_stopped: bool = False  # it was stopped early, because it was too slow
 
 
-class Refusal(Exception):
+class KernelRefusal(Exception):
     """Raised if there is no such kernel on this device; it has a few words and a full reason."""
 
     def __init__(self, kind: str, reason: str) -> None:
@@ -56,7 +56,7 @@ class Failure(Exception):
         self.kind = kind
 
 
-class Wrong(Exception):
+class WrongValues(Exception):
     """Raised if a candidate computed wrong values."""
 
     def __init__(self, reason: str, error: float, allowed: float) -> None:
@@ -64,14 +64,14 @@ class Wrong(Exception):
         self.error, self.allowed = error, allowed
 
 
-class Lost(Exception):
+class DeviceLost(Exception):
     """Raised if this process can no longer use the device."""
 
 
 class Bench(Protocol):
     """A place to measure on, for one question. Each method may raise Failure or Lost."""
 
-    def facts(self) -> Facts:
+    def facts(self) -> SetupFacts:
         """Return the name of the device and the versions that a time depends on."""
         ...
 
@@ -82,7 +82,7 @@ class Bench(Protocol):
         """
         ...
 
-    def check(self, candidate: Candidate) -> Checked:
+    def check(self, candidate: Candidate) -> CheckedResult:
         """Run the candidate once, and compare it with the reference. Raises Wrong."""
         ...
 
@@ -125,11 +125,11 @@ def _attempted(candidate: Candidate, act: Callable[[], T]) -> T | Result:
     text = candidate.text_hash
     try:
         return act()
-    except Refusal as error:
+    except KernelRefusal as error:
         return Result(Outcome.REFUSED, error.kind, str(error), text_hash=text)
     except Failure as error:
         return Result(Outcome.FAILED, error.kind, str(error), text_hash=text)
-    except Wrong as error:
+    except WrongValues as error:
         why = ("wrong values", str(error))
         return Result(Outcome.WRONG, *why, error=error.error, allowed=error.allowed, text_hash=text)
 

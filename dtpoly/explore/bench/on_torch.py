@@ -7,7 +7,7 @@ the CPU, in Triton's interpreter, it only shows that candidates run, and not how
 import platform
 import random
 import sys
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
@@ -19,10 +19,17 @@ from dtpoly import __version__
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
-from dtpoly.explore.bench.bench import Candidate, Checked, Failure, Refusal, Times, is_hopeless
-from dtpoly.explore.bench.bench import Lost as LostHere
-from dtpoly.explore.bench.bench import Wrong as WrongHere
-from dtpoly.explore.store.question import Asked, Facts
+from dtpoly.explore.bench.bench import (
+    Candidate,
+    CheckedResult,
+    Failure,
+    KernelRefusal,
+    Times,
+    is_hopeless,
+)
+from dtpoly.explore.bench.bench import DeviceLost as LostHere
+from dtpoly.explore.bench.bench import WrongValues as WrongHere
+from dtpoly.explore.store.measured_question import SetupFacts, UserQuestion
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.frozen import dataclass
@@ -30,7 +37,14 @@ from dtpoly.reference.inputs import Inputs
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.runtime.load import load_module
-from dtpoly.runtime.tolerance import Outcome, allowed_of, computed, multiplies, share_lost, within
+from dtpoly.runtime.tolerance import (
+    ComparedResult,
+    allowed_of,
+    computed,
+    multiplies,
+    share_lost,
+    within,
+)
 from dtpoly.source import Source
 from dtpoly.timing.clock import Clock, clock_of
 from dtpoly.timing.failures import LostDevice, told
@@ -40,13 +54,14 @@ from dtpoly.timing.spread import quarters
 Baseline = Callable[..., torch.Tensor]
 
 ROUNDS = 5
+UNWRITTEN = 77  # what whole numbers are before they are written; it fits each of their types
 BESIDE = 0.25  # each baseline gets this share of a candidate's time
 # The words of Triton about a kernel that asks for more than the device has.
 RESOURCES = ("OutOfResources", "out of resource")
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class ReferenceValues:
     """The right values of a Func: in 64 bits, and in the type that kernels compute in."""
 
     exact: torch.Tensor
@@ -58,7 +73,7 @@ class TorchBench:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: UserQuestion,
         place: str,
         baselines: Mapping[str, Baseline],
         each: float = 100.0,
@@ -70,18 +85,21 @@ class TorchBench:
         self.clock: Clock = clock_of(place)
         dtypes = {tensor.name: DType(asked.dtype) for tensor in self.program.tensors}
         self.inputs: Inputs = random_inputs(self.program, self.sizes, asked.seed, dtypes, place)
-        self.references: dict[str, Reference] = {}
+        self.references: dict[str, ReferenceValues] = {}
         # The error that the result of a Func may have; the key says whether products may be rough.
         self.allowed: dict[tuple[str, bool], float] = {}
         self.failed: dict[str, str] = {}  # from a baseline to the reason why it is left out
         self.baselines: dict[str, Timer] = {}
         for name, function in baselines.items():
             self._add_baseline(name, function)
-        self.run: Callable[[], torch.Tensor] | None = None
-        self.out: torch.Tensor | None = None
-        self.first: torch.Tensor | None = None  # the first result of a candidate, which was right
+        self.run: Callable[[], Any] | None = None
+        self.outs: tuple[torch.Tensor, ...] = ()
+        # Tensors that a candidate writes in place, and what was in them.
+        self.written: tuple[tuple[torch.Tensor, torch.Tensor], ...] = ()
+        # The first results of a candidate, which were right.
+        self.first: tuple[torch.Tensor, ...] | None = None
 
-    def facts(self) -> Facts:
+    def facts(self) -> SetupFacts:
         """Return the device and the versions; times under other ones cannot be compared."""
         triton: Any = import_module("triton")
         versions = {
@@ -91,9 +109,9 @@ class TorchBench:
             "triton": str(triton.__version__),
         }
         if self.place == "cpu":
-            return Facts("cpu, in Triton's interpreter", versions)
+            return SetupFacts("cpu, in Triton's interpreter", versions)
         versions["cuda"] = str(torch.version.cuda)
-        return Facts(str(torch.cuda.get_device_name()), versions)
+        return SetupFacts(str(torch.cuda.get_device_name()), versions)
 
     def prepare(self, candidate: Candidate) -> None:
         """Load the candidate, and compile its kernels. Raises Refusal, Failure, Lost."""
@@ -105,25 +123,50 @@ class TorchBench:
                 passed: dict[str, Any] = {w: self.sizes[label] for w, label in call.passed.items()}
                 if not self.program.tensors:
                     passed["device"] = torch.device(self.place)
-                given = [*self.inputs.values()]
-                self.out = getattr(module, f"{call.function}_like")(*given, **passed)
+                given = self._given(call.results)
                 function = getattr(module, call.function)
-                self.run = partial(function, *given, **passed, out=self.out)
-                self.run()
+                out = function(*given, **passed)
+                self.outs = out if isinstance(out, tuple) else (out,)
+                into: dict[str, Any] = {} if self.written else {"out": out}
+                self.run = partial(function, *given, **passed, **into)
         except Exception as error:  # whatever the text or Triton raises
             raise _failure(error) from error
 
-    def check(self, candidate: Candidate) -> Checked:
-        """Run the candidate into a tensor full of NaN, so that elements that it omits are found."""
-        assert self.out is not None
+    def _given(self, results: Sequence[str]) -> list[Any]:
+        """Return the inputs of a candidate, which has its own of those that it writes in place."""
+        into = {one for one, func in self.program.into.items() if func in results}
+        given: dict[str, Any] = dict(self.inputs)
+        pairs = list[tuple[torch.Tensor, torch.Tensor]]()
+        for name, value in self.inputs.items():
+            if name in into and isinstance(value, torch.Tensor):
+                given[name] = own = value.clone()
+                pairs.append((own, value))
+        self.written = tuple(pairs)
+        return [*given.values()]
+
+    def _restored(self) -> None:
+        """Put back what was in the inputs that are written in place."""
+        for own, value in self.written:
+            own.copy_(value)
+
+    def _run_once(self) -> None:
+        """Run the candidate on the inputs as they were, and keep its results."""
+        assert self.run is not None
+        self._restored()
+        out = self.run()
+        self.outs = out if isinstance(out, tuple) else (out,)
+
+    def check(self, candidate: Candidate) -> CheckedResult:
+        """Run the candidate into tensors full of NaN, so that elements that it omits are found."""
         assert self.run is not None
         try:
             with torch.no_grad():
-                self.out.fill_(float("nan"))
-                self.run()
+                for out in self.outs:
+                    out.fill_(float("nan") if out.is_floating_point() else UNWRITTEN)
+                self._run_once()
                 self.clock.wait()
-                checked = self._right(candidate, self.out)
-                self.first = self.out.clone()
+                checked = self._right(candidate)
+                self.first = tuple(out.clone() for out in self.outs)
                 return checked
         except (RuntimeError, ValueError, TypeError) as error:
             raise _failure(error) from error
@@ -133,7 +176,6 @@ class TorchBench:
 
         In each round the baselines take turns with the candidate.
         """
-        assert self.out is not None
         assert self.run is not None
         order = random.Random(candidate.point)
         try:
@@ -146,12 +188,16 @@ class TorchBench:
                 for _ in range(ROUNDS):
                     order.shuffle(turns)
                     for one, share in turns:
+                        self._restored()
                         sample(one, self.clock, share)
                     if is_hopeless(mine.times, bound):
                         break
+                if self.written:
+                    self._run_once()
+                    self.clock.wait()
                 # A result that equals the first one is as right as that; a NaN never equals.
-                if self.first is None or not torch.equal(self.out, self.first):
-                    self._right(candidate, self.out)
+                if self.first is None or not all(map(torch.equal, self.outs, self.first)):
+                    self._right(candidate)
         except (RuntimeError, ValueError, TypeError, TimeoutError) as error:
             raise _failure(error) from error
         low, middle, high = quarters(mine.times)
@@ -159,13 +205,18 @@ class TorchBench:
         is_stopped = is_hopeless(mine.times, bound)
         return Times(middle, low, high, len(mine.times), others, is_stopped)
 
-    def _right(self, candidate: Candidate, result: torch.Tensor) -> Checked:
-        found = self._compared(candidate.call.func, result, candidate.call.is_rough)
-        if found.wrong:
-            raise WrongHere(_first_wrong(found), found.error, found.allowed)
-        return Checked(found.error, found.allowed)
+    def _right(self, candidate: Candidate) -> CheckedResult:
+        """Compare the results, and tell of the one that comes nearest to being wrong."""
+        call = candidate.call
+        pairs = zip(call.results, self.outs, strict=True)
+        found = [self._compared(func, result, call.is_rough) for func, result in pairs]
+        for one in found:
+            if one.wrong:
+                raise WrongHere(_first_wrong(one), one.error, one.allowed)
+        nearest = max(found, key=lambda one: one.error / one.allowed if one.allowed else 0)
+        return CheckedResult(nearest.error, nearest.allowed)
 
-    def _compared(self, func: str, result: torch.Tensor, is_rough: bool) -> Outcome:
+    def _compared(self, func: str, result: torch.Tensor, is_rough: bool) -> ComparedResult:
         if func not in self.references:
             self.references[func] = self._reference(func)
         want = self.references[func]
@@ -175,11 +226,11 @@ class TorchBench:
         labels = self.program.func(func).labels
         return within(func, labels, result, want.exact, want.rough, allowed)
 
-    def _reference(self, func: str) -> Reference:
+    def _reference(self, func: str) -> ReferenceValues:
         compute = computed(self.program, DType(self.asked.dtype))
-        return Reference(self._computed(func, torch.float64), self._computed(func, compute))
+        return ReferenceValues(self._computed(func, torch.float64), self._computed(func, compute))
 
-    def _allowed(self, func: str, want: Reference, is_rough: bool) -> float:
+    def _allowed(self, func: str, want: ReferenceValues, is_rough: bool) -> float:
         dtype = DType(self.asked.dtype)
         share = share_lost(self.program, func, self.sizes, dtype, is_rough)
         is_cut = is_rough and multiplies(self.program, func)
@@ -231,12 +282,12 @@ def compiling(place: str) -> Generator[None]:
         jit.run = whole
 
 
-def _program(asked: Asked) -> Program:
+def _program(asked: UserQuestion) -> Program:
     parsed = parse(Source(asked.name, asked.program))
     return resolve(parsed.file).program
 
 
-def _first_wrong(found: Outcome) -> str:
+def _first_wrong(found: ComparedResult) -> str:
     """Return which element is wrong, and what it should be."""
     if found.first is None:
         return ""
@@ -253,7 +304,7 @@ def _failure(error: Exception) -> Exception:
     except LostDevice as lost:
         return LostHere(str(lost))
     if any(sign in message for sign in RESOURCES):
-        return Refusal("out of resources", message)
+        return KernelRefusal("out of resources", message)
     if type(error).__name__ in ("CompilationError", "UnsupportedLanguageConstruct"):
-        return Refusal("does not compile", message)
+        return KernelRefusal("does not compile", message)
     return Failure(message.partition(":")[0], message)

@@ -20,14 +20,14 @@ from zlib import crc32
 
 from dtpoly.explore.bench.bench import (
     Candidate,
-    Checked,
+    CheckedResult,
     Failure,
-    Refusal,
+    KernelRefusal,
     Times,
-    Wrong,
+    WrongValues,
     is_hopeless,
 )
-from dtpoly.explore.store.question import Facts
+from dtpoly.explore.store.measured_question import SetupFacts
 from dtpoly.frozen import dataclass
 from dtpoly.timing.spread import quarters
 
@@ -49,9 +49,9 @@ class SimulatedBench:
     faults: Mapping[str, str] = field(default_factory=dict[str, str])
     folder: str = ""  # where it notes what it measured, and which points have killed it once
 
-    def facts(self) -> Facts:
+    def facts(self) -> SetupFacts:
         """Return facts that differ from those of every real device."""
-        return Facts("simulated", {})
+        return SetupFacts("simulated", {})
 
     def prepare(self, candidate: Candidate) -> None:
         """Do what the fault of this point says, if it has one."""
@@ -67,17 +67,19 @@ class SimulatedBench:
             case "kill-host-once":
                 self._kill_once(candidate, os.getppid())
             case "refuse":
-                raise Refusal("out of shared memory", "it needs more than a simulated device has")
+                raise KernelRefusal(
+                    "out of shared memory", "it needs more than a simulated device has"
+                )
             case "fail":
                 raise Failure("RuntimeError", "a simulated failure")
             case _:
                 pass
 
-    def check(self, candidate: Candidate) -> Checked:
+    def check(self, candidate: Candidate) -> CheckedResult:
         """Report a right result, unless the fault of the point is a wrong one."""
         if self._fault(candidate) == "wrong":
-            raise Wrong("element [0, 0] is nan, not 1.0", float("inf"), 1e-3)
-        return Checked(0.0, 1e-3)
+            raise WrongValues("element [0, 0] is nan, not 1.0", float("inf"), 1e-3)
+        return CheckedResult(0.0, 1e-3)
 
     def measure(self, candidate: Candidate, bound: float | None) -> Times:
         """Return times by the formula, with noise, in rounds."""

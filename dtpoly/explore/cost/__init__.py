@@ -1,1 +1,1 @@
-"""How long kernels should take on a device, and what bounds them."""
+"""Estimates how long kernels take on a device, and what bounds them."""

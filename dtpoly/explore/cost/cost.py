@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.sizes import Sizes
-from dtpoly.explore.accesses.accesses import Launched, all_programs, launched
-from dtpoly.explore.accesses.ranges import extents_of, instances
+from dtpoly.algorithm.label_sizes import Sizes
+from dtpoly.explore.accesses.accesses import CostedKernel, all_programs, launched
+from dtpoly.explore.accesses.tile_counts import extents_of, instances
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.limits import limits
 from dtpoly.explore.cost.resources import Resources, resources_of
 from dtpoly.explore.cost.traffic import Operand, traffic_of
+from dtpoly.explore.cost.unit_times import limits
 from dtpoly.explore.cost.work import Work, work_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
@@ -49,13 +49,13 @@ class KernelCost:
 
     @property
     def fits(self) -> bool:
-        """Whether a program fits on a multiprocessor."""
+        """Return whether a program fits on a multiprocessor."""
         return self.resources.resident > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """All launches of a call. `floor` is what memory and products take at the least."""
+    """The predicted time of all launches of a call. `floor` counts memory and products alone."""
 
     device: Device
     dtype: DType
@@ -66,24 +66,24 @@ class Cost:
 
     @property
     def seconds(self) -> float:
-        """How long it takes, by the model."""
+        """Return how long it takes, by the model."""
         return sum(kernel.seconds for kernel in self.kernels)
 
     @property
     def launches(self) -> int:
-        """How many there are in a call."""
+        """Return how many there are in a call."""
         parts = {name for one in self.panels for name in one.kernels}
         whole = sum(k.launch > 0 for k in self.kernels if k.name not in parts)
         return whole + sum(map(self.launches_of, self.panels))
 
     def launches_of(self, one: Panelled) -> int:
-        """How many launches compute all panels."""
+        """Return how many launches compute all panels."""
         each = sum(k.launch > 0 for k in self.kernels if k.name in one.kernels)
         return each * (one.count.at(self.sizes) or 0)
 
     @property
     def fits(self) -> bool:
-        """Whether each kernel can be launched, as far as tiles tell."""
+        """Return whether each kernel can be launched, as far as tiles tell."""
         return all(kernel.fits for kernel in self.kernels)
 
 
@@ -94,7 +94,7 @@ def cost(
     device: Device,
     is_warm: bool = False,
 ) -> Cost:
-    """The cost of a state that was judged legal, at the sizes of all its labels.
+    """Return the cost of a state that was judged legal, at the sizes of all its labels.
 
     Warm says that caches hold what fits into them, and that calls stand in a queue.
     """
@@ -129,7 +129,7 @@ def _floor(kernels: tuple[KernelCost, ...], device: Device, is_warm: bool) -> fl
 
 
 def _kernel(
-    kernel: Launched, extents: Mapping[str, int], device: Device, is_warm: bool, is_first: bool
+    kernel: CostedKernel, extents: Mapping[str, int], device: Device, is_warm: bool, is_first: bool
 ) -> KernelCost:
     programs = all_programs(kernel, extents)
     resources = resources_of(kernel, device)
@@ -155,15 +155,15 @@ def _kernel(
 
 
 def _together(seconds: Iterable[float]) -> float:
-    """The largest, and a little of those that are near it."""
+    """Return the largest, and a little of those that are near it."""
     every = tuple(seconds)
     most = max(every)
     shares = sum((one / most) ** SHARPNESS for one in every) if most else 0.0
     return most * float(shares ** (1 / SHARPNESS))
 
 
-def _recomputed(kernel: Launched) -> float:
-    """How often the instances of private copies are computed, for each that there is."""
+def _recomputed(kernel: CostedKernel) -> float:
+    """Return how often the instances of private copies are computed, for each that there is."""
     most = 1.0
     for walk in kernel.walks:
         statement = walk.statement

@@ -1,6 +1,6 @@
 """Describes one launch on a device before its time is estimated; all limits start from it."""
 
-from dtpoly.explore.accesses.accesses import Launched
+from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.cost.traffic import Operand
 from dtpoly.explore.cost.work import Work
@@ -15,7 +15,7 @@ class Job:
     Warm says that caches hold what fits into them.
     """
 
-    kernel: Launched
+    kernel: CostedKernel
     device: Device
     programs: int
     resources: Resources
@@ -25,12 +25,12 @@ class Job:
 
     @property
     def multiprocessors(self) -> int:
-        """How many the device has."""
+        """Return how many the device has."""
         return int(self.device["multiprocessors"])
 
     @property
     def waves(self) -> float:
-        """How often all places for programs are taken; one that fits nowhere takes a place."""
+        """Count how often all places for programs are taken; one that fits nowhere takes one."""
         return self.programs / (max(self.resources.resident, 1) * self.multiprocessors)
 
     @property

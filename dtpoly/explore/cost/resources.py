@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from math import ceil, prod
 
 from dtpoly.algorithm.expressions import Dot
-from dtpoly.explore.accesses.accesses import Launched
-from dtpoly.explore.accesses.ranges import Walk, lanes_of
-from dtpoly.explore.accesses.streams import Stream
+from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.streams import AccessStream
+from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
@@ -38,8 +38,8 @@ class Resources:
     limit: str
 
 
-def resources_of(kernel: Launched, device: Device) -> Resources:
-    """An estimate from tiles alone: nothing is compiled."""
+def resources_of(kernel: CostedKernel, device: Device) -> Resources:
+    """Return an estimate from tiles alone: nothing is compiled."""
     warps = launch_of(kernel.node).num_warps or DEFAULT_WARPS
     threads = warps * WARP
     wanted = OTHERS + ceil(_live_bytes(kernel) / (4 * threads))
@@ -62,8 +62,8 @@ def resources_of(kernel: Launched, device: Device) -> Resources:
     return Resources(warps, registers, spilled, shared, limits[limit], limit)
 
 
-def stages_of(kernel: Launched) -> int:
-    """How many iterations of an innermost loop are under way, the one that computes included."""
+def stages_of(kernel: CostedKernel) -> int:
+    """Count the iterations of an innermost loop that are under way, with the one that computes."""
     asked = launch_of(kernel.node).num_stages
     # What is copied in the background has four bytes at least.
     if any(s.is_operand and not s.is_wide and s.size < 4 for s in kernel.streams):
@@ -73,7 +73,7 @@ def stages_of(kernel: Launched) -> int:
     return DEFAULT_STAGES if kernel.operand_dtypes else 1
 
 
-def _live_bytes(kernel: Launched) -> float:
+def _live_bytes(kernel: CostedKernel) -> float:
     """Bytes of the tiles that are alive at the same time, at most."""
     kept = sum(4 * lanes_of(w, w.statement.labels) for w in kernel.walks if _is_passed(kernel, w))
     shared = sum(4 * s.tile for s in kernel.streams if s.is_kept)
@@ -81,15 +81,15 @@ def _live_bytes(kernel: Launched) -> float:
     return max(kept, shared) + max((_of_walk(kernel, walk) for walk in kernel.walks), default=0)
 
 
-def _is_passed(kernel: Launched, walk: Walk) -> bool:
-    """Whether a statement's value stays in registers until another one reads it."""
+def _is_passed(kernel: CostedKernel, walk: StatementWalk) -> bool:
+    """Return whether a statement's value stays in registers until another one reads it."""
     array, is_value = walk.statement.writes.array, walk.statement.role is Role.VALUE
     readers = (other for other in kernel.walks if other is not walk)
     is_read = any(read.array == array for other in readers for read in other.statement.reads)
     return is_value and is_read and array not in kernel.in_memory
 
 
-def _of_walk(kernel: Launched, walk: Walk) -> float:
+def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
     """Estimate the bytes that a statement has at hand: loads, accumulator, intermediate values.
 
     Of an elementwise computation only a part of the tile is alive at any moment. Elements that are
@@ -107,11 +107,11 @@ def _of_walk(kernel: Launched, walk: Walk) -> float:
     return sums + LOADED * loads + COMPUTED * made + alone
 
 
-def _loads(kernel: Launched, walk: Walk) -> Iterator[Stream]:
+def _loads(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
     return (s for s in kernel.streams if s.walk is walk and not s.is_store)
 
 
-def _shared(kernel: Launched) -> int:
+def _shared(kernel: CostedKernel) -> int:
     """Operands of products, as many times as there are iterations under way."""
     found = 0
     stages = stages_of(kernel)
@@ -126,8 +126,8 @@ def _shared(kernel: Launched) -> int:
     return found
 
 
-def _parts(kernel: Launched, store: Stream) -> int:
-    """In how many parts, one after another, a tile is stored: by address they are about halves."""
+def _parts(kernel: CostedKernel, store: AccessStream) -> int:
+    """Return the number of parts in which a tile is stored; by address they are about halves."""
     launch = launch_of(kernel.node)
     if kernel.node.func not in launch.descriptors:
         return 2

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from dtpoly.explore.cost.cost import Cost, KernelCost
-from dtpoly.explore.cost.limits import INSTRUCTIONS, L2, LATENCY, MEMORY, TENSOR
 from dtpoly.explore.cost.traffic import SECTOR, Operand
+from dtpoly.explore.cost.unit_times import INSTRUCTIONS, L2, LATENCY, MEMORY, TENSOR
 from dtpoly.explore.cost.work import PLAIN
 
 # From which share on something is worth a sentence.
@@ -13,7 +13,7 @@ KIB = 1024
 
 
 def what_would_help(cost: Cost, kernel: KernelCost) -> tuple[str, ...]:
-    """The most telling sentences, first what keeps it from running."""
+    """Return the most telling sentences, first what keeps it from running."""
     found = [*_resources(cost, kernel), *_bound(cost, kernel)]
     if kernel.recomputed > MORE:
         found.append(
@@ -67,7 +67,7 @@ def _moved(cost: Cost, kernel: KernelCost) -> Iterator[str]:
 
 
 def _sharing(one: Operand, kernel: KernelCost) -> str:
-    """How an operand would be read less often."""
+    """Return how an operand would be read less often."""
     if kernel.work.products:
         return "let programs that run together share it, with groups in map, or take larger tiles"
     return "take more of it at once, so that it is still near when it is read again"

@@ -9,10 +9,10 @@ only a part does.
 
 from collections.abc import Iterator, Mapping
 
-from dtpoly.explore.accesses.accesses import Launched
+from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.footprints import footprint
-from dtpoly.explore.accesses.streams import Stream
-from dtpoly.explore.accesses.ways import Interval
+from dtpoly.explore.accesses.reached_indices import Interval
+from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
@@ -41,7 +41,7 @@ class Operand:
 
     @property
     def again(self) -> float:
-        """How often an element is asked for."""
+        """Return how often an element is asked for."""
         return self.asked / self.ideal if self.ideal else 0.0
 
 
@@ -49,19 +49,19 @@ class Operand:
 class Machine:
     """A kernel's programs on a device."""
 
-    kernel: Launched
+    kernel: CostedKernel
     device: Device
     programs: int
     together: int  # programs that run at the same time
 
 
 def traffic_of(
-    kernel: Launched, device: Device, programs: int, resources: Resources, is_warm: bool
+    kernel: CostedKernel, device: Device, programs: int, resources: Resources, is_warm: bool
 ) -> tuple[Operand, ...]:
     """Estimate the bytes that move of each array, for loads and stores apart."""
     room = max(resources.resident, 1) * int(device["multiprocessors"])
     machine = Machine(kernel, device, programs, min(programs, room))
-    groups: dict[tuple[str, bool], list[Stream]] = {}
+    groups: dict[tuple[str, bool], list[AccessStream]] = {}
     for stream in kernel.streams:
         groups.setdefault((stream.array, stream.is_store), []).append(stream)
     at_once = _Touched(machine, machine.together)
@@ -101,23 +101,23 @@ def traffic_of(
     return tuple(found)
 
 
-def _ideal(streams: list[Stream]) -> int:
+def _ideal(streams: list[AccessStream]) -> int:
     """The elements that any program touches, once; ranges that copies are needed for have holes."""
     return max(min(footprint(s, {}), s.loaded) * s.size for s in streams)
 
 
-def _waste(stream: Stream) -> float:
-    """How many bytes move for one that is asked for."""
+def _waste(stream: AccessStream) -> float:
+    """Return how many bytes move for one that is asked for."""
     run = stream.run * stream.size
     return 1.0 if run >= SECTOR else SECTOR / run
 
 
-def _partly(streams: list[Stream]) -> float:
+def _partly(streams: list[AccessStream]) -> float:
     """Stores of less than a sector are joined in L2, if they come soon after each other."""
     return 1.0 if all(s.run * s.size >= SECTOR for s in streams) else 1.5
 
 
-def _bytes(machine: Machine, streams: list[Stream], programs: int) -> int:
+def _bytes(machine: Machine, streams: list[AccessStream], programs: int) -> int:
     """Count the bytes of an array that so many consecutive programs touch."""
     kernel = machine.kernel
     return max(footprint(s, consecutive(kernel, programs, s)) * s.size for s in streams)
@@ -131,8 +131,8 @@ class _Touched:
         self.count = max(min(count, machine.programs), 1)
         self._known: dict[tuple[str, bool], int] = {}
 
-    def of(self, streams: list[Stream]) -> int:
-        """Of one array."""
+    def of(self, streams: list[AccessStream]) -> int:
+        """Return the bytes of one array."""
         key = (streams[0].array, streams[0].is_store)
         if key not in self._known:
             self._known[key] = _bytes(self.machine, streams, self.count)
@@ -140,15 +140,15 @@ class _Touched:
 
     @property
     def bytes(self) -> int:
-        """Of all arrays."""
-        groups: dict[tuple[str, bool], list[Stream]] = {}
+        """Return the bytes of all arrays."""
+        groups: dict[tuple[str, bool], list[AccessStream]] = {}
         for stream in self.machine.kernel.streams:
             groups.setdefault((stream.array, stream.is_store), []).append(stream)
         return sum(self.of(streams) for streams in groups.values())
 
 
 def _largest_chunk(machine: Machine, at_once: _Touched) -> _Touched:
-    """As many consecutive programs as find in L2 what the others of them have read."""
+    """Return the most consecutive programs whose data fits into L2, so that they share it."""
     chunk = at_once
     while chunk.count < machine.programs:
         larger = _Touched(machine, chunk.count * 2)
@@ -158,8 +158,8 @@ def _largest_chunk(machine: Machine, at_once: _Touched) -> _Touched:
     return chunk
 
 
-def consecutive(kernel: Launched, count: int, stream: Stream) -> dict[str, Interval]:
-    """Where the tiles of the grid's axes start in so many programs with neighbouring numbers.
+def consecutive(kernel: CostedKernel, count: int, stream: AccessStream) -> dict[str, Interval]:
+    """Return where the tiles of the grid's axes start in programs with neighbouring numbers.
 
     The box that these programs span: the axis that runs fastest first.
     """
@@ -174,16 +174,16 @@ def consecutive(kernel: Launched, count: int, stream: Stream) -> dict[str, Inter
     return dict(_placed(kernel.grid, stream, found))
 
 
-def _tiles(axis: Axis, stream: Stream) -> int:
+def _tiles(axis: Axis, stream: AccessStream) -> int:
     extents = stream.walk.extents
     size = axis.extent if axis.extent is not None else extents[axis.index.plain or axis.label]
     return max(-(-size // (axis.step or 1)), 1)
 
 
 def _placed(
-    grid: tuple[Axis, ...], stream: Stream, counts: Mapping[str, int]
+    grid: tuple[Axis, ...], stream: AccessStream, counts: Mapping[str, int]
 ) -> Iterator[tuple[str, Interval]]:
-    """From the middle of each axis, where programs are whole."""
+    """Yield where the programs start along each axis: in the middle, where programs are whole."""
     for axis in several(finest(grid)):
         label, step = axis.index.plain or axis.label, axis.step or 1
         blocks = max(-(-stream.walk.extents[label] // step), 1)

@@ -7,9 +7,9 @@ work. So the wait counts only as far as there are too few of them.
 from collections.abc import Iterator
 from math import ceil
 
-from dtpoly.explore.accesses.accesses import Launched
-from dtpoly.explore.accesses.ranges import Walk, steps
-from dtpoly.explore.accesses.streams import Stream
+from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.streams import AccessStream
+from dtpoly.explore.accesses.tile_counts import StatementWalk, steps
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import WARP, stages_of
 from dtpoly.poly.axes import Axis
@@ -69,9 +69,9 @@ def waiting(job: Job) -> float:
     return rounds * (max(waits, own) + alone * min(waits, own) + far / 2)
 
 
-def _groups(kernel: Launched, walks: list[Walk]) -> Iterator[list[Stream]]:
+def _groups(kernel: CostedKernel, walks: list[StatementWalk]) -> Iterator[list[AccessStream]]:
     """Yield the loads that a nest issues at once; after lanes have met, the next load is alone."""
-    found: list[Stream] = []
+    found: list[AccessStream] = []
     for walk in walks:
         if walk.statement.role is Role.COMBINE:
             if found:
@@ -82,8 +82,8 @@ def _groups(kernel: Launched, walks: list[Walk]) -> Iterator[list[Stream]]:
         yield found
 
 
-def _ahead(stages: int, trips: int, loads: list[Stream]) -> float:
-    """How many iterations of loads are under way beside the one that computes.
+def _ahead(stages: int, trips: int, loads: list[AccessStream]) -> float:
+    """Return how many iterations of loads are under way beside the one that computes.
 
     A product holds its operands until it is over, while the next one begins.
     """
@@ -92,17 +92,17 @@ def _ahead(stages: int, trips: int, loads: list[Stream]) -> float:
     return max(min(stages, trips) - 1, 0.5)
 
 
-def _trips(walk: Walk, axis: Axis) -> int:
-    """How many iterations a loop has each time that it is entered."""
+def _trips(walk: StatementWalk, axis: Axis) -> int:
+    """Return how many iterations a loop has each time that it is entered."""
     extent = axis.extent
     if extent is None:
         extent = walk.extents.get(axis.index.plain or "", 1)
     return max(-(-extent // (axis.step or 1)), 1)
 
 
-def _nests(kernel: Launched) -> dict[tuple[str, ...], list[Walk]]:
-    """The statements of a kernel by the loops that they are in."""
-    found: dict[tuple[str, ...], list[Walk]] = {}
+def _nests(kernel: CostedKernel) -> dict[tuple[str, ...], list[StatementWalk]]:
+    """Return the statements of a kernel by the loops that they are in."""
+    found: dict[tuple[str, ...], list[StatementWalk]] = {}
     for walk in kernel.walks:
         found.setdefault(tuple(axis.name for axis in walk.loops), []).append(walk)
     return found

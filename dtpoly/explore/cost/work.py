@@ -16,8 +16,14 @@ from dtpoly.algorithm.expressions import (
     children,
     free_labels,
 )
-from dtpoly.explore.accesses.accesses import Launched
-from dtpoly.explore.accesses.ranges import Walk, instances, lanes_of, steps
+from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.tile_counts import (
+    StatementWalk,
+    cut_steps,
+    instances,
+    lanes_of,
+    steps,
+)
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 from dtpoly.schedule.tree import launch_of
@@ -45,6 +51,13 @@ INSTRUCTIONS: Mapping[str, tuple[float, float]] = {
     "clamp": (2, 0),
     "mod": (20, 0),
     "cdiv": (20, 0),
+    "quotient": (34, 0),
+    "shl": (4, 0),
+    "shr": (4, 0),
+    "round": (14, 0),
+    "random": (60, 0),
+    "random_bits": (62, 0),
+    "trunc": (4, 0),
 }
 # One element of a load or store: where several go at once, and where each goes alone, with its own
 # address and its own test. Counted alike.
@@ -68,7 +81,7 @@ class Work:
     special: float = 0.0
 
 
-def work_of(kernel: Launched) -> Work:
+def work_of(kernel: CostedKernel) -> Work:
     """Count the operations that a kernel computes."""
     work = Work()
     for walk in kernel.walks:
@@ -89,7 +102,7 @@ def work_of(kernel: Launched) -> Work:
     return work
 
 
-def _multiply(work: Work, kernel: Launched, lanes: "_Lanes", body: Dot) -> None:
+def _multiply(work: Work, kernel: CostedKernel, lanes: "_Lanes", body: Dot) -> None:
     name = lanes.walk.statement.name
     dtype = kernel.operand_dtypes.get(name)
     many = lanes.of(lanes.walk.statement.labels)
@@ -100,13 +113,16 @@ def _multiply(work: Work, kernel: Launched, lanes: "_Lanes", body: Dot) -> None:
     if unit is None:
         work.instructions += many
         return
+    # Tiles through which a range goes are multiplied without tensor cores.
+    cut = cut_steps(lanes.walk) * lanes_of(lanes.walk, lanes.walk.statement.labels)
+    work.instructions += cut
     # `tf32x3` is three products.
     times = 3 if precision == "tf32x3" else 1
-    work.products[unit] = work.products.get(unit, 0) + 2 * times * many
+    work.products[unit] = work.products.get(unit, 0) + 2 * times * max(many - cut, 0)
 
 
 def unit_of(dtype: DType, precision: str | None) -> str | None:
-    """As what tensor cores multiply operands of a dtype; None where they do not."""
+    """Return the unit in which tensor cores multiply operands of a dtype; None if they do not."""
     match dtype:
         case DType.F32:
             return "tf32" if precision in ("tf32", "tf32x3") else None
@@ -121,7 +137,7 @@ def unit_of(dtype: DType, precision: str | None) -> str | None:
 
 
 def _compute(work: Work, lanes: "_Lanes", body: Expr) -> None:
-    """Each operation, once for all lanes that share its value."""
+    """Count each operation, once for all lanes that share its value."""
     for node in _operations(body):
         many = lanes.of(free_labels(node))
         instructions, special = cost_of(node)
@@ -145,6 +161,8 @@ def cost_of(node: Apply) -> tuple[float, float]:
         exponent = node.operands[1].value
         if exponent <= SMALL_POWER:
             return max(exponent.bit_length() - 2 + exponent.bit_count(), 1), 0
+    if node.operation in ("shl", "shr") and isinstance(node.operands[1], Integer):
+        return 1, 0
     if node.operation in ("div", "fdiv") and _is_uniform(node.operands[1]):
         return 1, 0  # times the reciprocal
     return INSTRUCTIONS.get(node.operation, (1, 0))
@@ -155,9 +173,9 @@ def _is_uniform(node: Expr) -> bool:
 
 
 class _Lanes:
-    """How many lanes execute something of a statement, by the labels that it varies along."""
+    """The numbers of lanes that execute something of a statement, by the labels it varies along."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: StatementWalk) -> None:
         self.walk = walk
         self.steps = steps(walk)
 

@@ -23,7 +23,7 @@ TAKEN = ("memory_latency", "l2_latency", "next_launch", "warp_share", "issue", "
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class DeviceFacts:
     """The properties of a GPU that its driver reports."""
 
     name: str
@@ -40,7 +40,7 @@ class Facts:
 class Laboratory(Protocol):
     """A place where kernels can be run and timed; each answer is in seconds."""
 
-    def facts(self) -> Facts:
+    def facts(self) -> DeviceFacts:
         """Return the properties that the driver reports."""
         ...
 
@@ -100,7 +100,7 @@ def probed(laboratory: Laboratory) -> Device:
     return Device(_key(facts.name), facts.name, target, values, sources)
 
 
-def _memory(laboratory: Laboratory, facts: Facts, put: "Put") -> None:
+def _memory(laboratory: Laboratory, facts: DeviceFacts, put: "NoteNumber") -> None:
     rate = 2 * COPIED / _time(lambda: laboratory.copy(COPIED))
     put("memory_share", rate / facts.memory_rate, f"measured: a copy at {rate:.3g} bytes/s")
 
@@ -115,7 +115,7 @@ def _l2_rate(laboratory: Laboratory, size: int) -> float:
     return 2 * (size - size // 2) / max(large - small, large / 4)
 
 
-def _products(laboratory: Laboratory, put: "Put") -> None:
+def _products(laboratory: Laboratory, put: "NoteNumber") -> None:
     """Measure the rates of products.
 
     These are rates that are reached, not peaks of the hardware.
@@ -129,7 +129,7 @@ def _products(laboratory: Laboratory, put: "Put") -> None:
             put(f"tensor_{unit}", 2 * SIDE**3 / median(known), f"measured: {side}")
 
 
-class Put(Protocol):
+class NoteNumber(Protocol):
     """A function that notes a number."""
 
     def __call__(self, name: str, value: float, source: str) -> None:

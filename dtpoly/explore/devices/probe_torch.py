@@ -6,8 +6,8 @@ from typing import Any
 
 import torch as typed
 
-from dtpoly.compile import check
-from dtpoly.explore.devices.probe import Facts
+from dtpoly.checking import check
+from dtpoly.explore.devices.probe import DeviceFacts
 from dtpoly.generate import code_of
 from dtpoly.runtime.load import load_module
 from dtpoly.source import Source
@@ -43,7 +43,7 @@ class Gpu:
     def __init__(self) -> None:
         self._chains: dict[int, Callable[[Any], Any]] = {}
 
-    def facts(self) -> Facts:
+    def facts(self) -> DeviceFacts:
         """Return the properties that torch and Triton's driver report."""
         index = torch.cuda.current_device()
         said: Any = torch.cuda.get_device_properties(index)
@@ -59,7 +59,7 @@ class Gpu:
         many = int(said.multi_processor_count)
         f32 = 2 * LANES.get(target, 128) * clock * many
         l2 = int(said.L2_cache_size)
-        return Facts(said.name, target, many, clock, int(said.total_memory), rate, l2, f32)
+        return DeviceFacts(said.name, target, many, clock, int(said.total_memory), rate, l2, f32)
 
     def copy(self, size: int) -> float:
         """Return the seconds to copy this number of bytes."""

@@ -7,7 +7,7 @@ verdict sees only which loops have just one iteration, and which tiles coincide.
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations
 
-from dtpoly.algorithm.expressions import ProgramId, Read, walk
+from dtpoly.algorithm.expressions import Apply, Dot, Expr, ProgramId, Read, Reduce, walk
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.depends import Depends, Number, Piece
@@ -18,14 +18,15 @@ _Related = tuple[Hashable, int]
 
 
 def is_aligned(program: Program) -> bool:
-    """Whether every read of a Func has the Func's own labels, each in its place, as indices.
+    """Return whether every read of a Func has the Func's own labels, each in its place, as indices.
 
-    Then a dependence says of each label by itself that two instances agree in it, or nothing.
+    Then a dependence says of each label by itself that two instances agree in it, or nothing. A
+    range ties the instances of one label to those of another, and so does a mask.
     """
     funcs = {func.name: func for func in program.funcs}
     for func in program.funcs:
         for node in walk(func.body):
-            if isinstance(node, ProgramId):
+            if isinstance(node, ProgramId) or _may_have_range(node):
                 return False
             if isinstance(node, Read) and node.tensor in funcs:
                 labels = tuple(index.plain for index in node.indices)
@@ -34,13 +35,27 @@ def is_aligned(program: Program) -> bool:
     return True
 
 
+def _may_have_range(node: Expr) -> bool:
+    match node:
+        case Reduce(operand=operand, when=when):
+            return bool(when) or _is_choice(operand)
+        case Dot(left=left, right=right, when=when):
+            return bool(when) or (_is_choice(left) and _is_choice(right))
+        case _:
+            return False
+
+
+def _is_choice(node: Expr) -> bool:
+    return isinstance(node, Apply) and node.operation == "where"
+
+
 @dataclass(frozen=True, slots=True)
 class Class:
-    """All that a verdict can depend on, except whether the loads of one kernel run ahead.
+    """Everything that a verdict depends on, except whether the loads of one kernel run ahead.
 
-    Among schedules that differ in that alone, those that run ahead are refused where the others
-    are, and where a value passes through memory. Where the key says whether loads run ahead, all of
-    the class do, or none.
+    So two schedules of a class may differ in whether loads run ahead. Those in which they do are
+    refused where the others are, and also where a value passes through memory. If the key says
+    whether loads run ahead, then all schedules of the class agree in that.
     """
 
     key: Hashable
@@ -67,13 +82,13 @@ def class_of(primitives: Sequence[Primitive], *, aligned: bool) -> Class:
 
 
 def runs_ahead(primitives: Sequence[Primitive]) -> tuple[bool, ...]:
-    """For each directive that decides whether loads run ahead, whether they do."""
+    """Return whether loads run ahead, for each directive that decides it."""
     decided = ((one, one.ahead()) for one in primitives)
     return tuple(one == ahead for one, ahead in decided if ahead is not None)
 
 
 def _by_label(known: Sequence[tuple[Primitive, Depends]]) -> dict[tuple[str, str], list[_Related]]:
-    """The numbers of each Func along each label."""
+    """Return the numbers of each Func along each label."""
     found: dict[tuple[str, str], list[_Related]] = {}
     for one, said in known:
         for number in said.numbers:

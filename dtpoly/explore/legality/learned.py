@@ -12,12 +12,12 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import Severity
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.legality.classes import class_of, is_aligned
-from dtpoly.explore.legality.shared import Disagreement, Known, Look
-from dtpoly.explore.legality.tiles import MOST_ELEMENTS, Tiled, largest_tile, tiled
+from dtpoly.explore.legality.large_tiles import MOST_ELEMENTS, Tiled, largest_tile, tiled
+from dtpoly.explore.legality.shared_verdicts import Disagreement, KnownVerdict, Look
 from dtpoly.explore.legality.verdicts import TOO_LARGE
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives, bind
 
 EVERY = 20  # one in so many points that share a verdict is asked by itself
 
@@ -29,7 +29,7 @@ class Learned:
     primitives: Primitives
     is_aligned: bool
     tiled: Tiled
-    verdicts: dict[Hashable, Known] = field(default_factory=dict[Hashable, Known])
+    verdicts: dict[Hashable, KnownVerdict] = field(default_factory=dict[Hashable, KnownVerdict])
     bound: dict[Directive, Primitive | None] = field(
         default_factory=dict[Directive, "Primitive | None"]
     )
@@ -48,7 +48,7 @@ class Learned:
         largest = largest_tile(self.tiled, known)
         if largest > MOST_ELEMENTS:
             why = f"a tile has {largest:,} elements; Triton allows {MOST_ELEMENTS:,}"
-            return Look(known=Known("", f"tile too large: {TOO_LARGE}", why))
+            return Look(known=KnownVerdict("", f"tile too large: {TOO_LARGE}", why))
         mine = class_of(known, aligned=self.is_aligned)
         # Whether loads run ahead is asked last, and is the same for all that do.
         key = (mine.key, mine.runs_ahead)
@@ -60,7 +60,7 @@ class Learned:
         self.again += is_sample
         return Look(key, verdict, is_sample)
 
-    def learn(self, look: Look, mine: Known) -> None:
+    def learn(self, look: Look, mine: KnownVerdict) -> None:
         """Note the verdict of a point that was asked by itself. Raises Disagreement."""
         before = look.known or self.verdicts.setdefault(look.key, mine)
         if before.kind != mine.kind:
@@ -77,7 +77,7 @@ class Learned:
         return self.bound[directive]
 
 
-def _said(known: Known) -> str:
+def _said(known: KnownVerdict) -> str:
     return "legal" if known.is_legal else f"refused ({known.kind}: {known.reason})"
 
 

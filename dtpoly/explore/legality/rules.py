@@ -5,8 +5,8 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.choices import Constraint
 from dtpoly.algorithm.show_choices import show_constraint
-from dtpoly.explore.legality.verdicts import Decided, Rule
-from dtpoly.explore.space.count import Counted, counted
+from dtpoly.explore.legality.verdicts import DecidedPoints, Rule
+from dtpoly.explore.space.count import CountedSpace, counted
 from dtpoly.explore.space.space import Space
 from dtpoly.frozen import dataclass
 
@@ -20,7 +20,7 @@ class Constrained:
 
     all: int
     removed: tuple[tuple[Constraint, int], ...]
-    left: Counted
+    left: CountedSpace
 
 
 def constrained(space: Space) -> Constrained:
@@ -36,7 +36,7 @@ def constrained(space: Space) -> Constrained:
 
 
 @dataclass
-class Tally:
+class RuleTally:
     """Counts what became of the points that were looked at so far, and how it was found out."""
 
     asked: int
@@ -46,7 +46,7 @@ class Tally:
     shared: int = 0
     again: int = 0
 
-    def add(self, one: Decided) -> None:
+    def add(self, one: DecidedPoints) -> None:
         """Count what was just decided."""
         if one.is_again:
             self.again += 1
@@ -60,14 +60,14 @@ class Tally:
 
     @property
     def by_rule(self) -> list[tuple[Rule, str, int]]:
-        """The rules that refuse points, in the order asked; each with its codes, most first."""
+        """Return the rules that refuse points, in order; each with its codes, most first."""
         order = list(Rule)
         found = [(rule, code, count) for (rule, code), count in self.refused.items()]
         return sorted(found, key=lambda one: (order.index(one[0]), -one[2], one[1]))
 
 
 def shown(constraint: Constraint) -> str:
-    """A constraint as its author wrote it, in one line."""
+    """Return a constraint as its author wrote it, in one line."""
     if constraint.span is None:
         return show_constraint(constraint)
     return " ".join(constraint.span.text.split())

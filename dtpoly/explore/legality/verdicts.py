@@ -30,8 +30,8 @@ from typing import TypeVar
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.diagnostics import DtpolyError, Severity
 from dtpoly.explore.legality.classes import class_of, is_aligned
-from dtpoly.explore.legality.shared import Disagreement
-from dtpoly.explore.legality.tiles import MOST_ELEMENTS, largest_tile, tiled
+from dtpoly.explore.legality.large_tiles import MOST_ELEMENTS, largest_tile, tiled
+from dtpoly.explore.legality.shared_verdicts import Disagreement
 from dtpoly.explore.space.short import short
 from dtpoly.explore.space.space import Point, Space, each_directive, program_of
 from dtpoly.frontend.deep import deep_recursion
@@ -39,15 +39,15 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.order import Broken
-from dtpoly.schedule.check import check_schedule
+from dtpoly.schedule.applied_directives import Begin, resolve
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.foreign import is_foreign
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.legality import EACH, VERDICT, ahead, found
 from dtpoly.schedule.primitive import Primitive
-from dtpoly.schedule.primitives import Primitives, bind
 from dtpoly.schedule.refusal import CODES
-from dtpoly.schedule.resolve import Begin, resolve
 from dtpoly.schedule.state import State
+from dtpoly.schedule.static_checks import check_schedule
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ class Rule(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PointVerdict:
     """The rule that refuses a point, and the code of the first thing that is wrong."""
 
     rule: Rule
@@ -80,7 +80,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class DecidedPoints:
     """Points, by their places in what was asked, that get one answer.
 
     `is_shared` says that only one of them was looked at; `is_again`, that they had an answer, and
@@ -88,57 +88,57 @@ class Decided:
     """
 
     places: tuple[int, ...]
-    answer: Answer
+    answer: PointVerdict
     is_shared: bool = False
     is_again: bool = False
 
 
 @dataclass(frozen=True)
-class Asked:
+class SpaceQuestion:
     """The space that verdicts are asked of, and the primitives of its directives."""
 
     space: Space
     primitives: Primitives
 
 
-def answer_of(program: Program, primitives: Primitives) -> Answer:
+def answer_of(program: Program, primitives: Primitives) -> PointVerdict:
     """Judge one point, whatever is known of others."""
     verdict = verdict_of(program, primitives)
     chosen = bind(program.directives, primitives).primitives
     return _limited(verdict, is_too_large=largest_tile(tiled(program), chosen) > MOST_ELEMENTS)
 
 
-def _limited(verdict: Answer, *, is_too_large: bool) -> Answer:
+def _limited(verdict: PointVerdict, *, is_too_large: bool) -> PointVerdict:
     """Take Triton's limit into the answer: it is asked between the checks and the order."""
     is_limit = is_too_large and verdict.rule is not Rule.CHECK
-    return Answer(Rule.LIMIT, TOO_LARGE) if is_limit else verdict
+    return PointVerdict(Rule.LIMIT, TOO_LARGE) if is_limit else verdict
 
 
-def verdict_of(program: Program, primitives: Primitives, begin: Begin = initial) -> Answer:
+def verdict_of(program: Program, primitives: Primitives, begin: Begin = initial) -> PointVerdict:
     """Ask the static checks and the order about a point.
 
     Points that differ only in numbers may share this answer.
     """
     chosen = _checked(program, primitives)
-    if isinstance(chosen, Answer):
+    if isinstance(chosen, PointVerdict):
         return chosen
     return _asked(program, lambda: _first(_found(resolve(program, chosen, begin))))
 
 
 def with_and_without(
     program: Program, primitives: Primitives, begin: Begin = initial
-) -> tuple[Answer, Answer]:
+) -> tuple[PointVerdict, PointVerdict]:
     """Give the verdict if no loads run ahead, and that if those do that directives decide about.
 
     If there are several such directives, all points of the class say the same of each.
     """
     chosen = _checked(program, primitives)
-    if isinstance(chosen, Answer):
+    if isinstance(chosen, PointVerdict):
         return chosen, chosen
     deciding = [(one, two) for one in chosen if (two := one.ahead()) is not None]
     others = [one for one in chosen if one.ahead() is None]
 
-    def both() -> tuple[Answer, Answer]:
+    def both() -> tuple[PointVerdict, PointVerdict]:
         state = resolve(program, others, begin)
         plain = _first(_found(state))
         for one, with_two_stages in deciding:
@@ -146,45 +146,45 @@ def with_and_without(
         return plain, _first(ahead(state)) if plain.is_legal and deciding else plain
 
     answer = _asked(program, both)
-    return (answer, answer) if isinstance(answer, Answer) else answer
+    return (answer, answer) if isinstance(answer, PointVerdict) else answer
 
 
-def _checked(program: Program, primitives: Primitives) -> tuple[Primitive, ...] | Answer:
-    """The primitives of a point, or what is wrong with them before any dependence counts."""
+def _checked(program: Program, primitives: Primitives) -> tuple[Primitive, ...] | PointVerdict:
+    """Return the primitives of a point, or what is wrong with them before any dependence counts."""
     bound = bind(program.directives, primitives)
     said = (*bound.found, *check_schedule(program, primitives))
     wrong = next((one for one in said if one.severity is Severity.ERROR), None)
-    return bound.primitives if wrong is None else Answer(Rule.CHECK, wrong.code)
+    return bound.primitives if wrong is None else PointVerdict(Rule.CHECK, wrong.code)
 
 
 def _found(state: State) -> Iterator[Broken]:
     return found(state, dependences(state.model))
 
 
-def _first(broken: Iterator[Broken]) -> Answer:
-    """The first thing that is wrong, which is what a verdict tells first."""
+def _first(broken: Iterator[Broken]) -> PointVerdict:
+    """Return the first thing that is wrong, which is what a verdict tells first."""
     one = next(broken, None)
-    return Answer(Rule.NONE) if one is None else Answer(Rule.LEGALITY, CODES[one.kind])
+    return PointVerdict(Rule.NONE) if one is None else PointVerdict(Rule.LEGALITY, CODES[one.kind])
 
 
-def _asked(program: Program, ask: Callable[[], T]) -> T | Answer:
-    """The answer to a question that may take no more work than `judge` may."""
+def _asked(program: Program, ask: Callable[[], T]) -> T | PointVerdict:
+    """Return the answer to a question that may take no more work than `judge` may."""
     with deep_recursion(), limited(VERDICT + EACH * len(program.funcs)):
         try:
             answer = answered(ask)
         except DtpolyError as error:
             # A user's own primitive fails.
-            return Answer(Rule.LEGALITY, error.diagnostics[0].code)
-    return Answer(Rule.LEGALITY, UNDECIDED) if answer is None else answer
+            return PointVerdict(Rule.LEGALITY, error.diagnostics[0].code)
+    return PointVerdict(Rule.LEGALITY, UNDECIDED) if answer is None else answer
 
 
 def decided(
-    asked: Asked,
+    asked: SpaceQuestion,
     points: Sequence[Point],
     again: int = 100,
     seed: int = 0,
     workers: int | None = None,
-) -> Generator[Decided]:
+) -> Generator[DecidedPoints]:
     """Judge points, in some order, and then again a sample of those that share an answer.
 
     Raises Disagreement. What was yielded before stands, so a run may be left at any time.
@@ -192,19 +192,19 @@ def decided(
     by_class = _classes(asked, points)
     answers = dict(by_class.wrong)
     for place, answer in answers.items():
-        yield Decided((place,), answer)
+        yield DecidedPoints((place,), answer)
     members = {places[0]: places for places in by_class.classes}
     shared = [place for places in by_class.classes for place in places[1:]]
     sample = Random(seed).sample(shared, min(again, len(shared)))
 
-    def told(places: Iterable[int], both: Both, *, is_shared: bool) -> Iterator[Decided]:
+    def told(places: Iterable[int], both: Both, *, is_shared: bool) -> Iterator[DecidedPoints]:
         """Points of one class, by what becomes of each."""
-        by_answer: dict[Answer, list[int]] = {}
+        by_answer: dict[PointVerdict, list[int]] = {}
         for place in places:
             answers[place] = by_class.answer(place, both)
             by_answer.setdefault(answers[place], []).append(place)
         for answer, some in by_answer.items():
-            yield Decided(tuple(some), answer, is_shared)
+            yield DecidedPoints(tuple(some), answer, is_shared)
 
     with _workers(asked, workers, len(members) + len(sample)) as ask:
         alone: list[int] = []
@@ -221,11 +221,11 @@ def decided(
             own = by_class.answer(place, both)
             if own.code != UNDECIDED and own != answers[place]:
                 raise _disagreement(asked.space, points[place], answers[place], own)
-            yield Decided((place,), own, is_again=True)
+            yield DecidedPoints((place,), own, is_again=True)
 
 
 # Two verdicts: if no loads run ahead, and if they do.
-Both = tuple[Answer, Answer]
+Both = tuple[PointVerdict, PointVerdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,29 +242,29 @@ class _Sorted:
     """Points by their classes, with what is known of each without asking isl."""
 
     classes: tuple[tuple[int, ...], ...]
-    wrong: Mapping[int, Answer]
+    wrong: Mapping[int, PointVerdict]
     too_large: Set[int]
     runs_ahead: Set[int]
 
-    def answer(self, place: int, both: Both) -> Answer:
+    def answer(self, place: int, both: Both) -> PointVerdict:
         """Give the answer for a point, from the two answers for its class."""
         one = both[1] if place in self.runs_ahead else both[0]
         return _limited(one, is_too_large=place in self.too_large)
 
 
-def _classes(asked: Asked, points: Sequence[Point]) -> _Sorted:
+def _classes(asked: SpaceQuestion, points: Sequence[Point]) -> _Sorted:
     of = tiled(asked.space.program)
     aligned = is_aligned(asked.space.program)
     bound = each_directive(asked.space, lambda one: _bound(one, asked.primitives))
     classes: dict[Hashable, list[int]] = {}
-    wrong: dict[int, Answer] = {}
+    wrong: dict[int, PointVerdict] = {}
     too_large: set[int] = set()
     runs_ahead: set[int] = set()
     for place, point in enumerate(points):
         chosen: list[Primitive] = []
         for one in bound(point):
             if isinstance(one, str):
-                wrong[place] = Answer(Rule.CHECK, one)
+                wrong[place] = PointVerdict(Rule.CHECK, one)
                 break
             chosen.append(one)
         else:
@@ -278,14 +278,16 @@ def _classes(asked: Asked, points: Sequence[Point]) -> _Sorted:
 
 
 def _bound(directive: Directive, primitives: Primitives) -> Primitive | str:
-    """The primitive of a directive, or the code of what is wrong with it."""
+    """Return the primitive of a directive, or the code of what is wrong with it."""
     bound = bind((directive,), primitives)
     wrong = (one.code for one in bound.found if one.severity is Severity.ERROR)
     return next(wrong, "") or bound.primitives[0]
 
 
-def _disagreement(space: Space, point: Point, shared: Answer, own: Answer) -> Disagreement:
-    def said(one: Answer) -> str:
+def _disagreement(
+    space: Space, point: Point, shared: PointVerdict, own: PointVerdict
+) -> Disagreement:
+    def said(one: PointVerdict) -> str:
         return "legal" if one.is_legal else f"refused by {one.rule} ({one.code})"
 
     return Disagreement(
@@ -298,7 +300,7 @@ Ask = Callable[[Sequence[Task]], Iterator[tuple[int, Both]]]
 
 
 @contextmanager
-def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
+def _workers(asked: SpaceQuestion, workers: int | None, tasks: int) -> Generator[Ask]:
     """Choose who answers: this process, or several where there is enough to do."""
     count = workers or os.cpu_count() or 1
     # A class of a plugin has no name by which another process would find it.
@@ -331,10 +333,10 @@ def _workers(asked: Asked, workers: int | None, tasks: int) -> Generator[Ask]:
 
 
 # In a worker process: what it is asked about, which is set once, when it starts.
-_mine: list[tuple[Asked, Begin]] = []
+_mine: list[tuple[SpaceQuestion, Begin]] = []
 
 
-def _prepare(asked: Asked) -> None:
+def _prepare(asked: SpaceQuestion) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _mine[:] = [(asked, _begin_of(asked.space.program))]
@@ -372,7 +374,7 @@ def _answers(some: Sequence[Task]) -> list[tuple[int, Both]]:
     return [(task.place, _answer(asked, task, begin)) for task in some]
 
 
-def _answer(asked: Asked, task: Task, begin: Begin = initial) -> Both:
+def _answer(asked: SpaceQuestion, task: Task, begin: Begin = initial) -> Both:
     program = program_of(asked.space, task.point)
     if task.is_for_class:
         return with_and_without(program, asked.primitives, begin)

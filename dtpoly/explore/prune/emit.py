@@ -6,21 +6,22 @@ from typing import Any
 
 from dtpoly import __version__
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.sizes import size_rules, used_labels
+from dtpoly.algorithm.label_sizes import size_rules, used_labels
+from dtpoly.checking import understand
 from dtpoly.codegen.header import header
-from dtpoly.codegen.names import file_names
-from dtpoly.compile import understand
+from dtpoly.codegen.python_names import file_names
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, has_errors
+from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
 from dtpoly.explore.devices.devices import find_device
-from dtpoly.explore.prune.shapes import Shapes
-from dtpoly.explore.store.results import Call, Refused, Text
+from dtpoly.explore.prune.code_sharing import Shapes
+from dtpoly.explore.store.results import EmittedText, FunctionCall, RefusedPoint
 from dtpoly.frontend.deep import deep_recursion
 from dtpoly.frontend.parse import parse
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.legality import judge
-from dtpoly.schedule.primitives import bind
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import launch_of
 from dtpoly.source import Source
@@ -33,7 +34,7 @@ Expect = Callable[[State], float]
 class Emitted:
     """A text, or why there is none, and the time that a model predicts."""
 
-    made: Text | Refused
+    made: EmittedText | RefusedPoint
     expected: float | None = None
     # What the check of its order says, if it was made.
     is_legal: bool | None = None
@@ -53,26 +54,31 @@ def emitted(
     expect: Expect | None = None,
     is_legal: bool | None = None,
     shapes: Shapes | None = None,
+    primitives: Primitives = DIRECTIVES,
 ) -> Emitted:
     """Emit the kernels of a .dt text, if its schedule is legal for all sizes.
 
     `is_legal` may be known, since a class of schedules shares a verdict. Legal alternatives are not
     searched, because a space has other points.
     """
-    found = prepared(name, text, is_legal, shapes)
+    found = prepared(name, text, is_legal, shapes, primitives)
     if isinstance(found, Emitted):
         return found
-    made = Text(found.code.text, _call(found.state, found.code))
+    made = EmittedText(found.code.text, _call(found.state, found.code))
     return Emitted(made, None if expect is None else expect(found.state), True)
 
 
 def prepared(
-    name: str, text: str, is_legal: bool | None = None, shapes: Shapes | None = None
+    name: str,
+    text: str,
+    is_legal: bool | None = None,
+    shapes: Shapes | None = None,
+    primitives: Primitives = DIRECTIVES,
 ) -> Prepared | Emitted:
     """Return the code of a .dt text, or why there is none; `shapes` keeps results to share."""
     parsed, shared = parse(Source(name, text)), shapes or Shapes()
     with deep_recursion():
-        checked = understand(parsed.file, parsed.found)
+        checked = understand(parsed.file, parsed.found, primitives)
         if checked.program is None:
             return _refused(checked.diagnostics)
         chosen = bind(checked.program.directives, checked.primitives).primitives
@@ -81,7 +87,7 @@ def prepared(
                 verdict = judge(checked.program, checked.primitives)
                 if not verdict.is_legal:
                     first = verdict.violations[0]
-                    return Emitted(Refused(f"illegal: {first.kind}", str(first)), None, False)
+                    return Emitted(RefusedPoint(f"illegal: {first.kind}", str(first)), None, False)
             state = shared.state(checked.program, chosen)
         except DtpolyError as error:
             return _refused(error.diagnostics)
@@ -101,14 +107,15 @@ def expectation(model: Mapping[str, Any]) -> Expect:
     return expect
 
 
-def _call(state: State, code: Code) -> Call:
+def _call(state: State, code: Code) -> FunctionCall:
     """Return how to call the function that is measured: that of the Func that is compiled last."""
     program, func = state.sized, code.stages.outputs[-1]
-    names = file_names(program, code.stages.outputs, [one.name for one in code.stages.launches])
+    names = file_names(program, code.stages.results, [one.name for one in code.stages.launches])
     used = used_labels(program)
     passed = [r.label for r in size_rules(program) if r.may_be_passed and r.label in used]
     is_rough = any(launch_of(kernel).precision == "tf32" for kernel in state.kernels)
-    return Call(func, names.funcs[func], {names.labels[one]: one for one in passed}, is_rough)
+    keywords = {names.labels[one]: one for one in passed}
+    return FunctionCall(func, names.funcs[func], keywords, is_rough, code.stages.returned[func][1:])
 
 
 def _refused(found: Sequence[Diagnostic]) -> Emitted:
@@ -116,4 +123,4 @@ def _refused(found: Sequence[Diagnostic]) -> Emitted:
     assert has_errors(found)
     first = next(one for one in found if one.severity is Severity.ERROR)
     notes = "; ".join(note.text for note in first.notes)
-    return Emitted(Refused(first.code, f"{first.title}: {notes}" if notes else first.title))
+    return Emitted(RefusedPoint(first.code, f"{first.title}: {notes}" if notes else first.title))

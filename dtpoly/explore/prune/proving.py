@@ -1,31 +1,35 @@
 """Proves that kernels compute what their .dt text says."""
 
-from dtpoly.compile import understand
-from dtpoly.explore.store.results import Proof, Proven
+from dtpoly.checking import understand
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.explore.store.results import Proven, TextProof
 from dtpoly.frontend.parse import parse
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verification import verified
-from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.report import Layer, LayerVerdict, Report
 
-VERDICTS = {Verdict.PROVED: Proven.PROVED, Verdict.REFUTED: Proven.REFUTED}
+VERDICTS = {LayerVerdict.PROVED: Proven.PROVED, LayerVerdict.REFUTED: Proven.REFUTED}
 
 
-def proof_of(name: str, text: str, kernels: str, function: str) -> Proof:
+def proof_of(
+    name: str, text: str, kernels: str, function: str, primitives: Primitives = DIRECTIVES
+) -> TextProof:
     """Prove, for all sizes, the function that is measured and all functions that it calls."""
     parsed = parse(Source(name, text))
-    program = understand(parsed.file, parsed.found).program
+    program = understand(parsed.file, parsed.found, primitives).program
     assert program is not None, "its text was emitted"
     return summed_up(verified(program, kernels, (function,)))
 
 
-def summed_up(report: Report) -> Proof:
+def summed_up(report: Report) -> TextProof:
     """Return the verdict; if not everything is proved, also the first layer that decides it."""
     verdict = VERDICTS.get(report.verdict, Proven.UNKNOWN)
     if verdict is Proven.PROVED:
-        return Proof(verdict)
-    bad = Verdict.REFUTED if verdict is Proven.REFUTED else Verdict.UNKNOWN
+        return TextProof(verdict)
+    bad = LayerVerdict.REFUTED if verdict is Proven.REFUTED else LayerVerdict.UNKNOWN
     first = next((layer for layer in report.layers if layer.verdict is bad), None)
-    return Proof(verdict, *_told(first)) if first is not None else Proof(verdict)
+    return TextProof(verdict, *_told(first)) if first is not None else TextProof(verdict)
 
 
 def _told(layer: Layer) -> tuple[str, str]:

@@ -40,7 +40,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class KeyedSchedule:
     """A schedule: a key that the caller chooses, and its .dt text."""
 
     key: str
@@ -48,7 +48,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class CompiledCall:
     """The GPU, the sizes and the dtype that candidates are compiled for."""
 
     target: Target
@@ -70,8 +70,8 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a candidate; without a reason to drop it, it is worth a run."""
+class PruneOutcome:
+    """The fate of a candidate; without a reason to drop it, it is worth a run."""
 
     key: str
     reason: Reason | None
@@ -80,7 +80,7 @@ class Outcome:
     seconds: float = 0.0
 
 
-Work = Callable[[Candidate, Call], Outcome]
+Work = Callable[[KeyedSchedule, CompiledCall], PruneOutcome]
 
 
 @dataclass(slots=True)
@@ -88,19 +88,19 @@ class _Worker:
     """A process, and the candidate that it is working on."""
 
     process: SpawnProcess
-    connection: "Connection[Candidate, Outcome | None]"
-    candidate: Candidate | None = None
+    connection: "Connection[KeyedSchedule, PruneOutcome | None]"
+    candidate: KeyedSchedule | None = None
     since: float = 0.0
     is_ready: bool = False  # it has imported what it needs
 
 
 def pruned(
-    candidates: Iterable[Candidate],
-    call: Call,
+    candidates: Iterable[KeyedSchedule],
+    call: CompiledCall,
     workers: int = 1,
     seconds: float = SECONDS,
     work: str = WORK,
-) -> Generator[Outcome]:
+) -> Generator[PruneOutcome]:
     """Yield the outcome of each candidate, in the order in which they are ready.
 
     `work` names the function that a process calls for a candidate, as `module:function`.
@@ -127,7 +127,7 @@ def pruned(
             _end(worker)
 
 
-def _started(call: Call, work: str) -> _Worker:
+def _started(call: CompiledCall, work: str) -> _Worker:
     context = multiprocessing.get_context("spawn")
     mine, other = context.Pipe()
     process = context.Process(target=_serve, args=(other, call, work), daemon=True)
@@ -136,7 +136,9 @@ def _started(call: Call, work: str) -> _Worker:
     return _Worker(process, mine)
 
 
-def _serve(connection: "Connection[Outcome | None, Candidate]", call: Call, work: str) -> None:
+def _serve(
+    connection: "Connection[PruneOutcome | None, KeyedSchedule]", call: CompiledCall, work: str
+) -> None:
     """Work in a child process, candidate after candidate, until no more come."""
     os.environ.pop(INTERPRET, None)
     module, _, name = work.partition(":")
@@ -150,21 +152,21 @@ def _serve(connection: "Connection[Outcome | None, Candidate]", call: Call, work
         start = time.perf_counter()
         found = function(candidate, call)
         took = time.perf_counter() - start
-        connection.send(Outcome(found.key, found.reason, found.detail, found.kernels, took))
+        connection.send(PruneOutcome(found.key, found.reason, found.detail, found.kernels, took))
 
 
-def _given(worker: _Worker, candidate: Candidate) -> _Worker:
+def _given(worker: _Worker, candidate: KeyedSchedule) -> _Worker:
     worker.candidate, worker.since = candidate, time.monotonic()
     worker.connection.send(candidate)
     return worker
 
 
-def _ready(running: list[_Worker], seconds: float) -> list[tuple[_Worker, Outcome]]:
+def _ready(running: list[_Worker], seconds: float) -> list[tuple[_Worker, PruneOutcome]]:
     """Return the workers that have an answer, that died, or whose time is used up."""
     over = min(worker.since + _limit(worker, seconds) for worker in running)
     left = max(over - time.monotonic(), 0)
     said = wait([worker.connection for worker in running], left)
-    found: list[tuple[_Worker, Outcome]] = []
+    found: list[tuple[_Worker, PruneOutcome]] = []
     for worker in running:
         assert worker.candidate is not None
         key, took = worker.candidate.key, time.monotonic() - worker.since
@@ -177,7 +179,7 @@ def _ready(running: list[_Worker], seconds: float) -> list[tuple[_Worker, Outcom
         elif took > _limit(worker, seconds):
             _end(worker)
             detail = f"it was stopped after {took:.0f} s"
-            found.append((worker, Outcome(key, Reason.SLOW, detail, (), took)))
+            found.append((worker, PruneOutcome(key, Reason.SLOW, detail, (), took)))
     return found
 
 
@@ -186,7 +188,7 @@ def _limit(worker: _Worker, seconds: float) -> float:
     return seconds if worker.is_ready else seconds + STARTING
 
 
-def _answer(worker: _Worker, key: str, took: float) -> Outcome | None:
+def _answer(worker: _Worker, key: str, took: float) -> PruneOutcome | None:
     """Read what a process sends: an outcome, or None once it is ready.
 
     A dead process has crashed.
@@ -198,7 +200,7 @@ def _answer(worker: _Worker, key: str, took: float) -> Outcome | None:
         code = worker.process.exitcode or 0
         how = f"by signal {-code}" if code < 0 else f"with exit code {code}"
         _end(worker)
-        return Outcome(key, Reason.CRASHED, f"the process ended {how}", (), took)
+        return PruneOutcome(key, Reason.CRASHED, f"the process ended {how}", (), took)
 
 
 def _end(worker: _Worker) -> None:

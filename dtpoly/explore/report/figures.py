@@ -6,7 +6,7 @@ from typing import Any
 
 from dtpoly.explore.extras import extra
 from dtpoly.explore.report.bars import draw_bars
-from dtpoly.explore.report.coordinates import draw_coordinates
+from dtpoly.explore.report.parallel_coordinates import draw_coordinates
 from dtpoly.explore.report.scatter import draw_expected, draw_search
 from dtpoly.explore.report.study import Study, axes_of
 

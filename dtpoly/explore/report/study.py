@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from dtpoly.explore.store.question import Question
+from dtpoly.explore.store.measured_question import Question
+from dtpoly.explore.store.result_store import ResultStore, StoredRow
 from dtpoly.explore.store.results import Outcome
-from dtpoly.explore.store.store import Row, Store
 from dtpoly.frozen import dataclass
 
 NEAR = 1.1  # of the best baseline's time
@@ -29,7 +29,7 @@ class Study:
 
     question: Question
     points: int  # of the space that was explored last
-    rows: Sequence[Row]  # in the order in which they were found
+    rows: Sequence[StoredRow]  # in the order in which they were found
     timed: Sequence[Timed]  # the fastest first
     baselines: Mapping[str, float]  # the fastest first
     outcomes: Mapping[Outcome, int]
@@ -62,13 +62,13 @@ class Study:
         return _correlation(*(_ranks(side) for side in zip(*self.predicted, strict=True)))
 
 
-def studies(store: Store) -> list[Study]:
+def studies(store: ResultStore) -> list[Study]:
     """Return a study for each question of the file that has results."""
     found = (_study(store, number, one) for number, one in store.questions().items())
     return [one for one in found if one.rows]
 
 
-def _study(store: Store, number: int, question: Question) -> Study:
+def _study(store: ResultStore, number: int, question: Question) -> Study:
     rows = store.results(number)
     expected = store.predictions(question.asked.key)
     timed = [

@@ -5,12 +5,12 @@ from dataclasses import replace
 from itertools import islice
 from queue import Empty, SimpleQueue
 
-from dtpoly.explore.run.preparation import News, Out, Proved, Ready, Wants, prepares
+from dtpoly.explore.run.preparation import News, Out, PreparedProof, Ready, Wants, prepares
 from dtpoly.explore.run.stopping import TICK, NoWorkers, stopping
-from dtpoly.explore.space.field import Field, Point
-from dtpoly.explore.store.question import Asked
+from dtpoly.explore.space.search_view import Field, Point
+from dtpoly.explore.store.measured_question import UserQuestion
+from dtpoly.explore.store.result_store import ResultStore
 from dtpoly.explore.store.results import Proven
-from dtpoly.explore.store.store import Store
 from dtpoly.explore.workers.crew import Crew, Event, GaveUp
 from dtpoly.frozen import dataclass
 
@@ -40,7 +40,7 @@ class Emission:
                     found = replace(found, texts=found.texts + 1)
                 case Out():
                     found = replace(found, refused=found.refused + 1)
-                case Proved(_, proof):
+                case PreparedProof(_, proof):
                     verdict = Proven.UNKNOWN if proof is None else proof.verdict
                     match verdict:
                         case Proven.PROVED:
@@ -56,8 +56,8 @@ def emit(
     points: Iterable[Point],
     space: Field,
     crew_of: Callable[[SimpleQueue[Event]], Crew],
-    store: Store,
-    asked: Asked,
+    store: ResultStore,
+    asked: UserQuestion,
     wants: Wants,
     tell: Callable[[Emission], None],
 ) -> Emission:

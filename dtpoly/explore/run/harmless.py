@@ -6,15 +6,14 @@ is not run, whoever wrote it. Whether the text is right is another question, whi
 answers.
 """
 
-from dtpoly.verify.algebra.values import Unread
-from dtpoly.verify.triton.unit.allowed import check_unit
-from dtpoly.verify.triton.unit.unit import read_unit
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.plan.kernel_files import check_file
 
 
 def why_not_run(text: str) -> str:
     """Return where a text leaves the form that dtpoly writes, or "" if it does not."""
     try:
-        check_unit(read_unit(text))
+        check_file(text)
     except Unread as error:
         return f"its text has in line {error.line} what dtpoly does not write: {error.what}"
     except RecursionError:

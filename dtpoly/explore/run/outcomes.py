@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from dtpoly.explore.store.results import Outcome, Proof, Proven, Result
-from dtpoly.explore.store.store import WAITING
+from dtpoly.explore.store.result_store import WAITING
+from dtpoly.explore.store.results import Outcome, Proven, Result, TextProof
 from dtpoly.explore.workers.crew import Done
-from dtpoly.explore.workers.process import Gone, How
+from dtpoly.explore.workers.process import Gone, NoAnswer
 from dtpoly.explore.workers.servants import result_of
 
 
@@ -18,18 +18,18 @@ def answered(event: Done) -> Result:
 
 def _unanswered(gone: Gone, seconds: float) -> Result:
     match gone.how:
-        case How.HUNG:
+        case NoAnswer.HUNG:
             return Result(Outcome.HUNG, "no answer in time", gone.reason, seconds=seconds)
-        case How.CRASHED:
+        case NoAnswer.CRASHED:
             return Result(Outcome.CRASHED, "ended its process", gone.reason, seconds=seconds)
-        case How.KILLED:
+        case NoAnswer.KILLED:
             return Result(Outcome.CRASHED, "killed twice", gone.reason, seconds=seconds)
-        case How.FAILED:
+        case NoAnswer.FAILED:
             kind = gone.reason.partition(":")[0]
             return Result(Outcome.FAILED, kind, gone.reason, seconds=seconds)
 
 
-def judged(result: Result, proof: Proof | None) -> Result:
+def judged(result: Result, proof: TextProof | None) -> Result:
     """Return a result changed by the proof of its text.
 
     A time counts if everything is proved, or if nobody asked for a proof.

@@ -13,18 +13,24 @@ from importlib.util import find_spec
 from typing import Any
 
 from dtpoly.algorithm.show import show
-from dtpoly.explore.legality.shared import Disagreement, Known, Learner, Look, Nothing
+from dtpoly.explore.legality.shared_verdicts import (
+    BlankLearner,
+    Disagreement,
+    KnownVerdict,
+    Learner,
+    Look,
+)
 from dtpoly.explore.run.harmless import why_not_run
-from dtpoly.explore.space.field import Field, Point
-from dtpoly.explore.store.question import Asked
-from dtpoly.explore.store.results import Fit, Proof, Proven, Refused, Text
-from dtpoly.explore.store.store import Store
+from dtpoly.explore.space.search_view import Field, Point
+from dtpoly.explore.store.measured_question import UserQuestion
+from dtpoly.explore.store.result_store import ResultStore
+from dtpoly.explore.store.results import EmittedText, Fit, Proven, RefusedPoint, TextProof
 from dtpoly.explore.workers.crew import Crew, Done
 from dtpoly.explore.workers.process import Gone
 from dtpoly.explore.workers.servants import fit_of, made_of, proof_of
 from dtpoly.frozen import dataclass
 
-NOT_PREPARED = Refused("not prepared", "it was not emitted elsewhere, and here isl is missing")
+NOT_PREPARED = RefusedPoint("not prepared", "it was not emitted elsewhere, and here isl is missing")
 
 NO_TEXT = "its text is none of dtpoly's"
 
@@ -34,7 +40,7 @@ class Ready:
     """A point has a text, and the text fits the device as far as its compiler knows."""
 
     short: str
-    text: Text
+    text: EmittedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +48,19 @@ class Out:
     """A point has no text, or none that is worth a run."""
 
     short: str
-    refused: Refused
+    refused: RefusedPoint
     is_kept: bool = True  # false where another machine may know better
 
 
 @dataclass(frozen=True, slots=True)
-class Proved:
+class PreparedProof:
     """The proof of a text; None if nothing here can prove."""
 
     short: str
-    proof: Proof | None
+    proof: TextProof | None
 
 
-News = Ready | Out | Proved
+News = Ready | Out | PreparedProof
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +76,31 @@ class Wants:
 
 
 @dataclass(slots=True)
-class _Open:
+class _PreparingPoint:
     """A point that is being prepared."""
 
     point: Point
     look: Look = field(default_factory=Look)
-    text: Text | None = None
+    text: EmittedText | None = None
 
 
 @dataclass(slots=True)
 class Preparation:
     """The points that are being prepared, and the crew that works on them."""
 
-    asked: Asked
+    asked: UserQuestion
     space: Field
-    store: Store
+    store: ResultStore
     crew: Crew
     wants: Wants
     learned: Learner
     has_isl: bool = True  # without isl nothing can be emitted, and nothing proved
     is_over: bool = False
-    open: dict[str, _Open] = field(default_factory=dict[str, _Open])
+    open: dict[str, _PreparingPoint] = field(default_factory=dict[str, _PreparingPoint])
 
     def begin(self, short: str, point: Point) -> list[News]:
         """Begin a point: return what is known about it at once, and start the other steps."""
-        self.open[short] = _Open(point)
+        self.open[short] = _PreparingPoint(point)
         return [*self._begun(short)]
 
     def take(self, event: Done) -> list[News]:
@@ -122,13 +128,13 @@ class Preparation:
     def _begun(self, short: str) -> Iterator[News]:
         one = self.open[short]
         made = self.store.emitted(self.asked.program_hash, short)
-        why = why_not_run(made.text) if isinstance(made, Text) else ""
+        why = why_not_run(made.text) if isinstance(made, EmittedText) else ""
         if why:
             # The text is emitted again, if that is possible here.
-            made = None if self.has_isl else Refused(NO_TEXT, why)
-        if isinstance(made, Text) and (self._is_expected(short) or not self.has_isl):
+            made = None if self.has_isl else RefusedPoint(NO_TEXT, why)
+        if isinstance(made, EmittedText) and (self._is_expected(short) or not self.has_isl):
             yield from self._texted(short, made)
-        elif isinstance(made, Text):
+        elif isinstance(made, EmittedText):
             self._give("emit", short, is_legal=True)
         elif made is not None:
             yield replace(self._out(short, made), is_kept=not why)
@@ -151,30 +157,32 @@ class Preparation:
     def _emitted(self, short: str, event: Done) -> Iterator[News]:
         answer = event.answer
         if isinstance(answer, Gone):
-            made: Text | Refused = Refused(f"emitting it {answer.how}", answer.reason)
+            made: EmittedText | RefusedPoint = RefusedPoint(
+                f"emitting it {answer.how}", answer.reason
+            )
         else:
             made = made_of(answer["made"])
             self._learn(short, made, answer["is_legal"])
             if answer["expected"] is not None:
                 self.store.predict(self.asked.key, {short: answer["expected"]})
         self.store.emit(self.asked.program_hash, {short: made})
-        if isinstance(made, Text):
+        if isinstance(made, EmittedText):
             yield from self._texted(short, made)
         else:
             yield self._out(short, made)
 
-    def _learn(self, short: str, made: Text | Refused, is_legal: bool | None) -> None:
+    def _learn(self, short: str, made: EmittedText | RefusedPoint, is_legal: bool | None) -> None:
         """Learn the verdict of a class; only a point's own verdict about its order teaches one."""
         look = self.open[short].look
         if is_legal is None or look.key is None or look.shared is not None:
             return
         if is_legal:
-            self.learned.learn(look, Known(short))
+            self.learned.learn(look, KnownVerdict(short))
         else:
-            assert isinstance(made, Refused)
-            self.learned.learn(look, Known(short, made.kind, made.reason))
+            assert isinstance(made, RefusedPoint)
+            self.learned.learn(look, KnownVerdict(short, made.kind, made.reason))
 
-    def _texted(self, short: str, text: Text) -> Iterator[News]:
+    def _texted(self, short: str, text: EmittedText) -> Iterator[News]:
         """Compile a text, if that is wanted."""
         self.open[short].text = text
         if not self.wants.target:
@@ -202,7 +210,7 @@ class Preparation:
         if fit.is_good:
             yield from self._fitting(short)
         else:
-            yield self._out(short, Refused(fit.kind, fit.reason))
+            yield self._out(short, RefusedPoint(fit.kind, fit.reason))
 
     def _fitting(self, short: str) -> Iterator[News]:
         """Pass on a text that is worth a run; if its proof is known, the proof comes first."""
@@ -210,10 +218,10 @@ class Preparation:
         assert text is not None
         known = self.store.proof(self.asked.program_hash, hash_of(text))
         if known is not None:
-            yield Proved(short, known)
+            yield PreparedProof(short, known)
         yield Ready(short, text)
         if known is None and self.wants.proves and not self.has_isl:
-            yield Proved(short, None)
+            yield PreparedProof(short, None)
         if known is None and self.wants.proves and self.has_isl:
             self._give("prove", short, kernels=text.text, function=text.call.function)
         else:
@@ -224,13 +232,13 @@ class Preparation:
         assert text is not None
         if isinstance(answer, Gone):
             why = f"proving it {answer.how}: {answer.reason}"
-            yield Proved(short, Proof(Proven.UNKNOWN, "", why))
+            yield PreparedProof(short, TextProof(Proven.UNKNOWN, "", why))
             return
         proof = proof_of(answer)
         self.store.keep_proof(self.asked.program_hash, hash_of(text), proof)
-        yield Proved(short, proof)
+        yield PreparedProof(short, proof)
 
-    def _out(self, short: str, refused: Refused) -> Out:
+    def _out(self, short: str, refused: RefusedPoint) -> Out:
         self.open.pop(short)
         return Out(short, refused)
 
@@ -241,17 +249,19 @@ class Preparation:
         self.crew.give(f"{step} {short}", job, is_urgent=step != "prove")
 
 
-def prepares(asked: Asked, space: Field, store: Store, crew: Crew, wants: Wants) -> Preparation:
+def prepares(
+    asked: UserQuestion, space: Field, store: ResultStore, crew: Crew, wants: Wants
+) -> Preparation:
     """Begin with no point and no known class."""
     has_isl = find_spec("islpy") is not None
-    learner = _learner(space) if has_isl else Nothing()
+    learner = _learner(space) if has_isl else BlankLearner()
     return Preparation(asked, space, store, crew, wants, learner, has_isl)
 
 
 def _learner(space: Field) -> Learner:
     first = next(filter(None, map(space.at, range(space.count))), None)
     if first is None:
-        return Nothing()
+        return BlankLearner()
     # This is imported only now because it needs isl.
     module: Any = import_module("dtpoly.explore.legality.learned")
     # The algorithm is the same at each point.
@@ -259,15 +269,15 @@ def _learner(space: Field) -> Learner:
     return made
 
 
-def hash_of(text: Text) -> str:
+def hash_of(text: EmittedText) -> str:
     """Return the hash that tells one text from another."""
     return sha256(text.text.encode()).hexdigest()
 
 
-def _refused_at_once(look: Look) -> Refused | None:
+def _refused_at_once(look: Look) -> RefusedPoint | None:
     """Refuse a point by arithmetic or by the verdict of another point, if these suffice."""
     known = look.shared
     if known is None or known.is_legal:
         return None
     by = f"as in '{known.point}': " if known.point else ""
-    return Refused(known.kind, f"{by}{known.reason}")
+    return RefusedPoint(known.kind, f"{by}{known.reason}")

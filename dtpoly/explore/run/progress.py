@@ -39,7 +39,7 @@ class Snapshot:
 
 
 @dataclass(slots=True)
-class Tally:
+class ResultTally:
     """The counts of the results so far, and the budget."""
 
     points: int

@@ -10,20 +10,20 @@ from typing import Any
 
 from dtpoly.explore.devices.devices import devices, find_device
 from dtpoly.explore.run.emission import Emission, emit
+from dtpoly.explore.run.exploration import Ended, ExplorationPlan, explore
 from dtpoly.explore.run.preparation import Wants
 from dtpoly.explore.run.progress import Snapshot
-from dtpoly.explore.run.run import Ended, Plan, explore
-from dtpoly.explore.space.field import Field, Point
-from dtpoly.explore.store.question import Question
+from dtpoly.explore.space.search_view import Field, Point
+from dtpoly.explore.store.measured_question import Question
+from dtpoly.explore.store.result_store import ResultStore, open_store
 from dtpoly.explore.store.results import Outcome
-from dtpoly.explore.store.store import Store, open_store
 from dtpoly.explore.strategies.choice import chosen
 from dtpoly.explore.strategies.random_order import random_points
-from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.strategies.strategy import Strategy, StrategySetting
 from dtpoly.explore.workers.process import Worker
 from dtpoly.explore.workers.workers import (
     Opened,
-    Place,
+    RunPlace,
     crews_of,
     local,
     opened,
@@ -48,7 +48,7 @@ class Wanted:
     """The user's wishes: which space, where, for how long, and in which file results are kept."""
 
     space: Field
-    place: Place
+    place: RunPlace
     path: Path
     strategy: str = "random"
     seed: int = 0
@@ -64,6 +64,7 @@ class Wanted:
     proves: bool = True
     again: bool = False
     command: str = ""
+    plugins: tuple[str, ...] = ()  # files with directives of the user's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +103,11 @@ def session(
                 if not model:
                     raise NoModel(f"no cost model is known of '{said.facts.device}': {HINT}")
                 expected = _expected(wanted, model, store, tell)
-            made = make(Setting(wanted.space, wanted.seed, expected))
+            made = make(StrategySetting(wanted.space, wanted.seed, expected))
             about = (wanted.command, wanted.strategy, wanted.seed, wanted.space.count)
             run = store.begin(number, *about)
-            plan = Plan(question, wanted.space, wanted.most, wanted.seconds, wanted.slow)
-            crews = crews_of(workers, model, wanted.limit, wanted.preparing)
+            plan = ExplorationPlan(question, wanted.space, wanted.most, wanted.seconds, wanted.slow)
+            crews = crews_of(workers, model, wanted.limit, wanted.preparing, wanted.plugins)
             ended = explore(plan, made, store, crews, _wants(wanted, model), tell)
             store.end(run)
             return Finished(question, ended, said.failed)
@@ -122,7 +123,7 @@ def emit_only(wanted: Wanted, tell: Callable[[Emission], None]) -> Emission:
     """
     store = open_store(wanted.path)
     try:
-        points = chosen(wanted.strategy)(Setting(wanted.space, wanted.seed))
+        points = chosen(wanted.strategy)(StrategySetting(wanted.space, wanted.seed))
         asked = islice(_all(points), wanted.most)
         model = _model(wanted, wanted.model)
         return _emitted(wanted, model, store, asked, _wants(wanted, model), tell)
@@ -145,13 +146,13 @@ def known_device(name: str) -> str:
 def _emitted(
     wanted: Wanted,
     model: Mapping[str, Any],
-    store: Store,
+    store: ResultStore,
     points: Iterator[Point],
     wants: Wants,
     tell: Callable[[Emission], None],
 ) -> Emission:
     """Prepare points, and keep what is known about them."""
-    crew = preparing(model, wanted.preparing)
+    crew = preparing(model, wanted.preparing, wanted.plugins)
     return emit(points, wanted.space, crew, store, wanted.place.asked, wants, tell)
 
 
@@ -164,7 +165,7 @@ def _wants(wanted: Wanted, model: Mapping[str, Any]) -> Wants:
 def _expected(
     wanted: Wanted,
     model: Mapping[str, Any],
-    store: Store,
+    store: ResultStore,
     tell: Callable[[Emission], None],
 ) -> dict[Point, float]:
     """Predict the time of all points by a model, or of many points of a large space."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import assert_never
 
-from dtpoly.algorithm.choices import Condition, Mention, Operation, Whole
+from dtpoly.algorithm.choices import Condition, ConstraintOperation, Mention, WholeNumber
 from dtpoly.frozen import dataclass
 
 # The number of a place in the items of a space where a number stands, in the order of the text.
@@ -38,7 +38,7 @@ _NOWHERE: Places = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Sum:
+class ConditionSum:
     """The sum of a number and terms."""
 
     number: int
@@ -47,7 +47,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class ConditionProduct:
     """The product of a number, which is not 0, and factors."""
 
     number: int
@@ -83,7 +83,7 @@ class Joined:
     places: Places = field(compare=False)
 
 
-Term = int | Unknown | Sum | Product | Remainder
+Term = int | Unknown | ConditionSum | ConditionProduct | Remainder
 Left = bool | Comparison | Joined
 
 # What is known of places: the number there, or None if the point has no such number.
@@ -92,7 +92,7 @@ Known = Mapping[Place, int | None]
 
 def condition_of(condition: Condition, places: Mapping[tuple[str, ...], Places]) -> Left:
     """Turn a constraint into one over the places of the numbers that it mentions."""
-    assert isinstance(condition, Operation)
+    assert isinstance(condition, ConstraintOperation)
     left, right = condition.left, condition.right
     if condition.operator in ("and", "or"):
         parts = (condition_of(left, places), condition_of(right, places))
@@ -104,9 +104,9 @@ def _term(condition: Condition, places: Mapping[tuple[str, ...], Places]) -> Ter
     match condition:
         case Mention(path=path):
             return Unknown(places[path])
-        case Whole(value=value):
+        case WholeNumber(value=value):
             return value
-        case Operation(operator=symbol, left=left, right=right):
+        case ConstraintOperation(operator=symbol, left=left, right=right):
             one, two = _term(left, places), _term(right, places)
             if symbol == "*":
                 return product(1, (one, two))
@@ -124,14 +124,18 @@ def total(number: int, terms: Iterable[Term]) -> Term:
         match term:
             case int():
                 number += term
-            case Sum(number=more, terms=others):
+            case ConditionSum(number=more, terms=others):
                 number += more
                 rest.extend(others)
             case _:
                 rest.append(term)
     if not rest:
         return number
-    return rest[0] if len(rest) == 1 and not number else Sum(number, tuple(rest), _together(rest))
+    return (
+        rest[0]
+        if len(rest) == 1 and not number
+        else ConditionSum(number, tuple(rest), _together(rest))
+    )
 
 
 def product(number: int, factors: Iterable[Term]) -> Term:
@@ -141,7 +145,7 @@ def product(number: int, factors: Iterable[Term]) -> Term:
         match factor:
             case int():
                 number *= factor
-            case Product(number=more, factors=others):
+            case ConditionProduct(number=more, factors=others):
                 number *= more
                 rest.extend(others)
             case _:
@@ -150,7 +154,7 @@ def product(number: int, factors: Iterable[Term]) -> Term:
         return number
     if len(rest) == 1 and number == 1:
         return rest[0]
-    return Product(number, tuple(rest), _together(rest))
+    return ConditionProduct(number, tuple(rest), _together(rest))
 
 
 def remainder(left: Term, right: Term) -> Term:
@@ -166,14 +170,14 @@ def compared(symbol: str, left: Term, right: Term) -> Left:
         return _COMPARE[symbol](left, right)
     if isinstance(left, int):
         symbol, left, right = _TURNED[symbol], right, left
-    if isinstance(left, Sum) and isinstance(right, int) and left.number:
+    if isinstance(left, ConditionSum) and isinstance(right, int) and left.number:
         return compared(symbol, total(0, left.terms), right - left.number)
-    if isinstance(left, Product) and isinstance(right, int) and left.number > 1:
+    if isinstance(left, ConditionProduct) and isinstance(right, int) and left.number > 1:
         return _divided(symbol, left, right)
     return Comparison(symbol, left, right, _together((left, right)))
 
 
-def _divided(symbol: str, left: Product, right: int) -> Left:
+def _divided(symbol: str, left: ConditionProduct, right: int) -> Left:
     """Divide both sides: for whole numbers `n * rest < r` means `rest < r / n`, rounded up."""
     rest, number = product(1, left.factors), left.number
     if symbol in ("==", "!="):
@@ -242,10 +246,10 @@ def _known(term: Term, known: Known) -> Term | None:
                 return there
             rest = places.difference(known)
             return Unknown(rest) if rest else None
-        case Sum(number=number, terms=parts):
+        case ConditionSum(number=number, terms=parts):
             some = [_known(part, known) for part in parts]
             return None if None in some else total(number, (s for s in some if s is not None))
-        case Product(number=number, factors=parts):
+        case ConditionProduct(number=number, factors=parts):
             some = [_known(part, known) for part in parts]
             return None if None in some else product(number, (s for s in some if s is not None))
         case Remainder(left=left, right=right):

@@ -32,15 +32,15 @@ MOST_STEPS = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """Where an option leads: the next parameter, and the state there."""
+class CountStep:
+    """The goal of an option: the next parameter, and the state there."""
 
     parameter: int
     state: int
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedSpace:
     """A space whose points are counted.
 
     `steps[parameter][state][option]` is where an option leads; it is None if no point has the
@@ -49,30 +49,30 @@ class Counted:
     """
 
     space: Space
-    steps: tuple[tuple[tuple[Step | None, ...], ...], ...]
+    steps: tuple[tuple[tuple[CountStep | None, ...], ...], ...]
     counts: tuple[tuple[int, ...], ...]
-    start: Step | None
+    start: CountStep | None
 
     @property
     def count(self) -> int:
         """Return how many points the space has."""
         return self.ways(self.start)
 
-    def ways(self, step: Step | None) -> int:
+    def ways(self, step: CountStep | None) -> int:
         """Return how many points go through a state."""
         return 0 if step is None else self.counts[step.parameter][step.state]
 
 
-def counted(space: Space) -> Counted:
+def counted(space: Space) -> CountedSpace:
     """Count the points of a space. Raises DtpolyError if its constraints need too many states."""
     layout = _layout(space)
     end = len(layout.following)
     begun = _begun(space, layout.begun)
     if begun is False:
-        return Counted(space, (), (), None)
+        return CountedSpace(space, (), (), None)
     states: list[dict[Left, int]] = [{} for _ in range(end + 1)]
     states[layout.first][begun] = 0
-    steps: list[tuple[tuple[Step | None, ...], ...]] = []
+    steps: list[tuple[tuple[CountStep | None, ...], ...]] = []
     made = 0
     for parameter in range(end):
         made += len(states[parameter]) * len(layout.following[parameter])
@@ -86,10 +86,10 @@ def counted(space: Space) -> Counted:
             sum(counts[step.parameter][step.state] for step in options if step is not None)
             for options in steps[parameter]
         )
-    return Counted(space, tuple(steps), tuple(counts), Step(layout.first, 0))
+    return CountedSpace(space, tuple(steps), tuple(counts), CountStep(layout.first, 0))
 
 
-def point_at(of: Counted, number: int) -> Point:
+def point_at(of: CountedSpace, number: int) -> Point:
     """Return the point of a number, from 0. Raises IndexError if there is none."""
     if not 0 <= number < of.count:
         raise IndexError(number)
@@ -105,7 +105,7 @@ def point_at(of: Counted, number: int) -> Point:
     return Point(tuple(chosen))
 
 
-def index_of(of: Counted, point: Point) -> int | None:
+def index_of(of: CountedSpace, point: Point) -> int | None:
     """Return the number of a point, or None if the space lacks it.
 
     Law: `point_at` is the inverse.
@@ -138,13 +138,13 @@ def broken(space: Space, point: Point) -> tuple[Constraint, ...]:
     return tuple(one for one, condition in conditions if not reduced(condition, known))
 
 
-def points(of: Counted, start: int = 0) -> Iterator[Point]:
+def points(of: CountedSpace, start: int = 0) -> Iterator[Point]:
     """Yield the points from a number on, one after another."""
     for number in range(start, of.count):
         yield point_at(of, number)
 
 
-def sample(of: Counted, size: int, seed: int = 0) -> tuple[int, ...]:
+def sample(of: CountedSpace, size: int, seed: int = 0) -> tuple[int, ...]:
     """Draw different numbers of points, each with the same chance; all points if there are fewer.
 
     The same seed gives the same numbers in the same order, and a larger sample begins with them.
@@ -276,7 +276,7 @@ def _begun(space: Space, begun: Known) -> Left:
 
 def _steps(
     layout: _Layout, parameter: int, left: Left, states: list[dict[Left, int]]
-) -> Iterator[Step | None]:
+) -> Iterator[CountStep | None]:
     """Yield where each option leads from a state; new states get the next numbers."""
     counts = mentioned(left)
     for following, known in zip(layout.following[parameter], layout.known[parameter], strict=True):
@@ -285,7 +285,7 @@ def _steps(
             yield None
         else:
             there = states[following]
-            yield Step(following, there.setdefault(rest, len(there)))
+            yield CountStep(following, there.setdefault(rest, len(there)))
 
 
 def _tangled(space: Space) -> Diagnostic:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dtpoly.algorithm.choices import Constraint
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.explore.space.count import broken
-from dtpoly.explore.space.space import Parameter, Point, Space, present
+from dtpoly.explore.space.space import Point, Space, SpaceParameter, present
 from dtpoly.source import Source, Span
 from dtpoly.suggest import near
 
@@ -103,7 +103,7 @@ def _no_word(word: str, span: Span) -> Diagnostic:
 _FORM = "a point looks like: block=x:4,y:512 map=2 num_warps=4"
 
 
-def _unknown(key: str, part: str, span: Span, known: tuple[Parameter, ...]) -> Diagnostic:
+def _unknown(key: str, part: str, span: Span, known: tuple[SpaceParameter, ...]) -> Diagnostic:
     name = f"{key}.{part}" if part else key
     names = [str(one) for one in known]
     meant = near(name, names)
@@ -117,24 +117,24 @@ def _unknown(key: str, part: str, span: Span, known: tuple[Parameter, ...]) -> D
     return _wrong(f"there is no '{name}' to choose", span, "no such choice", hint, note)
 
 
-def _no_option(value: str, span: Span, parameter: Parameter) -> Diagnostic:
+def _no_option(value: str, span: Span, parameter: SpaceParameter) -> Diagnostic:
     options = [str(option) for option in parameter.options]
     listed = ", ".join(options[:12]) + (", ..." if len(options) > 12 else "")
     title = f"'{value}' is no option of '{parameter}'"
     return _wrong(title, span, "not among them", f"take one of {listed}")
 
 
-def _twice(parameter: Parameter, span: Span, first: Span) -> Diagnostic:
+def _twice(parameter: SpaceParameter, span: Span, first: Span) -> Diagnostic:
     title = f"'{parameter}' is chosen twice"
     return _wrong(title, span, "again", "choose it once", Note("chosen here", first))
 
 
-def _not_there(parameter: Parameter, span: Span) -> Diagnostic:
+def _not_there(parameter: SpaceParameter, span: Span) -> Diagnostic:
     title = f"there is no '{parameter}' in the alternative that is taken"
     return _wrong(title, span, "not there", "leave it out, or take the alternative that has it")
 
 
-def _missing(parameter: Parameter, end: Span) -> Diagnostic:
+def _missing(parameter: SpaceParameter, end: Span) -> Diagnostic:
     options = ", ".join(str(option) for option in parameter.options[:12])
     named = f"{parameter.part}:" if parameter.part else ""
     example = f"{parameter.key}={named}{parameter.options[0]}"

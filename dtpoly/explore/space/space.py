@@ -24,7 +24,7 @@ OPTION = "option"
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class SpaceParameter:
     """One thing to choose: an option of an argument, or one of several alternatives.
 
     `key` and `part` name it: `block` and `y`, or `map` and "". No two parameters of a space have
@@ -52,7 +52,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Space:
-    """All schedules that the items allow and that keep the constraints.
+    """The schedules that the items allow and that keep the constraints.
 
     The Program has no directives. Directives without choices are among the items.
     """
@@ -62,7 +62,7 @@ class Space:
     constraints: tuple[Constraint, ...] = ()
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[SpaceParameter, ...]:
         """Return all parameters, in the order of the text.
 
         Those inside alternatives come after these.
@@ -253,7 +253,7 @@ def _funcs_of(items: tuple[Item, ...]) -> dict[str, set[str]]:
     return found
 
 
-def _named(openings: list[_Opening], funcs: dict[str, set[str]]) -> Iterator[Parameter]:
+def _named(openings: list[_Opening], funcs: dict[str, set[str]]) -> Iterator[SpaceParameter]:
     """Name each parameter by its directive, its label, and its Func if that is necessary.
 
     The Func is necessary if several Funcs have such a directive. Alternatives are named after their
@@ -270,4 +270,4 @@ def _named(openings: list[_Opening], funcs: dict[str, set[str]]) -> Iterator[Par
         number = seen[key, part] = seen.get((key, part), 0) + 1
         mark = f"@{number}" if number > 1 else ""
         names = (key, f"{part}{mark}") if part else (f"{key}{mark}", "")
-        yield Parameter(*names, one.options, one.is_alternatives)
+        yield SpaceParameter(*names, one.options, one.is_alternatives)

@@ -9,7 +9,7 @@ from dtpoly.frozen import dataclass
 
 
 class Outcome(StrEnum):
-    """How the attempt to measure a point ended."""
+    """The way in which the attempt to measure a point ended."""
 
     MEASURED = "measured"
     SLOW = "slow"  # it has a time from few samples, because it was far slower than the best
@@ -49,21 +49,27 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """How the function of a text is called, and what its result is compared with."""
+class FunctionCall:
+    """A call of the function of a text, and what its results are compared with."""
 
     func: str  # the Func that it computes
     function: str  # its name in the text
     passed: Mapping[str, str] = field(default_factory=dict[str, str])  # from a keyword to a label
     is_rough: bool = False  # products may lose as much as tf32 loses
+    others: tuple[str, ...] = ()  # the Funcs that it returns besides, in this order
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        """Return the Funcs that it computes, in the order of the results."""
+        return (self.func, *self.others)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class EmittedText:
     """The emitted text of a point."""
 
     text: str
-    call: Call
+    call: FunctionCall
 
     @property
     def is_text(self) -> bool:
@@ -72,7 +78,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedPoint:
     """The reason why there is no text: in a few words, to be counted, and in full."""
 
     kind: str
@@ -107,7 +113,7 @@ class Proven(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class TextProof:
     """The verdict on a text; if not everything is proved, the first layer that is not, and why."""
 
     verdict: Proven

@@ -9,8 +9,17 @@ from collections.abc import Callable, Mapping
 from math import isnan
 from typing import Any, TypeVar, cast
 
-from dtpoly.explore.store.question import Asked, Facts, Question
-from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
+from dtpoly.explore.store.measured_question import Question, SetupFacts, UserQuestion
+from dtpoly.explore.store.results import (
+    EmittedText,
+    Fit,
+    FunctionCall,
+    Outcome,
+    Proven,
+    RefusedPoint,
+    Result,
+    TextProof,
+)
 
 MOST_BYTES = 2**24  # of an emitted text; real ones have less than a hundredth of it
 
@@ -70,10 +79,10 @@ def named(read: Callable[[object], T], value: object) -> dict[str, T]:
 def question(row: tuple[Any, ...]) -> Question:
     """Read a row of `question`, without its number."""
     name, program, func, sizes, dtype, seed, device, versions = row
-    asked = Asked(
+    asked = UserQuestion(
         text(name), text(program), text(func), named(whole, sizes), text(dtype), whole(seed)
     )
-    return Question(asked, Facts(text(device), named(text, versions)))
+    return Question(asked, SetupFacts(text(device), named(text, versions)))
 
 
 def result(row: tuple[Any, ...]) -> tuple[str, Mapping[str, str], Result]:
@@ -99,17 +108,20 @@ def result(row: tuple[Any, ...]) -> tuple[str, Mapping[str, str], Result]:
     return text(point), named(text, parameters), found
 
 
-def emitted(row: tuple[Any, ...]) -> Text | Refused:
+def emitted(row: tuple[Any, ...]) -> EmittedText | RefusedPoint:
     """Read a row of `emitted`, without its algorithm and its point."""
     packed, call, kind, reason = row
     if packed is None:
-        return Refused(text(kind), text(reason))
+        return RefusedPoint(text(kind), text(reason))
     if not isinstance(packed, bytes):
         raise ValueError("a text that is packed")
     found = json.loads(text(call))
     passed = named(text, json.dumps(found["passed"]))
-    of = Call(text(found["func"]), text(found["function"]), passed, found["is_rough"] is True)
-    return Text(_unpacked(packed), of)
+    others = tuple(map(text, found.get("others", ())))
+    of = FunctionCall(
+        text(found["func"]), text(found["function"]), passed, found["is_rough"] is True, others
+    )
+    return EmittedText(_unpacked(packed), of)
 
 
 def _unpacked(packed: bytes) -> str:
@@ -131,7 +143,7 @@ def fit(row: tuple[Any, ...]) -> Fit:
     return Fit(text(kind), text(reason), of)
 
 
-def proof(row: tuple[Any, ...]) -> Proof:
+def proof(row: tuple[Any, ...]) -> TextProof:
     """Read a row of `proof`, without its keys."""
     verdict, layer, reason = row
-    return Proof(Proven(verdict), text(layer), text(reason))
+    return TextProof(Proven(verdict), text(layer), text(reason))

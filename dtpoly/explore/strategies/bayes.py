@@ -5,11 +5,11 @@ from math import log
 from typing import Any
 
 from dtpoly.explore.extras import extra
-from dtpoly.explore.space.field import Axis, Point
+from dtpoly.explore.space.search_view import Point, SpaceAxis
 from dtpoly.explore.strategies.evolution import is_ordered
 from dtpoly.explore.strategies.learning import Batches, Learning
 from dtpoly.explore.strategies.random_order import random_points
-from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.strategies.strategy import Strategy, StrategySetting
 
 BATCH = 8
 TRIES = 3  # for each point of a batch, until it is a new one; each takes some milliseconds
@@ -17,7 +17,7 @@ TRIES = 3  # for each point of a batch, until it is a new one; each takes some m
 PENALTY = 1.0
 
 
-def bayes(setting: Setting) -> Strategy:
+def bayes(setting: StrategySetting) -> Strategy:
     """Return a tree-structured Parzen estimator over the axes. Raises MissingExtra."""
     optuna = extra("optuna", "explore")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -27,7 +27,7 @@ def bayes(setting: Setting) -> Strategy:
     return Learning(_batches(setting, optuna.create_study(sampler=sampler), optuna))
 
 
-def _batches(setting: Setting, study: Any, optuna: Any) -> Batches:
+def _batches(setting: StrategySetting, study: Any, optuna: Any) -> Batches:
     others = random_points(setting.space, setting.seed)
     seen: set[Point] = set()
     worst = 0.0
@@ -52,7 +52,7 @@ def _batches(setting: Setting, study: Any, optuna: Any) -> Batches:
 
 
 def _asked(
-    setting: Setting, study: Any, optuna: Any, seen: set[Point]
+    setting: StrategySetting, study: Any, optuna: Any, seen: set[Point]
 ) -> Iterator[tuple[Point, Any]]:
     axes = setting.space.axes
     full = len(seen) + BATCH
@@ -69,7 +69,7 @@ def _asked(
         yield point, trial
 
 
-def _suggested(trial: Any, axis: Axis) -> int:
+def _suggested(trial: Any, axis: SpaceAxis) -> int:
     """Return the number of an option; numbers are sampled in their order, words without one."""
     last = len(axis.options) - 1
     if is_ordered(axis):
@@ -77,7 +77,7 @@ def _suggested(trial: Any, axis: Axis) -> int:
     return int(trial.suggest_categorical(axis.name, [*range(last + 1)]))
 
 
-def _trial(setting: Setting, point: Point, value: float, optuna: Any) -> Any:
+def _trial(setting: StrategySetting, point: Point, value: float, optuna: Any) -> Any:
     """Return a trial for a point that the sampler did not ask for."""
     spread = optuna.distributions
     known: dict[str, Any] = {

@@ -11,7 +11,7 @@ from dtpoly.explore.strategies.by_cost import by_cost
 from dtpoly.explore.strategies.evolution import evolution
 from dtpoly.explore.strategies.exhaustive import exhaustive
 from dtpoly.explore.strategies.random_order import random_order
-from dtpoly.explore.strategies.strategy import Make, Setting, Strategy
+from dtpoly.explore.strategies.strategy import Make, Strategy, StrategySetting
 from dtpoly.suggest import near
 
 GROUP = "dtpoly.strategies"
@@ -57,9 +57,9 @@ def _of_file(path: str) -> Make:
 def _made(value: object, what: str) -> Make:
     if not callable(value):
         raise NoStrategy(f"{what} is no function")
-    function = cast("Callable[[Setting], object]", value)
+    function = cast("Callable[[StrategySetting], object]", value)
 
-    def make(setting: Setting) -> Strategy:
+    def make(setting: StrategySetting) -> Strategy:
         made = function(setting)
         if not (hasattr(made, "ask") and hasattr(made, "tell")):
             raise NoStrategy(f"{what} returns no object with 'ask' and 'tell'")

@@ -9,10 +9,10 @@ import random
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from dtpoly.explore.space.field import Axis, Field, Point
+from dtpoly.explore.space.search_view import Field, Point, SpaceAxis
 from dtpoly.explore.strategies.learning import Batches, Learning
 from dtpoly.explore.strategies.random_order import random_points
-from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.strategies.strategy import Strategy, StrategySetting
 
 GENERATION = 16
 PARENTS = 24  # so many of the best points of all that were measured
@@ -22,12 +22,12 @@ NEAR = 0.7  # of mutations go to the next option up or down, if these are number
 TRIES = 50  # for each child, until it is a new one
 
 
-def evolution(setting: Setting) -> Strategy:
+def evolution(setting: StrategySetting) -> Strategy:
     """Ask for generations of points; the first one is random."""
     return Learning(_generations(setting))
 
 
-def _generations(setting: Setting) -> Batches:
+def _generations(setting: StrategySetting) -> Batches:
     space, draw = setting.space, random.Random(setting.seed)
     others = random_points(space, setting.seed)
     seen: set[Point] = set()
@@ -75,7 +75,7 @@ def crossed(one: Point, other: Point, draw: random.Random) -> Point:
     return tuple(draw.choice(pair) for pair in zip(one, other, strict=True))
 
 
-def mutated(axes: Sequence[Axis], point: Point, draw: random.Random) -> Point:
+def mutated(axes: Sequence[SpaceAxis], point: Point, draw: random.Random) -> Point:
     """Return the point with another option on one axis."""
     changeable = [at for at, axis in enumerate(axes) if len(axis.options) > 1]
     if not changeable:
@@ -90,6 +90,6 @@ def mutated(axes: Sequence[Axis], point: Point, draw: random.Random) -> Point:
     return (*point[:at], chosen, *point[at + 1 :])
 
 
-def is_ordered(axis: Axis) -> bool:
+def is_ordered(axis: SpaceAxis) -> bool:
     """True if options that are near in the list are similar, as numbers are."""
     return all(option.isdecimal() for option in axis.options)

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Sequence
 from dataclasses import field
 
-from dtpoly.explore.space.field import Point
+from dtpoly.explore.space.search_view import Point
 from dtpoly.frozen import dataclass
 
 # The points of a batch in the order in which they were asked for, each with its milliseconds.

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 from hashlib import blake2b
 
-from dtpoly.explore.space.field import Field, Point
-from dtpoly.explore.strategies.order import InOrder
-from dtpoly.explore.strategies.strategy import Setting, Strategy
+from dtpoly.explore.space.search_view import Field, Point
+from dtpoly.explore.strategies.given_order import InOrder
+from dtpoly.explore.strategies.strategy import Strategy, StrategySetting
 
 ROUNDS = 4
 
 
-def random_order(setting: Setting) -> Strategy:
+def random_order(setting: StrategySetting) -> Strategy:
     """Ask for all points, in an order that the seed decides."""
     return InOrder(random_points(setting.space, setting.seed))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Protocol
 
-from dtpoly.explore.space.field import Field, Point
+from dtpoly.explore.space.search_view import Field, Point
 from dtpoly.frozen import dataclass
 
 
@@ -30,7 +30,7 @@ class Strategy(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class StrategySetting:
     """Everything from which a strategy is made."""
 
     space: Field
@@ -39,4 +39,4 @@ class Setting:
     expected: Mapping[Point, float] = field(default_factory=dict[Point, float])
 
 
-Make = Callable[[Setting], Strategy]
+Make = Callable[[StrategySetting], Strategy]

@@ -8,8 +8,8 @@ from dataclasses import field
 from queue import PriorityQueue, SimpleQueue
 from statistics import median
 
-from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import Gone, How, NotOpened, Worker
+from dtpoly.explore.workers.process import Gone, NoAnswer, NotOpened, Worker
+from dtpoly.explore.workers.socket_messages import Message
 from dtpoly.frozen import dataclass
 
 # The names of the two crews, which say what they do.
@@ -19,8 +19,8 @@ TRIES = 3  # to open a worker, one after the other
 
 
 @dataclass(slots=True)
-class Limits:
-    """How long a job may take: many times as long as others took, but never less than a minimum."""
+class JobLimits:
+    """The time that a job may take: a multiple of what others took, but not less than a minimum."""
 
     floor: float = 60.0  # seconds; the first job of a worker loads and compiles a lot
     factor: float = 10.0
@@ -55,7 +55,7 @@ Steps = tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Given:
+class GivenJob:
     """A job, in the order in which jobs are done; without steps it ends a worker."""
 
     is_late: bool
@@ -77,10 +77,10 @@ class Crew:
     name: str
     workers: Sequence[Worker]
     events: SimpleQueue[Event]
-    limits: Limits = field(default_factory=Limits)
+    limits: JobLimits = field(default_factory=JobLimits)
     left: int = 0
     is_over: bool = False
-    jobs: PriorityQueue[Given] = field(default_factory=PriorityQueue["Given"])
+    jobs: PriorityQueue[GivenJob] = field(default_factory=PriorityQueue["GivenJob"])
     count: int = 0
     threads: list[threading.Thread] = field(default_factory=list[threading.Thread])
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -98,7 +98,7 @@ class Crew:
     def give(self, job: str, *steps: Message, is_urgent: bool = True) -> None:
         """Give a job to the next free worker; a job that is not urgent waits for all that are."""
         self.count += 1
-        self.jobs.put(Given(not is_urgent, self.count, job, steps))
+        self.jobs.put(GivenJob(not is_urgent, self.count, job, steps))
 
     def end(self) -> None:
         """End all workers, whatever they are doing."""
@@ -135,7 +135,7 @@ class Crew:
 
     def _done(self, worker: Worker, job: str, steps: Steps) -> Done:
         answer, seconds = self._answer(worker, steps)
-        if isinstance(answer, Gone) and answer.how is How.KILLED and not self.is_over:
+        if isinstance(answer, Gone) and answer.how is NoAnswer.KILLED and not self.is_over:
             answer, seconds = self._answer(worker, steps)
         if not isinstance(answer, Gone):
             self.limits.took.append(seconds)

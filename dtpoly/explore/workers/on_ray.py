@@ -13,9 +13,9 @@ from dataclasses import field
 from typing import Any
 
 from dtpoly.explore.extras import extra
-from dtpoly.explore.workers.messages import Message
-from dtpoly.explore.workers.process import OPENING, Gone, How, NotOpened, Process, Turn, Worker
-from dtpoly.explore.workers.workers import Place
+from dtpoly.explore.workers.process import OPENING, Gone, NoAnswer, NotOpened, Process, Turn, Worker
+from dtpoly.explore.workers.socket_messages import Message
+from dtpoly.explore.workers.workers import RunPlace
 from dtpoly.frozen import dataclass
 
 LOCAL = "local"
@@ -51,7 +51,7 @@ class RayWorker:
     """A worker on a machine of the cluster; if it is lost, it moves to another one."""
 
     ray: Any
-    place: Place
+    place: RunPlace
     wanted: Message | None = None
     actor: Any = None
     needs: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -93,8 +93,8 @@ class RayWorker:
         if isinstance(found, Gone):
             return found
         if "how" in found:
-            gone = Gone(How(found["how"]), found["reason"])
-            self.has_process = gone.how is How.FAILED
+            gone = Gone(NoAnswer(found["how"]), found["reason"])
+            self.has_process = gone.how is NoAnswer.FAILED
             return gone
         answer: Message = found["answer"]
         return answer
@@ -121,14 +121,16 @@ class RayWorker:
             found: Message = self.ray.get(reference, timeout=seconds + GRACE)
         except errors.GetTimeoutError:
             self.close()
-            return Gone(How.HUNG, f"its machine did not answer in {seconds + GRACE:.0f} s")
+            return Gone(NoAnswer.HUNG, f"its machine did not answer in {seconds + GRACE:.0f} s")
         except errors.RayError as error:
             self.close()
-            return Gone(How.KILLED, f"its machine was lost: {' '.join(str(error).split())}"[:300])
+            return Gone(
+                NoAnswer.KILLED, f"its machine was lost: {' '.join(str(error).split())}"[:300]
+            )
         return found
 
 
-def on_ray(place: Place, count: int | None, address: str) -> Sequence[Worker]:
+def on_ray(place: RunPlace, count: int | None, address: str) -> Sequence[Worker]:
     """Return workers of a cluster: this many, or one for each of its GPUs.
 
     The address `local` makes a cluster of this machine. Raises MissingExtra, NotOpened.

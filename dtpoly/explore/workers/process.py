@@ -14,7 +14,7 @@ from socket import socket, socketpair
 from typing import IO, Protocol
 
 from dtpoly.explore.workers.handing import started
-from dtpoly.explore.workers.messages import Message, receive, send
+from dtpoly.explore.workers.socket_messages import Message, receive, send
 from dtpoly.frozen import dataclass
 
 MODULE = "dtpoly.explore.workers.worker"
@@ -27,7 +27,7 @@ WORDS = 600  # letters of the output of a process before it died
 OPENING = 300.0  # seconds until a worker is ready, since it computes a reference
 
 
-class How(StrEnum):
+class NoAnswer(StrEnum):
     """The reasons why a worker has no answer."""
 
     HUNG = "hung"
@@ -40,7 +40,7 @@ class How(StrEnum):
 class Gone:
     """The reason why there is no answer to a job."""
 
-    how: How
+    how: NoAnswer
     reason: str
 
 
@@ -153,14 +153,14 @@ class Process:
             found = receive(running.end, until)
         except TimeoutError:
             self.close()
-            return Gone(How.HUNG, f"it had not finished after {seconds:.1f} s")
+            return Gone(NoAnswer.HUNG, f"it had not finished after {seconds:.1f} s")
         except (EOFError, OSError):
             return self._dead()
         if "lost" in found:
             self.close()
-            return Gone(How.CRASHED, f"it broke the device: {found['lost']}")
+            return Gone(NoAnswer.CRASHED, f"it broke the device: {found['lost']}")
         if "failure" in found:
-            return Gone(How.FAILED, found["failure"])
+            return Gone(NoAnswer.FAILED, found["failure"])
         answer: Message = found["answer"]
         return answer
 
@@ -195,10 +195,10 @@ class Process:
         words = self._last_words()
         code = running.process.returncode
         if code == KILLED:
-            return Gone(How.KILLED, "somebody killed its process")
+            return Gone(NoAnswer.KILLED, "somebody killed its process")
         name = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         ended = f"its process ended ({name})"
-        return Gone(How.CRASHED, f"{ended}: {words}" if words else ended)
+        return Gone(NoAnswer.CRASHED, f"{ended}: {words}" if words else ended)
 
     def _last_words(self) -> str:
         """Return the end of the output of the process, which is over."""

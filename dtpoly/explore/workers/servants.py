@@ -1,7 +1,7 @@
 """Does the different kinds of work of a worker process; jobs and answers are plain data."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
@@ -9,9 +9,18 @@ from typing import Any
 
 from dtpoly.explore.bench.bench import Bench, Candidate, measured, prepared
 from dtpoly.explore.bench.simulated import SimulatedBench
-from dtpoly.explore.store.question import Asked
-from dtpoly.explore.store.results import Call, Fit, Outcome, Proof, Proven, Refused, Result, Text
-from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.store.measured_question import UserQuestion
+from dtpoly.explore.store.results import (
+    EmittedText,
+    Fit,
+    FunctionCall,
+    Outcome,
+    Proven,
+    RefusedPoint,
+    Result,
+    TextProof,
+)
+from dtpoly.explore.workers.socket_messages import Message
 from dtpoly.frozen import dataclass
 from dtpoly.garbage import look_seldom
 
@@ -37,21 +46,21 @@ def opened(opening: Message) -> Servant:
     """Return the servant that a first message asks for; packages for one kind are imported now."""
     match opening["kind"]:
         case "prepare":
-            return _preparing(opening["model"])
+            return _preparing(opening["model"], opening["plugins"])
         case "simulated":
             return _measuring(SimulatedBench(**opening["settings"]), {})
         case _:
-            asked = Asked(**opening["asked"])
+            asked = UserQuestion(**opening["asked"])
             baselines = import_module("dtpoly.explore.bench.baselines").load(opening["baselines"])
             module: Any = import_module("dtpoly.explore.bench.on_torch")
             bench = module.TorchBench(asked, opening["place"], baselines, opening["each"])
             return _measuring(bench, bench.failed)
 
 
-def _preparing(model: Mapping[str, Any]) -> Servant:
+def _preparing(model: Mapping[str, Any], plugins: Sequence[str]) -> Servant:
     module: Any = import_module("dtpoly.explore.prune.steps")
     look_seldom()
-    do: Job = module.preparing(model)
+    do: Job = module.preparing(model, plugins)
     return Servant({}, do)
 
 
@@ -69,7 +78,7 @@ class Measuring:
     def do(self, job: Message) -> Message:
         """Do one of the two steps of a job: prepare a candidate, or measure it."""
         if "candidate" in job:
-            fields: dict[str, Any] = {"call": Call(**job["candidate"]["call"])}
+            fields: dict[str, Any] = {"call": call_of(job["candidate"]["call"])}
             self.candidate = Candidate(**{**job["candidate"], **fields})
             found = prepared(self.bench, self.candidate)
             return {"is_ready": True} if found is None else asdict(found)
@@ -88,11 +97,17 @@ def result_of(answer: Message) -> Result:
     return Result(**fields)
 
 
-def made_of(answer: Message) -> Text | Refused:
+def call_of(answer: Message) -> FunctionCall:
+    """Read how a function is called; JSON has no tuples."""
+    fields: dict[str, Any] = {**answer, "others": tuple(answer["others"])}
+    return FunctionCall(**fields)
+
+
+def made_of(answer: Message) -> EmittedText | RefusedPoint:
     """Read the answer of an emitter."""
     if "text" in answer:
-        return Text(answer["text"], Call(**answer["call"]))
-    return Refused(answer["kind"], answer["reason"])
+        return EmittedText(answer["text"], call_of(answer["call"]))
+    return RefusedPoint(answer["kind"], answer["reason"])
 
 
 def fit_of(answer: Message) -> Fit:
@@ -100,9 +115,9 @@ def fit_of(answer: Message) -> Fit:
     return Fit(**answer)
 
 
-def proof_of(answer: Message) -> Proof:
+def proof_of(answer: Message) -> TextProof:
     """Read the answer of a process that proves."""
-    return Proof(**{**answer, "verdict": Proven(answer["verdict"])})
+    return TextProof(**{**answer, "verdict": Proven(answer["verdict"])})
 
 
 def flush() -> None:

@@ -19,7 +19,7 @@ KEPT_HERE = getattr(os, "O_CLOEXEC", 0)  # processes that are started do not inh
 
 
 @dataclass(slots=True)
-class Turn:
+class DeviceTurn:
     """A lock that is held by the thread that measures, among all threads and runs on this machine.
 
     The system takes it from a process that dies. If its file cannot be made, turns are taken within
@@ -55,10 +55,10 @@ class Turn:
         self.inside.release()
 
 
-def turn_of(gpu: str, folder: str | None = None) -> Turn:
+def turn_of(gpu: str, folder: str | None = None) -> DeviceTurn:
     """Return the turn of a GPU, by its name in CUDA_VISIBLE_DEVICES."""
     word = "".join(letter if letter.isalnum() else "-" for letter in gpu)
-    return Turn(Path(folder or tempfile.gettempdir()) / f"dtpoly-gpu-{word}.lock")
+    return DeviceTurn(Path(folder or tempfile.gettempdir()) / f"dtpoly-gpu-{word}.lock")
 
 
 def _opened(path: Path) -> int | None:

@@ -13,10 +13,10 @@ import sys
 from collections.abc import Callable
 from socket import socket
 
-from dtpoly.explore.bench.bench import Lost
+from dtpoly.explore.bench.bench import DeviceLost
 from dtpoly.explore.workers.handing import taken
-from dtpoly.explore.workers.messages import Message, receive, send
 from dtpoly.explore.workers.servants import Servant, flush, load, opened
+from dtpoly.explore.workers.socket_messages import Message, receive, send
 
 LOST = 75  # the exit code of a process that has lost its device
 PARENT_DEATH_SIGNAL, KILL = 1, 9  # of Linux's prctl
@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
             flush()
     except (EOFError, ConnectionError):
         return 0
-    except Lost as error:
+    except DeviceLost as error:
         send(end, {"lost": str(error)})
         return LOST
     return 1
@@ -58,7 +58,7 @@ def _opened(opening: Message, end: socket) -> Servant | None:
 def _answer(do: Callable[[Message], Message], job: Message) -> Message:
     try:
         return {"answer": do(job)}
-    except Lost:
+    except DeviceLost:
         raise
     except Exception as error:  # a bug of ours, or an error of a candidate; it is reported
         return {"failure": f"{type(error).__name__}: {error}"}

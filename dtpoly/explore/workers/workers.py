@@ -6,10 +6,10 @@ from dataclasses import asdict, field
 from queue import SimpleQueue
 from typing import Any
 
-from dtpoly.explore.store.question import Asked, Facts
-from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, Limits
-from dtpoly.explore.workers.messages import Message
+from dtpoly.explore.store.measured_question import SetupFacts, UserQuestion
+from dtpoly.explore.workers.crew import MEASURING, PREPARING, Crew, Event, JobLimits
 from dtpoly.explore.workers.process import NotOpened, Process, Worker
+from dtpoly.explore.workers.socket_messages import Message
 from dtpoly.explore.workers.turn import turn_of
 from dtpoly.frozen import dataclass
 
@@ -20,11 +20,11 @@ EACH = 4  # workers of a GPU, since compiling takes longer than measuring
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where candidates run: `cuda`, `cpu` in Triton's interpreter, or `simulated`."""
+class RunPlace:
+    """The place where candidates run: `cuda`, `cpu` in Triton's interpreter, or `simulated`."""
 
     kind: str
-    asked: Asked
+    asked: UserQuestion
     baselines: str = ""  # a file of the user
     each: float = 100.0  # milliseconds of the device for a candidate
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of a simulated device
@@ -48,11 +48,11 @@ class Place:
 class Opened:
     """The facts that workers report of themselves, and baselines that cannot be used."""
 
-    facts: Facts
+    facts: SetupFacts
     failed: Mapping[str, str]
 
 
-def local(place: Place, count: int | None, gpus: Callable[[], Sequence[str]]) -> list[Process]:
+def local(place: RunPlace, count: int | None, gpus: Callable[[], Sequence[str]]) -> list[Process]:
     """Return workers on this machine: this many, or some for each GPU.
 
     The workers of one GPU take turns in measuring, also with those of other runs on this machine.
@@ -92,32 +92,41 @@ def opened(workers: Sequence[Worker]) -> Opened:
     said = workers[0].open()
     for worker in workers:
         worker.wanted = said["facts"]
-    return Opened(Facts(**said["facts"]), said["failed"])
+    return Opened(SetupFacts(**said["facts"]), said["failed"])
 
 
 def crews_of(
-    benches: Sequence[Worker], model: Mapping[str, Any], floor: float, count: int | None = None
+    benches: Sequence[Worker],
+    model: Mapping[str, Any],
+    floor: float,
+    count: int | None = None,
+    plugins: Sequence[str] = (),
 ) -> Callable[[SimpleQueue[Event]], tuple[Crew, Crew]]:
     """Return a function that makes two crews: one that prepares here, and one that measures."""
-    prepare = preparing(model, count)
+    prepare = preparing(model, count, plugins)
 
     def crews(events: SimpleQueue[Event]) -> tuple[Crew, Crew]:
-        return prepare(events), Crew(MEASURING, benches, events, Limits(floor))
+        return prepare(events), Crew(MEASURING, benches, events, JobLimits(floor))
 
     return crews
 
 
 def preparing(
-    model: Mapping[str, Any], count: int | None = None
+    model: Mapping[str, Any], count: int | None = None, plugins: Sequence[str] = ()
 ) -> Callable[[SimpleQueue[Event]], Crew]:
     """Return a function that makes the crew that emits, compiles and proves.
 
-    If there is a model, the crew also predicts times.
+    If there is a model, the crew also predicts times. Each process loads the plugins, which are
+    files, for itself.
     """
     many = count or min(os.cpu_count() or 1, MOST_PREPARING)
 
     def crew(events: SimpleQueue[Event]) -> Crew:
-        opening = {"kind": "prepare", "model": dict(model)}
+        opening = {
+            "kind": "prepare",
+            "model": dict(model),
+            "plugins": [*map(os.path.abspath, plugins)],
+        }
         return Crew(PREPARING, [Process(opening, COMPILES) for _ in range(many)], events)
 
     return crew

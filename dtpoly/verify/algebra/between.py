@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 
 CLOSE = 1e-7
 # Numbers that are not below LARGEST, or are less than LEAST, do not have all the digits of their
@@ -30,7 +30,7 @@ LEAST_DIGITS = {**DIGITS, "tf32x3": 11}
 MONOTONE = {
     *("add", "sub", "mul", "div", "div_rn", "neg", "maximum", "minimum", "and", "or", "not"),
     *("exp", "exp2", "log", "log2", "sqrt", "sqrt_rn", "rsqrt", "erf", "tanh", "sigmoid"),
-    *("lt", "le", "gt", "ge", "floor", "ceil", "pow"),
+    *("lt", "le", "gt", "ge", "floor", "ceil", "nearest", "trunc", "pow"),
 }
 COMPARED = ("eq", "ne")
 
@@ -41,7 +41,7 @@ class NoNumberError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """Some number from `least` to `most`."""
+    """An unknown number from `least` to `most`."""
 
     least: float
     most: float
@@ -64,7 +64,7 @@ def between(found: Sequence[float]) -> Plain:
 
 
 def alike(first: Plain, second: Plain) -> bool:
-    """Whether two values may be the same number, if small errors of floats are ignored."""
+    """Return whether two values may be the same number, if small errors of floats are ignored."""
     if isinstance(first, int) and isinstance(second, int):
         return first == second
     (a, b), (c, d) = ends(first), ends(second)

@@ -10,9 +10,19 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.building import (
-    NOT_NUMBERS,
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import (
+    Item,
+    PointerValue,
+    Radix,
+    TileValue,
+    Unread,
+    as_term,
+    is_truth,
+)
+from dtpoly.verify.algebra.numerals import NOT_NUMBERS
+from dtpoly.verify.algebra.residues import SHORT, is_less, refuse_opposite, settled
+from dtpoly.verify.algebra.term_building import (
     applied,
     is_held,
     is_index,
@@ -22,9 +32,7 @@ from dtpoly.verify.algebra.building import (
     rounded,
     whole_in,
 )
-from dtpoly.verify.algebra.residues import SHORT, is_less, refuse_opposite, settled
-from dtpoly.verify.algebra.terms import Apply, Literal, Place, Term, choose
-from dtpoly.verify.algebra.values import Item, Pointer, Radix, Tile, Unread, as_term, is_truth
+from dtpoly.verify.algebra.terms import AppliedOperation, Literal, Place, Term, choose
 from dtpoly.verify.algebra.whole import Whole
 
 # f32 holds all whole numbers of so many binary digits.
@@ -32,13 +40,13 @@ SINGLE = kinds.DIGITS["tl.float32"]
 TRUTHS: dict[Term, Term] = {Literal("0"): Literal("False"), Literal("1"): Literal("True")}
 
 
-def cast(tile: Tile, to: str, line: int) -> Tile:
+def cast(tile: TileValue, to: str, line: int) -> TileValue:
     """Cast the value of a tile to another type. Raises Unread if that is not understood."""
     item = tile.item
     if to == kinds.LOST:
         raise Unread(line, "a cast to a type that is not known")
     match item:
-        case Pointer():
+        case PointerValue():
             raise Unread(line, "a cast of an address")
         case Radix():
             if to not in (kinds.OFFSET, "tl.int32", "tl.int64"):
@@ -49,18 +57,18 @@ def cast(tile: Tile, to: str, line: int) -> Tile:
         case Whole() if to == kinds.BOOL and is_lossy(item, tile.kind):
             raise Unread(line, "a whole number that was a float, which may not hold it")
         case Whole() if to == "tl.float64" and is_lossy(item, tile.kind):
-            return Tile(tile.axes, rounded("tl.float32", as_term(item, line)), to)
+            return TileValue(tile.axes, rounded("tl.float32", as_term(item, line)), to)
         case Whole() if not kinds.is_narrow(to) and to != kinds.BOOL and _has(to, item):
             return replace(tile, kind=to)
         case _ if is_truth(item):
             if to == kinds.BOOL:
                 return replace(tile, kind=to)
-            return Tile(tile.axes, choose(item, literal(1), literal(0)), to)
+            return TileValue(tile.axes, choose(item, literal(1), literal(0)), to)
         case _:
-            return Tile(tile.axes, as_kind(as_term(item, line), tile.kind, to), to)
+            return TileValue(tile.axes, as_kind(as_term(item, line), tile.kind, to), to)
 
 
-def cut(tile: Tile) -> Tile:
+def cut(tile: TileValue) -> TileValue:
     """Keep 32 bits of a whole number that may have 64: it wraps if they do not hold it.
 
     If it is used as an index, 32 bits must hold it (see `uncut`).
@@ -81,14 +89,14 @@ def as_value(term: Term, kind: str, to: str) -> Term:
 def uncut(item: Item) -> Whole | None:
     """Return the whole number that was cut to 32 bits; the caller must prove that they hold it."""
     match item:
-        case Apply(operation="round tl.int32", operands=(Place(value=value),)):
+        case AppliedOperation(operation="round tl.int32", operands=(Place(value=value),)):
             return value
         case _:
             return None
 
 
 def is_lossy(item: Whole, kind: str) -> bool:
-    """Whether a number of indices and sizes is in a float type other than f64.
+    """Return whether a number of indices and sizes is in a float type other than f64.
 
     Such a type may not hold it.
     """
@@ -96,7 +104,7 @@ def is_lossy(item: Whole, kind: str) -> bool:
 
 
 def _has(to: str, item: Whole) -> bool:
-    """Whether a type holds a written number. Other numbers are looked at where they are used."""
+    """Return whether a type holds a written number. Other numbers are checked at their use."""
     return item.constant is None or not kinds.is_float(to) or is_held(str(item.constant), to)
 
 
@@ -178,14 +186,14 @@ def brought(term: Term, kind: str, to: str) -> Term:
 
 
 def fits(term: Term, to: str) -> bool:
-    """Whether a written number, rounded towards 0, is a number of a type of whole numbers."""
+    """Return whether a written number, rounded towards 0, is in a type of whole numbers."""
     if not isinstance(term, Literal) or term.text in NOT_NUMBERS or "inf" in term.text:
         return False
     value = int(Fraction(kinds.exact(term.text)))
     return kinds.LEAST.get(to, 1) <= value <= kinds.LARGEST.get(to, 0)
 
 
-def full(tile: Tile, to: str, line: int) -> Tile:
+def full(tile: TileValue, to: str, line: int) -> TileValue:
     """Return the value of `tl.full`: a number of a type in every lane.
 
     The least or largest number of its type is marked as such: `max` or `min` may start with it.

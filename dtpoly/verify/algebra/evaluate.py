@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import product
+from typing import TypeGuard
 
 import islpy as isl
 
 from dtpoly.budget import OverBudgetError
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.between import (
     Between,
     NoNumberError,
@@ -36,17 +37,22 @@ from dtpoly.verify.algebra.between import (
     resolved,
     spread,
 )
-from dtpoly.verify.algebra.limits import check_time
+from dtpoly.verify.algebra.identities import is_identity
+from dtpoly.verify.algebra.listed import LISTS
 from dtpoly.verify.algebra.number_operations import OF_ONE, carried_out
-from dtpoly.verify.algebra.rounding import allows, split
+from dtpoly.verify.algebra.proof_limits import check_time
+from dtpoly.verify.algebra.rounding import allows, rounds, split
 from dtpoly.verify.algebra.sets import as_points, points_of
 from dtpoly.verify.algebra.terms import (
     EXTREMES,
-    Apply,
+    NTH,
+    RUNNING,
+    AppliedOperation,
     Carried,
     Choose,
     Element,
     Given,
+    Index,
     Literal,
     Pair,
     Place,
@@ -57,6 +63,7 @@ from dtpoly.verify.algebra.terms import (
     ValueOf,
     children,
     names,
+    walk,
 )
 from dtpoly.verify.algebra.whole import (
     All,
@@ -116,7 +123,7 @@ def differ(
     allowed: frozenset[str],
     types: Mapping[str, str] | None = None,
 ) -> bool:
-    """Whether two terms have different numbers at a point; False where that cannot be said."""
+    """Return whether two terms have different numbers at a point; False where nobody can say it."""
     known = types or {}
     callers = sorted(frozenset[str]().union(*map(kinds.members, known.values())) - {*kinds.FLOATS})
     # Of the inputs whose types callers decide, all, none, or just one is f16.
@@ -132,7 +139,7 @@ def differ_by_nan(
     allowed: frozenset[str],
     types: Mapping[str, str] | None = None,
 ) -> bool:
-    """Whether two terms differ at a point where some elements are NaN; False if not known.
+    """Return whether two terms differ at a point where some elements are NaN; False if not known.
 
     It is asked only if one of the terms leaves out NaN somewhere, as Triton's `maximum` does. Other
     terms treat NaN in no way of their own.
@@ -144,8 +151,8 @@ def differ_by_nan(
 
 
 def _leaves_out_nan(term: Term) -> bool:
-    """Whether a term has a maximum or minimum that ignores operands that are NaN."""
-    own = isinstance(term, Apply | Total) and term.operation.endswith(kinds.WITHOUT_NAN)
+    """Return whether a term has a maximum or minimum that ignores operands that are NaN."""
+    own = isinstance(term, AppliedOperation | Total) and term.operation.endswith(kinds.WITHOUT_NAN)
     return own or any(map(_leaves_out_nan, children(term)))
 
 
@@ -253,7 +260,7 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
         case Place(value=value):
             return _whole(value, at)
         case Element(tensor=tensor, indices=indices):
-            return _given(at, tensor, *(_whole(index, at) for index in indices))
+            return _given(at, tensor, *(_index(index, at) for index in indices))
         case Choose(condition=condition, yes=yes, no=no):
             return _number(yes if _holds(condition, at) else no, at)
         case Pair(value=value, place=where):
@@ -265,13 +272,19 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
             return found[1] if isinstance(term, PlaceOf) else found[0]
         case Carried():
             raise NoNumberError
-        case Apply(operation=operation, operands=operands):
+        case AppliedOperation(operation=operation, operands=operands):
             word, kind = split(term)
+            if operation == RUNNING:
+                return _running(operands[0], at)
             if word:
                 found = _plain(operands[0], at)
                 is_free = word == "may" or any(allows(one, kind) for one in at.allowed)
                 return _rounded(found, kind, at.narrow, is_free=is_free)
+            if operation == NTH:
+                return _nth(operands[0], _plain(operands[1], at), at)
             return _applied(operation, [_number(one, at) for one in operands])
+        case Total(operation=operation) if operation in LISTS:
+            raise NoNumberError  # a list is no number; only what is at a place of it is
         case Total(operation=operation, bound=bound, domain=domain, body=body):
             values = [_number(body, inner) for inner in _inside(bound, domain, at)]
             return _reduced(operation, values)
@@ -280,6 +293,22 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
                 for there in _inside(bound, condition, at):
                     return _number(value, there)
             return _some("nothing", len(at.done))
+
+
+def _running(term: Term, at: Evaluation) -> Number:
+    """Return a value that a loop keeps in a frame, if nothing in it is rounded.
+
+    The loop rounds in another frame than the term says.
+    """
+    if rounds(term):
+        raise NoNumberError
+    return _number(term, at)
+
+
+def _index(index: Index, at: Evaluation) -> int:
+    if not isinstance(index, Whole):
+        raise NoNumberError  # it is data, and no numbers are made up for that
+    return _whole(index, at)
 
 
 def _rounded(found: Plain, kind: str, narrow: frozenset[str], *, is_free: bool) -> Plain:
@@ -400,6 +429,49 @@ def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
     ):
         raise NoNumberError
     return best
+
+
+def _nth(pairs: Term, place: Plain, at: Evaluation) -> Number:
+    """Return the pair at a place of a list; its order must be beyond doubt."""
+    operation = next(one.operation for one in walk(pairs) if _is_list(one))
+    found = sorted({(-one[0], one[1]) for one in _pairs(operation, pairs, at)})
+    if not isinstance(place, int):
+        raise NoNumberError
+    least = kinds.LEAST.get(operation.removeprefix("list of "), -math.inf)
+    value, where = found[place] if place < len(found) else (-least, 2**63 - 1)
+    return -value, where
+
+
+def _is_list(term: Term) -> TypeGuard[AppliedOperation | Total]:
+    return isinstance(term, AppliedOperation | Total) and term.operation in LISTS
+
+
+def _pairs(operation: str, term: Term, at: Evaluation) -> Iterator[tuple[float, int]]:
+    """Yield the pairs of a list that say something."""
+    match term:
+        case AppliedOperation(operation=own, operands=operands) if own == operation:
+            for one in operands:
+                yield from _pairs(operation, one, at)
+        case Total(operation=own, bound=bound, domain=domain, body=body) if own == operation:
+            for inner in _inside(bound, domain, at):
+                yield from _pairs(operation, body, inner)
+        case Choose(condition=condition, yes=yes, no=no):
+            yield from _pairs(operation, yes if _holds(condition, at) else no, at)
+        case _ if is_identity(operation, term):
+            return
+        case _:
+            found = _number(term, at)
+            if not isinstance(found, tuple):
+                raise NoNumberError
+            value, where = (_sure(one) for one in found)
+            yield value, int(where)
+
+
+def _sure(one: Plain) -> float:
+    """Return a number that is known exactly, and is no NaN."""
+    if isinstance(one, Between) or _is_nan(one):
+        raise NoNumberError
+    return one
 
 
 def _applied(operation: str, operands: list[Number]) -> Number:

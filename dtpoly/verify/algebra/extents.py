@@ -1,17 +1,18 @@
 """The size of each label of a Program, as a number over the shapes of the inputs.
 
-This is the algorithm's side: it says what sizes should be. If a wrapper computes a size that a call
-leaves out, the two are compared (see left_out).
+This is the algorithm's side: it says what sizes should be. If a plan computes a size that a call
+leaves out, `sizes` compares the two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, Term, division
+from dtpoly.algorithm.index_ends import is_natural
+from dtpoly.algorithm.label_sizes import extent_label, size_rules, used_labels
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.size_rule import AxisRead, SizeRule
-from dtpoly.algorithm.sizes import extent_label, size_rules, used_labels
 from dtpoly.verify.algebra.whole import Whole, both, compare, either, extreme, name, number
 
 
@@ -75,7 +76,7 @@ def extent(program: Program, tensor: str, axis: int, sizes: Mapping[str, Whole])
 
 def _reach(index: Affine, sizes: Mapping[str, Whole]) -> Whole:
     total = number(index.constant)
-    for label, coefficient in index.terms:
+    for label, coefficient in index.linear:
         total = total + sizes[label] * coefficient
     return total
 
@@ -84,13 +85,55 @@ def _fit(program: Program, read: AxisRead, label: str, sizes: Mapping[str, Whole
     size = extent(program, read.tensor, read.axis, sizes)
     if read.index.is_plain:
         return size
-    own = dict(read.index.terms)[label]
-    low = high = number(read.index.constant)
-    for other, coefficient in read.index.terms:
-        if other == label:
-            continue
-        end = extreme(True, sizes[other] - 1, number(0)) * coefficient
-        low, high = low + extreme(False, end, number(0)), high + extreme(True, end, number(0))
-    largest = (size - 1 - high).floor(own) + 1 if own > 0 else low.floor(-own) + 1
+    lasts = {
+        other: extreme(True, sizes[other] - 1, number(0))
+        for other in read.index.labels
+        if other != label
+    }
+    low, high = ends(read.index, {**lasts, label: number(0)})
     inside = both(compare(">=", low, number(0)), compare("<", high, size))
-    return either(inside, largest, number(0))
+    return either(inside, _largest(read.index, label, number(0), size, lasts), number(0))
+
+
+def _largest(
+    index: Affine, label: str, least: Whole, end: Whole, lasts: Mapping[str, Whole]
+) -> Whole:
+    """Return how large a label may be for a sum to be at least `least`, and below `end`.
+
+    The sum is so where the label has one index. The other labels go up to `lasts`.
+    """
+    term, by = next((t, c) for t, c in index.terms if t == label or _has(t, label))
+    low, high = ends(Affine(tuple(t for t in index.terms if t[0] != term), index.constant), lasts)
+    if isinstance(term, str):
+        return (end - 1 - high).floor(by) + 1 if by > 0 else (low - least).floor(-by) + 1
+    term = division(term)
+    # The quotient is at least this, and below the other one.
+    first, last = -(low - least).floor(by), (end - 1 - high).floor(by) + 1
+    return _largest(term.inner, label, first * term.divisor, last * term.divisor, lasts)
+
+
+def _has(term: Term, label: str) -> bool:
+    return not isinstance(term, str) and label in division(term).inner.labels
+
+
+def ends(index: Affine, lasts: Mapping[str, Whole]) -> tuple[Whole, Whole]:
+    """Return the least and the largest value of an index, if each label goes from 0 to its last.
+
+    What the language says of remainders is in `dtpoly.algorithm.index_ends`.
+    """
+    low = high = number(index.constant)
+    for term, coefficient in index.terms:
+        if isinstance(term, str):
+            first, last = number(0), lasts[term]
+        else:
+            term = division(term)
+            first, last = ends(term.inner, lasts)
+            if term.operator == "//":
+                first, last = first.floor(term.divisor), last.floor(term.divisor)
+            else:
+                most = number(term.divisor - 1)
+                first = number(0)
+                last = extreme(False, last, most) if is_natural(term.inner) else most
+        first, last = (first, last) if coefficient > 0 else (last, first)
+        low, high = low + first * coefficient, high + last * coefficient
+    return low, high

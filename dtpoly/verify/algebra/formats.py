@@ -25,11 +25,12 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    children,
     walk,
 )
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 
 BOOL, WHOLE, FLOAT = range(3)
 TYPES = {
@@ -61,14 +62,14 @@ class Format:
 
     @property
     def kind(self) -> str:
-        """The name of the type (see kinds)."""
+        """Return the name of the type (see kinds)."""
         if self.weak:
             return kinds.BOOL if self.category == BOOL else kinds.WEAK
         return kinds.stored(self.held) if self.is_callers else next(iter(self.held))
 
     @property
     def is_callers(self) -> bool:
-        """Whether the type depends on what the caller passes."""
+        """Return whether the type depends on what the caller passes."""
         return not self.held <= _ALL
 
 
@@ -151,16 +152,22 @@ def _places(_: Sequence[Format]) -> Format:
     return of_type("tl.int64")
 
 
+def _singles(_: Sequence[Format]) -> Format:
+    return of_type("tl.float32")
+
+
 # The rows of the page's table: operations, and the type of what they give.
 ROWS: tuple[tuple[str, Callable[[Sequence[Format]], Format]], ...] = (
     ("add sub mul mod neg abs ceil floor cdiv clamp fma maximum minimum pow", joined),
+    ("quotient shl shr bitand bitor bitxor invert round trunc", joined),
     ("where", _chosen),
     ("div fdiv div_rn exp exp2 log log2 sqrt sqrt_rn rsqrt sin cos tanh erf sigmoid", _floats),
     ("lt le gt ge eq ne and or not", _bools),
     ("rany rall", _truths),
-    ("rmax rmin", _kept),
+    ("rmax rmin rlist rtopk", _kept),
     ("rsum rprod rdot", _summed),
-    ("rargmax rargmin", _places),
+    ("rargmax rargmin rargtopk random_bits", _places),
+    ("random", _singles),
 )
 RULES = {word: rule for words, rule in ROWS for word in words.split()}
 
@@ -168,7 +175,8 @@ RULES = {word: rule for words, rule in ROWS for word in words.split()}
 def formats_of(program: Program) -> dict[str, Format]:
     """Return the type of every input, and of every Func as it is stored.
 
-    "Without one an input has the caller's, a Func that of its definition."
+    "Without one an input has the caller's, a Func that of its definition." A Func in place has that
+    of the tensor that it goes into.
     """
     formats: dict[str, Format] = {}
     for tensor in program.tensors:
@@ -178,7 +186,8 @@ def formats_of(program: Program) -> dict[str, Format]:
         kind = "tl.float32" if scalar.dtype is None else TYPES[scalar.dtype]
         formats[scalar.name] = of_type(kind, weak=True)
     for func in in_order(program):
-        defined = stored(format_of(func.body, formats))
+        in_place = None if func.into is None else formats[func.into.tensor]
+        defined = in_place or stored(format_of(func.body, formats))
         formats[func.name] = defined if func.dtype is None else of_type(TYPES[func.dtype])
     return formats
 
@@ -211,6 +220,8 @@ def format_of(expr: Expr, formats: Formats) -> Format:
             return format_of(operand, formats)
         case Dot(left=left, right=right):
             return RULES["rdot"]([format_of(one, formats) for one in (left, right)])
+        case Reduce(operation="raffine"):
+            return RULES["rdot"]([format_of(one, formats) for one in children(expr)])
         case Reduce(operation=operation, operand=operand):
             return RULES[operation]([format_of(operand, formats)])
         case Apply(operation=operation, operands=operands):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dtpoly.verify.algebra.building import applied
 from dtpoly.verify.algebra.numerals import LARGEST
 from dtpoly.verify.algebra.numerals import finite as finite_number
+from dtpoly.verify.algebra.term_building import applied
 from dtpoly.verify.algebra.terms import (
-    Apply,
+    AppliedOperation,
     Choose,
     Element,
     Given,
@@ -68,7 +68,7 @@ def decided(operation: str, operands: Sequence[Term]) -> Term:
 
 
 def _is_infinite(*terms: Term) -> bool:
-    """Whether one of the terms is infinite, or is a choice with an infinite side."""
+    """Return whether one of the terms is infinite, or is a choice with an infinite side."""
     return any(
         (isinstance(one, Literal) and one.text in OTHER)
         or (isinstance(one, Choose) and _is_infinite(one.yes, one.no))
@@ -101,7 +101,7 @@ def finite(term: Term) -> Truth:
             return TRUE if value is not None and abs(value) <= LARGEST["tl.float32"] else FALSE
         case Choose(condition=condition, yes=yes, no=no):
             return one_of(both(condition, finite(yes)), both(negation(condition), finite(no)))
-        case Apply(operation=operation, operands=operands) if operation in FINITE:
+        case AppliedOperation(operation=operation, operands=operands) if operation in FINITE:
             return both(*(finite(one) for one in operands))
         case Total(operation=operation, bound=bound, domain=domain, body=body) if (
             operation in NOTHING and _is_at_most(body, NOTHING[operation])
@@ -115,7 +115,7 @@ def finite(term: Term) -> Truth:
 
 
 def _is_at_most(body: Term, nothing: str) -> bool:
-    """Whether a value is always finite or the infinity that counts for nothing."""
+    """Return whether a value is always finite or the infinity that counts for nothing."""
     kinds = (Element, Given, Place, Choose, Literal)
     numbers = [one for one in walk(body) if isinstance(one, Literal)]
     return all(isinstance(one, kinds) for one in walk(body)) and all(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.between import NoNumberError
 
 MOST_BITS = 256
+# The bits of the widest type of whole numbers.
+LONGEST = 64
 
 OF_ONE: dict[str, Callable[[float], float]] = {
     "exp": math.exp,
@@ -32,6 +34,10 @@ def carried_out(operation: str, numbers: Sequence[float]) -> float | None:
     Raises NoNumberError where the result is no number.
     """
     match numbers:
+        case [int() as first] if operation == "invert":
+            return ~first
+        case [int() as first, int() as second] if operation in OF_BITS:
+            return OF_BITS[operation](first, second)
         case [a] if (of_one := OF_ONE.get(operation) or OF_ANY_ONE.get(operation)) is not None:
             return of_one(a)
         case [a] if operation.startswith("cast tl.") and kinds.is_whole(operation[5:]):
@@ -82,12 +88,38 @@ def _power(a: float, b: float) -> float:
     return math.pow(a, b)
 
 
+def _shifted_left(a: int, by: int) -> int:
+    """Shift to higher places, if they are in some type; others leave no bit of a type."""
+    return a << by if 0 <= by < LONGEST else 0
+
+
+def _shifted_right(a: int, by: int) -> int:
+    """Shift to lower places; a shift by less than 0 leaves only the sign."""
+    return a >> by if by >= 0 else -int(a < 0)
+
+
+def _rounded_down(a: int, b: int) -> int:
+    """Return a quotient, rounded down; 0 where the divisor is 0."""
+    return a // b if b else 0
+
+
+# Operations of whole numbers alone. Results are exact: a term says itself where they wrap.
+OF_BITS: Mapping[str, Callable[[int, int], int]] = {
+    "bitand": int.__and__,
+    "bitor": int.__or__,
+    "bitxor": int.__xor__,
+    "shl": _shifted_left,
+    "shr": _shifted_right,
+    "quotient": _rounded_down,
+}
 OF_ANY_ONE: Mapping[str, Callable[[float], float]] = {
     "neg": lambda a: -a,
     "abs": abs,
     "not": lambda a: 1 - a,
     "floor": lambda a: float(math.floor(a)),
     "ceil": lambda a: float(math.ceil(a)),
+    "nearest": lambda a: float(round(a)),
+    "trunc": lambda a: float(math.trunc(a)),
 }
 OF_TWO: Mapping[str, Callable[[float, float], float | None]] = {
     "add": lambda a, b: a + b,

@@ -13,8 +13,12 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.terms import Apply, Literal, Term
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.terms import AppliedOperation, Literal, Term, of_truth
+from dtpoly.verify.algebra.whole import FALSE, TRUE
+
+# The written values that are no numbers.
+NOT_NUMBERS = ("nan", "undefined", "True", "False")
 
 # For each type the smallest number that has all of the type's digits, as the exponent of a power of
 # 2; below it, LARGEST has the largest number of each type.
@@ -58,12 +62,12 @@ def finite(text: str) -> Fraction | None:
 
 
 def is_in_range(value: Fraction) -> bool:
-    """Whether f32 holds the number up to rounding, so that it becomes neither 0 nor infinite."""
+    """Return whether f32 holds the number up to rounding: it becomes neither 0 nor infinite."""
     return value == 0 or LEAST_NORMAL <= abs(value) <= LARGEST["tl.float32"]
 
 
 def is_single(value: Fraction) -> bool:
-    """Whether f32 holds the number exactly."""
+    """Return whether f32 holds the number exactly."""
     return is_in_range(value) and nearest(value, "tl.float32") == value
 
 
@@ -120,9 +124,9 @@ def options(term: Term, *, is_sure: bool = False) -> frozenset[str]:
     match term:
         case Literal(text=text) if finite(text) is not None:
             return frozenset((text,))
-        case Apply(operation="neg", operands=(inner,)):
+        case AppliedOperation(operation="neg", operands=(inner,)):
             return frozenset(str(-Fraction(text)) for text in options(inner, is_sure=is_sure))
-        case Apply(operation=operation, operands=(inner,)):
+        case AppliedOperation(operation=operation, operands=(inner,)):
             word, _, kind = operation.partition(" ")
             if word not in ("round", "may"):
                 return frozenset()
@@ -144,16 +148,21 @@ def results(term: Term) -> frozenset[str]:
     and nowhere else. The set is empty if the possible numbers are not known.
     """
     match term:
-        case Apply(operation=operation, operands=(left, right)) if operation in CARRIED_OUT:
+        case AppliedOperation(operation=operation, operands=(left, right)) if (
+            operation in CARRIED_OUT
+        ):
             ways = product(results(left), results(right))
             return frozenset(str(CARRIED_OUT[operation](*map(Fraction, way))) for way in ways)
-        case Apply(operation="neg", operands=(inner,)):
+        case AppliedOperation(operation="neg", operands=(inner,)):
             return frozenset(str(-Fraction(text)) for text in results(inner))
-        case Apply(operation=operation, operands=(Apply() as inner,)) if operation.startswith(
-            "may "
+        case AppliedOperation(operation=operation, operands=(AppliedOperation() as inner,)) if (
+            operation.startswith("may ")
         ):
             kept = results(inner)
-            one_of = (options(Apply(operation, (Literal(text),)), is_sure=True) for text in kept)
+            one_of = (
+                options(AppliedOperation(operation, (Literal(text),)), is_sure=True)
+                for text in kept
+            )
             return kept.union(*one_of)
         case _:
             return options(term, is_sure=True)
@@ -181,3 +190,22 @@ def _types(kind: str, *, may: bool, is_sure: bool) -> tuple[str, ...]:
         for one in kinds.FLOATS
         if one in own or (may and any(kinds.holds(one, narrow) for narrow in own))
     )
+
+
+def compared(operation: str, first: str, second: str) -> Term:
+    """Compare two written numbers; a nan is equal to no number."""
+    if first in NOT_NUMBERS or second in NOT_NUMBERS:
+        if {first, second} & {"undefined", "True", "False"}:
+            return AppliedOperation(operation, (Literal(first), Literal(second)))
+        if "nan" in (first, second):
+            return of_truth(TRUE if operation == "ne" else FALSE)
+    left, right = (float(one) if "inf" in one else Fraction(one) for one in (first, second))
+    found = {
+        "lt": left < right,
+        "le": left <= right,
+        "gt": left > right,
+        "ge": left >= right,
+        "eq": left == right,
+        "ne": left != right,
+    }
+    return of_truth(TRUE if found[operation] else FALSE)

@@ -11,14 +11,14 @@ from fractions import Fraction
 from functools import cache
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.building import applied
 from dtpoly.verify.algebra.identities import is_identity
-from dtpoly.verify.algebra.limits import check_time
 from dtpoly.verify.algebra.numerals import is_in_range, is_single
+from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of
+from dtpoly.verify.algebra.term_building import applied
 from dtpoly.verify.algebra.terms import (
-    Apply,
+    AppliedOperation,
     Choose,
     Literal,
     Pair,
@@ -34,7 +34,7 @@ from dtpoly.verify.algebra.whole import TRUE, Truth, both, negation
 
 
 @dataclass(frozen=True)
-class Piece:
+class BagPiece:
     """A part of a bag: it has one value for each choice of the bound names within the domain."""
 
     bound: tuple[str, ...]
@@ -44,15 +44,15 @@ class Piece:
     own: tuple[str, ...] = ()
 
 
-def pieces(run: ProofRun, operation: str, term: Term) -> list[Piece]:
+def pieces(run: ProofRun, operation: str, term: Term) -> list[BagPiece]:
     """Return the bag that a term reduces; a term that is no reduction is a bag of one value."""
     return list(_pieces(run, operation, term))
 
 
-def _pieces(run: ProofRun, operation: str, term: Term) -> Iterator[Piece]:
+def _pieces(run: ProofRun, operation: str, term: Term) -> Iterator[BagPiece]:
     check_time()
     match term:
-        case Apply(operation=own, operands=operands) if own == operation:
+        case AppliedOperation(operation=own, operands=operands) if own == operation:
             for one in operands:
                 yield from _pieces(run, operation, one)
         case Total(operation=own) if own == operation:
@@ -60,20 +60,20 @@ def _pieces(run: ProofRun, operation: str, term: Term) -> Iterator[Piece]:
             for piece in _pieces(run, operation, inner.body):
                 where = both(inner.domain, piece.domain)
                 names = (*inner.bound, *piece.own)
-                yield Piece((*inner.bound, *piece.bound), where, piece.body, names)
+                yield BagPiece((*inner.bound, *piece.bound), where, piece.body, names)
         case Choose(condition=condition, yes=yes, no=no):
             for where, side in ((condition, yes), (negation(condition), no)):
                 for piece in _pieces(run, operation, side):
-                    yield Piece(piece.bound, both(where, piece.domain), piece.body, piece.own)
+                    yield BagPiece(piece.bound, both(where, piece.domain), piece.body, piece.own)
         case Stored(cases=cases):
             for bound, where, value in (renamed_case(run, one) for one in cases):
                 for piece in _pieces(run, operation, value):
                     there = both(where, piece.domain)
-                    yield Piece((*bound, *piece.bound), there, piece.body, piece.own)
+                    yield BagPiece((*bound, *piece.bound), there, piece.body, piece.own)
         case _ if is_identity(operation, term):
             pass
         case _:
-            yield Piece((), TRUE, term)
+            yield BagPiece((), TRUE, term)
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _swapped(term: Term, old: Term, new: Term) -> Term:
     changed = tuple(_swapped(one, old, new) for one in parts)
     if changed == parts:
         return term
-    if isinstance(term, Apply):
+    if isinstance(term, AppliedOperation):
         return applied(term.operation, changed)
     return rebuilt(term, changed)
 
@@ -154,17 +154,17 @@ def _folded(term: Term) -> Term:
     nan, is left alone: infinity less itself is a nan.
     """
     match term:
-        case Apply(operation=("add" | "sub" | "mul") as operation, operands=operands):
+        case AppliedOperation(operation=("add" | "sub" | "mul") as operation, operands=operands):
             left, right = (_folded(one) for one in operands)
             if isinstance(left, Literal) and isinstance(right, Literal):
                 try:
                     a, b = Fraction(left.text), Fraction(right.text)
                 except ValueError:
-                    return Apply(operation, (left, right))
+                    return AppliedOperation(operation, (left, right))
                 value = a + b if operation == "add" else a - b if operation == "sub" else a * b
                 if all(map(is_in_range, (a, b))) and is_single(value):
                     return Literal(str(value))
-            return Apply(operation, (left, right))
+            return AppliedOperation(operation, (left, right))
         case Pair(value=value, place=place):
             return Pair(_folded(value), _folded(place))
         case _:

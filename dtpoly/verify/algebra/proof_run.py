@@ -22,9 +22,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """A set that must be empty.
+    """A set that must be empty, or one that must have a point (see `ProofRun.inhabited`).
 
-    It says in which part of the proof that is asked, for which line, and what is shown by it.
+    `part` is the part of the proof that asks for it, `line` the line of the kernel that it is
+    about, and `what` says in words what it shows.
     """
 
     part: str
@@ -55,6 +56,7 @@ class Lemma(StrEnum):
     BELOW = "a product is below what is promised"
     PANELS = "what is proved for all sizes is proved for parts of one"
     PROMISED = "what the file says that callers promise"
+    FRAMES = "a loop keeps a value in the frame of a running maximum or minimum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class ProofRun:
     comparisons: dict[tuple[object, object, Region], Any] = field(
         default_factory=dict[tuple[object, object, Region], Any]
     )
+    # The terms of running maxima and minima by which loops correct other values (see frames).
+    frames: set[object] = field(default_factory=set[object])
     # How many new names this proof has made. Each proof counts from 0, so that the same text always
     # gives the same proof.
     names: int = 0
@@ -98,39 +102,39 @@ class ProofRun:
         self.line, self.what = line, what
 
     def is_empty(self, region: Region) -> bool:
-        """Whether the set has no points. If it has none, the answer is kept as an obligation."""
+        """Return whether the set has no points. If so, the answer is kept as an obligation."""
         found = self.engine(region)
         if found:
             self.obligations.append(Obligation(self.part, self.line, self.what, region))
         return found
 
     def has_a_point(self, region: Region) -> bool:
-        """Whether the set has a point. If it has, that is kept, since the proof rests on it."""
+        """Return whether the set has a point. If so, that is kept, since the proof rests on it."""
         found = not self.engine(region)
         if found:
             self.inhabited.append(Obligation(self.part, self.line, self.what, region))
         return found
 
     def is_disjoint(self, one: Region, other: Region) -> bool:
-        """Whether two sets have no point in common."""
+        """Return whether two sets have no point in common."""
         return self.is_empty(one.intersect(other))
 
     def is_subset(self, one: Region, other: Region) -> bool:
-        """Whether the other set has every point of the first one."""
+        """Return whether the other set has every point of the first one."""
         return self.is_empty(one.subtract(other))
 
     def holds(self, condition: Truth, where: Region) -> bool:
-        """Whether a formula holds everywhere on a set."""
+        """Return whether a formula holds everywhere on a set."""
         return self.is_subset(where, set_of(condition))
 
     def equal(self, left: Whole, right: Whole, where: Region) -> bool:
-        """Whether two numbers are the same everywhere on a set."""
+        """Return whether two numbers are the same everywhere on a set."""
         return left == right or self.is_subset(where, same(left, right))
 
     def is_single(self, of: Region, bound: Iterable[str]) -> bool:
-        """Whether there is at most one choice of the bound names for each choice of the others.
+        """Return whether each choice of the other names leaves at most one for the bound names.
 
-        The program ids need not be looked at, because the coordinates say which program it is.
+        Program ids are left out, because the coordinates say which program it is.
         """
         new = {one: self.fresh(one) for one in bound if not one.startswith(ID)}
         if not new:

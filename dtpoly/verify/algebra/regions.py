@@ -59,7 +59,7 @@ class Region:
 
 
 @dataclass(frozen=True, eq=False)
-class Holds(Region):
+class WhereTrue(Region):
     """The points where a formula holds."""
 
     truth: Truth
@@ -109,7 +109,7 @@ class Twins(Region):
 
     @property
     def apart(self) -> Truth:
-        """The condition that the two points differ."""
+        """Return the condition that the two points differ."""
         return one_of(*(compare("!=", name(old), name(new)) for old, new in self.new))
 
 
@@ -118,7 +118,7 @@ def set_of(of: Truth) -> Region:
     """Return the points where the formula holds."""
     if not is_affine(of):
         raise NotAffine(of)
-    return Holds(names_of(of), of)
+    return WhereTrue(names_of(of), of)
 
 
 def everywhere() -> Region:
@@ -199,7 +199,7 @@ def said(of: Region) -> dict[str, Whole]:
 def _equations(of: Region) -> Iterator[Whole]:
     """Yield numbers that are 0 everywhere on a set."""
     match of:
-        case Holds(truth=truth):
+        case WhereTrue(truth=truth):
             for part in truth.parts if isinstance(truth, All) else (truth,):
                 if isinstance(part, Sign) and part.exactly:
                     yield part.operand

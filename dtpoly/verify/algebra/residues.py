@@ -7,10 +7,11 @@ when something else looks at the value (lemma 7 of docs/proofs.md).
 
 from __future__ import annotations
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.building import is_held, is_index, rounded
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import Item, PointerValue, Radix, Unread, as_term, is_truth
+from dtpoly.verify.algebra.term_building import is_held, is_index, rounded
 from dtpoly.verify.algebra.terms import (
-    Apply,
+    AppliedOperation,
     Carried,
     Choose,
     Element,
@@ -24,7 +25,6 @@ from dtpoly.verify.algebra.terms import (
     ValueOf,
     choose,
 )
-from dtpoly.verify.algebra.values import Item, Pointer, Radix, Unread, as_term, is_truth
 from dtpoly.verify.algebra.whole import Whole
 
 # The types whose values are kept as residues. Values of narrower types are wrapped at once.
@@ -36,7 +36,10 @@ RING = ("add", "sub", "mul", "neg", "fma")
 # The type whose opposites a GPU does not wrap where they become values of another type.
 SHORT = "tl.int16"
 # Operations whose result is a number of a type if their operands are numbers of that type.
-KEEPS = ("maximum", "minimum", "rem", "mod", "or", "and", "xor")
+KEEPS = (
+    *("maximum", "minimum", "rem", "mod", "or", "and", "xor"),
+    *("bitand", "bitor", "bitxor", "shr", "invert"),
+)
 
 
 def settled(kind: str, term: Term) -> Term:
@@ -46,8 +49,8 @@ def settled(kind: str, term: Term) -> Term:
     match term:
         case Choose(condition=condition, yes=yes, no=no):
             return choose(condition, settled(kind, yes), settled(kind, no))
-        case Apply(operation="where", operands=(condition, yes, no)):
-            return Apply("where", (condition, settled(kind, yes), settled(kind, no)))
+        case AppliedOperation(operation="where", operands=(condition, yes, no)):
+            return AppliedOperation("where", (condition, settled(kind, yes), settled(kind, no)))
         case _ if kind in AMBIGUOUS:
             # Triton gives a size 32 bits if it fits into them, and then also what is
             # computed with it.
@@ -71,11 +74,11 @@ def _is_one(kind: str, term: Term) -> bool:
             return True
         case Total(operation=operation):
             return operation in KEEPS
-        case Choose(yes=yes, no=no) | Apply(operation="where", operands=(_, yes, no)):
+        case Choose(yes=yes, no=no) | AppliedOperation(operation="where", operands=(_, yes, no)):
             return _is_one(kind, yes) and _is_one(kind, no)
-        case Apply(operation="add", operands=(inner, Literal(text="0"))):
+        case AppliedOperation(operation="add", operands=(inner, Literal(text="0"))):
             return _is_one(kind, inner)
-        case Apply(operation=operation, operands=operands):
+        case AppliedOperation(operation=operation, operands=operands):
             word, _, other = operation.partition(" ")
             if word in ("round", "cast"):
                 return kinds.holds(kind, other)
@@ -91,7 +94,7 @@ def leaving(item: Item, kind: str, to: str, word: str) -> Item:
 
     It is wrapped, unless residues are enough for the operation.
     """
-    is_value = not (isinstance(item, Whole | Pointer | Radix) or is_truth(item))
+    is_value = not (isinstance(item, Whole | PointerValue | Radix) or is_truth(item))
     if kind == SHORT and is_value and (kind != to or word not in (*RING, "where")):
         refuse_opposite(as_term(item, 0))
     if kind not in LONG or not is_value or (word in RING and kind == to):
@@ -118,16 +121,16 @@ def refuse_opposite(term: Term) -> None:
 def _is_opposite(term: Term) -> bool:
     """True if Triton's compiler may compute the term by negating, or by `abs`, in 16 bits."""
     match term:
-        case Choose(yes=yes, no=no) | Apply(operation="where", operands=(_, yes, no)):
+        case Choose(yes=yes, no=no) | AppliedOperation(operation="where", operands=(_, yes, no)):
             return _is_opposite(yes) or _is_opposite(no)
-        case Apply(operation="neg" | "abs"):
+        case AppliedOperation(operation="neg" | "abs"):
             return True
-        case Apply(operation="mul", operands=operands):
+        case AppliedOperation(operation="mul", operands=operands):
             texts = (one.text for one in operands if isinstance(one, Literal))
             return any(one.startswith(("-", "least")) for one in texts)
-        case Apply(operation="sub", operands=(Literal(), _)):
+        case AppliedOperation(operation="sub", operands=(Literal(), _)):
             return True
-        case Apply(operation=operation, operands=operands):
+        case AppliedOperation(operation=operation, operands=operands):
             is_same = operation.partition(" ")[0] in ("round", "may") or operation in KEEPS
             return is_same and any(map(_is_opposite, operands))
         case _:

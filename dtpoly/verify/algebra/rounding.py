@@ -8,10 +8,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.building import SIGNS, applied
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.numerals import options
-from dtpoly.verify.algebra.terms import Apply, Literal, Place, Term, Total, children, rebuilt
+from dtpoly.verify.algebra.term_building import SIGNS, applied
+from dtpoly.verify.algebra.terms import (
+    AppliedOperation,
+    Literal,
+    Place,
+    Term,
+    Total,
+    children,
+    rebuilt,
+)
 
 
 @cache
@@ -31,7 +39,7 @@ def literals(term: Term) -> frozenset[str]:
 
 def split(term: Term) -> tuple[str, str]:
     """Return `round` or `may` with the type that the term names; two empty texts for others."""
-    if isinstance(term, Apply):
+    if isinstance(term, AppliedOperation):
         word, _, kind = term.operation.partition(" ")
         if word in ("round", "may"):
             return word, kind
@@ -53,12 +61,20 @@ def without_may(
     if word == "may" and not any(allows(kind, one) for one in kept):
         is_other = isinstance(parts[0], Literal) and options(term) - {parts[0].text}
         return term if texts and is_other else parts[0]
-    if isinstance(term, Apply) and term.operation in SIGNS and any(map(_is_index, parts)):
+    if (
+        isinstance(term, AppliedOperation)
+        and term.operation in SIGNS
+        and any(map(_is_index, parts))
+    ):
         # Beside an index arithmetic is carried out only with the number itself, unless the
         # kernel has another number.
         parts = tuple(_as_written(one, texts) for one in parts)
     # With the leave gone, arithmetic of whole numbers can be carried out.
-    return applied(term.operation, parts) if isinstance(term, Apply) else rebuilt(term, parts)
+    return (
+        applied(term.operation, parts)
+        if isinstance(term, AppliedOperation)
+        else rebuilt(term, parts)
+    )
 
 
 def _is_index(term: Term) -> bool:
@@ -68,7 +84,7 @@ def _is_index(term: Term) -> bool:
 def _as_written(term: Term, texts: frozenset[str]) -> Term:
     """Return a number without its leave to round, unless rounding may give one of these texts."""
     match term:
-        case Apply(operands=(Literal() as number,)) if split(term)[0] == "may":
+        case AppliedOperation(operands=(Literal() as number,)) if split(term)[0] == "may":
             return term if options(term) - {number.text} & texts else number
         case _:
             return term
@@ -80,11 +96,11 @@ def without_steps(operation: str, term: Term) -> Term:
     Such a leave stands around a reduction by the same operation inside of this one.
     """
     match term:
-        case Apply(operation=own) | Total(operation=own) if own == operation:
+        case AppliedOperation(operation=own) | Total(operation=own) if own == operation:
             return rebuilt(term, tuple(without_steps(operation, one) for one in children(term)))
-        case Apply(operands=(inner,)) if split(term)[0] == "may":
+        case AppliedOperation(operands=(inner,)) if split(term)[0] == "may":
             bare = without_steps(operation, inner)
-            is_step = isinstance(bare, Apply | Total) and bare.operation == operation
+            is_step = isinstance(bare, AppliedOperation | Total) and bare.operation == operation
             return bare if is_step else term
         case _:
             return term

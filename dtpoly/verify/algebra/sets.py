@@ -15,15 +15,15 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dtpoly.budget import OPERATIONS_A_SECOND, counted, left
-from dtpoly.verify.algebra.limits import check_time
+from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.regions import (
-    Holds,
     Join,
     Meet,
     Minus,
     NotAffine,
     Region,
     Twins,
+    WhereTrue,
     Without,
 )
 from dtpoly.verify.algebra.whole import (
@@ -242,7 +242,7 @@ def polyhedra_of(of: Region) -> isl.Set:
 
 def _polyhedra_of(of: Region) -> isl.Set:
     match of:
-        case Holds(truth=truth):
+        case WhereTrue(truth=truth):
             return points_of(truth)
         case Meet(left=left, right=right):
             return polyhedra_of(left).intersect(polyhedra_of(right))

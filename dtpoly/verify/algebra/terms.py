@@ -12,7 +12,7 @@ from functools import cache
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.shared import Shared
+from dtpoly.verify.algebra.shared_nodes import Shared
 from dtpoly.verify.algebra.whole import (
     FALSE,
     TRUE,
@@ -53,10 +53,10 @@ class Place(Shared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Element(Shared):
-    """An element of a tensor."""
+    """An element of a tensor. An index is a number over names; or it is data, and a term."""
 
     tensor: str
-    indices: tuple[Whole, ...]
+    indices: tuple[Index, ...]
     # The number of its load in the kernel, and the lanes and iterations of that load. For the
     # algorithm's own reads these are 0 and empty.
     load: int
@@ -64,7 +64,7 @@ class Element(Shared):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Apply(Shared):
+class AppliedOperation(Shared):
     """An elementwise operation."""
 
     operation: str
@@ -92,7 +92,7 @@ class Total(Shared):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored(Shared):
-    """What memory holds at an element: the value of the one case that holds.
+    """The value that memory holds at an element: that of the one case that holds.
 
     A case has bound names, a condition and a value; it holds for just one choice of its names.
     """
@@ -104,7 +104,13 @@ class Stored(Shared):
 # truths have names of their own: their identity is False or True, and among numbers that is a value
 # like any other.
 EXTREMES = {"argmax": "maximum", "argmin": "minimum", "argany": "or", "argall": "and"}
+# A value that a loop keeps in the frame of a running maximum (see frames), and then what must be
+# finite for it to be that value.
+RUNNING = "running"
 EXTREMES_OF_TRUTHS = {"argmax": "argany", "argmin": "argall"}
+# The reduction that makes lists of pairs (see listed), and the pair at a place of a list.
+LIST = "list"
+NTH = "nth"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +149,7 @@ Term = (
     | Given
     | Place
     | Element
-    | Apply
+    | AppliedOperation
     | Choose
     | Total
     | Stored
@@ -153,6 +159,7 @@ Term = (
     | Carried
 )
 Case = tuple[tuple[str, ...], Truth, Term]
+Index = Whole | Term
 
 
 def put(run: ProofRun, term: Term, values: Put) -> Term:
@@ -208,12 +215,15 @@ class _Putting:
             case Place(value=value):
                 return Place(put_whole(value, self.values))
             case Element(tensor=tensor, indices=indices, load=load, at=at):
-                new = tuple(put_whole(i, self.values) for i in indices)
+                new = tuple(
+                    put_whole(i, self.values) if isinstance(i, Whole) else self.term(i)
+                    for i in indices
+                )
                 return Element(tensor, new, load, tuple(put_whole(i, self.values) for i in at))
             case Stored(cases=cases):
                 return Stored(tuple(self.case(case) for case in cases))
-            case Apply(operation=operation, operands=operands):
-                return Apply(operation, tuple(self.term(one) for one in operands))
+            case AppliedOperation(operation=operation, operands=operands):
+                return AppliedOperation(operation, tuple(self.term(one) for one in operands))
             case Choose(condition=condition, yes=yes, no=no):
                 where = put_truth(condition, self.values)
                 return choose(where, self.term(yes), self.term(no))
@@ -244,6 +254,11 @@ def choose(condition: Truth, yes: Term, no: Term) -> Term:
             return ValueOf(choose(condition, first, second))
         case (PlaceOf(pair=first), PlaceOf(pair=second)):
             return PlaceOf(choose(condition, first, second))
+        case (
+            AppliedOperation(operation="nth", operands=(first, at)),
+            AppliedOperation(operation="nth", operands=(second, where)),
+        ) if at == where:
+            return AppliedOperation(NTH, (choose(condition, first, second), at))
         case _:
             return Choose(condition, yes, no)
 
@@ -262,9 +277,11 @@ def pair(value: Term, place: Term) -> Term:
 def children(term: Term) -> tuple[Term, ...]:
     """Return the terms right below a term."""
     match term:
-        case Literal() | Given() | Place() | Element() | Carried():
+        case Literal() | Given() | Place() | Carried():
             return ()
-        case Apply(operands=operands):
+        case Element(indices=indices):
+            return tuple([index for index in indices if not isinstance(index, Whole)])
+        case AppliedOperation(operands=operands):
             return operands
         case Choose(yes=yes, no=no):
             return (yes, no)
@@ -283,8 +300,12 @@ def rebuilt(term: Term, parts: tuple[Term, ...]) -> Term:
     if parts == children(term):
         return term
     match term:
-        case Apply(operation=operation):
-            return Apply(operation, parts)
+        case Element(tensor=tensor, indices=indices, load=load, at=at):
+            rest = iter(parts)
+            new = tuple([one if isinstance(one, Whole) else next(rest) for one in indices])
+            return Element(tensor, new, load, at)
+        case AppliedOperation(operation=operation):
+            return AppliedOperation(operation, parts)
         case Choose(condition=condition):
             return choose(condition, *parts)
         case Total(operation=operation, bound=bound, domain=domain):
@@ -315,6 +336,18 @@ def walk(term: Term) -> Iterator[Term]:
             pending.extend(children(one))
 
 
+def swapped(term: Term, old: Term, new: Term) -> Term:
+    """Return the term with another one in the place of one of its parts."""
+    done: dict[Term, Term] = {old: new}
+
+    def go(one: Term) -> Term:
+        if one not in done:
+            done[one] = rebuilt(one, tuple(map(go, children(one))))
+        return done[one]
+
+    return go(term)
+
+
 @cache
 def weight(term: Term) -> int:
     """Return how many parts the term has when it is written out."""
@@ -325,8 +358,10 @@ def weight(term: Term) -> int:
 def sources(term: Term) -> frozenset[str]:
     """Return the tensors and scalars that the value is made of."""
     match term:
-        case Element(tensor=one) | Given(name=one):
+        case Given(name=one):
             return frozenset((one,))
+        case Element(tensor=one):
+            return frozenset((one,)).union(*(sources(index) for index in children(term)))
         case _:
             return frozenset[str]().union(*(sources(one) for one in children(term)))
 
@@ -342,7 +377,8 @@ def names(term: Term) -> frozenset[str]:
             found.update(names_of(place))
         case Element(indices=indices, at=at):
             for index in (*indices, *at):
-                found.update(names_of(index))
+                if isinstance(index, Whole):
+                    found.update(names_of(index))
         case Stored(cases=cases):
             found.clear()
             for bound, where, value in cases:

@@ -10,14 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 
 from dtpoly.verify.algebra.alone import inequalities, only_number
-from dtpoly.verify.algebra.pieces import Piece, pieces
+from dtpoly.verify.algebra.pieces import BagPiece, pieces
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.regions import Holds, Meet, Region
+from dtpoly.verify.algebra.regions import Meet, Region, WhereTrue
 from dtpoly.verify.algebra.rounding import split
 from dtpoly.verify.algebra.terms import (
-    Apply,
+    AppliedOperation,
     Choose,
     Element,
+    Index,
     Pair,
     Place,
     PlaceOf,
@@ -26,9 +27,25 @@ from dtpoly.verify.algebra.terms import (
     ValueOf,
     children,
 )
-from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of, put_whole
+from dtpoly.verify.algebra.whole import (
+    All,
+    Atom,
+    Extreme,
+    Floor,
+    Sign,
+    Truth,
+    Whole,
+    atoms_of,
+    exchanged,
+    name,
+    names_of,
+    put_whole,
+)
 
-COMMUTATIVE = {"add", "mul", "maximum", "minimum", "and", "or", "eq", "ne"}
+COMMUTATIVE = {
+    *("add", "mul", "maximum", "minimum", "and", "or", "eq", "ne"),
+    *("bitand", "bitor", "bitxor"),
+}
 Equation = tuple[Whole, Whole]
 MOST_WAYS = 64
 MOST_SUMS = 24
@@ -36,7 +53,7 @@ MOST_PRODUCTS = 4096
 
 
 def guesses(
-    run: ProofRun, kernel: Piece, algorithm: Piece, equal: Sequence[Whole] = ()
+    run: ProofRun, kernel: BagPiece, algorithm: BagPiece, equal: Sequence[Whole] = ()
 ) -> Iterator[dict[str, Whole]]:
     """Yield numbers over the kernel's names for each of the algorithm's; nothing is proved here.
 
@@ -73,7 +90,7 @@ def _likeliest(choices: Sequence[Sequence[Whole]]) -> list[tuple[Whole, ...]]:
     ]
 
 
-def _numbers(kernel: Piece, algorithm: Piece, unknown: str) -> list[Whole]:
+def _numbers(kernel: BagPiece, algorithm: BagPiece, unknown: str) -> list[Whole]:
     """Return what a bound name may be if the values do not show it.
 
     These are numbers that stay below the same size, or sums of the kernel's own names.
@@ -128,12 +145,12 @@ def _equations(run: ProofRun, kernel: Term, algorithm: Term) -> Iterator[list[Eq
             yield from _equations(run, kernel, yes)
             yield from _equations(run, kernel, no)
         case Element(tensor=a, indices=mine), Element(tensor=b, indices=theirs) if a == b:
-            yield list(zip(theirs, mine, strict=True))
+            yield from _indices(run, mine, theirs)
         case Place(value=mine), Place(value=theirs):
             yield [(theirs, mine)]
-        case Apply(operation=a, operands=mine), Apply(operation=b, operands=theirs) if (
-            a == b and len(mine) == len(theirs)
-        ):
+        case AppliedOperation(operation=a, operands=mine), AppliedOperation(
+            operation=b, operands=theirs
+        ) if a == b and len(mine) == len(theirs):
             yield from _lists(run, mine, theirs)
             if a in COMMUTATIVE and len(mine) == 2:
                 yield from _lists(run, mine[::-1], theirs)
@@ -147,6 +164,17 @@ def _equations(run: ProofRun, kernel: Term, algorithm: Term) -> Iterator[list[Eq
             # Reductions inside, and terms that do not match at all, give no equations
             # here.
             yield from _inside(run, kernel, algorithm)
+
+
+def _indices(
+    run: ProofRun, mine: Sequence[Index], theirs: Sequence[Index]
+) -> Iterator[list[Equation]]:
+    """Yield every way to lay the indices of two elements over each other, data on data."""
+    pairs = [*zip(mine, theirs, strict=True)]
+    known = [(b, a) for a, b in pairs if isinstance(a, Whole) and isinstance(b, Whole)]
+    data = [(a, b) for a, b in pairs if not isinstance(a, Whole) and not isinstance(b, Whole)]
+    for rest in _lists(run, [a for a, _ in data], [b for _, b in data]):
+        yield [*known, *rest]
 
 
 def _unrounded(term: Term) -> Term:
@@ -186,11 +214,15 @@ def _solved(
     equal: Sequence[Whole],
 ) -> dict[str, Whole]:
     found = {**known}
+    # An index at a quotient says what the quotient is in other indices.
+    quotients: dict[Atom, Whole] = {
+        atom: mine for theirs, mine in equations if (atom := _only_quotient(theirs))
+    }
     changed = True
     while changed:
         changed = False
-        for theirs, mine in equations:
-            open_ = put_whole(theirs, found)
+        for theirs, mine in _with_divided(equations):
+            open_ = put_whole(exchanged(theirs, quotients), found)
             names = [one for one in dict.fromkeys(names_of(open_)) if one in unknown]
             if len(names) != 1:
                 continue
@@ -198,9 +230,40 @@ def _solved(
             if factor is None:
                 continue
             rest = mine - (open_ - name(names[0]) * factor)
+            if names[0] in names_of(rest):
+                continue
             found[names[0]] = _divided(rest if factor > 0 else -rest, abs(factor), equal)
             changed = True
     return found
+
+
+def _only_quotient(value: Whole) -> Floor | None:
+    match value.terms:
+        case (((Floor() as atom,), 1),):
+            return atom
+        case _:
+            return None
+
+
+def _with_divided(equations: list[Equation]) -> Iterator[Equation]:
+    """Yield the equations, and after them that what is divided by one number may be equal."""
+    yield from equations
+    for theirs, mine in equations:
+        floors = [atom for atom in atoms_of(mine) if isinstance(atom, Floor)]
+        for atom in atoms_of(theirs):
+            if isinstance(atom, Floor):
+                for other in floors:
+                    if other.divisor == atom.divisor:
+                        yield atom.operand, _above_0(other.operand)
+
+
+def _above_0(value: Whole) -> Whole:
+    """Return the number that is divided where it is above 0; elsewhere a kernel divides 0."""
+    match value.terms:
+        case (((Extreme(largest=True, left=left, right=right),), 1),):
+            return right if left.constant is not None else left
+        case _:
+            return value
 
 
 def _divided(value: Whole, by: int, equal: Sequence[Whole]) -> Whole:
@@ -230,7 +293,7 @@ def _has_rest(value: Whole, by: int) -> bool:
 def equal_to_0(where: Region) -> Iterator[Whole]:
     """Yield the sums of plain names that a region's formulas say are 0."""
     match where:
-        case Holds(truth=truth):
+        case WhereTrue(truth=truth):
             yield from _equal_in(truth)
         case Meet(left=left, right=right):
             yield from equal_to_0(left)

@@ -14,15 +14,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.alone import only_operand
-from dtpoly.verify.algebra.building import plain, rounded, whole_in
 from dtpoly.verify.algebra.identities import IDENTITY, is_identity
-from dtpoly.verify.algebra.limits import check_time
+from dtpoly.verify.algebra.listed import LISTS
 from dtpoly.verify.algebra.numerals import results
-from dtpoly.verify.algebra.pieces import Piece, cases, pieces
+from dtpoly.verify.algebra.pieces import BagPiece, cases, pieces
 from dtpoly.verify.algebra.polynomials import is_same
+from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.recurrences import difference_of_steps, is_recurrence
 from dtpoly.verify.algebra.regions import Region, is_affine, same, set_of, without
 from dtpoly.verify.algebra.residues import settled
 from dtpoly.verify.algebra.rounding import (
@@ -33,9 +34,10 @@ from dtpoly.verify.algebra.rounding import (
     without_may,
     without_steps,
 )
+from dtpoly.verify.algebra.term_building import plain, rounded, whole_in
 from dtpoly.verify.algebra.terms import (
     EXTREMES,
-    Apply,
+    AppliedOperation,
     Carried,
     Element,
     Given,
@@ -58,7 +60,7 @@ from dtpoly.verify.algebra.whole import Whole, name, names_of
 # If there are more pairs of pieces without choices than this, the pieces with choices are tried
 # first.
 MOST_PAIRS = 12
-IDEMPOTENT = {"maximum", "minimum", "and", "or", *EXTREMES}
+IDEMPOTENT = {"maximum", "minimum", "and", "or", *EXTREMES, *LISTS}
 
 
 @dataclass(frozen=True)
@@ -109,17 +111,25 @@ def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> 
             return _numbers(run, first_number, second_number, where, kernel, algorithm)
         case Element(tensor=a, indices=own), Element(tensor=b, indices=wanted) if a == b:
             for one, other in zip(own, wanted, strict=True):
-                found = _numbers(run, one, other, where, kernel, algorithm)
+                if isinstance(one, Whole) and isinstance(other, Whole):
+                    found = _numbers(run, one, other, where, kernel, algorithm)
+                elif isinstance(one, Whole) or isinstance(other, Whole):
+                    found = Difference(where, kernel, algorithm, "another index")
+                else:
+                    found = difference(run, one, other, where)
                 if found is not None:
                     return replace(found, layer="loads")
             return None
+        case _, PlaceOf() if is_recurrence(algorithm):
+            why = difference_of_steps(run, kernel, algorithm, where, difference)
+            return None if why is None else Difference(where, kernel, algorithm, why)
         case Total(operation=operation), _ if operation in IDENTITY:
             return _bags(run, operation, kernel, algorithm, where)
         case _, Total(operation=operation) if operation in IDENTITY:
             return _bags(run, operation, kernel, algorithm, where)
-        case Apply(operation=a, operands=mine), Apply(operation=b, operands=theirs) if (
-            a == b and len(mine) == len(theirs)
-        ):
+        case AppliedOperation(operation=a, operands=mine), AppliedOperation(
+            operation=b, operands=theirs
+        ) if a == b and len(mine) == len(theirs):
             first = _lists(run, mine, theirs, where)
             if first is None:
                 return None
@@ -135,7 +145,9 @@ def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> 
         case (PlaceOf(pair=a), PlaceOf(pair=b)) | (ValueOf(pair=a), ValueOf(pair=b)):
             word = _pair_operation(b)
             return _bags(run, word, a, b, where) if word else difference(run, a, b, where)
-        case Apply(operation=operation), _ if operation in IDENTITY and _is_bag(operation, kernel):
+        case AppliedOperation(operation=operation), _ if operation in IDENTITY and _is_bag(
+            operation, kernel
+        ):
             return _bags(run, operation, kernel, algorithm, where)
         case _:
             return Difference(where, kernel, algorithm, "other operations")
@@ -156,8 +168,8 @@ def _rounded(
     word, allowed = split(algorithm)
     if not own and not word:
         return None
-    inner = kernel.operands[0] if isinstance(kernel, Apply) else kernel
-    wanted = algorithm.operands[0] if isinstance(algorithm, Apply) else algorithm
+    inner = kernel.operands[0] if isinstance(kernel, AppliedOperation) else kernel
+    wanted = algorithm.operands[0] if isinstance(algorithm, AppliedOperation) else algorithm
     if word == "may":
         if not own or not allows(allowed, kind):
             return (difference(run, kernel, wanted, where),)
@@ -188,7 +200,7 @@ def _is_rounded(term: Term) -> bool:
 
 def _pair_operation(term: Term) -> str | None:
     match term:
-        case Total(operation=operation) | Apply(operation=operation):
+        case Total(operation=operation) | AppliedOperation(operation=operation):
             return operation if operation in EXTREMES else None
         case _:
             return None
@@ -199,7 +211,7 @@ def _is_bag(operation: str, term: Term) -> bool:
     match term:
         case Total(operation=own):
             return own == operation
-        case Apply(operation=own, operands=operands) if own == operation:
+        case AppliedOperation(operation=own, operands=operands) if own == operation:
             return any(_is_bag(operation, one) for one in operands)
         case _:
             return is_identity(operation, term)
@@ -236,8 +248,8 @@ def _bags(
     run: ProofRun, operation: str, kernel: Term, algorithm: Term, where: Region
 ) -> Difference | None:
     run.take(f"reductions by '{operation}' are done in any order")
-    mine = _reduced(run, operation, kernel, where)
-    theirs = _reduced(run, operation, algorithm, where)
+    mine = reduced_bag(run, operation, kernel, where)
+    theirs = reduced_bag(run, operation, algorithm, where)
     if len(mine) * len(theirs) > MOST_PAIRS:
         # With the choices left in them there are fewer pieces, and equal terms choose
         # alike.
@@ -256,7 +268,7 @@ def _bags(
     return found
 
 
-Bag = list[tuple[Piece, Region]]
+Bag = list[tuple[BagPiece, Region]]
 Guess = dict[str, Whole]
 # A guess, and those of the names bound by the kernel's piece that occur in it.
 Learned = tuple[Guess, frozenset[str]]
@@ -330,15 +342,15 @@ def _is_nothing(run: ProofRun, operation: str, algorithm: Term, where: Region) -
     return not sources(algorithm) and difference(run, IDENTITY[operation], algorithm, where) is None
 
 
-def _reduced(run: ProofRun, operation: str, term: Term, where: Region) -> Bag:
+def reduced_bag(run: ProofRun, operation: str, term: Term, where: Region) -> Bag:
     """Return the bag of a term on a set, in pieces without choices and without identities."""
-    found: list[tuple[Piece, Region]] = []
+    found: list[tuple[BagPiece, Region]] = []
     for piece in pieces(run, operation, term):
         inside = where.intersect(set_of(piece.domain))
         for case in cases(run, piece.body, inside):
             if is_identity(operation, case.term):
                 continue
-            new = Piece((*piece.bound, *case.bound), piece.domain, case.term, piece.own)
+            new = BagPiece((*piece.bound, *case.bound), piece.domain, case.term, piece.own)
             found.append((new, case.where))
     return found
 
@@ -354,7 +366,7 @@ def _shown(bag: Bag) -> Bag:
         own = names(piece.body)
         hidden = tuple(one for one in piece.bound if one not in own)
         bound = tuple(one for one in piece.bound if one in own)
-        new = Piece(bound, piece.domain, piece.body, tuple(o for o in piece.own if o in own))
+        new = BagPiece(bound, piece.domain, piece.body, tuple(o for o in piece.own if o in own))
         found.append((new, without(where, hidden) if hidden else where))
     return found
 
@@ -371,9 +383,9 @@ def _unsplit(run: ProofRun, operation: str, term: Term, where: Region) -> Bag:
 def _matched(
     run: ProofRun,
     operation: str,
-    piece: Piece,
+    piece: BagPiece,
     domain: Region,
-    wanted: Piece,
+    wanted: BagPiece,
     wanted_domain: Region,
     *,
     before: Region | None,
@@ -418,7 +430,7 @@ def _matched(
 
 
 def _ways(
-    run: ProofRun, piece: Piece, wanted: Piece, learned: Sequence[Learned], domain: Region
+    run: ProofRun, piece: BagPiece, wanted: BagPiece, learned: Sequence[Learned], domain: Region
 ) -> Iterator[Guess]:
     """Yield guesses of numbers over a piece's names for the wanted piece's; none is proved here.
 

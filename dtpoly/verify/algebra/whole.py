@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.shared import Shared, rank
+from dtpoly.verify.algebra.shared_nodes import Shared, rank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +77,7 @@ class Whole(Shared):
 
     @property
     def constant(self) -> int | None:
-        """The value, if the number is a constant."""
+        """Return the value, if the number is a constant."""
         match self.terms:
             case ():
                 return 0
@@ -88,7 +88,7 @@ class Whole(Shared):
 
     @property
     def plain(self) -> str | None:
-        """The name, if the number is a single name."""
+        """Return the name, if the number is a single name."""
         match self.terms:
             case (((str() as name,), 1),):
                 return name
@@ -131,6 +131,33 @@ def extreme(largest: bool, left: Whole, right: Whole) -> Whole:
         return left if (apart >= 0) is largest else right
     first, second = sorted((left, right), key=rank)
     return Whole((((Extreme(largest, first, second),), 1),))
+
+
+def rounded_down(above: Whole, below: Whole) -> Whole | None:
+    """Return the quotient n // d of a number that may be below 0, if the difference is one.
+
+    Triton rounds towards 0. So a kernel that rounds down takes `max(d - 1 - n, 0) // d` from
+    `max(n, 0) // d`: of these one is 0, and the other one is what is rounded.
+    """
+    match above.terms, below.terms:
+        case (((Floor(operand=first, divisor=divisor),), 1),), (
+            ((Floor(operand=second, divisor=other),), 1),
+        ) if divisor == other:
+            for one in _above_0(first):
+                if number(divisor - 1) - one in _above_0(second):
+                    return one.floor(divisor)
+            return None
+        case _:
+            return None
+
+
+def _above_0(value: Whole) -> tuple[Whole, ...]:
+    """Return n if a number is the larger one of n and 0."""
+    match value.terms:
+        case (((Extreme(largest=True, left=left, right=right),), 1),):
+            return tuple(a for a, b in ((left, right), (right, left)) if b.constant == 0)
+        case _:
+            return ()
 
 
 def either(condition: Truth, yes: Whole, no: Whole) -> Whole:

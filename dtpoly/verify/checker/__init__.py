@@ -20,15 +20,15 @@ from dtpoly.frozen import dataclass
 from dtpoly.source import Source
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.checker.checked_lemmas import problem
 from dtpoly.verify.checker.claims import Claim, MalformedError, claims_of, read
 from dtpoly.verify.checker.comparing import differences
-from dtpoly.verify.checker.lemmas import problem
 from dtpoly.verify.checker.scripts import OpenError, script_of
 from dtpoly.verify.checker.solver import solve
 from dtpoly.verify.proof.obligations import Attempt, attempts, heading, section, taken_away
-from dtpoly.verify.proof.verify import Verdict
+from dtpoly.verify.proof.verify import LayerVerdict
 
-__all__ = ["Checked", "check_certificate"]
+__all__ = ["CheckedCertificate", "check_certificate"]
 
 SECONDS = 60.0
 SECONDS_FOR_A_SET = 10.0
@@ -43,7 +43,7 @@ MOST_OPEN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedCertificate:
     """The result of checking a certificate.
 
     It is accepted if nothing is wrong with it and z3 has decided every set.
@@ -61,7 +61,7 @@ class Checked:
     funcs: tuple[str, ...] = ()
 
 
-def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Checked:
+def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> CheckedCertificate:
     """Check a certificate; it raises nothing, whatever text the certificate is."""
     began = time.monotonic()
     decided = not_decided = 0
@@ -87,7 +87,7 @@ def check_certificate(certificate: str, dt_text: str, kernel_text: str) -> Check
     shown = tuple(_line(one) for one in complaints[:MOST_COMPLAINTS])
     funcs = tuple(attempt.function.name for attempt in found)
     beyond = tuple(_not_covered(found))
-    return Checked(not complaints, shown, decided, not_decided, seconds, beyond, funcs)
+    return CheckedCertificate(not complaints, shown, decided, not_decided, seconds, beyond, funcs)
 
 
 def _line(text: str) -> str:
@@ -157,7 +157,7 @@ def _regenerated(found: list[Attempt], claims: dict[str, Claim]) -> Iterator[str
     names = [attempt.function.name for attempt in found]
     for attempt in found:
         function = attempt.function
-        failed = [layer for layer in function.layers if layer.verdict is not Verdict.PROVED]
+        failed = [layer for layer in function.layers if layer.verdict is not LayerVerdict.PROVED]
         for layer in failed:
             where = f"line {layer.line} of '{function.name}'"
             yield f"{where}: '{layer.name}' does not follow: {layer.why}"

@@ -14,7 +14,7 @@ from typing import NoReturn, cast
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.notation import plain
 from dtpoly.verify.algebra.regions import Region, Without
-from dtpoly.verify.algebra.table import Table
+from dtpoly.verify.algebra.set_table import SetTable
 from dtpoly.verify.algebra.whole import Whole, name, number
 
 MOST_CHARACTERS = 2**26
@@ -57,10 +57,10 @@ def _no_number(text: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the certificate says about one function."""
+    """The claims of a certificate about one function."""
 
     section: Object
-    table: Table
+    table: SetTable
     empty: frozenset[int]
     witnesses: Mapping[int, list[object]]
 
@@ -120,7 +120,7 @@ def _claim(said: Object) -> Claim:
             raise MalformedError("a witness is of no set")
         ways[int(at)] = _listed(one, "a witness")
     section = {key: one for key, one in said.items() if key != "witnesses"}
-    return Claim(section, Table.of(sets), frozenset(empty), ways)
+    return Claim(section, SetTable.of(sets), frozenset(empty), ways)
 
 
 def _lists_in(witnesses: Object) -> int:

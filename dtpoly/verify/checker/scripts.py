@@ -12,7 +12,7 @@ from dataclasses import field
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.notation import plain
-from dtpoly.verify.algebra.regions import Holds, Join, Meet, Minus, Region, Twins, Without
+from dtpoly.verify.algebra.regions import Join, Meet, Minus, Region, Twins, WhereTrue, Without
 from dtpoly.verify.algebra.whole import (
     All,
     Atom,
@@ -38,13 +38,13 @@ class OpenError(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class Put:
+class Substitution:
     """The terms that stand for some names; every other name is an unknown of its own."""
 
     terms: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-NOTHING = Put()
+NOTHING = Substitution()
 
 
 @dataclass
@@ -54,8 +54,8 @@ class Script:
     witness: Witness
     lines: list[str] = field(default_factory=list[str])
     unknowns: dict[str, str] = field(default_factory=dict[str, str])
-    done: dict[tuple[Whole | Truth, Put], str] = field(
-        default_factory=dict[tuple[Whole | Truth, Put], str]
+    done: dict[tuple[Whole | Truth, Substitution], str] = field(
+        default_factory=dict[tuple[Whole | Truth, Substitution], str]
     )
 
     def unknown(self, name: str) -> str:
@@ -82,7 +82,7 @@ class Script:
         self.lines.append(f"(define-fun {name} () {sort} {text})")
         return name
 
-    def whole(self, of: Whole, put: Put) -> str:
+    def whole(self, of: Whole, put: Substitution) -> str:
         """Return a term for a number."""
         put = put if not names_of(of).isdisjoint(put.terms) else NOTHING
         if (of, put) not in self.done:
@@ -91,14 +91,14 @@ class Script:
             self.done[of, put] = self.defined("Int", text)
         return self.done[of, put]
 
-    def product(self, monomial: Sequence[Atom], factor: int, put: Put) -> str:
+    def product(self, monomial: Sequence[Atom], factor: int, put: Substitution) -> str:
         """Return a term for a product of atoms and a factor."""
         count = str(factor) if factor >= 0 else f"(- {-factor})"
         parts = [self.atom(one, put) for one in monomial]
         parts = parts if factor == 1 and parts else [count, *parts]
         return parts[0] if len(parts) == 1 else f"(* {' '.join(parts)})"
 
-    def atom(self, of: Atom, put: Put) -> str:
+    def atom(self, of: Atom, put: Substitution) -> str:
         """Return a term for a name, a quotient, an extreme or a choice."""
         match of:
             case str():
@@ -113,14 +113,14 @@ class Script:
                 where = self.truth(condition, put)
                 return f"(ite {where} {self.whole(yes, put)} {self.whole(no, put)})"
 
-    def truth(self, of: Truth, put: Put) -> str:
+    def truth(self, of: Truth, put: Substitution) -> str:
         """Return a term for a formula."""
         put = put if not names_of(of).isdisjoint(put.terms) else NOTHING
         if (of, put) not in self.done:
             self.done[of, put] = self.defined("Bool", self.condition(of, put))
         return self.done[of, put]
 
-    def condition(self, of: Truth, put: Put) -> str:
+    def condition(self, of: Truth, put: Substitution) -> str:
         """Return the text of a formula, without defining a name for it."""
         match of:
             case Sign(operand=operand, exactly=exactly):
@@ -132,14 +132,14 @@ class Script:
             case Some(parts=parts):
                 return f"(or false {' '.join(self.truth(one, put) for one in parts)})"
 
-    def point(self, of: Region, put: Put, is_taken_away: bool) -> str:
+    def point(self, of: Region, put: Substitution, is_taken_away: bool) -> str:
         """Return a term that says that the point at hand lies in a set.
 
         `is_taken_away` says that the set stands on the right of a difference: there a projection
         needs witnesses, while elsewhere the names that are projected out are simply new unknowns.
         """
         match of:
-            case Holds(truth=truth):
+            case WhereTrue(truth=truth):
                 return self.truth(truth, put)
             case Meet(left=left, right=right):
                 return self.both("and", left, right, put, is_taken_away)
@@ -156,21 +156,23 @@ class Script:
                 found: list[str] = []
                 for way in ways:
                     values = [self.whole(one, put) for one in way]
-                    chosen = Put({**put.terms, **dict(zip(gone, values, strict=True))})
+                    chosen = Substitution({**put.terms, **dict(zip(gone, values, strict=True))})
                     found.append(self.point(inner, chosen, is_taken_away))
                 return self.defined("Bool", f"(or false {' '.join(found)})")
             case Without(of=inner, gone=gone):
-                chosen = Put({**put.terms, **{one: self.fresh(one) for one in gone}})
+                chosen = Substitution({**put.terms, **{one: self.fresh(one) for one in gone}})
                 return self.point(inner, chosen, is_taken_away)
             case Twins(of=inner, new=new):
                 terms = {old: self.atom(one, put) for old, one in new}
-                other = self.point(inner, Put({**put.terms, **terms}), is_taken_away)
+                other = self.point(inner, Substitution({**put.terms, **terms}), is_taken_away)
                 one = self.point(inner, put, is_taken_away)
                 return self.defined("Bool", f"(and {one} {other} {self.truth(of.apart, put)})")
             case _:
                 raise TypeError(of)
 
-    def both(self, word: str, left: Region, right: Region, put: Put, is_taken_away: bool) -> str:
+    def both(
+        self, word: str, left: Region, right: Region, put: Substitution, is_taken_away: bool
+    ) -> str:
         """Return a term that joins what two sets say of the point by `and` or by `or`."""
         parts = (self.point(one, put, is_taken_away) for one in (left, right))
         return self.defined("Bool", f"({word} {' '.join(parts)})")

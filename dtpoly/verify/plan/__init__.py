@@ -1,1 +1,1 @@
-"""How a file launches its kernels, as far as it is read."""
+"""Reads how a file launches its kernels."""

@@ -3,11 +3,11 @@
     # verify: kernel[(grid, ...)](argument, ..., BLOCK=1024)
     # assume: promise, ...
 
-A hand-written file has no wrapper that the verifier could read. From these lines `binding_of` makes
-the `Wrapper` that a file of dtpoly would have: its launches, sizes and facts. The arguments are
-inputs and Funcs of the algorithm, and numbers (see lines). A stride that no line mentions is that
-of a contiguous tensor. An input without a dtype is f32. It is taken for granted that tensors agree
-on the sizes of labels, and share no memory.
+A hand-written file has no plan that the verifier could read. From these lines `binding_of` makes
+the `FunctionReading` that a file of dtpoly would have: its launches, sizes and facts. The arguments
+are inputs and Funcs of the algorithm, and numbers (see lines). A stride that no line mentions is
+that of a contiguous tensor. An input without a dtype is f32. It is taken for granted that tensors
+agree on the sizes of labels, and share no memory.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ from collections.abc import Mapping, Sequence
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Read, padded_axes, reads
-from dtpoly.verify.algebra.algorithm import Meaning
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
+from dtpoly.verify.algebra.extents import ends
 from dtpoly.verify.algebra.formats import TYPES
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.terms import Given
-from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, one_of
-from dtpoly.verify.plan.held import Held, TensorOf, Wrapper
-from dtpoly.verify.plan.launches_by_hand import launch_by_hand
-from dtpoly.verify.plan.lines import Line
-from dtpoly.verify.triton.access import Array
+from dtpoly.verify.plan.held import FunctionReading, Held, TensorOf
+from dtpoly.verify.plan.line_expressions import LineReader
+from dtpoly.verify.plan.line_launches import launch
+from dtpoly.verify.triton.access import KernelTensor
 from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.unit.unit import Unit
 
 
 def binding_of(
-    run: ProofRun, file: Unit, wanted: str, meaning: Meaning, said: Sequence[Said]
-) -> Wrapper:
-    """Return a wrapper that does what the lines say and returns the wanted Func.
+    run: ProofRun, file: Unit, wanted: str, meaning: AlgorithmMeaning, said: Sequence[Said]
+) -> FunctionReading:
+    """Return a reading that does what the lines say and returns the wanted Func.
 
     Raises Unread if no call fulfils what the lines assume: of no call everything would be true.
     """
@@ -47,38 +48,38 @@ def binding_of(
         one.name: "" if one.dtype is None or is_float(one.dtype) else TYPES[one.dtype]
         for one in program.scalars
     }
-    wrapper = Wrapper(run, file, wanted, names, arrays, frozenset(), (), scalars, result=wanted)
-    wrapper.is_finite = meaning.is_finite
+    reading = FunctionReading(run, file, wanted, names, arrays, frozenset(), scalars, result=wanted)
+    reading.is_finite = meaning.is_finite
     sizes = dict.fromkeys(
         (*meaning.sizes.values(), *(size for one in arrays.values() for size in one.shape))
     )
-    wrapper.facts += [compare(">=", size, number(0)) for size in sizes]
-    wrapper.facts += [
+    reading.facts += [compare(">=", size, number(0)) for size in sizes]
+    reading.facts += [
         compare("==", name(f"{one.name}.shape[{axis}]"), size)
         for one in program.tensors
         if one.name in arrays
         for axis, size in enumerate(arrays[one.name].shape)
     ]
-    wrapper.facts += _inside(meaning, arrays)
-    line = Line(wrapper, meaning.sizes)
+    reading.facts += _inside(meaning, arrays)
+    line = LineReader(reading, meaning.sizes)
     for one in said:
         if one.word == "assume":
             run.assume(Lemma.PROMISED, one.text)
             line.promise(one.what)
     run.about(said[0].line, "some call keeps what is assumed")
-    if not run.has_a_point(set_of(both(*wrapper.facts))):
+    if not run.has_a_point(set_of(both(*reading.facts))):
         raise Unread(said[0].line, "no call keeps what is assumed")
     for one in said:
         match one.word, one.what:
             case "verify", ast.Call(func=ast.Subscript() as func) as call:
-                launch_by_hand(wrapper, call, func, line.held)
+                launch(reading, call, func, line.held)
             case "verify", _:
                 raise Unread(one.line, "a launch is written as kernel[(grid,)](arguments)")
             case _:
                 pass
-    if not wrapper.launches:
+    if not reading.launches:
         raise Unread(said[0].line, "there is no '# verify:' line")
-    return wrapper
+    return reading
 
 
 def _mentioned(said: Sequence[Said]) -> set[tuple[str, int]]:
@@ -120,8 +121,8 @@ def _promised_one(said: Sequence[Said]) -> set[tuple[str, int]]:
 
 
 def _arrays(
-    meaning: Meaning, mentioned: set[tuple[str, int]], of_one: set[tuple[str, int]]
-) -> dict[str, Array]:
+    meaning: AlgorithmMeaning, mentioned: set[tuple[str, int]], of_one: set[tuple[str, int]]
+) -> dict[str, KernelTensor]:
     """Return every input that is read, and every Func, as a tensor with the sizes of its labels.
 
     If the stride of a last axis is promised to be 1, it counts as that of a contiguous tensor,
@@ -137,7 +138,7 @@ def _arrays(
             shapes[tensor.name] = [_extent(mine, axis, sizes) for axis in axes]
     for func in program.funcs:
         shapes[func.name] = [sizes[label] for label in func.labels]
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, KernelTensor] = {}
     for one, shape in shapes.items():
         strides: list[Whole] = []
         for axis in range(len(shape)):
@@ -148,7 +149,7 @@ def _arrays(
             is_one = axis == len(shape) - 1 and (one, axis) in of_one
             is_given = (one, axis) in mentioned and not is_one
             strides.append(name(f"{one}.stride({axis})") if is_given else stride)
-        arrays[one] = Array(one, tuple(strides), tuple(shape), meaning.formats[one].kind)
+        arrays[one] = KernelTensor(one, tuple(strides), tuple(shape), meaning.formats[one].kind)
     return arrays
 
 
@@ -164,7 +165,7 @@ def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whol
     return name(f"{mine[0].tensor}.shape[{axis}]")
 
 
-def _inside(meaning: Meaning, arrays: Mapping[str, Array]) -> list[Truth]:
+def _inside(meaning: AlgorithmMeaning, arrays: Mapping[str, KernelTensor]) -> list[Truth]:
     """Return the facts that every read is inside of its tensor or reads nothing.
 
     They also say that labels which index the same axis have the same size.
@@ -181,9 +182,6 @@ def _inside(meaning: Meaning, arrays: Mapping[str, Array]) -> list[Truth]:
 def _reaches(index: Affine, size: Whole, sizes: Mapping[str, Whole]) -> Truth:
     if index.is_plain:
         return compare("==", sizes[index.labels[0]], size)
-    low = high = number(index.constant)
-    for label, coefficient in index.terms:
-        end = (sizes[label] - 1) * coefficient
-        low, high = (low, high + end) if coefficient > 0 else (low + end, high)
+    low, high = ends(index, {label: sizes[label] - 1 for label in index.labels})
     inside = both(compare(">=", low, number(0)), compare("<", high, size))
     return one_of(*(compare("==", sizes[one], number(0)) for one in index.labels), inside)

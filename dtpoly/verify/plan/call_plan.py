@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.plan.formulas import Comparison, Dtype, Formula
+from dtpoly.verify.plan.formula_parsing import Dtype, Formula, FormulaComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,16 @@ class KernelType:
 
 @dataclass(frozen=True, slots=True)
 class MadeTensor:
-    """A tensor that the call makes: its shape, its dtype, and whether its rows are pitched."""
+    """A tensor that the call makes: its shape, its dtype, and whether its rows are pitched.
+
+    A result in place has the memory of the input `into`, and nothing is made for it.
+    """
 
     shape: tuple[Formula, ...]
     dtype: Dtype
     is_pitched: bool
     line: int
+    into: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +143,7 @@ class PlannedCall:
     numbers: Mapping[str, Formula]
     descriptors: Mapping[str, DescriptorOf]
     lanes: Mapping[str, Formula]
-    flags: Mapping[str, tuple[Comparison, ...]]
+    flags: Mapping[str, tuple[FormulaComparison, ...]]
     types: tuple[str, ...]
     fours: tuple[Formula, ...]
     counts: tuple[Formula, ...]
@@ -155,7 +159,7 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class InPanels:
-    """All launches are done for so many indices of some labels at a time."""
+    """Panels of a plan: all launches are done for `size` indices of some labels at a time."""
 
     labels: tuple[str, ...]
     size: int
@@ -165,7 +169,7 @@ class InPanels:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """All that a call of a function does."""
+    """The plan of a function, with everything that a call of it does."""
 
     function: str
     source: Mapping[str, str]
@@ -173,8 +177,7 @@ class CallPlan:
     sizes: Mapping[str, LabelSize]
     demands: tuple[Demand, ...]
     types: Mapping[str, KernelType]
-    result: str
-    made: MadeTensor
+    results: Mapping[str, MadeTensor]
     between: Mapping[str, MadeTensor]
     indices: tuple[Formula, ...]
     launches: tuple[PlannedCall, ...]
@@ -183,5 +186,5 @@ class CallPlan:
     last_line: int
 
     def named(self, one: str) -> str:
-        """The source's name for a name of the plan."""
+        """Return the source's name for a name of the plan."""
         return self.source.get(one, one)

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Program, Tensor
-from dtpoly.algorithm.sizes import size_rules
-from dtpoly.verify.algebra.algorithm import Meaning
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.whole import number
 from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told
@@ -62,7 +62,7 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
 
 
 def _is_trusted(file: Unit, option: ast.keyword) -> bool:
-    """Whether an option may lead Triton to compile wrong code.
+    """Return whether an option may lead Triton to compile wrong code.
 
     A generated file that gives its own `specialized` as the option keeps clear of such cases.
     """
@@ -70,7 +70,7 @@ def _is_trusted(file: Unit, option: ast.keyword) -> bool:
 
 
 def _stores_otherwise(kernel: ast.FunctionDef) -> bool:
-    """Whether a kernel stores nothing through a descriptor.
+    """Return whether a kernel stores nothing through a descriptor.
 
     In such a warp-specialized kernel Triton stored wrong rows.
     """
@@ -82,7 +82,7 @@ def _stores_otherwise(kernel: ast.FunctionDef) -> bool:
 
 
 def is_finite(said: Sequence[Said]) -> bool:
-    """Whether the file promises, with `# assume: finite`, that all values are finite."""
+    """Return whether the file promises, with `# assume: finite`, that all values are finite."""
     return any(
         isinstance(node, ast.Name) and node.id == "finite"
         for one in said
@@ -104,7 +104,7 @@ def results(program: Program, said: Sequence[Said]) -> list[str]:
     return [func.name for func in program.funcs if func.name in names]
 
 
-def at_sizes(meaning: Meaning, sizes: Mapping[str, int] | None) -> Meaning:
+def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> AlgorithmMeaning:
     """Return the meaning for calls of exactly these sizes; all sizes if there are none."""
     if sizes is None:
         return meaning

@@ -1,6 +1,6 @@
-"""Check that the parameters of wrappers, kernels and launches are bound as the verifier reads them.
+"""Check that the parameters of kernels and launches are bound as the verifier reads them.
 
-Python, torch and Triton bind arguments by position and by name, in several ways. What is proved of
+Python and Triton bind arguments by position and by name, in several ways. What is proved of
 a file holds only if arguments are bound as the verifier thinks. So it accepts only the one way in
 which emitted files are written, and raises Unread for any other.
 """
@@ -8,10 +8,9 @@ which emitted files are written, and raises Unread for any other.
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 
 OUT, OFFSET = "out", "offset"
 CONSTANTS = ("tl.constexpr", "triton.language.constexpr")
@@ -34,16 +33,6 @@ MOST_WARPS = 32
 MOST_STAGES = 2**31 - 1  # Triton takes a number of 32 bits
 
 
-def check_signature(definition: ast.FunctionDef, inputs: Sequence[str]) -> None:
-    """Raise Unread unless a wrapper takes the inputs in their order, and `out` by name."""
-    given = definition.args
-    is_so = [one.arg for one in given.args] == list(inputs) and not given.defaults
-    is_so = is_so and not given.posonlyargs and given.vararg is None and given.kwarg is None
-    if not is_so or OUT not in [one.arg for one in given.kwonlyargs]:
-        wanted = ", ".join((*inputs, f"*, {OUT}=None"))
-        raise Unread(definition.lineno, f"a wrapper that does not take ({wanted})")
-
-
 def check_kernel(definition: ast.FunctionDef, named: AbstractSet[str]) -> None:
     """Raise Unread unless a launch binds all parameters of a kernel, and constants are never set.
 
@@ -60,22 +49,6 @@ def check_kernel(definition: ast.FunctionDef, named: AbstractSet[str]) -> None:
     for node in ast.walk(definition):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in fixed:
             raise Unread(node.lineno, f"'{node.id}', which is constant, is set")
-
-
-def check_call(definition: ast.FunctionDef, call: ast.Call, count: int) -> None:
-    """Raise Unread unless a launcher is given arguments by position and constants by name.
-
-    A launcher remembers how a call was run for later calls that are alike, and relies on this.
-    """
-    given = definition.args.args
-    fixed = constants_of(definition)
-    named = {str(one.arg) for one in call.keywords if one.arg is not None}
-    if any(one.arg in fixed for one in given[:count]):
-        raise Unread(call.lineno, "a constant that a launcher is not given by its name")
-    if any(one.arg in named for one in given if one.arg not in fixed):
-        raise Unread(call.lineno, "a launcher that is given by name what is no constant")
-    if OFFSET not in named:
-        raise Unread(call.lineno, f"a launcher that is not given '{OFFSET}'")
 
 
 def check_options(call: ast.Call) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from dtpoly.verify.algebra.values import MOST_LANES, Unread
+from dtpoly.verify.algebra.kernel_values import MOST_LANES, Unread
 from dtpoly.verify.plan.call_plan import DescriptorOf, PlannedCall
-from dtpoly.verify.plan.formulas import Comparison, Formula, truth_of
+from dtpoly.verify.plan.formula_parsing import Formula, FormulaComparison, truth_of
 from dtpoly.verify.plan.interface import MOST_STAGES, MOST_WARPS
 from dtpoly.verify.plan.literals import (
     Datum,
-    Table,
+    DictLiteral,
     parts_of,
     table,
     text,
@@ -70,22 +70,19 @@ def launch_of(datum: Datum) -> PlannedCall:
     )
 
 
-def _check_warps(of: Table) -> None:
+def _check_warps(of: DictLiteral) -> None:
     if "num_warps" in of.entries:
         count = whole(of.entries["num_warps"], "'num_warps'", 1, MOST_WARPS)
         if count & (count - 1):
             raise Unread(of.lines["num_warps"], f"{count} warps")
 
 
-def _factors(of: Table, key: str) -> tuple[Formula, ...] | None:
-    """Return the factors of a number of programs; None without the key.
-
-    A product of nothing would be 1, and whoever means that leaves the key out.
-    """
-    return _some(of, key) if key in of.entries else None
+def _factors(of: DictLiteral, key: str) -> tuple[Formula, ...] | None:
+    """Return the factors of a number of programs, which is 1 without any; None without the key."""
+    return formulas(of, key) if key in of.entries else None
 
 
-def _some(of: Table, key: str) -> tuple[Formula, ...]:
+def _some(of: DictLiteral, key: str) -> tuple[Formula, ...]:
     """Return formulas, of which there is at least one if the key is there."""
     found = formulas(of, key)
     if key in of.entries and not found:
@@ -111,7 +108,7 @@ def _lanes(datum: Datum, what: str) -> Formula:
             raise Unread(datum.line, f"'{found.text}', which is no number of lanes")
 
 
-def _flag(datum: Datum, what: str) -> tuple[Comparison, ...]:
+def _flag(datum: Datum, what: str) -> tuple[FormulaComparison, ...]:
     return truth_of(text(datum, what), datum.line)
 
 
@@ -141,7 +138,7 @@ def _descriptor(datum: Datum, what: str) -> DescriptorOf:
     )
 
 
-def _panel(of: Table) -> str:
+def _panel(of: DictLiteral) -> str:
     if "panel" not in of.entries:
         return ""
     found = text(of.entries["panel"], "'panel'")
@@ -150,7 +147,7 @@ def _panel(of: Table) -> str:
     return found
 
 
-def _specialized(of: Table) -> tuple[int, tuple[str, ...]] | None:
+def _specialized(of: DictLiteral) -> tuple[int, tuple[str, ...]] | None:
     if "specialized" not in of.entries:
         return None
     parts = parts_of(of.entries["specialized"], "'specialized'")

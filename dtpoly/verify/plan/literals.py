@@ -10,13 +10,13 @@ import ast
 from collections.abc import Mapping
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 
 Plain = str | int | None  # a truth is an int here, as it is in Python
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class PlainLiteral:
     """A string, a whole number, True, False or None."""
 
     value: Plain
@@ -24,7 +24,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ListLiteral:
     """A tuple or a list."""
 
     parts: tuple[Datum, ...]
@@ -33,7 +33,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DictLiteral:
     """A dictionary: its entries in their order, and the line of each key."""
 
     entries: Mapping[str, Datum]
@@ -41,27 +41,27 @@ class Table:
     line: int
 
 
-Datum = Leaf | Row | Table
+Datum = PlainLiteral | ListLiteral | DictLiteral
 
 
 def datum_of(node: ast.expr) -> Datum:
     """Return the literal that an expression is. Raises Unread."""
     match node:
         case ast.Constant(value=str() | int() | None as value):
-            return Leaf(value, node.lineno)
+            return PlainLiteral(value, node.lineno)
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as value)) if (
             type(value) is int
         ):
-            return Leaf(-value, node.lineno)
+            return PlainLiteral(-value, node.lineno)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return Row(tuple(map(datum_of, parts)), isinstance(node, ast.List), node.lineno)
+            return ListLiteral(tuple(map(datum_of, parts)), isinstance(node, ast.List), node.lineno)
         case ast.Dict():
             return _table(node)
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)[:60]}' in a plan, which is no literal")
 
 
-def _table(node: ast.Dict) -> Table:
+def _table(node: ast.Dict) -> DictLiteral:
     entries, lines = dict[str, Datum](), dict[str, int]()
     for key, value in zip(node.keys, node.values, strict=True):
         match key:
@@ -74,12 +74,12 @@ def _table(node: ast.Dict) -> Table:
             # Python keeps the last of them, and a reader sees the first.
             raise Unread(key.lineno, f"the key '{word}' stands twice")
         entries[word], lines[word] = datum_of(value), key.lineno
-    return Table(entries, lines, node.lineno)
+    return DictLiteral(entries, lines, node.lineno)
 
 
 def text(datum: Datum, what: str) -> str:
     """Return a string. Raises Unread if it is something else, or has several lines."""
-    if isinstance(datum, Leaf) and isinstance(datum.value, str):
+    if isinstance(datum, PlainLiteral) and isinstance(datum.value, str):
         if datum.value.isprintable():
             return datum.value
         raise Unread(datum.line, f"{what}, a string with other characters than are printed")
@@ -100,7 +100,7 @@ def word(datum: Datum, what: str) -> str:
 def whole(datum: Datum, what: str, least: int, most: int = 2**63) -> int:
     """Return a whole number between two others. Raises Unread if it is something else."""
     match datum:
-        case Leaf(value=int() as value) if type(value) is int and least <= value <= most:
+        case PlainLiteral(value=int() as value) if type(value) is int and least <= value <= most:
             return value
         case _:
             raise Unread(datum.line, f"{what} is no whole number from {least} to {most}")
@@ -109,20 +109,20 @@ def whole(datum: Datum, what: str, least: int, most: int = 2**63) -> int:
 def truth(datum: Datum, what: str) -> bool:
     """Return True or False. Raises Unread if it is something else."""
     match datum:
-        case Leaf(value=bool() as value):
+        case PlainLiteral(value=bool() as value):
             return value
         case _:
             raise Unread(datum.line, f"{what} is neither True nor False")
 
 
 def is_none(datum: Datum) -> bool:
-    """Whether it is None."""
-    return isinstance(datum, Leaf) and datum.value is None
+    """Return whether it is None."""
+    return isinstance(datum, PlainLiteral) and datum.value is None
 
 
-def table(datum: Datum, what: str) -> Table:
+def table(datum: Datum, what: str) -> DictLiteral:
     """Return a dictionary. Raises Unread if it is something else."""
-    if isinstance(datum, Table):
+    if isinstance(datum, DictLiteral):
         return datum
     raise Unread(datum.line, f"{what} is no dictionary")
 
@@ -132,7 +132,7 @@ def parts_of(datum: Datum, what: str, *, in_list: bool = False) -> tuple[Datum, 
 
     A string in brackets is no tuple without a comma behind it, so the two are told apart.
     """
-    if isinstance(datum, Row) and datum.is_list is in_list:
+    if isinstance(datum, ListLiteral) and datum.is_list is in_list:
         return datum.parts
     raise Unread(datum.line, f"{what} is no {'list' if in_list else 'tuple'}")
 

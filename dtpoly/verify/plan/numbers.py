@@ -11,8 +11,8 @@ import ast
 from collections.abc import Sequence
 
 from dtpoly.verify.algebra.extents import size_name
-from dtpoly.verify.algebra.shared import rank
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.shared_nodes import rank
 from dtpoly.verify.algebra.whole import (
     Truth,
     Whole,
@@ -23,72 +23,72 @@ from dtpoly.verify.algebra.whole import (
     name,
     number,
 )
-from dtpoly.verify.plan.formulas import Comparison, Formula
-from dtpoly.verify.plan.held import Bound, Held, Product, TensorOf, Wrapper
+from dtpoly.verify.plan.formula_parsing import Formula, FormulaComparison
+from dtpoly.verify.plan.held import FactorProduct, FunctionReading, Held, LowerBound, TensorOf
 
 __all__ = ["held", "product_of", "size", "size_name", "truth"]
 
-Number = Whole | Product | Bound
+Number = Whole | FactorProduct | LowerBound
 LEAST_LANES = 16
 
 
-def size(wrapper: Wrapper, formula: Formula) -> Whole:
+def size(reading: FunctionReading, formula: Formula) -> Whole:
     """Return what a formula comes to, which must be one number. Raises Unread."""
-    found = held(wrapper, formula)
+    found = held(reading, formula)
     if not isinstance(found, Whole):
         raise Unread(formula.line, f"'{formula.text}' is not a whole number that can be followed")
     return found
 
 
-def truth(wrapper: Wrapper, comparisons: Sequence[Comparison]) -> Truth:
+def truth(reading: FunctionReading, comparisons: Sequence[FormulaComparison]) -> Truth:
     """Return the condition that all comparisons hold. Raises Unread."""
     return both(
         *(
-            compare(one.word, size(wrapper, one.left), size(wrapper, one.right))
+            compare(one.word, size(reading, one.left), size(reading, one.right))
             for one in comparisons
         )
     )
 
 
-def product_of(numbers: Sequence[Number], line: int) -> Product:
+def product_of(numbers: Sequence[Number], line: int) -> FactorProduct:
     """Return the product of some numbers, with all factors kept apart. Raises Unread."""
     factors: list[Whole] = []
     for one in numbers:
         match one:
             case Whole():
                 factors.append(one)
-            case Product():
+            case FactorProduct():
                 factors.extend(one.factors)
-            case Bound():
+            case LowerBound():
                 raise Unread(line, "a product with the largest of several products")
-    return Product(tuple(factors))
+    return FactorProduct(tuple(factors))
 
 
-def held(wrapper: Wrapper, formula: Formula) -> Number:
+def held(reading: FunctionReading, formula: Formula) -> Number:
     """Return what a formula comes to. Raises Unread."""
-    return _value(wrapper, formula.node, formula)
+    return _value(reading, formula.node, formula)
 
 
-def _value(wrapper: Wrapper, node: ast.expr, of: Formula) -> Number:
+def _value(reading: FunctionReading, node: ast.expr, of: Formula) -> Number:
     match node:
         case ast.Constant(value=int() as value):
             return number(value)
         case ast.UnaryOp(operand=ast.Constant(value=int() as value)):
             return number(-value)
         case ast.Name(id=one):
-            return _named(wrapper.names.get(one), one, of)
+            return _named(reading.names.get(one), one, of)
         case ast.Subscript(value=ast.Attribute(value=ast.Name(id=one)), slice=axis):
-            return _part(wrapper, one, "shape", axis, of)
+            return _part(reading, one, "shape", axis, of)
         case ast.Call(func=ast.Attribute(value=ast.Name(id=one)), args=[axis]):
-            return _part(wrapper, one, "strides", axis, of)
+            return _part(reading, one, "strides", axis, of)
         case ast.BinOp(left=left, op=op, right=right):
-            first, second = (_value(wrapper, side, of) for side in (left, right))
+            first, second = (_value(reading, side, of) for side in (left, right))
             found = _operated(op, first, second, of)
             if isinstance(op, ast.Mult) and isinstance(found, Whole):
-                _remember_factors(wrapper, found, first, second)
+                _remember_factors(reading, found, first, second)
             return found
         case ast.Call(func=ast.Name(id=function), args=args):
-            return _applied(wrapper, function, [_value(wrapper, one, of) for one in args], of)
+            return _applied(reading, function, [_value(reading, one, of) for one in args], of)
         case _:
             raise Unread(of.line, f"'{of.text}', which is no formula")
 
@@ -101,9 +101,9 @@ def _named(found: Held | None, one: str, of: Formula) -> Whole:
     return found
 
 
-def _part(wrapper: Wrapper, one: str, part: str, axis: ast.expr, of: Formula) -> Whole:
+def _part(reading: FunctionReading, one: str, part: str, axis: ast.expr, of: Formula) -> Whole:
     """Return how long an axis of a tensor is, or how far apart its neighbours are."""
-    found = wrapper.names.get(one)
+    found = reading.names.get(one)
     if not isinstance(found, TensorOf):
         raise Unread(of.line, f"'{one}' of '{of.text}' is not a tensor that is known here")
     parts = found.array.shape if part == "shape" else found.array.strides
@@ -133,7 +133,9 @@ def _operated(op: ast.operator, left: Number, right: Number, of: Formula) -> Num
             raise Unread(of.line, f"'{of.text}', which is not followed")
 
 
-def _remember_factors(wrapper: Wrapper, result: Whole, first: Number, second: Number) -> None:
+def _remember_factors(
+    reading: FunctionReading, result: Whole, first: Number, second: Number
+) -> None:
     """Remember the factors of a product: a grid may have to be taken apart in these factors.
 
     Nothing is remembered if a factor is a constant below 1.
@@ -142,12 +144,14 @@ def _remember_factors(wrapper: Wrapper, result: Whole, first: Number, second: Nu
     for one in (first, second):
         if not isinstance(one, Whole) or (one.constant is not None and one.constant < 1):
             return
-        factors.extend(wrapper.factors.get(one, (one,)))
-    wrapper.factors[result] = tuple(factors)
+        factors.extend(reading.factors.get(one, (one,)))
+    reading.factors[result] = tuple(factors)
 
 
-def _applied(wrapper: Wrapper, function: str, given: Sequence[Number], of: Formula) -> Number:
-    if function == "max" and any(isinstance(one, Product | Bound) for one in given):
+def _applied(
+    reading: FunctionReading, function: str, given: Sequence[Number], of: Formula
+) -> Number:
+    if function == "max" and any(isinstance(one, FactorProduct | LowerBound) for one in given):
         return bound_of(given)
     numbers = [one for one in given if isinstance(one, Whole)]
     if len(numbers) < len(given):
@@ -160,7 +164,7 @@ def _applied(wrapper: Wrapper, function: str, given: Sequence[Number], of: Formu
         case "cdiv", [left, right] if (by := right.constant) is not None and by > 0:
             return (left + (by - 1)).floor(by)
         case "lanes", [of_size]:
-            return _lanes(wrapper, of_size)
+            return _lanes(reading, of_size)
         case "fit", [extent, low, high, factor] if by := factor.constant:
             largest = (extent - 1 - high).floor(by) + 1 if by > 0 else low.floor(-by) + 1
             inside = both(compare(">=", low, number(0)), compare("<", high, extent))
@@ -169,30 +173,30 @@ def _applied(wrapper: Wrapper, function: str, given: Sequence[Number], of: Formu
             raise Unread(of.line, f"'{of.text}', which is not followed")
 
 
-def bound_of(given: Sequence[Number]) -> Bound:
+def bound_of(given: Sequence[Number]) -> LowerBound:
     """Return what is known of the largest of some numbers: it is not less than any of them."""
     parts: list[Held] = []
     for one in given:
         match one:
-            case Bound():
+            case LowerBound():
                 parts.extend(one.parts)
-            case Product():
+            case FactorProduct():
                 total = number(1)
                 for factor in one.factors:
                     total = total * factor
                 parts.append(total)
             case Whole():
                 parts.append(one)
-    return Bound(tuple(parts))
+    return LowerBound(tuple(parts))
 
 
-def _lanes(wrapper: Wrapper, of: Whole) -> Whole:
+def _lanes(reading: FunctionReading, of: Whole) -> Whole:
     """Return the name for how many lanes hold a size, and note what is known of it.
 
     That is: it is not less than the size, and at least 16.
     """
     lanes = name(f"lanes({rank(of)})")
-    wrapper.facts += [
+    reading.facts += [
         compare(">=", lanes, of),
         compare(">=", lanes, number(LEAST_LANES)),
     ]

@@ -1,1 +1,1 @@
-"""What must be shown of a launch, layer by layer, and what is reported of it."""
+"""Proves what must be shown of a launch, layer by layer, and reports it."""

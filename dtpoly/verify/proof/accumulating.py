@@ -14,10 +14,19 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.identities import IDENTITY
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import set_of
-from dtpoly.verify.algebra.terms import Apply, Choose, Element, PlaceOf, Term, ValueOf, choose, walk
+from dtpoly.verify.algebra.terms import (
+    AppliedOperation,
+    Choose,
+    Element,
+    PlaceOf,
+    Term,
+    ValueOf,
+    choose,
+    walk,
+)
 from dtpoly.verify.algebra.whole import All, Truth, both, negation, put_truth, put_whole
 from dtpoly.verify.proof.paired import are_in_step, partner, taken
-from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import before, domain, renaming, same_element
 
 OPERATIONS = ("add", "mul", "maximum", "minimum", "or", "and")
@@ -27,14 +36,14 @@ OPERATIONS = ("add", "mul", "maximum", "minimum", "or", "and")
 class Accumulation:
     """A store of `old op piece op ...`, where its own instance loaded `old` just before."""
 
-    store: Access
+    store: KernelAccess
     operation: str
     pieces: tuple[Term, ...]
     # For a pair of value and place: the store of its other part.
-    other: Access | None = None
+    other: KernelAccess | None = None
 
 
-def accumulation(run: ProofRun, ran: Ran, store: Access, facts: Truth) -> Accumulation | None:
+def accumulation(run: ProofRun, ran: Ran, store: KernelAccess, facts: Truth) -> Accumulation | None:
     """Return what a store accumulates; None if it does not, or if it may overwrite another one.
 
     The load must be in the same loops as the store, no piece may read the tensor again, and no
@@ -64,11 +73,11 @@ def accumulation(run: ProofRun, ran: Ran, store: Access, facts: Truth) -> Accumu
 
 
 def _of_pairs(
-    run: ProofRun, ran: Ran, store: Access, whole: Term, facts: Truth
+    run: ProofRun, ran: Ran, store: KernelAccess, whole: Term, facts: Truth
 ) -> Accumulation | None:
     """Return what two stores accumulate together: the value and the place of one pair."""
     other = partner(ran, store)
-    if other is None or not isinstance(whole, Apply):
+    if other is None or not isinstance(whole, AppliedOperation):
         return None
     value, place = (store, other) if isinstance(store.value, ValueOf) else (other, store)
     found: list[Element] = []
@@ -91,18 +100,23 @@ def _of_pairs(
     return Accumulation(store, whole.operation, tuple(pieces), other)
 
 
-def _last(of: Access) -> int:
+def _last(of: KernelAccess) -> int:
     return of.time[-1].constant or 0
 
 
-def _reads_it(piece: Term, store: Access) -> bool:
+def _reads_it(piece: Term, store: KernelAccess) -> bool:
     return any(isinstance(one, Element) and one.tensor == store.tensor for one in walk(piece))
 
 
 def _comes_between(
-    run: ProofRun, ran: Ran, load: Access, other: Access, store: Access, facts: Truth
+    run: ProofRun,
+    ran: Ran,
+    load: KernelAccess,
+    other: KernelAccess,
+    store: KernelAccess,
+    facts: Truth,
 ) -> bool:
-    """Whether another store may write the element after it was loaded and before it is stored."""
+    """Return whether another store may write the element after the load and before the store."""
     if other.kind == "load" or other.tensor != store.tensor:
         return False
     put = renaming(run, ran, other, kept=tuple(ran.programs))
@@ -119,14 +133,16 @@ def _comes_between(
     return not run.is_empty(set_of(between))
 
 
-def _taken(term: Term, store: Access, found: list[Element]) -> tuple[str, list[Term]] | None:
+def _taken(term: Term, store: KernelAccess, found: list[Element]) -> tuple[str, list[Term]] | None:
     """Take `old op a op b` apart into op and [a, b]; None if the term has not this form.
 
     Loads that may be `old` are added to `found`. A choice between `old op a` and `old` counts as
     `old op (a, or what changes nothing)`.
     """
     match term:
-        case Apply(operation=operation, operands=(left, right)) if operation in OPERATIONS:
+        case AppliedOperation(operation=operation, operands=(left, right)) if (
+            operation in OPERATIONS
+        ):
             for old, new in ((left, right), (right, left)):
                 if _is_old(old, store, found):
                     return operation, [new]
@@ -145,8 +161,8 @@ def _taken(term: Term, store: Access, found: list[Element]) -> tuple[str, list[T
             return None
 
 
-def _is_old(term: Term, store: Access, found: list[Element]) -> bool:
-    """Whether a term is what the stored element held before.
+def _is_old(term: Term, store: KernelAccess, found: list[Element]) -> bool:
+    """Return whether a term is what the stored element held before.
 
     If the load has a mask, each condition of it must be a condition of the store, too.
     """
@@ -165,5 +181,5 @@ def _parts(of: Truth) -> set[Truth]:
 
 
 def one_operation(accumulations: Sequence[Accumulation]) -> bool:
-    """Whether all accumulations are by the same operation."""
+    """Return whether all accumulations are by the same operation."""
     return len({one.operation for one in accumulations}) <= 1

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.notation import plain
-from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import Truth, names_of
-from dtpoly.verify.plan.held import Wrapper
+from dtpoly.verify.plan.held import FunctionReading
 from dtpoly.verify.triton.access import Ran
 
 
-def check_apart(wrapper: Wrapper, runs: Sequence[Ran], facts: Truth) -> None:
+def check_apart(reading: FunctionReading, runs: Sequence[Ran], facts: Truth) -> None:
     """Raise Unread if two sizes, strides, programs, loops or lanes would get the same name."""
-    numbers = (one for array in wrapper.arrays.values() for one in (*array.shape, *array.strides))
+    numbers = (one for array in reading.arrays.values() for one in (*array.shape, *array.strides))
     found = names_of(facts).union(*map(names_of, numbers), *map(_names, runs))
     _check(sorted(found))
 

@@ -13,8 +13,8 @@ from typing import cast
 import islpy as isl
 
 from dtpoly.algorithm.program import Program
-from dtpoly.verify.algebra.limits import limited
 from dtpoly.verify.algebra.notation import plain
+from dtpoly.verify.algebra.proof_limits import limited
 from dtpoly.verify.algebra.regions import Without
 from dtpoly.verify.algebra.sets import PARAM, as_points, is_empty, polyhedra_of
 from dtpoly.verify.proof.obligations import Attempt, attempts, heading, section, taken_away

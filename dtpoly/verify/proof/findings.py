@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.algorithm import Meaning
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.algebra.terms import Term
 from dtpoly.verify.algebra.whole import Truth, Whole, both, name, number, within
-from dtpoly.verify.proof.memory import Memory
-from dtpoly.verify.triton.access import Access, Array, Ran
+from dtpoly.verify.proof.stored_values import LaunchMemory
+from dtpoly.verify.triton.access import KernelAccess, KernelTensor, Ran
 
 # The names of indices of the result begin with this. They end with a bracket, while the names of
 # loops and lanes of a kernel end with a number: so no name can be both.
@@ -20,7 +20,7 @@ OUTPUT = "out["
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong or could not be proved: in which line, and for which instances.
+    """A mistake, or something that could not be proved: its line, and for which instances it holds.
 
     `where` is the set of sizes and instances for which it is so.
     """
@@ -29,7 +29,7 @@ class Finding:
     line: int
     what: str
     where: Region
-    access: Access | None = None
+    access: KernelAccess | None = None
     # The term that is stored, the term that should be, and the types to which it may be rounded.
     terms: tuple[Term, Term, frozenset[str]] | None = None
     # The whole number that may not fit its type.
@@ -44,12 +44,14 @@ class Proof:
 
     run: ProofRun
     runs: Sequence[Ran]
-    arrays: dict[str, Array]
+    arrays: dict[str, KernelTensor]
     result: str
     func: str
-    meaning: Meaning
-    memory: Memory
+    meaning: AlgorithmMeaning
+    memory: LaunchMemory
     facts: Truth
+    # For a result in place, the input whose memory it has.
+    into: Mapping[str, str]
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -62,7 +64,7 @@ class Proof:
         sizes = [self.meaning.sizes[label] for label in func.labels]
         return both(*(within(number(0), name(o), s) for o, s in zip(outputs, sizes, strict=True)))
 
-    def stores(self) -> Iterator[tuple[int, Ran, Access]]:
+    def stores(self) -> Iterator[tuple[int, Ran, KernelAccess]]:
         """Yield every access that writes the output, with its launch and the launch's number."""
         for at, ran in enumerate(self.runs):
             for access in ran.accesses:

@@ -25,11 +25,11 @@ from dtpoly.verify.algebra.whole import (
     sign,
     within,
 )
+from dtpoly.verify.proof.access_order import order
 from dtpoly.verify.proof.findings import Finding, Proof
-from dtpoly.verify.proof.order import order
 from dtpoly.verify.proof.overflow import overflow
 from dtpoly.verify.proof.stored import value
-from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import (
     domain,
     ids_agree,
@@ -73,7 +73,7 @@ def cover(proof: Proof) -> Iterator[Finding]:
         yield Finding("stores", line, "is not stored", missing)
 
 
-def _twice(proof: Proof, ran: Ran, access: Access) -> Region:
+def _twice(proof: Proof, ran: Ran, access: KernelAccess) -> Region:
     """Return the set of two different instances of a store that store the same element."""
     put = renaming(proof.run, ran, access)
     here = domain(ran, access)

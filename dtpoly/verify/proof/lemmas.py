@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dtpoly.verify.algebra.algorithm import Unsaid, value_of
+from dtpoly.verify.algebra.algorithm_terms import Unsaid, value_of
+from dtpoly.verify.algebra.frame_comparison import framed_difference
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.regions import NotAffine, set_of
-from dtpoly.verify.algebra.value import difference
-from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import both
 from dtpoly.verify.proof.findings import Proof
-from dtpoly.verify.proof.memory import Memory, Unwritten
+from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.access import Ran
 from dtpoly.verify.triton.domains import domain
 
@@ -26,7 +26,7 @@ from dtpoly.verify.triton.domains import domain
 def with_known(proof: Proof) -> Proof | None:
     """Return the proof with opaque elements for all Funcs that are proved; None if none is."""
     old = proof.memory
-    memory = Memory(
+    memory = LaunchMemory(
         old.run, old.launches, old.inputs, old.facts, types=old.types, atomics=old.atomics
     )
     known: Proof = replace(proof, memory=memory)
@@ -54,7 +54,7 @@ def _funcs(proof: Proof, array: str) -> Iterator[str]:
 
 
 def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
-    """Whether it can be proved that only the Func's values are ever stored in a tensor."""
+    """Return whether it can be proved that only the Func's values are ever stored in a tensor."""
     others = (one for one in proof.runs if one is not ran)
     if any(a.tensor == array and a.kind != "load" for one in others for a in one.accesses):
         return False
@@ -68,7 +68,8 @@ def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
             here = set_of(both(proof.facts, domain(ran, access)))
             stored = proof.memory.left(at, access)
             wanted = value_of(proof.run, proof.meaning, func, access.indices)
-            if difference(proof.run, stored, wanted, here) is not None:
+            is_finite = proof.meaning.is_finite
+            if framed_difference(proof.run, stored, wanted, here, is_finite=is_finite):
                 return False
         except (Unread, Unwritten, Unsaid, NotAffine):
             return False

@@ -1,6 +1,6 @@
 """Collect what a proof rests on: the part of a certificate that its checker produces again.
 
-For each function that is the verdict of each layer, every set that must be empty or must have a
+For each function this is: the verdict of each layer, every set that must be empty or must have a
 point, the instances of lemmas that were used, and the licences that were taken. The writer of a
 certificate and its checker both call this module, so that they list the same things.
 """
@@ -16,9 +16,9 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.notation import whole_text
 from dtpoly.verify.algebra.proof_run import Part, ProofRun
 from dtpoly.verify.algebra.regions import Join, Meet, Minus, Region, Without
-from dtpoly.verify.algebra.table import Table, parts_of
+from dtpoly.verify.algebra.set_table import SetTable, parts_of
 from dtpoly.verify.algebra.whole import Whole
-from dtpoly.verify.proof.verify import Function, verify
+from dtpoly.verify.proof.verify import FunctionReport, verify
 
 FORMAT = "dtpoly certificate"
 VERSION = 2
@@ -28,9 +28,9 @@ VERSION = 2
 class Attempt:
     """The proof of one function: its verdicts, what the run recorded, and its sets by number."""
 
-    function: Function
+    function: FunctionReport
     run: ProofRun
-    table: Table
+    table: SetTable
 
 
 def attempts(
@@ -39,7 +39,10 @@ def attempts(
     seconds: float,
     answers: Callable[[str], Callable[[Region], bool]],
 ) -> list[Attempt]:
-    """Prove all functions of a file; `answers` says, by function, who is asked what is empty."""
+    """Prove all functions of a file.
+
+    `answers` gives, for the name of a function, the engine that says which sets are empty.
+    """
     runs: dict[str, ProofRun] = {}
 
     def begin(func: str) -> ProofRun:
@@ -50,7 +53,7 @@ def attempts(
     found: list[Attempt] = []
     for function in report.functions:
         run = runs.get(function.name, ProofRun(answers(function.name)))
-        table = Table()
+        table = SetTable()
         for obligation in (*run.obligations, *run.inhabited):
             table.add(obligation.region)
         found.append(Attempt(function, run, table))

@@ -12,8 +12,9 @@ from dataclasses import replace
 
 from dtpoly import __version__
 from dtpoly.frozen import dataclass
-from dtpoly.verify.proof.report import Function, Layer, Report, Verdict
-from dtpoly.verify.triton.helpers import HELPERS, MEANINGS
+from dtpoly.verify.plan.runtime import MAKER, hash_of, lines_of_text
+from dtpoly.verify.proof.report import FunctionReport, Layer, LayerVerdict, Report
+from dtpoly.verify.triton.helpers import HELPERS, MEANINGS, RUNTIME
 from dtpoly.verify.triton.unit.texts import WORD, fingerprint
 
 WHY = "this file was written by another version of dtpoly: compile it again"
@@ -42,24 +43,32 @@ def of_other_version(report: Report, text: str, writer: str | None) -> Report:
 def _sign(text: str, writer: str) -> _Sign | None:
     """Return the evidence that another version wrote the file; None if there is none.
 
-    It is another version in the first line, or a shared function that this version does not write.
+    It is another version in the first line, another runtime, or a shared function that this version
+    does not write.
     """
     if writer != __version__:
         return _Sign(1, f"its first line names dtpoly {writer}, and this is dtpoly {__version__}")
-    found = next(_strangers(text), None)
+    rows = text.splitlines()
+    runtime = lines_of_text(rows)
+    if runtime is not None and hash_of(rows[runtime[0] - 1 : runtime[1]]) not in RUNTIME[MAKER]:
+        return _Sign(
+            runtime[0], "this version writes another runtime; if you changed it, undo that"
+        )
+    found = next(_strangers(text, range(*runtime) if runtime else range(0)), None)
     if found is None:
         return None
     line, name = found
     return _Sign(line, f"this version writes no such '{name}'; if you changed it, undo that")
 
 
-def _strangers(text: str) -> Iterator[tuple[int, str]]:
+def _strangers(text: str, runtime: range) -> Iterator[tuple[int, str]]:
     """Yield the functions of dtpoly in a file whose text is not the known one, the simplest first.
 
+    The lines of the runtime are left out, since it is known as a whole.
     A function of Triton that has no known text, such as `dt_max`, is read like any other function:
     so whatever is found about it is true of this file, whoever wrote it.
     """
-    lines, texts, jitted = _texts(text)
+    lines, texts, jitted = _texts(text, runtime)
     own = [one for one in texts if one.startswith(OWN) and (_known(one) or one not in jitted)]
     unknown = {one for one in own if fingerprint(texts, one) != _known(one)}
     # A function that uses an unknown function has an unknown text, too.
@@ -72,7 +81,9 @@ def _known(name: str) -> str | None:
     return HELPERS.get(name) or MEANINGS.get(name, (None, ""))[0]
 
 
-def _texts(text: str) -> tuple[Mapping[str, int], Mapping[str, str], frozenset[str]]:
+def _texts(
+    text: str, runtime: range
+) -> tuple[Mapping[str, int], Mapping[str, str], frozenset[str]]:
     """Return the first line and the text of each definition, and which are functions of Triton.
 
     For a file that Python cannot read, all of these are empty.
@@ -87,7 +98,9 @@ def _texts(text: str) -> tuple[Mapping[str, int], Mapping[str, str], frozenset[s
     jitted: set[str] = set()
     for one in statements:
         match one:
-            case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
+            case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]) if (
+                one.lineno not in runtime
+            ):
                 found[name] = one.lineno
                 own = rows[one.lineno - 1 : one.end_lineno]
                 texts[name] = "\n".join(map(str.rstrip, own))
@@ -98,9 +111,9 @@ def _texts(text: str) -> tuple[Mapping[str, int], Mapping[str, str], frozenset[s
     return found, texts, frozenset(jitted)
 
 
-def _told(function: Function, sign: _Sign) -> Function:
+def _told(function: FunctionReport, sign: _Sign) -> FunctionReport:
     layers = tuple(
-        replace(one, verdict=Verdict.UNKNOWN, line=sign.line, why=WHY, way=sign.what)
+        replace(one, verdict=LayerVerdict.UNKNOWN, line=sign.line, why=WHY, way=sign.what)
         if _is_open(one)
         else one
         for one in function.layers
@@ -109,4 +122,4 @@ def _told(function: Function, sign: _Sign) -> Function:
 
 
 def _is_open(layer: Layer) -> bool:
-    return layer.verdict in (Verdict.UNKNOWN, Verdict.REFUTED)
+    return layer.verdict in (LayerVerdict.UNKNOWN, LayerVerdict.REFUTED)

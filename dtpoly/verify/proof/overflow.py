@@ -1,9 +1,9 @@
 """Find whole numbers of a kernel that their type may not hold.
 
 `layers` calls `overflow` for the layer of that name. A size has 32 bits if it fits into them, and
-64 otherwise. `offset`, the type of what is added to addresses, has 32 bits only if the wrapper
+64 otherwise. `offset`, the type of what is added to addresses, has 32 bits only if the runtime
 found every index to be below 2^30 - 2^20. An address stays below the reach of the tensor, which the
-wrapper has looked at, wherever the address is inside of the tensor; the same holds for each of its
+runtime has looked at, wherever the address is inside of the tensor; the same holds for each of its
 parts that is not negative. Elsewhere the access is masked, so that the value of the address does
 not matter (lemma 5 of docs/proofs.md).
 """
@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.kinds import HALF, NEAR
-from dtpoly.verify.algebra.limits import check_time
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import TileValue
+from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.regions import everywhere, is_affine, set_of
-from dtpoly.verify.algebra.shared import rank
-from dtpoly.verify.algebra.values import Tile
+from dtpoly.verify.algebra.shared_nodes import rank
+from dtpoly.verify.algebra.type_kinds import HALF, NEAR
 from dtpoly.verify.algebra.whole import (
     TRUE,
     Atom,
@@ -38,12 +38,12 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.room import with_room
-from dtpoly.verify.triton.access import Computed, Launch, Ran
+from dtpoly.verify.triton.access import Computed, KernelLaunch, Ran
 from dtpoly.verify.triton.domains import domain, ranged
 from dtpoly.verify.triton.shifts import unshifted
 from dtpoly.verify.triton.strides import apart_from
 
-# From this index on the wrapper takes 64 bits for offsets. Below it the sum of two offsets still
+# From this index on the runtime takes 64 bits for offsets. Below it the sum of two offsets still
 # fits into 32 bits, with some lanes added.
 LARGE = 2**30 - 2**20
 LONG = "tl.int64"
@@ -116,7 +116,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         else:
             proof.run.assume(Lemma.REACH, one.value)
         return
-    # The grid has less than 2^31 programs, and the wrapper has looked at some products.
+    # The grid has less than 2^31 programs, and the runtime has looked at some products.
     if one.value in ran.divisors or any(
         _is_part_of_blocks(one.value, extents) for extents in _extents(launch)
     ):
@@ -187,12 +187,12 @@ def _is_size(one: str) -> bool:
 
 
 def _is_run(ran: Ran) -> Truth:
-    """The condition that the launch has a program: without one nothing is computed."""
+    """Return the condition that the launch has a program: without one nothing is computed."""
     return ranged(ran.programs, ran.ranges, ran.programs)
 
 
-def _few_programs(launch: Launch) -> Truth:
-    """The condition that an axis of the grid has less than 2^31 programs.
+def _few_programs(launch: KernelLaunch) -> Truth:
+    """Return the condition that an axis of the grid has less than 2^31 programs.
 
     Where there is a program, no extent is 0, so each product of some of the extents is below 2^31
     too. Only the products that are linear in sizes are put into the condition.
@@ -208,7 +208,7 @@ def _few_programs(launch: Launch) -> Truth:
     return both(*(compare("<", one, number(HALF)) for one in small))
 
 
-def _extents(launch: Launch) -> list[list[Whole]]:
+def _extents(launch: KernelLaunch) -> list[list[Whole]]:
     """Return for each axis of the grid the factors whose product is its number of programs."""
     return [
         [part for one in axis for part in launch.factors.get(one, (one,))] for axis in launch.grid
@@ -313,8 +313,8 @@ def _strides_in(value: Whole) -> set[str]:
     return {one for one in names_of(value) if ".stride(" in one}
 
 
-def _factors(value: Whole, launch: Launch) -> tuple[Whole, ...] | None:
-    """Return extents of the grid that make the value a number which the wrapper has looked at.
+def _factors(value: Whole, launch: KernelLaunch) -> tuple[Whole, ...] | None:
+    """Return extents of the grid that make the value a number which the runtime has looked at.
 
     The product of the value and these extents is then known to be small, and no extent is 0 where a
     program runs. Where programs take blocks in turn, none of the factors of these is 0 either.
@@ -334,14 +334,16 @@ def _product(value: Whole, factors: Sequence[Whole]) -> Whole:
 
 
 def _bits(ran: Ran, one: Computed) -> Truth:
-    """The condition that the number has 32 bits: all numbers that it is made of have 32 bits."""
+    """Return the condition for 32 bits: all numbers that it is made of have 32 bits."""
     if one.kind == kinds.OFFSET:
         parts = (part for part in ran.launch.largest if is_affine(part))
         return both(*(compare("<", part, number(LARGE)) for part in parts))
     given = [
         value.item
-        for value in ran.launch.arguments.values()
-        if isinstance(value, Tile) and isinstance(value.item, Whole)
+        for parameter, value in ran.launch.arguments.items()
+        if parameter in ran.mentioned
+        and isinstance(value, TileValue)
+        and isinstance(value.item, Whole)
     ]
     # A size may itself be 64 bits wide, and so may the counter of a loop that goes up to it,
     # but not a program id. A size that the algorithm uses as a value of 32 bits is the
@@ -351,7 +353,7 @@ def _bits(ran: Ran, one: Computed) -> Truth:
 
 
 def _is_short(by: str, given: Sequence[Whole]) -> Truth:
-    """The condition that a given number with this name in it has 32 bits.
+    """Return the condition that a given number with this name in it has 32 bits.
 
     Several of the numbers that the kernel is given may depend on the name. It is enough that one of
     them has 32 bits: nothing says from which of them the number at hand was computed.

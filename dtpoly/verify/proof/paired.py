@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from dtpoly.verify.algebra.terms import (
     EXTREMES,
-    Apply,
+    AppliedOperation,
     Choose,
     Element,
     Pair,
@@ -22,10 +22,10 @@ from dtpoly.verify.algebra.terms import (
     ValueOf,
 )
 from dtpoly.verify.algebra.whole import All, Truth
-from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.triton.access import KernelAccess, Ran
 
 
-def partner(ran: Ran, store: Access) -> Access | None:
+def partner(ran: Ran, store: KernelAccess) -> KernelAccess | None:
     """Return the store that puts the other part of the same pair into another tensor.
 
     The result is None if there is no such store, or if the two are not in step.
@@ -43,7 +43,7 @@ def partner(ran: Ran, store: Access) -> Access | None:
     return found[0] if are_in_step(ran, (store, found[0])) else None
 
 
-def are_in_step(ran: Ran, ones: Sequence[Access]) -> bool:
+def are_in_step(ran: Ran, ones: Sequence[KernelAccess]) -> bool:
     """True if accesses happen at the same instances and indices, with no other one between."""
     first = ones[0]
     for one in ones[1:]:
@@ -63,23 +63,29 @@ def are_in_step(ran: Ran, ones: Sequence[Access]) -> bool:
     )
 
 
-def _place(of: Access) -> int:
+def _place(of: KernelAccess) -> int:
     """Return where the access stands in the text, within the innermost loop around it."""
     return of.time[-1].constant or 0
 
 
-def taken(pair: Term, value: Access, place: Access, found: list[Element]) -> list[Term] | None:
+def taken(
+    pair: Term, value: KernelAccess, place: KernelAccess, found: list[Element]
+) -> list[Term] | None:
     """Return the pairs that a store adds to the old pair: for `argmax(argmax(old, a), b)`, [a, b].
 
     The old pair must be what the two elements hold already; these elements are added to `found`.
     The result is None if the term is not of that form.
     """
     match pair:
-        case Apply(operation=operation, operands=(left, right)) if operation in EXTREMES:
+        case AppliedOperation(operation=operation, operands=(left, right)) if operation in EXTREMES:
             for old, new in ((left, right), (right, left)):
                 if _is_old(old, value, place, found):
                     return [new]
-                inner = old if isinstance(old, Apply) and old.operation == operation else None
+                inner = (
+                    old
+                    if isinstance(old, AppliedOperation) and old.operation == operation
+                    else None
+                )
                 pieces = None if inner is None else taken(inner, value, place, found)
                 if pieces is not None:
                     return [*pieces, new]
@@ -88,7 +94,7 @@ def taken(pair: Term, value: Access, place: Access, found: list[Element]) -> lis
             return None
 
 
-def _is_old(term: Term, value: Access, place: Access, found: list[Element]) -> bool:
+def _is_old(term: Term, value: KernelAccess, place: KernelAccess, found: list[Element]) -> bool:
     """True if the term is what the elements held; a mask of the loads must be one of the stores."""
     match term:
         case Choose(condition=condition, yes=yes) if _parts(condition) <= _parts(value.where):
@@ -110,14 +116,14 @@ def _parts(of: Truth) -> set[Truth]:
 
 
 def beginnings(
-    ran: Ran, own: Iterable[Access], others: Iterable[Access]
-) -> dict[Access, Access] | None:
+    ran: Ran, own: Iterable[KernelAccess], others: Iterable[KernelAccess]
+) -> dict[KernelAccess, KernelAccess] | None:
     """Return for each store that is no accumulation its partner in the other tensor.
 
     The result is None if a store of either tensor has no partner, or has several.
     """
     left = list(others)
-    found: dict[Access, Access] = {}
+    found: dict[KernelAccess, KernelAccess] = {}
     for one in own:
         alike = [other for other in left if are_in_step(ran, (one, other))]
         if len(alike) != 1:

@@ -28,7 +28,7 @@ LAYERS: Mapping[str, str] = {
 COMPARED = ("loads", "lanes", "value")
 
 
-class Verdict(StrEnum):
+class LayerVerdict(StrEnum):
     """The result for one layer. Tests alone give TESTED or REFUTED, and never PROVED."""
 
     PROVED = "proved"
@@ -38,7 +38,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Instance:
+class LineRun:
     """One run of a line of a kernel: the program, the iterations of its loops, and the lane."""
 
     program: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class Witness:
+class CallWitness:
     """A call for which something goes wrong, and the place in it where that happens.
 
     `what` is the access with its indices, such as `stores out[1, 0]`. Where two runs of a line
@@ -55,9 +55,9 @@ class Witness:
     """
 
     sizes: tuple[tuple[str, int], ...]
-    at: Instance
+    at: LineRun
     what: str = ""
-    other: Instance | None = None
+    other: LineRun | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,13 @@ class Layer:
     """
 
     name: str
-    verdict: Verdict
+    verdict: LayerVerdict
     line: int = 0
     why: str = ""
     # Sizes, program, lanes and iterations for which it goes wrong, with the sizes as small as
     # can be.
     example: Mapping[str, int] | None = None
-    witness: Witness | None = None
+    witness: CallWitness | None = None
     # Whether the proof ended for want of time, so that more time might help.
     is_late: bool = False
     # What the user can do about it, if that is known.
@@ -82,7 +82,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class FunctionReport:
     """The result for one function of the file."""
 
     name: str
@@ -92,7 +92,7 @@ class Function:
     assumed: tuple[str, ...] = ()
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LayerVerdict:
         """REFUTED if some layer is, PROVED if all layers are that are not merely tested."""
         return _together(self.layers)
 
@@ -101,30 +101,30 @@ class Function:
 class Report:
     """The result for a whole file."""
 
-    functions: tuple[Function, ...]
+    functions: tuple[FunctionReport, ...]
 
     @property
     def layers(self) -> tuple[Layer, ...]:
-        """The layers of all functions."""
+        """Return the layers of all functions."""
         return tuple(layer for function in self.functions for layer in function.layers)
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> LayerVerdict:
         """REFUTED if some layer is, PROVED if all are that are not merely tested, and one is."""
         return _together(self.layers)
 
     @property
     def is_late(self) -> bool:
-        """Whether a proof ended for want of time, so that more time might help."""
+        """Return whether a proof ended for want of time, so that more time might help."""
         return any(layer.is_late for layer in self.layers)
 
 
-def _together(layers: tuple[Layer, ...]) -> Verdict:
+def _together(layers: tuple[Layer, ...]) -> LayerVerdict:
     found = {layer.verdict for layer in layers}
-    if Verdict.REFUTED in found:
-        return Verdict.REFUTED
-    is_proved = Verdict.PROVED in found and found <= {Verdict.PROVED, Verdict.TESTED}
-    return Verdict.PROVED if is_proved else Verdict.UNKNOWN
+    if LayerVerdict.REFUTED in found:
+        return LayerVerdict.REFUTED
+    is_proved = LayerVerdict.PROVED in found and found <= {LayerVerdict.PROVED, LayerVerdict.TESTED}
+    return LayerVerdict.PROVED if is_proved else LayerVerdict.UNKNOWN
 
 
 def as_json(report: Report) -> str:
@@ -137,16 +137,16 @@ def from_json(text: str) -> Report:
     return Report(tuple(_function(one) for one in json.loads(text)))
 
 
-def _function(data: dict[str, Any]) -> Function:
+def _function(data: dict[str, Any]) -> FunctionReport:
     layers = tuple(map(_layer, data["layers"]))
-    return Function(data["name"], layers, data["seconds"], tuple(data["assumed"]))
+    return FunctionReport(data["name"], layers, data["seconds"], tuple(data["assumed"]))
 
 
 def _layer(data: dict[str, Any]) -> Layer:
     witness = data["witness"]
     return Layer(
         data["name"],
-        Verdict(data["verdict"]),
+        LayerVerdict(data["verdict"]),
         data["line"],
         data["why"],
         data["example"],
@@ -156,9 +156,9 @@ def _layer(data: dict[str, Any]) -> Layer:
     )
 
 
-def _witness(data: dict[str, Any]) -> Witness:
+def _witness(data: dict[str, Any]) -> CallWitness:
     other = data["other"]
-    return Witness(
+    return CallWitness(
         tuple((label, size) for label, size in data["sizes"]),
         _instance(data["at"]),
         data["what"],
@@ -166,6 +166,6 @@ def _witness(data: dict[str, Any]) -> Witness:
     )
 
 
-def _instance(data: dict[str, Any]) -> Instance:
+def _instance(data: dict[str, Any]) -> LineRun:
     loops = tuple((loop, value) for loop, value in data["loops"])
-    return Instance(tuple(data["program"]), loops, tuple(data["lane"]))
+    return LineRun(tuple(data["program"]), loops, tuple(data["lane"]))

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dtpoly.verify.algebra.algorithm import value_of
+from dtpoly.verify.algebra.algorithm_terms import value_of
+from dtpoly.verify.algebra.frame_comparison import framed_difference
 from dtpoly.verify.algebra.identities import IDENTITY, is_identity
-from dtpoly.verify.algebra.regions import NotAffine, set_of
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.regions import NotAffine, Region, set_of
 from dtpoly.verify.algebra.residues import settled
 from dtpoly.verify.algebra.rounding import split
-from dtpoly.verify.algebra.terms import Apply, Term, Total, put, walk
-from dtpoly.verify.algebra.value import difference
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.terms import AppliedOperation, Term, Total, put, walk
+from dtpoly.verify.algebra.value import Difference
 from dtpoly.verify.algebra.whole import both, compare, name, put_truth, put_whole
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.lemmas import with_known
-from dtpoly.verify.proof.memory import Unwritten
-from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.proof.stored_values import Unwritten
+from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import domain, renaming
 from dtpoly.verify.triton.gathering import ATOMIC, operation_of, part
 
@@ -57,7 +58,7 @@ def _value(proof: Proof) -> Iterator[Finding]:
                 yield Finding("value", access.line, "is stored after atomic operations", here)
             if is_identity(operation, stored):
                 continue
-        found = difference(proof.run, stored, wanted, here)
+        found = _difference(proof, stored, wanted, here)
         if found is not None:
             yield Finding(
                 found.layer, access.line, found.why, found.where, access, terms(stored, wanted)
@@ -66,7 +67,7 @@ def _value(proof: Proof) -> Iterator[Finding]:
         yield from _atomic(proof, atomics)
 
 
-def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Finding]:
+def _atomic(proof: Proof, atomics: list[tuple[int, Ran, KernelAccess]]) -> Iterator[Finding]:
     """Check that an element is its first value, reduced with all that atomic operations add."""
     operation = ATOMIC[atomics[0][2].kind]
     outputs = proof.outputs
@@ -88,15 +89,19 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, Access]]) -> Iterator[Fi
     proof.run.about(atomics[-1][2].line, "puts together what the algorithm says")
     total: Term = parts[0]
     for other in parts[1:]:
-        total = Apply(parts[0].operation, (total, other))
+        total = AppliedOperation(parts[0].operation, (total, other))
     total = settled(proof.arrays[proof.result].kind, total)
     wanted = value_of(proof.run, proof.meaning, proof.func, tuple(name(o) for o in outputs))
     where = set_of(both(proof.facts, proof.box(outputs)))
-    found = difference(proof.run, total, wanted, where)
+    found = _difference(proof, total, wanted, where)
     if found is not None:
         last = atomics[-1][2]
         compared = terms(total, wanted)
         yield Finding(found.layer, last.line, found.why, found.where, last, compared)
+
+
+def _difference(proof: Proof, kernel: Term, wanted: Term, where: Region) -> Difference | None:
+    return framed_difference(proof.run, kernel, wanted, where, is_finite=proof.meaning.is_finite)
 
 
 def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:

@@ -15,43 +15,41 @@ from itertools import combinations
 import islpy as isl
 
 from dtpoly.algorithm.dtypes import is_float
-from dtpoly.algorithm.expressions import reads
-from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import size_rules
+from dtpoly.algorithm.label_sizes import size_rules
+from dtpoly.algorithm.program import Program, touched
 from dtpoly.budget import OverBudgetError, stage
-from dtpoly.verify.algebra.algorithm import Unsaid, meaning_of
+from dtpoly.verify.algebra.algorithm_terms import Unsaid, meaning_of
 from dtpoly.verify.algebra.evaluate import differ, differ_by_nan
 from dtpoly.verify.algebra.extents import left_out
 from dtpoly.verify.algebra.formats import TYPES
-from dtpoly.verify.algebra.limits import limited
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.proof_limits import limited
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import NotAffine, set_of
 from dtpoly.verify.algebra.sets import is_empty, params_of, points_of, polyhedra_of, smallest
-from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import Truth, both, compare, name, number
 from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import at_sizes, is_finite, promised, results, some_sizes, typed
-from dtpoly.verify.plan.files import file_with_plans, has_plans
-from dtpoly.verify.plan.held import Wrapper
-from dtpoly.verify.plan.naming import file_of
-from dtpoly.verify.plan.panels import check_panels
-from dtpoly.verify.plan.plan_reader import plan_wrapper_of
-from dtpoly.verify.plan.results import doubt_result
-from dtpoly.verify.plan.wrapper import wrapper_of
+from dtpoly.verify.plan.function_results import asked, check_places, doubt_result
+from dtpoly.verify.plan.held import FunctionReading
+from dtpoly.verify.plan.kernel_files import file_of
+from dtpoly.verify.plan.panel_launches import check_panels
+from dtpoly.verify.plan.plan_forms import plan_of
+from dtpoly.verify.plan.plan_reader import reading_of_plan, results_of
 from dtpoly.verify.proof import alike
+from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.layers import ARGUMENTS
-from dtpoly.verify.proof.memory import Memory, Unwritten
-from dtpoly.verify.proof.report import COMPARED, LAYERS, Function, Layer, Report, Verdict
-from dtpoly.verify.proof.ways import way_to_fit
-from dtpoly.verify.proof.witness import witness_of
+from dtpoly.verify.proof.overflow_advice import way_to_fit
+from dtpoly.verify.proof.report import COMPARED, LAYERS, FunctionReport, Layer, LayerVerdict, Report
+from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.gathering import func_of
 from dtpoly.verify.triton.pairs import check_apart
 from dtpoly.verify.triton.running import run_kernel
 from dtpoly.verify.triton.shifts import is_shift
 from dtpoly.verify.triton.unit.unit import Unit
 
-__all__ = ["SECONDS", "Function", "Layer", "Report", "Verdict", "verify"]
+__all__ = ["SECONDS", "FunctionReport", "Layer", "LayerVerdict", "Report", "verify"]
 
 SECONDS = 10.0
 MOST_SIZES = 6
@@ -59,6 +57,8 @@ MOST_SIZES = 6
 LARGER = (9, 33, 129)
 # To look at single sizes may take this fraction (1 / PART) of the time for a proof.
 PART = 4
+# A function is as good as the worst of its results.
+WORST = (LayerVerdict.REFUTED, LayerVerdict.UNKNOWN)
 # Errors that a strange text may cause while it is read; the text then counts as not proved.
 CONFUSED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError)
 
@@ -81,17 +81,12 @@ def verify(
     """
     began = time.monotonic()
     try:
-        file = file_with_plans(program, text) if has_plans(text) else file_of(program, text)
+        file = file_of(program, text)
     except Unread as error:
         return Report((_unknown("", error.line, error.what, began, way=error.way),))
     if file.said:
         return _hand_written(program, file, seconds, run_of)
-    functions = file.plans or file.plain
-    wanted = [func.name for func in program.funcs if func.name in functions]
-    if not wanted:
-        named = ", ".join(f"'{func.name}'" for func in program.funcs)
-        way = f"name the function after the Func that it computes: {named}"
-        return Report((_unknown("", 1, "no function has the name of a Func", began, way=way),))
+    wanted = [func.name for func in program.funcs if func.name in file.plans]
     found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
     return Report(tuple(replace(one, assumed=promised(program, file)) for one in found))
 
@@ -110,7 +105,9 @@ def _hand_written(
     return Report(tuple(replace(one, assumed=assumed) for one in found))
 
 
-def _refuted_somewhere(program: Program, file: Unit, found: Function, seconds: float) -> Function:
+def _refuted_somewhere(
+    program: Program, file: Unit, found: FunctionReport, seconds: float
+) -> FunctionReport:
     """Return what is known of a function; where that is little, look at some sizes alone.
 
     At fixed sizes the strides of contiguous tensors are numbers, and it is known what lies outside
@@ -119,38 +116,38 @@ def _refuted_somewhere(program: Program, file: Unit, found: Function, seconds: f
     """
     layers = (_looked_at_again(program, file, found, one, seconds) for one in found.layers)
     found = replace(found, layers=tuple(layers))
-    if found.verdict is not Verdict.UNKNOWN or any(layer.is_late for layer in found.layers):
+    if found.verdict is not LayerVerdict.UNKNOWN or any(layer.is_late for layer in found.layers):
         return found
     end = time.monotonic() + seconds / PART
     for sizes in some_sizes(program, file.said):
         left = max(end - time.monotonic(), 0.0)
         there = _function(program, file, found.name, left, asking_isl(found.name), sizes)
-        if there.verdict is Verdict.REFUTED:
+        if there.verdict is LayerVerdict.REFUTED:
             both_of = zip(found.layers, there.layers, strict=True)
-            layers = (two if two.verdict is Verdict.REFUTED else one for one, two in both_of)
+            layers = (two if two.verdict is LayerVerdict.REFUTED else one for one, two in both_of)
             return replace(found, layers=tuple(layers))
     return found
 
 
 def _unknown(
     name: str, line: int, why: str, began: float, is_late: bool = False, way: str = ""
-) -> Function:
-    first = Layer("", Verdict.UNKNOWN, line, why, is_late=is_late, way=way)
+) -> FunctionReport:
+    first = Layer("", LayerVerdict.UNKNOWN, line, why, is_late=is_late, way=way)
     layers = tuple(replace(first, name=one) for one in LAYERS)
-    return Function(name, layers, time.monotonic() - began)
+    return FunctionReport(name, layers, time.monotonic() - began)
 
 
 def _looked_at_again(
-    program: Program, file: Unit, found: Function, layer: Layer, seconds: float
+    program: Program, file: Unit, found: FunctionReport, layer: Layer, seconds: float
 ) -> Layer:
     """Return the layer; a refuted one becomes unknown if it is not refuted at its own sizes."""
-    if layer.verdict is not Verdict.REFUTED or layer.witness is None:
+    if layer.verdict is not LayerVerdict.REFUTED or layer.witness is None:
         return layer
     sizes = dict(layer.witness.sizes)
     if set(sizes) == {rule.label for rule in size_rules(program)}:
         there = _function(program, file, found.name, seconds, asking_isl(found.name), sizes)
-        if there.verdict is not Verdict.REFUTED:
-            return replace(layer, verdict=Verdict.UNKNOWN)
+        if there.verdict is not LayerVerdict.REFUTED:
+            return replace(layer, verdict=LayerVerdict.UNKNOWN)
     return layer
 
 
@@ -161,50 +158,106 @@ def _function(
     seconds: float,
     run: ProofRun,
     sizes: Mapping[str, int] | None = None,
-) -> Function:
+) -> FunctionReport:
+    """Return what is proved of a function: of all its results."""
+    began = time.monotonic()
+    results = _results(program, file, func)
+    parts = [
+        _result(program, file, func, one, seconds / len(results), run, sizes) for one in results
+    ]
+    layers = tuple(
+        next((one for verdict in WORST for one in row if one.verdict is verdict), row[0])
+        for row in zip(*(part.layers for part in parts), strict=True)
+    )
+    return FunctionReport(func, layers, time.monotonic() - began)
+
+
+def _results(program: Program, file: Unit, func: str) -> tuple[str, ...]:
+    """Return the Funcs that a function returns; that of its name, if its plan cannot be read."""
+    if file.said:
+        return (func,)
+    try:
+        plan = plan_of(file.plans[func].literal)
+        return tuple(results_of(plan, [one.name for one in program.funcs]))
+    except (Unread, *CONFUSED):
+        return (func,)
+
+
+def _check_results(program: Program, file: Unit, func: str) -> None:
+    """Refuse a function that returns other results, in another order or place. Raises Unread."""
+    if file.said:
+        if program.into:
+            raise Unread(file.said[0].line, "a result in place, in a file that a person wrote")
+        return
+    plan = plan_of(file.plans[func].literal)
+    results = results_of(plan, [one.name for one in program.funcs])
+    check_places(plan, results, program)
+    wanted, found = asked(program, func), tuple(results)
+    if wanted is not None and found != wanted:
+        shown = [", ".join(row) for row in (found, wanted)]
+        raise Unread(plan.first_line, f"a function that returns ({shown[0]}), not ({shown[1]})")
+
+
+def _result(
+    program: Program,
+    file: Unit,
+    func: str,
+    result: str,
+    seconds: float,
+    run: ProofRun,
+    sizes: Mapping[str, int] | None,
+) -> FunctionReport:
+    """Return what is proved of one result of a function."""
     began = time.monotonic()
     try:
         with limited(seconds):
             with stage(f"reading the kernels of '{func}' back"):
-                wrapper, proof = proof_of(run, program, file, func, sizes)
-            found = {name: _layer(name, wrapper, proof) for name in ARGUMENTS}
+                _check_results(program, file, func)
+                reading, proof = proof_of(run, program, file, func, result, sizes)
+            found = {name: _layer(name, reading, proof) for name in ARGUMENTS}
     except (Unread, *CONFUSED) as error:
         way = error.way if isinstance(error, Unread) else ""
         return _unknown(func, *_told(error), began, way=way)
     except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         return _unknown(func, *_told(error), began, _is_late(error))
     found |= _compared(found["value"])
-    layers = (_doubted(found[one], wrapper) for one in LAYERS)
-    return Function(func, tuple(layers), time.monotonic() - began)
+    layers = (_doubted(found[one], reading) for one in LAYERS)
+    return FunctionReport(func, tuple(layers), time.monotonic() - began)
 
 
-def _doubted(layer: Layer, wrapper: Wrapper) -> Layer:
+def _doubted(layer: Layer, reading: FunctionReading) -> Layer:
     """Return the layer; a proved one becomes unknown if some calls were not looked at."""
-    if layer.verdict is not Verdict.PROVED or not wrapper.doubts:
+    if layer.verdict is not LayerVerdict.PROVED or not reading.doubts:
         return layer
-    line, why = wrapper.doubts[0]
-    return Layer(layer.name, Verdict.UNKNOWN, line, why)
+    line, why = reading.doubts[0]
+    return Layer(layer.name, LayerVerdict.UNKNOWN, line, why)
 
 
 def _compared(found: Layer) -> dict[str, Layer]:
     """Return the layers that the comparison of terms decides, from what it found."""
-    if found.verdict is Verdict.PROVED:
+    if found.verdict is LayerVerdict.PROVED:
         return {one: replace(found, name=one) for one in COMPARED}
     why = f"not looked at: see '{found.name}'"
-    others = {one: Layer(one, Verdict.UNKNOWN, found.line, why) for one in COMPARED}
+    others = {one: Layer(one, LayerVerdict.UNKNOWN, found.line, why) for one in COMPARED}
     return {**others, found.name: found}
 
 
 def proof_of(
-    run: ProofRun, program: Program, file: Unit, func: str, sizes: Mapping[str, int] | None = None
-) -> tuple[Wrapper, Proof]:
-    """Read a function and run its kernels; return the wrapper, and what the layers look at.
+    run: ProofRun,
+    program: Program,
+    file: Unit,
+    func: str,
+    result: str,
+    sizes: Mapping[str, int] | None = None,
+) -> tuple[FunctionReading, Proof]:
+    """Read a function and run its kernels; return the reading, and what the layers look at.
 
-    A hand-written file may also be looked at for some sizes alone.
+    These look at one result of the function. A hand-written file may also be looked at for some
+    sizes alone.
     """
     if file.said:
         program = typed(program)
-    ranks = {r.tensor: len(r.indices) for f in program.funcs for r in reads(f.body)}
+    ranks = {r.tensor: len(r.indices) for f in program.funcs for r in touched(f)}
     ranks = {tensor.name: ranks[tensor.name] for tensor in program.tensors if tensor.name in ranks}
     declared = {t.name: TYPES[t.dtype] for t in program.tensors if t.dtype is not None}
     scalars = {
@@ -213,42 +266,47 @@ def proof_of(
         else ""
         for scalar in program.scalars
     }
-    inputs = [one.name for one in program.inputs]
-    passed = [r.label for r in size_rules(program) if r.is_passed and not r.is_bounded]
     meaning = meaning_of(program, is_finite=is_finite(file.said), are_free=not file.said)
     meaning = at_sizes(meaning, sizes)
-    read = plan_wrapper_of if file.plans else wrapper_of
-    wrapper = (
+    reading = (
         binding_of(run, file, func, meaning, file.said)
         if file.said
-        else read(
+        else reading_of_plan(
             run,
             file,
             func,
-            inputs,
+            [one.name for one in program.inputs],
+            result=result,
+            funcs=[one.name for one in program.funcs],
             tensors=ranks,
             declared=declared,
             scalars=scalars,
-            labels=passed,
+            labels=_passed(program),
             left_out=left_out(program),
         )
     )
-    assert wrapper.result is not None
+    assert reading.result is not None
     if not file.said:
-        doubt_result(wrapper, meaning, func, _line_of(file, func))
-    facts = both(*wrapper.facts)
-    runs = [run_kernel(run, file, wrapper.arrays, launch, facts) for launch in wrapper.launches]
-    check_apart(runs)
-    check_panels(wrapper, runs, meaning, func)
-    wrapper.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
+        doubt_result(reading, meaning, result, file.plans[func].line)
+    facts = both(*reading.facts)
+    runs = [run_kernel(run, file, reading.arrays, launch, facts) for launch in reading.launches]
+    check_apart(runs, reading.into)
+    check_panels(reading, runs, meaning, result)
+    reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
     _check_some_call(run, file, func, facts)
-    alike.check_apart(wrapper, runs, facts)
-    types = {one.name: one.kind for one in wrapper.arrays.values()}
+    alike.check_apart(reading, runs, facts)
+    types = {one.name: one.kind for one in reading.arrays.values()}
     funcs = frozenset(one.name for one in program.funcs)
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
-    memory = Memory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
-    return wrapper, Proof(run, runs, wrapper.arrays, wrapper.result, func, meaning, memory, facts)
+    memory = LaunchMemory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
+    parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
+    return reading, Proof(*parts, into=reading.into)
+
+
+def _passed(program: Program) -> list[str]:
+    """Return the labels whose sizes a call must pass."""
+    return [one.label for one in size_rules(program) if one.is_passed and not one.is_bounded]
 
 
 def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None:
@@ -256,7 +314,7 @@ def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None
 
     Nothing could be proved of it.
     """
-    line = file.said[0].line if file.said else _line_of(file, func)
+    line = file.said[0].line if file.said else file.plans[func].line
     run.about(line, "some call is accepted")
     if not run.has_a_point(set_of(facts)):
         if file.said:
@@ -264,28 +322,23 @@ def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None
         raise Unread(line, "no call is accepted, so there is nothing to prove")
 
 
-def _line_of(file: Unit, func: str) -> int:
-    """Return the line of the function that computes a Func."""
-    return file.plans[func].line if func in file.plans else file.plain[func].lineno
-
-
-def _layer(name: str, wrapper: Wrapper, proof: Proof) -> Layer:
+def _layer(name: str, reading: FunctionReading, proof: Proof) -> Layer:
     """Return the result of one argument: its first sure finding, or else its first finding."""
     found: Layer | None = None
     proof.run.part = name
     try:
         with stage(f"proving the layer '{name}' of '{proof.func}'"):
             for finding in ARGUMENTS[name](proof):
-                layer = _judged(finding, wrapper, proof)
-                if layer.verdict is Verdict.REFUTED:
+                layer = _judged(finding, reading, proof)
+                if layer.verdict is LayerVerdict.REFUTED:
                     return layer
                 found = found or layer
     except (Unread, *CONFUSED) as error:
-        return found or Layer(name, Verdict.UNKNOWN, *_told(error))
+        return found or Layer(name, LayerVerdict.UNKNOWN, *_told(error))
     except (Unwritten, NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         late = _is_late(error)
-        return found or Layer(name, Verdict.UNKNOWN, *_told(error), is_late=late)
-    return found or Layer(name, Verdict.PROVED)
+        return found or Layer(name, LayerVerdict.UNKNOWN, *_told(error), is_late=late)
+    return found or Layer(name, LayerVerdict.PROVED)
 
 
 def _is_late(error: BaseException) -> bool:
@@ -311,12 +364,12 @@ def _told(error: BaseException) -> tuple[int, str]:
             return 0, f"it is not understood ({type(error).__name__}: {error})"
 
 
-def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
+def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     """Turn a finding into a layer with an example; it is refuted if the example is a real call."""
     there = polyhedra_of(finding.where)
     examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
     example, what = examples[0], finding.what
-    is_sure = example is not None and not wrapper.skipped and finding.is_exact
+    is_sure = example is not None and not reading.skipped and finding.is_exact
     if any(one.startswith("programs(") or is_shift(one) for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:
@@ -330,7 +383,7 @@ def _judged(finding: Finding, wrapper: Wrapper, proof: Proof) -> Layer:
             found = next(by_nan, None)
             what = what if found is None else f"{what}; it shows where some elements are NaN"
         is_sure, example = found is not None, found or example
-    verdict = Verdict.REFUTED if is_sure else Verdict.UNKNOWN
+    verdict = LayerVerdict.REFUTED if is_sure else LayerVerdict.UNKNOWN
     witness = None if example is None else witness_of(proof, finding, example)
     judged = Layer(finding.layer, verdict, finding.line, what, example, witness)
     return replace(judged, way=way_to_fit(proof, finding, witness))

@@ -8,23 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from dtpoly.verify.semantics import casts, reductions
-from dtpoly.verify.semantics.binary import binary
-from dtpoly.verify.semantics.operations import (
-    BINARY,
-    BY_NAME,
-    OPERATIONS,
-    REDUCTIONS,
-    UNARY,
-)
+from dtpoly.verify.semantics import cast_entries as casts
+from dtpoly.verify.semantics import reduction_entries as reductions
+from dtpoly.verify.semantics.binary_entries import binary
 from dtpoly.verify.semantics.promotion import promoted
-from dtpoly.verify.semantics.row import NO, Row, done
+from dtpoly.verify.semantics.row import NO, OperationRow, done
+from dtpoly.verify.semantics.table_operations import BINARY, BY_NAME, OPERATIONS, REDUCTIONS, UNARY
 from dtpoly.verify.semantics.types import CONSTANTS, MADE, REFUSED, is_float, is_signed, tensor
 from dtpoly.verify.semantics.unary import unary
 
 
 @cache
-def entry(name: str, operands: tuple[str, ...]) -> Row:
+def entry(name: str, operands: tuple[str, ...]) -> OperationRow:
     """Return the entry of an operation on operands of these types."""
     match name, operands:
         case _, (first, second) if name in BINARY:
@@ -36,7 +31,7 @@ def entry(name: str, operands: tuple[str, ...]) -> Row:
         case "sum as", (of, to):
             return reductions.reduction(name, of, to)
         case "assign", (of,):
-            return Row(tensor(of), tensor(of))
+            return OperationRow(tensor(of), tensor(of))
         case "cast", (of, to):
             return casts.cast(of, to)
         case "bitcast", (of, to):
@@ -44,7 +39,7 @@ def entry(name: str, operands: tuple[str, ...]) -> Row:
         case "full", (of, to):
             return casts.full(of, to)
         case "zeros", (to,):
-            return Row(to, to)
+            return OperationRow(to, to)
         case "where", (condition, first, second):
             within = promoted(first, second)
             if within == REFUSED:
@@ -71,7 +66,7 @@ def entry(name: str, operands: tuple[str, ...]) -> Row:
             raise KeyError(name)
 
 
-def _of_three(name: str, a: str, b: str, c: str) -> Row:
+def _of_three(name: str, a: str, b: str, c: str) -> OperationRow:
     """Return the entry of an operation on three operands.
 
     The tensors among them meet first, then the constants among themselves, and then both.
@@ -99,12 +94,12 @@ def _of_three(name: str, a: str, b: str, c: str) -> Row:
     return done(within, within, f"arith.min{'s' if is_signed(within) else 'u'}i")
 
 
-def of_operation(name: str) -> dict[tuple[str, ...], Row]:
+def of_operation(name: str) -> dict[tuple[str, ...], OperationRow]:
     """Return all entries of an operation, by the types of the operands."""
     return {operands: entry(name, operands) for operands in BY_NAME[name].operands()}
 
 
-def entries() -> Iterator[tuple[str, tuple[str, ...], Row]]:
+def entries() -> Iterator[tuple[str, tuple[str, ...], OperationRow]]:
     """Yield all entries: the operation, the types of the operands, and the row."""
     for one in OPERATIONS:
         for operands, row in of_operation(one.name).items():

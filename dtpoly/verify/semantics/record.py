@@ -17,7 +17,7 @@ from dtpoly.verify.semantics.entries import of_operation
 FILE = Path(__file__).with_name("record.json")
 
 
-class Checked(TypedDict):
+class CheckedEntries(TypedDict):
     """The result of checking an operation in one way: which entries differ from the table.
 
     `count` is the number of entries that were looked at, if these are not all entries of the
@@ -30,7 +30,7 @@ class Checked(TypedDict):
 
 
 # By the way of checking (such as `compiled 3.9.0`), then by the operation.
-Record = dict[str, dict[str, Checked]]
+Record = dict[str, dict[str, CheckedEntries]]
 
 
 @cache

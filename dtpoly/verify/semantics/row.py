@@ -12,7 +12,7 @@ _IN_IR = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class OperationRow:
     """An entry: the type of an operation's result, and the instruction that computes it.
 
     `within` is the type to which operands are brought first, and in which each step is rounded. The
@@ -36,7 +36,7 @@ class Row:
         return f"{self.result} in {self.within or '-'} by {self.instruction or '-'}{also}"
 
 
-NO = Row(REFUSED)
+NO = OperationRow(REFUSED)
 
 
 def element(of: str) -> str:
@@ -46,6 +46,6 @@ def element(of: str) -> str:
     return f"i{bits(of)}" if is_whole(of) else _IN_IR[of]
 
 
-def done(result: str, within: str, instruction: str) -> Row:
+def done(result: str, within: str, instruction: str) -> OperationRow:
     """Return an entry whose instruction names the type that it computes in."""
-    return Row(result, within, f"{instruction} {element(within)}")
+    return OperationRow(result, within, f"{instruction} {element(within)}")

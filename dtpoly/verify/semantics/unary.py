@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dtpoly.verify.semantics.row import NO, Row, done, element
+from dtpoly.verify.semantics.row import NO, OperationRow, done, element
 from dtpoly.verify.semantics.types import STANDARD, TRUTH, is_constant, is_float, is_signed, tensor
 
 # Functions that are computed in f32 and f64 alone.
@@ -24,22 +24,22 @@ WIDE = STANDARD[2:]
 WIDER = {"bool": "int", "int": "int|long", "long": "int|long"}
 
 
-def unary(name: str, of: str) -> Row:
+def unary(name: str, of: str) -> OperationRow:
     """Return the entry of an operation on one operand."""
     match name:
         case "neg" | "pos" if is_constant(of):
             # Python turns a truth into a whole number.
-            return Row(WIDER.get(of, of))
+            return OperationRow(WIDER.get(of, of))
         case "invert" if is_constant(of):
             # Python does so for a truth too: `~True` is -2 and `~False` is -1, which
             # are both true.
-            return NO if is_float(of) else Row("int|long")
+            return NO if is_float(of) else OperationRow("int|long")
         case "not" if is_constant(of):
-            return Row("bool")
+            return OperationRow("bool")
         case "pos":
             return NO
         case "neg" if is_float(of):
-            return Row(of, of, f"arith.negf {element(of)}", f"arith.subf {element(of)}")
+            return OperationRow(of, of, f"arith.negf {element(of)}", f"arith.subf {element(of)}")
         case "neg":
             return done(of, of, "arith.subi")
         case "invert":
@@ -50,7 +50,7 @@ def unary(name: str, of: str) -> Row:
             made = tensor(of)
             if is_float(made):
                 return done(made, made, "math.absf")
-            return done(made, made, "math.absi") if is_signed(made) else Row(made, made)
+            return done(made, made, "math.absi") if is_signed(made) else OperationRow(made, made)
         case "sqrt_rn":
             made = tensor(of)
             return (

@@ -1,6 +1,6 @@
 """The data that the symbolic execution of a kernel takes and gives.
 
-A wrapper is read into `Launch`es (which kernel, with which arguments and grid). `running` runs
+A plan is read into `Launch`es (which kernel, with which arguments and grid). `running` runs
 each of them and gives a `Ran`: the loads, stores and barriers of the kernel in their order, and
 what holds of the names in them. The layers of the proof look at these.
 """
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.kernel_values import Value
 from dtpoly.verify.algebra.terms import Term
-from dtpoly.verify.algebra.values import Value
 from dtpoly.verify.algebra.whole import Truth, Whole
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class KernelAccess:
     """One load, store or atomic operation, at every lane, iteration and program."""
 
     kind: str
@@ -38,7 +38,7 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class Barrier:
+class KernelBarrier:
     """A place where all lanes of a program wait for each other."""
 
     where: Truth
@@ -48,7 +48,7 @@ class Barrier:
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class KernelTensor:
     """A tensor that a kernel is given, with a stride and an extent for each axis."""
 
     name: str
@@ -59,7 +59,7 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class KernelLaunch:
     """One launch of a kernel: what its parameters are bound to, and its grid."""
 
     kernel: str
@@ -70,7 +70,7 @@ class Launch:
     stages: int | None
     line: int
     # The numbers that decide how many bits offsets have, if any do; the strides of tensors that
-    # decide it, too; and sizes that are not just below 2^31, since the wrapper refuses such sizes.
+    # decide it, too; and sizes that are not just below 2^31, since the runtime refuses such sizes.
     largest: tuple[Whole, ...] = ()
     reaches: frozenset[str] = frozenset()
     apart: frozenset[Whole] = frozenset()
@@ -134,7 +134,7 @@ class OverPrograms:
 
 
 @dataclass(frozen=True, slots=True)
-class Divided:
+class Dividend:
     """A whole number that a kernel divides: it must not be negative.
 
     There is one exception: a negative number may be divided by a constant (`by`) if there is no
@@ -151,16 +151,16 @@ class Divided:
 class Ran:
     """One launch after its symbolic run: its accesses and barriers, and the ranges of all names."""
 
-    launch: Launch
-    accesses: tuple[Access, ...]
-    barriers: tuple[Barrier, ...]
+    launch: KernelLaunch
+    accesses: tuple[KernelAccess, ...]
+    barriers: tuple[KernelBarrier, ...]
     # The ranges of program coordinates, and those of loops and lanes.
     programs: Mapping[str, Truth]
     ranges: Mapping[str, Truth]
     # Loops that Triton may pipeline, with their lines.
     pipelined: Mapping[str, int]
     # The divisions of the kernel, and the whole numbers that it computes, with their types.
-    divided: tuple[Divided, ...]
+    divided: tuple[Dividend, ...]
     computed: tuple[Computed, ...]
     # Products of extents of the grid.
     divisors: frozenset[Whole]
@@ -173,3 +173,7 @@ class Ran:
     # Lines and reasons why nothing is proved of this kernel though it could be read: Triton may not
     # compile it, or a branch was read as if it were not taken.
     doubts: tuple[tuple[int, str], ...] = ()
+    # Tensors that it loads or stores through descriptors.
+    described: frozenset[str] = frozenset()
+    # The names in the text of the kernel: no other parameter has a part in what it computes.
+    mentioned: frozenset[str] = frozenset()

@@ -9,24 +9,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
+from dtpoly.verify.algebra.kernel_values import (
+    Item,
+    PointerValue,
+    TileValue,
+    Unread,
+    as_term,
+    is_truth,
+    lanes_of,
+)
 from dtpoly.verify.algebra.residues import settled
-from dtpoly.verify.algebra.terms import Element, Literal, Term, choose
-from dtpoly.verify.algebra.values import Item, Pointer, Tile, Unread, as_term, is_truth, lanes_of
+from dtpoly.verify.algebra.terms import Element, Index, Literal, Term, choose
 from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
-from dtpoly.verify.triton import shifts, wrapping
-from dtpoly.verify.triton.access import Access, Array, Barrier
-from dtpoly.verify.triton.axes import shape_of
+from dtpoly.verify.triton import shifts
+from dtpoly.verify.triton import wrapped_lanes as wrapping
+from dtpoly.verify.triton.access import KernelAccess, KernelBarrier, KernelTensor
+from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.data_indices import LoadMask, indices_with, limits, mask_of, named
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.product_axes import shape_of
 from dtpoly.verify.triton.strides import indices_of
-from dtpoly.verify.triton.tiles import aligned
-from dtpoly.verify.triton.typed import meaning, of_tile
+from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 
 def load(
-    state: KernelState, pointer: Tile, mask: Tile | None, other: Tile | None, line: int
-) -> Tile:
+    state: KernelState,
+    pointer: TileValue,
+    mask: TileValue | None,
+    other: TileValue | None,
+    line: int,
+) -> TileValue:
     """Record a load and return its value at each lane.
 
     Where the mask is false, the value is `other`, or undefined if there is no `other`.
@@ -34,24 +48,27 @@ def load(
     given = [one for one in (pointer, mask, other) if one is not None]
     axes, items = aligned(state, given, line)
     address = items[0]
-    if not isinstance(address, Pointer):
+    if not isinstance(address, PointerValue):
         raise Unread(line, "a load from what is not an address")
     # Triton broadcasts addresses along the axes of the mask. It does not broadcast the mask along
     # the axes of 'other', and a single address cannot have a mask with axes.
     spread = (pointer,) if mask is None or not pointer.axes else (pointer, mask)
     if shape_of(state, axes) != shape_of(state, aligned(state, spread, line)[0]):
         raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")
-    where = TRUE if mask is None else _mask(items[1], line)
+    held = LoadMask() if mask is None else mask_of(items[1], line)
+    where = held.where
     inside = wrapping.unwrapped(address.offset)
     if inside.where != TRUE:
         # The index is a remainder by a size. Beyond the end the loaded element does not matter,
         # but the tensor must have one: so that is recorded as a load of its own.
         there = replace(address, offset=inside.outside)
+        if held.data or address.data:
+            raise Unread(line, "a remainder by a size beside data in an address")
         _remember(state, "load", there, both(where, wrapping.beyond(inside)), axes, None, line)
         address = replace(address, offset=inside.inside)
     here = both(where, inside.where)
     number_of_load = len(state.accesses) + 1
-    array, indices = _remember(state, "load", address, here, axes, None, line)
+    array, indices = _remember(state, "load", address, here, axes, None, line, held)
     at = tuple(name(one) for one in (*lanes_of(axes), *state.loops))
     element: Term = Element(array.name, indices, number_of_load, at)
     if inside.where != TRUE:
@@ -62,20 +79,27 @@ def load(
         # A truth is stored as one byte, and the byte of 256, for example, is 0.
         raise Unread(line, "'other' beside truths that is not one: write True or False, or 0 or 1")
     if mask is None:
-        return Tile(axes, element, array.kind)
+        return TileValue(axes, element, array.kind)
     missing: Term = Literal("undefined")
     if other is not None:
         missing = brought(as_term(items[-1], line), other.kind, array.kind)
-    return Tile(axes, choose(where, element, missing), array.kind)
+    return TileValue(axes, held.chosen(element, missing), array.kind)
 
 
 def store(
-    state: KernelState, kind: str, pointer: Tile, value: Tile, mask: Tile | None, line: int
+    state: KernelState,
+    kind: str,
+    pointer: TileValue,
+    value: TileValue,
+    mask: TileValue | None,
+    line: int,
 ) -> None:
     """Remember a store or an atomic operation."""
     given = [one for one in (pointer, value, mask) if one is not None]
     axes, items = aligned(state, given, line)
-    if shape_of(state, axes) != shape_of(state, pointer.axes) or not isinstance(items[0], Pointer):
+    if shape_of(state, axes) != shape_of(state, pointer.axes) or not isinstance(
+        items[0], PointerValue
+    ):
         raise Unread(line, "a store to what is not an address")
     where = TRUE if mask is None else _mask(items[2], line)
     held = state.arrays[items[0].tensor].kind
@@ -86,7 +110,7 @@ def store(
     _remember(state, kind, items[0], where, axes, left, line)
 
 
-def _beside(held: str, tile: Tile) -> str:
+def _beside(held: str, tile: TileValue) -> str:
     """Return the kind of a value that is brought to the type that memory holds.
 
     If memory holds truths, a 0 or 1 as written counts as False or True: each is the same byte.
@@ -98,18 +122,19 @@ def _beside(held: str, tile: Tile) -> str:
 def barrier(state: KernelState, line: int) -> None:
     """Record a barrier."""
     time = (*state.time, state.tick())
-    state.barriers.append(Barrier(state.where, state.loops, time, line))
+    state.barriers.append(KernelBarrier(state.where, state.loops, time, line))
 
 
 def _remember(
     state: KernelState,
     kind: str,
-    address: Pointer,
+    address: PointerValue,
     where: Truth,
     axes: tuple[str | None, ...],
     value: Term | None,
     line: int,
-) -> tuple[Array, tuple[Whole, ...]]:
+    mask: LoadMask | None = None,
+) -> tuple[KernelTensor, tuple[Index, ...]]:
     """Record an access, and return the tensor and the indices of the element.
 
     While a loop is being tried out, nothing is recorded and the indices are zeros.
@@ -118,16 +143,23 @@ def _remember(
     if state.trials:
         return array, tuple(number(0) for _ in array.strides)
     offset = shifts.along_strides(state.shifts, array, address.offset)
-    indices = indices_of(state.run, array, offset, line)
+    known = indices_of(state.run, array, offset, line)
+    meant = indices_with(array, known, address.data, line)
+    data = named(state, meant)
+    indices = tuple(one if isinstance(one, Whole) else name(data[one]) for one in meant)
+    if mask is None and data:
+        raise Unread(line, "a store at an address that is data")
+    if mask is not None:
+        where = both(where, limits(mask, data, line))
     time = (*state.time, state.tick())
     wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
     state.accesses.append(
-        Access(
+        KernelAccess(
             kind,
             array.name,
             indices=indices,
             where=both(state.where, where),
-            lanes=(*lanes_of(axes), *dict.fromkeys(wraps)),
+            lanes=(*lanes_of(axes), *dict.fromkeys(wraps), *data.values()),
             loops=state.loops,
             time=time,
             line=line,
@@ -136,7 +168,7 @@ def _remember(
             parts=address.parts,
         )
     )
-    return array, indices
+    return array, meant
 
 
 def _mask(item: Item, line: int) -> Truth:

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import ast
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.terms import Literal
-from dtpoly.verify.algebra.values import (
-    Descriptor,
-    Function,
-    Tile,
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import (
+    DescriptorValue,
+    FileFunction,
+    TileValue,
     Unread,
     Value,
     scalar,
 )
-from dtpoly.verify.triton import descriptors, methods
-from dtpoly.verify.triton.functions import called
+from dtpoly.verify.algebra.terms import Literal
+from dtpoly.verify.triton import descriptor_access as descriptors
+from dtpoly.verify.triton import methods
+from dtpoly.verify.triton.function_calls import called
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.triton_operations import perform
 
@@ -39,14 +40,14 @@ def call(read: Reader, node: ast.Call) -> Value:
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
             return perform(read, "cdiv", node.args, node)
         case ast.Attribute(value=ast.Name(id=one), attr=("load" | "store") as word) if isinstance(
-            found := state.names.get(one), Descriptor
+            found := state.names.get(one), DescriptorValue
         ):
             return descriptors.call(read, found, word, node)
         case ast.Attribute(value=value, attr=word):
             return _method(read, value, word, node)
         case ast.Name(id="min" | "max" as word) if not node.keywords:
             chosen = perform(read, f"{word}imum", node.args, node)
-            if isinstance(chosen, Tile) and chosen.axes:
+            if isinstance(chosen, TileValue) and chosen.axes:
                 # Some versions of Triton's interpreter compare tiles as a whole, as Python does.
                 raise Unread(node.lineno, f"'{word}' of several lanes: write tl.{word}imum")
             return chosen
@@ -58,7 +59,7 @@ def call(read: Reader, node: ast.Call) -> Value:
                     raise Unread(node.lineno, f"'{ast.unparse(node)}'")
         case ast.Name(id=one):
             found = state.look(one, node.lineno)
-            if not isinstance(found, Function) or node.keywords:
+            if not isinstance(found, FileFunction) or node.keywords:
                 raise Unread(node.lineno, f"a call of '{one}'")
             values = [read.value(arg) for arg in node.args]
             return called(read, found.name, values, node.lineno)

@@ -14,13 +14,25 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
 from dtpoly.verify.algebra.identities import IDENTITY, has_identity
+from dtpoly.verify.algebra.kernel_values import (
+    LostValue,
+    PointerValue,
+    Radix,
+    TileValue,
+    Value,
+    as_term,
+    is_truth,
+    lanes_of,
+)
 from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.recurrences import JOINED, recurrence, step_of
+from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.algebra.residues import RING, settled
 from dtpoly.verify.algebra.terms import (
-    Apply,
+    AppliedOperation,
     Carried,
     Choose,
     Pair,
@@ -33,16 +45,6 @@ from dtpoly.verify.algebra.terms import (
     put,
     walk,
 )
-from dtpoly.verify.algebra.values import (
-    Lost,
-    Pointer,
-    Radix,
-    Tile,
-    Value,
-    as_term,
-    is_truth,
-    lanes_of,
-)
 from dtpoly.verify.algebra.whole import (
     Truth,
     Whole,
@@ -54,8 +56,11 @@ from dtpoly.verify.algebra.whole import (
     one_of,
     put_truth,
 )
+from dtpoly.verify.triton.branch_frames import grown, in_one_frame
+from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.tiles import aligned
+from dtpoly.verify.triton.list_calls import carried_list, list_after, nth_of
+from dtpoly.verify.triton.running_frames import extreme_of, frames_of, kept
 
 
 def assigned(body: list[ast.stmt]) -> list[str]:
@@ -78,6 +83,9 @@ class LoopEnd:
     last: Mapping[str, Whole]
     # All names that may mean something else in each iteration.
     moving: AbstractSet[str]
+    # The value of each counter in the first iteration, and what is known in each iteration.
+    first: Mapping[str, Whole]
+    known: Region
 
 
 def after_loop(
@@ -89,59 +97,121 @@ def after_loop(
     of its sides is treated as a loop of its own.
     """
     new, old = after[one], before[one]
-    if isinstance(new, Tile) and isinstance(new.item, Choose):
+    if isinstance(new, TileValue) and isinstance(new.item, Choose):
         condition = new.item.condition
         if not names_of(condition) & end.moving:
             sides = (replace(new, item=side) for side in (new.item.yes, new.item.no))
             found = [after_loop(run, one, before, {**after, one: side}, end) for side in sides]
-            items = [side.item for side in found if isinstance(side, Tile)]
+            items = [side.item for side in found if isinstance(side, TileValue)]
             if len(items) == 2:
                 yes, no = (as_term(item, 0) for item in items)
                 return replace(new, item=choose(condition, yes, no))
     if new == old:
         return old
     result = None
-    if isinstance(old, Tile) and isinstance(new, Tile):
-        if isinstance(new.item, Whole | Pointer | Radix):
+    if isinstance(old, TileValue) and isinstance(new, TileValue):
+        if isinstance(new.item, Whole | PointerValue | Radix):
             result = None
         elif not _carries(as_term(new.item, 0), end.loop):
             result = _of_last(run, before, after, one, put_truth(end.here, end.last), end.last)
         else:
             result = _combined(run, one, new, before, after, end)
-    return result or Lost("is set anew in each iteration of a loop, and used after it")
+            result = result or _in_frame(run, one, new, before, after, end)
+    return result or LostValue("is set anew in each iteration of a loop, and used after it")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopReduction:
+    """A loop changes a variable to `start op piece op piece ...`, with pieces of each iteration."""
+
+    start: Term
+    operation: str
+    pieces: list[Term]
+    place: Term | None = None  # of a list: the list before a place was taken
+
+    def over(self, total: Term, so_far: Term) -> Term:
+        """Return what the variable holds once the total of a piece is put to what it has so far."""
+        if self.operation == JOINED:
+            return recurrence(so_far, total)
+        return AppliedOperation(self.operation, (so_far, total))
+
+
+def reduction_of(
+    run: ProofRun,
+    one: str,
+    new: TileValue,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> LoopReduction | None:
+    """Return the reduction that a loop does with a name; None if it does none that is known."""
+    lanes = tuple(name(axis) for axis in lanes_of(new.axes))
+    term = as_term(new.item, 0)
+    whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
+    inner = nth_of(whole, new.axes)
+    taken = _pieces(inner or whole, end.loop, lanes) or _step(whole, end.loop, lanes)
+    if taken is None:
+        return None
+    variables, operation, pieces = taken
+    is_known = operation == JOINED or has_identity(operation, new.kind)
+    if not is_known or not _is_updated(one, variables, whole, after):
+        return None
+    start = _start(run, variables, before, after, is_one=operation not in RING)
+    if start is None or any(_carries(piece, end.loop) for piece in pieces):
+        return None
+    return LoopReduction(start, operation, pieces, inner)
 
 
 def _combined(
     run: ProofRun,
     one: str,
-    new: Tile,
+    new: TileValue,
     before: Mapping[str, Value],
     after: Mapping[str, Value],
     end: LoopEnd,
-) -> Tile | None:
-    """Return the reduction that a loop does with a name; None if it does none that is known."""
-    lanes = tuple(name(axis) for axis in lanes_of(new.axes))
-    term = as_term(new.item, 0)
-    whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
-    taken = _pieces(whole, end.loop, lanes)
-    if taken is None:
+) -> TileValue | None:
+    """Return what a loop leaves of a name into which it reduces; None for others."""
+    found = reduction_of(run, one, new, before, after, end)
+    if found is None:
         return None
-    variables, operation, pieces = taken
-    if not has_identity(operation, new.kind) or not _is_updated(one, variables, whole, after):
-        return None
-    start = _start(run, variables, before, after, is_one=operation not in RING)
-    if start is None or any(_carries(piece, end.loop) for piece in pieces):
-        return None
-    result = start
-    for piece in pieces:
-        result = Apply(operation, (result, Total(operation, tuple(end.last), end.here, piece)))
-    match term:
+    totals = [Total(found.operation, tuple(end.last), end.here, piece) for piece in found.pieces]
+    result = found.start
+    if found.place is not None:
+        result = list_after(run, found.operation, result, totals, new.axes, found.place)
+    else:
+        for total in totals:
+            result = found.over(total, result)
+    match as_term(new.item, 0):
         case ValueOf():
             return replace(new, item=ValueOf(result))
         case PlaceOf():
             return replace(new, item=PlaceOf(result))
         case _:
             return replace(new, item=result)
+
+
+def _in_frame(
+    run: ProofRun,
+    one: str,
+    new: TileValue,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> TileValue | None:
+    """Return the sum that a loop keeps in the frame of a running maximum; None if it does not."""
+    term, start = as_term(new.item, 0), _start(run, (one,), before, after, is_one=False)
+    old = frames_of(term, one, end.loop)
+    if old is None or start is None or not kinds.is_float(new.kind):
+        return None
+    of = old.variable
+    tiles = (before[of], after[of], after_loop(run, of, before, after, end))
+    is_run = put_truth(end.here, end.first)
+    extreme = extreme_of(run, old, tiles, (end.first, is_run))
+    if extreme is None:
+        return None
+    me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
+    found = kept(run, term, start, extreme, old, (me, tuple(end.last), end.here, end.known))
+    return None if found is None else replace(new, item=found)
 
 
 def _of_last(
@@ -151,10 +221,10 @@ def _of_last(
     one: str,
     is_run: Truth,
     last: Mapping[str, Whole],
-) -> Tile | None:
+) -> TileValue | None:
     """Return what the last iteration leaves or, if there is no iteration, what was there before."""
     new, start = after[one], _start(run, (one,), before, after, is_one=False)
-    if start is None or not isinstance(new, Tile):
+    if start is None or not isinstance(new, TileValue):
         return None
     value = put(run, as_term(new.item, 0), last)
     return replace(new, item=choose(is_run, value, start))
@@ -163,7 +233,7 @@ def _of_last(
 def _is_updated(
     one: str, variables: tuple[str, ...], whole: Term, after: Mapping[str, Value]
 ) -> bool:
-    """Whether each variable is set to its part of the whole: a pair sets a value and a place."""
+    """Return whether each variable is set to its part: for a pair, to the value or to the place."""
     if len(variables) == 1:
         return variables == (one,)
     if one not in variables:
@@ -171,8 +241,8 @@ def _is_updated(
     tiles = [after.get(variable) for variable in variables]
     wanted = (ValueOf(whole), PlaceOf(whole))
     first = after[one]
-    return isinstance(first, Tile) and all(
-        isinstance(tile, Tile) and tile.item == part and tile.axes == first.axes
+    return isinstance(first, TileValue) and all(
+        isinstance(tile, TileValue) and tile.item == part and tile.axes == first.axes
         for tile, part in zip(tiles, wanted, strict=True)
     )
 
@@ -192,7 +262,7 @@ def _start(
     starts: list[Term] = []
     for variable in variables:
         old, new = before[variable], after[variable]
-        if not isinstance(old, Tile) or not isinstance(new, Tile):
+        if not isinstance(old, TileValue) or not isinstance(new, TileValue):
             return None
         if len(lanes_of(old.axes)) != len(lanes_of(new.axes)):
             return None
@@ -209,7 +279,7 @@ Pieces = tuple[tuple[str, ...], str, list[Term]]
 def _pieces(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
     """Take `old op a op b` apart into the variables of old, op, and [a, b]; None for others."""
     match term:
-        case Apply(operation=operation, operands=(left, right)) if operation in IDENTITY:
+        case AppliedOperation(operation=operation, operands=(left, right)) if operation in IDENTITY:
             for old, new in ((left, right), (right, left)):
                 variables = _old(old, loop, lanes)
                 if variables is not None:
@@ -231,6 +301,15 @@ def _pieces(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
             return None
 
 
+def _step(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
+    """Take `factor * old + added` apart into the variable of old, the step, and its operation."""
+    for before, step in step_of(term):
+        variables = _old(before, loop, lanes)
+        if variables is not None:
+            return variables, JOINED, [step]
+    return None
+
+
 def _old(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, ...] | None:
     match term:
         case Carried(variable=variable, loop=of, lanes=at) if of == loop and at == lanes:
@@ -241,7 +320,7 @@ def _old(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, ...] | N
                 return (value.variable, place.variable)
             return None
         case _:
-            return None
+            return carried_list(term, loop, lanes)
 
 
 def _carries(term: Term, loop: str) -> bool:
@@ -260,45 +339,45 @@ def merged(
     for one in {**yes, **no}:
         first, second = yes.get(one), no.get(one)
         if first is None or second is None:
-            result[one] = Lost("is set in only one side of a branch")
+            result[one] = LostValue("is set in only one side of a branch")
         elif first == second:
             result[one] = first
-        elif isinstance(first, Tile) and isinstance(second, Tile):
-            result[one] = _either(state, condition, first, second, line)
+        elif isinstance(first, TileValue) and isinstance(second, TileValue):
+            result[one] = _either(state, condition, (yes, no), one, line)
         else:
-            result[one] = Lost("is one of two things after a branch")
+            result[one] = LostValue("is one of two things after a branch")
     return result
 
 
-def _either(state: KernelState, condition: Truth, first: Tile, second: Tile, line: int) -> Value:
+def _either(
+    state: KernelState,
+    condition: Truth,
+    sides: tuple[Mapping[str, Value], Mapping[str, Value]],
+    one: str,
+    line: int,
+) -> Value:
+    first, second = (side[one] for side in sides)
+    assert isinstance(first, TileValue)
+    assert isinstance(second, TileValue)
     if len(first.axes) != len(second.axes) or any(
         (a is None) != (b is None) or (a and b and state.extents[a] != state.extents[b])
         for a, b in zip(first.axes, second.axes, strict=True)
     ):
-        return Lost("has one of two shapes after a branch")
+        return LostValue("has one of two shapes after a branch")
     axes, (a, b) = aligned(state, (first, second), line)
     if not (isinstance(a, Whole) and isinstance(b, Whole) and first.kind == second.kind):
         state.leaves(first, line)
         state.leaves(second, line)
     if isinstance(a, Whole) and isinstance(b, Whole):
         kind, is_cut = kinds.met(first.kind, second.kind), first.is_cut or second.is_cut
-        return Tile(axes, either(condition, a, b), kind, is_cut)
+        return TileValue(axes, either(condition, a, b), kind, is_cut)
     kind = kinds.met(first.kind, second.kind)
     if is_truth(a) and is_truth(b):
-        return Tile(axes, one_of(both(condition, a), both(negation(condition), b)), kind)
-    if isinstance(a, Pointer | Radix) or isinstance(b, Pointer | Radix):
-        return Lost("is one of two addresses after a branch")
+        return TileValue(axes, one_of(both(condition, a), both(negation(condition), b)), kind)
+    if isinstance(a, PointerValue | Radix) or isinstance(b, PointerValue | Radix):
+        return LostValue("is one of two addresses after a branch")
     yes, no = (
         brought(as_term(item, line), tile.kind, kind) for item, tile in ((a, first), (b, second))
     )
-    return Tile(axes, _grown(condition, yes, no, kind), kind)
-
-
-def _grown(condition: Truth, yes: Term, no: Term, kind: str) -> Term:
-    match yes:
-        case Apply(operation=operation, operands=(old, new)) if old == no and has_identity(
-            operation, kind
-        ):
-            return Apply(operation, (old, choose(condition, new, IDENTITY[operation])))
-        case _:
-            return choose(condition, yes, no)
+    framed = in_one_frame(state.run, condition, sides, (yes, no), axes)
+    return TileValue(axes, framed or grown(condition, yes, no, kind), kind)

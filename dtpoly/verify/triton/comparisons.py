@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import ast
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.building import applied, is_index, rounded
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import SINGLE
-from dtpoly.verify.algebra.numerals import finite
-from dtpoly.verify.algebra.residues import leaving
-from dtpoly.verify.algebra.terms import Literal, Term
-from dtpoly.verify.algebra.values import (
+from dtpoly.verify.algebra.kernel_values import (
     Item,
-    Pointer,
-    Tile,
-    Type,
+    PointerValue,
+    TileValue,
+    TypeValue,
     Unread,
     Value,
     as_term,
     is_truth,
 )
+from dtpoly.verify.algebra.numerals import finite
+from dtpoly.verify.algebra.residues import leaving
+from dtpoly.verify.algebra.term_building import applied, is_index, rounded
+from dtpoly.verify.algebra.terms import Literal, Term
 from dtpoly.verify.algebra.whole import (
     FALSE,
     TRUE,
@@ -28,10 +28,17 @@ from dtpoly.verify.algebra.whole import (
     names_of,
     negation,
 )
+from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.operators import counted, exact, formula, in_type, is_exact, not_in_eight
-from dtpoly.verify.triton.tiles import aligned
-from dtpoly.verify.triton.typed import meaning, of_operand
+from dtpoly.verify.triton.python_operators import (
+    counted,
+    exact,
+    formula,
+    in_type,
+    is_exact,
+    not_in_eight,
+)
+from dtpoly.verify.triton.typed_operations import meaning, of_operand
 
 SIGNS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
@@ -48,15 +55,15 @@ MOST_EXACT = 2**SINGLE
 
 def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
     """Return `left op right` as a condition, or as a term if it depends on data."""
-    if isinstance(left, Type) and isinstance(right, Type):
+    if isinstance(left, TypeValue) and isinstance(right, TypeValue):
         raise Unread(node.lineno, "a comparison of types")
     word = SIGNS.get(type(op))
-    if not isinstance(left, Tile) or not isinstance(right, Tile) or word is None:
+    if not isinstance(left, TileValue) or not isinstance(right, TileValue) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     state.leaves(left, node.lineno)
     state.leaves(right, node.lineno)
     axes, (a, b) = aligned(state, (left, right), node.lineno)
-    if isinstance(a, Pointer) or isinstance(b, Pointer):
+    if isinstance(a, PointerValue) or isinstance(b, PointerValue):
         raise Unread(node.lineno, "a comparison of addresses")
     found = meaning(COMPARISONS[word], [of_operand(left, a), of_operand(right, b)], node.lineno)
     not_in_eight(found.within, node.lineno)
@@ -74,10 +81,10 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
             exact(state, right, node.lineno)
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
-    return Tile(axes, comparison(word, a, b, node.lineno), found.kind)
+    return TileValue(axes, comparison(word, a, b, node.lineno), found.kind)
 
 
-def _in_floats(tile: Tile, item: Item, other: Item, line: int) -> Item:
+def _in_floats(tile: TileValue, item: Item, other: Item, line: int) -> Item:
     """Round an index or a size to f32 if f32 compares it; that may change it.
 
     A whole number that is rounded once keeps its order to a number that has few digits, so it can

@@ -17,10 +17,10 @@ from itertools import combinations
 from math import gcd
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.kernel_values import Radix, Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.regions import ID
-from dtpoly.verify.algebra.shared import rank
-from dtpoly.verify.algebra.values import Radix, Unread
+from dtpoly.verify.algebra.shared_nodes import rank
 from dtpoly.verify.algebra.whole import (
     Truth,
     Whole,
@@ -98,7 +98,7 @@ class Digits:
         return self.cuts[key]
 
     def is_below(self, value: Whole, divisor: Whole) -> bool:
-        """Whether a value is a coordinate below a divisor: then it is its own remainder."""
+        """Return whether a value is a coordinate below a divisor: then it is its own remainder."""
         one = value.plain
         return one in self.ranges and self.ranges[one] == within(number(0), value, divisor)
 

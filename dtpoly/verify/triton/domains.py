@@ -22,7 +22,7 @@ from dtpoly.verify.algebra.whole import (
     one_of,
     put_whole,
 )
-from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.triton.access import KernelAccess, Ran
 
 
 def ranged(
@@ -45,13 +45,13 @@ def ranged(
     return both(*parts)
 
 
-def domain(ran: Ran, access: Access) -> Truth:
+def domain(ran: Ran, access: KernelAccess) -> Truth:
     """Return the formula for every lane, iteration and program at which the access happens."""
     named = (*own_names(ran, access), *names_of(access.where))
     return both(ranged(ran.programs, ran.ranges, named), access.where)
 
 
-def own_names(ran: Ran, access: Access) -> tuple[str, ...]:
+def own_names(ran: Ran, access: KernelAccess) -> tuple[str, ...]:
     """Return the names that tell one instance of the access from another."""
     return (*ran.programs, *ran.numbers, *access.loops, *access.lanes)
 
@@ -83,12 +83,14 @@ def ids_agree(ran: Ran, put: Put) -> Truth:
     )
 
 
-def renaming(run: ProofRun, ran: Ran, access: Access, kept: Sequence[str] = ()) -> Put:
+def renaming(run: ProofRun, ran: Ran, access: KernelAccess, kept: Sequence[str] = ()) -> Put:
     """Return fresh names for an instance of an access, except for the names in `kept`."""
     return {one: name(run.fresh(one)) for one in own_names(ran, access) if one not in kept}
 
 
-def same_element(first: Access, put_first: Put, second: Access, put_second: Put) -> Truth:
+def same_element(
+    first: KernelAccess, put_first: Put, second: KernelAccess, put_second: Put
+) -> Truth:
     """Return the formula that two instances access the same element."""
     return both(
         *(

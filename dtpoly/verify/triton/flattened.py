@@ -13,9 +13,9 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.kernel_values import Radix
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, is_affine, set_of
-from dtpoly.verify.algebra.values import Radix
 from dtpoly.verify.algebra.whole import Truth, Whole, compare, number
 from dtpoly.verify.triton.reader import Reader
 
@@ -71,14 +71,14 @@ def coordinates(
 
 
 def _is_extent(run: ProofRun, one: Whole, calls: Region) -> bool:
-    """Whether a factor is a constant above 1, or is known not to be negative."""
+    """Return whether a factor is a constant above 1, or is known not to be negative."""
     if one.constant is not None:
         return one.constant > 1
     return is_affine(one) and run.holds(compare(">=", one, number(0)), calls)
 
 
 def _is_divided(body: Sequence[ast.stmt], counter: str) -> bool:
-    """Whether a counter is divided by something that is no constant."""
+    """Return whether a counter is divided by something that is no constant."""
     return any(
         isinstance(node, ast.BinOp)
         and isinstance(node.op, ast.FloorDiv | ast.Mod)

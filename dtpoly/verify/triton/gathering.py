@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.rounding import split
-from dtpoly.verify.algebra.terms import Apply, Choose, Term, children, choose
-from dtpoly.verify.algebra.values import Unread
-from dtpoly.verify.triton.access import Access, Ran
+from dtpoly.verify.algebra.terms import AppliedOperation, Choose, Term, children, choose
+from dtpoly.verify.triton.access import KernelAccess, Ran
 
 ATOMIC = {"atomic_add": "add", "atomic_max": "maximum", "atomic_min": "minimum"}
 # What must be done to floats before such an operation: memory compares their bits, and a nan must
@@ -21,7 +21,9 @@ ATOMIC = {"atomic_add": "add", "atomic_max": "maximum", "atomic_min": "minimum"}
 OF_BITS = {"maximum": "nan above", "minimum": "nan below"}
 
 
-def gathered(launches: Sequence[Ran], at: int, load: Access) -> list[tuple[int, Access]]:
+def gathered(
+    launches: Sequence[Ran], at: int, load: KernelAccess
+) -> list[tuple[int, KernelAccess]]:
     """Return each atomic operation on the tensor that is loaded, with the number of its launch.
 
     Raises Unread if a load may see only some of them: if one is in the load's own launch, if other
@@ -44,7 +46,7 @@ def gathered(launches: Sequence[Ran], at: int, load: Access) -> list[tuple[int, 
 
 
 def func_of(tensor: str, funcs: Collection[str]) -> str | None:
-    """Return the Func that a tensor of a wrapper holds, judged by its name; None for other names.
+    """Return the Func that a tensor of a plan holds, judged by its name; None for other names.
 
     The tensor has the name of the Func, or that name, `_` and a number. If a tensor has exactly the
     name of a Func, it holds that one, even if the name ends with a number.
@@ -55,7 +57,7 @@ def func_of(tensor: str, funcs: Collection[str]) -> str | None:
     return stem if number.isdecimal() and stem in funcs else None
 
 
-def operation_of(access: Access, kind: str, *, is_asked: bool) -> str:
+def operation_of(access: KernelAccess, kind: str, *, is_asked: bool) -> str:
     """Return the operation by which an atomic operation combines values in a type.
 
     Each sum is rounded to the type. If the type is narrow, the result depends on the order. Then it
@@ -66,7 +68,7 @@ def operation_of(access: Access, kind: str, *, is_asked: bool) -> str:
     return f"add in {kind}" if operation == "add" and is_rounded and not is_asked else operation
 
 
-def part(access: Access, kind: str, *, is_finite: bool, is_asked: bool) -> Term:
+def part(access: KernelAccess, kind: str, *, is_finite: bool, is_asked: bool) -> Term:
     """Return the value that an atomic operation combines with an element of a type.
 
     The operation is done in that type. In a maximum or minimum of floats a nan must have been given
@@ -82,7 +84,7 @@ def part(access: Access, kind: str, *, is_finite: bool, is_asked: bool) -> Term:
     if operation == "add" and not is_asked:
         return value
     match value:
-        case Apply(operation=made, operands=(inner,)) if (
+        case AppliedOperation(operation=made, operands=(inner,)) if (
             operation in OF_BITS and made == f"{OF_BITS[operation]} in {kind}"
         ):
             value = inner

@@ -11,10 +11,18 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.kinds import HALF
+from dtpoly.verify.algebra.kernel_values import (
+    MOST_LANES,
+    FileFunction,
+    Item,
+    LostValue,
+    TileValue,
+    Unread,
+    Value,
+)
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.values import MOST_LANES, Function, Item, Lost, Tile, Unread, Value
+from dtpoly.verify.algebra.type_kinds import HALF
 from dtpoly.verify.algebra.whole import (
     TRUE,
     Some,
@@ -29,12 +37,12 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.triton.access import (
-    Access,
-    Array,
-    Barrier,
     Computed,
-    Divided,
-    Launch,
+    Dividend,
+    KernelAccess,
+    KernelBarrier,
+    KernelLaunch,
+    KernelTensor,
     OverPrograms,
     Shift,
 )
@@ -50,21 +58,24 @@ class KernelState:
 
     run: ProofRun
     file: Unit
-    arrays: Mapping[str, Array]
-    launch: Launch
+    arrays: Mapping[str, KernelTensor]
+    launch: KernelLaunch
     names: dict[str, Value]
     digits: Digits
     # What holds for every call.
     facts: Truth = TRUE
+    # What names held where this side of a branch began, and after each loop and branch in it; or
+    # what they were set to first since then.
+    begun: list[dict[str, Value]] = field(default_factory=lambda: [{}])
     extents: dict[str, Whole] = field(default_factory=dict[str, Whole])
     ranges: dict[str, Truth] = field(default_factory=dict[str, Truth])
-    accesses: list[Access] = field(default_factory=list[Access])
-    barriers: list[Barrier] = field(default_factory=list[Barrier])
+    accesses: list[KernelAccess] = field(default_factory=list[KernelAccess])
+    barriers: list[KernelBarrier] = field(default_factory=list[KernelBarrier])
     pipelined: dict[str, int] = field(default_factory=dict[str, int])
     where: Truth = TRUE
     loops: tuple[str, ...] = ()
     # Numbers that are divided. They must not be negative, since Triton does not round down.
-    divided: list[Divided] = field(default_factory=list[Divided])
+    divided: list[Dividend] = field(default_factory=list[Dividend])
     numbers: list[Computed] = field(default_factory=list[Computed])
     time: tuple[Whole, ...] = ()
     clock: int = 0
@@ -117,7 +128,7 @@ class KernelState:
 
         In an address only the final sum must fit: if parts of it wrap, the sum is still right.
         """
-        if isinstance(value, Tile) and isinstance(value.item, Whole) and _is_part(value.item):
+        if isinstance(value, TileValue) and isinstance(value.item, Whole) and _is_part(value.item):
             one = Computed(
                 value.item,
                 value.kind,
@@ -174,9 +185,9 @@ class KernelState:
         match self.names.get(one):
             case None:
                 if one in self.file.jitted:
-                    return Function(one)
+                    return FileFunction(one)
                 raise Unread(line, f"'{one}' is not known")
-            case Lost(why=why):
+            case LostValue(why=why):
                 raise Unread(line, f"'{one}' {why}")
             case value:
                 return value

@@ -8,13 +8,7 @@ from __future__ import annotations
 
 from dtpoly.verify.triton.helpers import MEANINGS
 from dtpoly.verify.triton.unit import texts
-from dtpoly.verify.triton.unit.allowed import is_own
 from dtpoly.verify.triton.unit.unit import Unit
-
-
-def needed_by(file: Unit, one: str) -> list[str]:
-    """Return a function, all that it uses of the file, and all that these use in turn."""
-    return texts.needed_by(file.texts, one)
 
 
 def fingerprint(file: Unit, one: str) -> str:
@@ -26,8 +20,3 @@ def meaning(file: Unit, one: str) -> str | None:
     """Return what a function for kernels is known to compute; None if it is not a known one."""
     found = MEANINGS.get(one)
     return found[1] if found is not None and found[0] == fingerprint(file, one) else None
-
-
-def is_known(file: Unit, one: str) -> bool:
-    """Whether the text of a function of Python, and of all that it uses, is the known one."""
-    return is_own(file, one)

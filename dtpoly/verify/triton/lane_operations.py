@@ -6,17 +6,27 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.building import applied
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import as_kind, brought, cast, cut
+from dtpoly.verify.algebra.kernel_values import (
+    Item,
+    PointerValue,
+    TileValue,
+    TypeValue,
+    Unread,
+    Value,
+    as_term,
+    is_truth,
+)
 from dtpoly.verify.algebra.residues import leaving, settled
+from dtpoly.verify.algebra.term_building import applied
 from dtpoly.verify.algebra.terms import Term
-from dtpoly.verify.algebra.values import Item, Pointer, Tile, Type, Unread, Value, as_term, is_truth
 from dtpoly.verify.algebra.whole import Whole, extreme
 from dtpoly.verify.semantics.types import MADE
+from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operands import Operands
-from dtpoly.verify.triton.operators import (
+from dtpoly.verify.triton.python_operators import (
     chosen,
     in_kind,
     in_type,
@@ -25,20 +35,19 @@ from dtpoly.verify.triton.operators import (
     value_of,
     widened,
 )
-from dtpoly.verify.triton.tiles import aligned
-from dtpoly.verify.triton.typed import meaning, of_tile
+from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 # Operations of two floats, and what terms call them.
 BINARY = {"fdiv": "div", "div_rn": "div_rn"}
-ALL_NANS, NO_NANS = Type("tl.PropagateNan.ALL"), Type("tl.PropagateNan.NONE")
+ALL_NANS, NO_NANS = TypeValue("tl.PropagateNan.ALL"), TypeValue("tl.PropagateNan.NONE")
 
 
-def converted(given: Operands) -> Tile:
+def converted(given: Operands) -> TileValue:
     """Model `tl.cast`, which is also the method `to`."""
     state, line = given.state, given.line
     before = given.tile(0, stays=True)
     to = given.type_in(given.args[1])
-    if not isinstance(before.item, Pointer):
+    if not isinstance(before.item, PointerValue):
         meaning("cast", (of_tile(before), to), line)
     changed = cast(before, to, line)
     if changed.kind != before.kind:
@@ -54,7 +63,7 @@ def converted(given: Operands) -> Tile:
     return replace(changed, is_cut=before.is_cut or changed.is_cut, is_counter=False)
 
 
-def where(given: Operands) -> Tile:
+def where(given: Operands) -> TileValue:
     """Model `tl.where`."""
     line = given.line
     tiles = given.tiles()
@@ -65,14 +74,14 @@ def where(given: Operands) -> Tile:
     condition = leaving(items[0], tiles[0].kind, kinds.BOOL, "")
     yes, no = widened(items[1:], tiles[1:], kind, line)
     if isinstance(yes, Whole) and isinstance(no, Whole) and not ends:
-        return Tile(axes, chosen(condition, yes, no, line), kind, is_cut)
+        return TileValue(axes, chosen(condition, yes, no, line), kind, is_cut)
     if is_truth(yes) and is_truth(no):
-        return Tile(axes, chosen(condition, yes, no, line), kinds.BOOL)
+        return TileValue(axes, chosen(condition, yes, no, line), kinds.BOOL)
     yes, no = _typed((yes, no), tiles[1:], kind, line)
-    return Tile(axes, chosen(condition, yes, no, line), kind)
+    return TileValue(axes, chosen(condition, yes, no, line), kind)
 
 
-def extreme_of_two(given: Operands) -> Tile:
+def extreme_of_two(given: Operands) -> TileValue:
     """Model `tl.maximum` and `tl.minimum`, and `max` and `min` of Python."""
     state, word, line = given.state, given.word, given.line
     tiles = [given.read.tile(one) for one in given.args[:2]]
@@ -84,14 +93,14 @@ def extreme_of_two(given: Operands) -> Tile:
     a, b = widened((a, b), tiles, kind, line)
     if isinstance(a, Whole) and isinstance(b, Whole):
         is_cut = any(one.is_cut for one in tiles)
-        return Tile(axes, extreme(word == "maximum", a, b), kind, is_cut)
+        return TileValue(axes, extreme(word == "maximum", a, b), kind, is_cut)
     not_in_eight(kind, line)
     left = [leaving(item, tile.kind, kind, word) for item, tile in zip((a, b), tiles, strict=True)]
     operands = [settled(kind, term) for term in _typed(left, tiles, kind, line)]
-    return Tile(axes, applied(losing_nan(state, word, kind, nans), operands), kind)
+    return TileValue(axes, applied(losing_nan(state, word, kind, nans), operands), kind)
 
 
-def fma(given: Operands) -> Tile:
+def fma(given: Operands) -> TileValue:
     """Model `tl.fma`: a product and a sum, of which only the result is rounded."""
     state, word, line = given.state, given.word, given.line
     tiles = given.tiles()
@@ -102,10 +111,10 @@ def fma(given: Operands) -> Tile:
         for item, tile in zip((a, b, c), tiles, strict=True)
     )
     product = joined(state, "mul", a, b, line)
-    return Tile(axes, in_kind(joined(state, "add", product, c, line), kind, word, line), kind)
+    return TileValue(axes, in_kind(joined(state, "add", product, c, line), kind, word, line), kind)
 
 
-def unary(given: Operands) -> Tile:
+def unary(given: Operands) -> TileValue:
     """Model the functions of one number, such as `tl.exp`."""
     word, line = given.word, given.line
     tile = given.tile(0)
@@ -115,7 +124,7 @@ def unary(given: Operands) -> Tile:
     return replace(tile, item=item, kind=kind)
 
 
-def binary(given: Operands) -> Tile:
+def binary(given: Operands) -> TileValue:
     """Model the functions of two floats, such as `tl.fdiv`."""
     word, line = given.word, given.line
     tiles = given.tiles()
@@ -128,10 +137,10 @@ def binary(given: Operands) -> Tile:
         settled(tile.kind, term)
         for term, tile in zip(_typed(items, tiles, kind, line), tiles, strict=True)
     ]
-    return Tile(axes, in_kind(applied(BINARY[word], operands), kind, word, line), kind)
+    return TileValue(axes, in_kind(applied(BINARY[word], operands), kind, word, line), kind)
 
 
-def typed(term: Term, tile: Tile, kind: str) -> Term:
+def typed(term: Term, tile: TileValue, kind: str) -> Term:
     """Bring a value to the type in which it meets other values."""
     if tile.kind == kind:
         return term
@@ -140,7 +149,9 @@ def typed(term: Term, tile: Tile, kind: str) -> Term:
     return brought(term, tile.kind, kind)
 
 
-def _typed(items: Sequence[Item], tiles: Sequence[Tile], kind: str, line: int) -> Iterator[Term]:
+def _typed(
+    items: Sequence[Item], tiles: Sequence[TileValue], kind: str, line: int
+) -> Iterator[Term]:
     """Yield values in the type in which they meet."""
     for item, tile in zip(items, tiles, strict=True):
         yield typed(as_term(item, line), tile, kind)
@@ -154,7 +165,7 @@ def _extreme(word: str, node: ast.Call, nans: Value | None) -> str:
 
 
 def _is_end(item: Item, kind: str) -> bool:
-    """Whether a value is the least or largest number of a type.
+    """Return whether a value is the least or largest number of a type.
 
     A `where` with such a number does not choose between indices.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dtpoly.verify.algebra.values import MOST_LANES
+from dtpoly.verify.algebra.kernel_values import MOST_LANES
 from dtpoly.verify.algebra.whole import Atom, Either, Extreme, Whole
 
 POWERS = ("next_power_of_2(", "lanes(")  # the names of numbers that are powers of two begin so
@@ -21,7 +21,7 @@ def doubt_of(extent: Whole) -> str:
 
 
 def _is_power(of: Whole) -> bool:
-    """Whether a number is a product of powers of two."""
+    """Return whether a number is a product of powers of two."""
     match of.terms:
         case ((monomial, times),):
             return times > 0 and times & (times - 1) == 0 and all(map(_is_power_too, monomial))

@@ -6,8 +6,8 @@ in all of them.
 
 from __future__ import annotations
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.values import Tile, Unread, Value
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import TileValue, Unread, Value
 
 # Functions that are also methods of tensors, but Triton's interpreter cannot call these methods
 # before 3.9.
@@ -38,6 +38,10 @@ def check(value: Value, word: str, line: int) -> None:
         raise Unread(line, f"{what}: write tl.{word}(...)")
     if word not in METHODS:
         raise Unread(line, f"'.{word}', which tensors have not")
-    if isinstance(value, Tile) and not value.axes and (value.is_counter or value.kind in PYTHONS):
+    if (
+        isinstance(value, TileValue)
+        and not value.axes
+        and (value.is_counter or value.kind in PYTHONS)
+    ):
         what = f"'.{word}' of what may be a number of Python's, which has no such method"
         raise Unread(line, f"{what}: write tl.{'cast' if word == 'to' else word}(...)")

@@ -11,11 +11,11 @@ import ast
 from collections.abc import Mapping
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.values import Group, Tile, Type, Unread, Value
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, TypeValue, Unread, Value
 from dtpoly.verify.algebra.whole import Whole
-from dtpoly.verify.triton.axes import axis_of
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.product_axes import axis_of
 from dtpoly.verify.triton.reader import Reader
 
 Axes = tuple[str | None, ...]
@@ -33,32 +33,32 @@ class Operands:
 
     @property
     def state(self) -> KernelState:
-        """The state of the kernel's run."""
+        """Return the state of the kernel's run."""
         return self.read.state
 
     @property
     def line(self) -> int:
-        """The line of the call."""
+        """Return the line of the call."""
         return self.node.lineno
 
     @property
     def text(self) -> str:
-        """The call as it is written, between quotes."""
+        """Return the call as it is written, between quotes."""
         return f"'{ast.unparse(self.node)}'"
 
     def refused(self, why: str = "") -> Unread:
         """Return the error for this call, which shows its text."""
         return Unread(self.line, f"{self.text}{why}")
 
-    def tile(self, at: int, *, stays: bool = False) -> Tile:
+    def tile(self, at: int, *, stays: bool = False) -> TileValue:
         """Read an argument that must be a tile; `stays` if only its shape is changed."""
         return self.read.tile(self.args[at], stays=stays)
 
-    def tiles(self) -> list[Tile]:
+    def tiles(self) -> list[TileValue]:
         """Read all arguments by place as tiles."""
         return [self.read.tile(one) for one in self.args]
 
-    def tile_of(self, name: str) -> Tile | None:
+    def tile_of(self, name: str) -> TileValue | None:
         """Read an argument that has a name as a tile; None if it is not given."""
         return self.read.tile(self.by_name[name]) if name in self.by_name else None
 
@@ -77,17 +77,17 @@ class Operands:
     def type_in(self, node: ast.expr) -> str:
         """Read an expression that must be a type."""
         kind = self.read.value(node)
-        if not isinstance(kind, Type):
+        if not isinstance(kind, TypeValue):
             raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a type")
         return kind.name
 
     def axes_of(self, shape: Value) -> Axes:
         """Make the axes of a shape, which must be constants of the kernel."""
-        parts = shape.parts if isinstance(shape, Group) else (shape,)
+        parts = shape.parts if isinstance(shape, TupleValue) else (shape,)
         axes: list[str | None] = []
         for part in parts:
-            is_size = isinstance(part, Tile) and part.kind == kinds.WEAK and not part.axes
-            if not isinstance(part, Tile) or not isinstance(part.item, Whole) or not is_size:
+            is_size = isinstance(part, TileValue) and part.kind == kinds.WEAK and not part.axes
+            if not isinstance(part, TileValue) or not isinstance(part.item, Whole) or not is_size:
                 raise Unread(self.line, f"a shape in '{ast.unparse(self.node)}'")
             axes.append(axis_of(self.state, part.item))
         return tuple(axes)

@@ -10,11 +10,11 @@ right if neither kernel touches what the other one stores, which `check_apart` l
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.triton.access import Ran
 from dtpoly.verify.triton.unit.unit import Unit
 
@@ -23,7 +23,7 @@ COUNTED = ast.dump(ast.parse(PROGRAM, mode="eval").body)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PairedKernel:
     """One of the two kernels, and which parameter of the caller each of its parameters is given."""
 
     definition: ast.FunctionDef
@@ -31,14 +31,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class KernelPair:
     """Both kernels, and the parameter that says how many programs run the first one."""
 
     before: str
-    parts: tuple[Part, Part]
+    parts: tuple[PairedKernel, PairedKernel]
 
 
-def pair_of(file: Unit, definition: ast.FunctionDef) -> Pair | None:
+def pair_of(file: Unit, definition: ast.FunctionDef) -> KernelPair | None:
     """Return the two kernels that a kernel calls; None for a kernel that does something itself."""
     match definition.body:
         case [
@@ -55,10 +55,10 @@ def pair_of(file: Unit, definition: ast.FunctionDef) -> Pair | None:
         raise Unread(second.lineno, f"programs that do not count from '{before}'")
     if _passed_on(one, before):
         raise Unread(first.lineno, f"programs that count from '{before}'")
-    return Pair(before, (one, other))
+    return KernelPair(before, (one, other))
 
 
-def _part(file: Unit, definition: ast.FunctionDef, call: ast.Call) -> Part:
+def _part(file: Unit, definition: ast.FunctionDef, call: ast.Call) -> PairedKernel:
     """Read one of the two calls: it passes parameters of the calling kernel unchanged, in order."""
     called = file.jitted.get(call.func.id) if isinstance(call.func, ast.Name) else None
     if called is None or called is definition or call.keywords:
@@ -71,7 +71,7 @@ def _part(file: Unit, definition: ast.FunctionDef, call: ast.Call) -> Part:
     for word, one in zip(words, theirs, strict=True):
         if _annotation(mine[word]) != _annotation(one):
             raise Unread(call.lineno, f"'{word}', which is not what '{one.arg}' is")
-    return Part(called, dict(zip((one.arg for one in theirs), words, strict=True)))
+    return PairedKernel(called, dict(zip((one.arg for one in theirs), words, strict=True)))
 
 
 def _annotation_of(definition: ast.FunctionDef, word: str) -> str:
@@ -82,18 +82,24 @@ def _annotation(one: ast.arg) -> str:
     return "" if one.annotation is None else ast.unparse(one.annotation)
 
 
-def _passed_on(part: Part, word: str) -> list[str]:
+def _passed_on(part: PairedKernel, word: str) -> list[str]:
     """Return the parameters of a part that are given the caller's parameter `word`."""
     return [one for one, given in part.given.items() if given == word]
 
 
-def check_apart(runs: Sequence[Ran]) -> None:
-    """Refuse two kernels of one launch if one touches what the other stores. Raises Unread."""
+def check_apart(runs: Sequence[Ran], into: Mapping[str, str]) -> None:
+    """Refuse two kernels of one launch if one touches what the other stores. Raises Unread.
+
+    A result in place and its input, which `into` has for it, are one memory.
+    """
     for one, other in pairwise(runs):
         if not other.launch.before:
             continue
-        stored = [{a.tensor for a in ran.accesses if a.kind != "load"} for ran in (one, other)]
-        touched = [{a.tensor for a in ran.accesses} for ran in (one, other)]
+        stored = [
+            {into.get(a.tensor, a.tensor) for a in ran.accesses if a.kind != "load"}
+            for ran in (one, other)
+        ]
+        touched = [{into.get(a.tensor, a.tensor) for a in ran.accesses} for ran in (one, other)]
         both = sorted((stored[0] & touched[1]) | (stored[1] & touched[0]))
         if both:
             what = f"'{both[0]}', which one kernel of a launch stores and the other one touches"

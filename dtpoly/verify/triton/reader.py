@@ -10,15 +10,15 @@ import ast
 from collections.abc import Callable, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Tile, Unread, Value, is_truth
+from dtpoly.verify.algebra.kernel_values import TileValue, Unread, Value, is_truth
 from dtpoly.verify.algebra.whole import Truth, Whole, compare, number
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.operators import exact, restored
+from dtpoly.verify.triton.python_operators import exact, restored
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reads a kernel: it knows the state of the run, and how parts of the text are read."""
+    """A reader of a kernel: the state of the run, and how parts of the text are read."""
 
     state: KernelState
     evaluate: Callable[[Reader, ast.expr], Value]
@@ -42,13 +42,13 @@ class Reader:
         """Return the value of an expression."""
         return self.evaluate(self, node)
 
-    def tile(self, node: ast.expr, *, stays: bool = False) -> Tile:
+    def tile(self, node: ast.expr, *, stays: bool = False) -> TileValue:
         """Return the value of an expression that must be a tile of numbers.
 
         `stays` says that only its shape is changed, not its values.
         """
         value = self.value(node)
-        if not isinstance(value, Tile):
+        if not isinstance(value, TileValue):
             raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a number")
         if not stays:
             self.state.leaves(value, node.lineno)
@@ -57,8 +57,8 @@ class Reader:
     def whole(self, node: ast.expr) -> Whole:
         """Return the value of an expression that must be one whole number."""
         value = self.value(node)
-        value = restored(value) if isinstance(value, Tile) else value
-        if isinstance(value, Tile) and isinstance(value.item, Whole) and not value.axes:
+        value = restored(value) if isinstance(value, TileValue) else value
+        if isinstance(value, TileValue) and isinstance(value.item, Whole) and not value.axes:
             exact(self.state, value, node.lineno)
             self.state.leaves(value, node.lineno)
             return value.item
@@ -72,7 +72,7 @@ class Reader:
 
 def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:
     """Return a value as a condition. Raises Unread if it is none."""
-    if isinstance(value, Tile) and not value.axes:
+    if isinstance(value, TileValue) and not value.axes:
         item = value.item
         if isinstance(item, Whole):
             exact(state, value, node.lineno)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.alone import picked
+from dtpoly.verify.algebra.kernel_values import (
+    FileFunction,
+    TileValue,
+    TupleValue,
+    Unread,
+    Value,
+    as_term,
+    lanes_of,
+)
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.residues import RING, settled
 from dtpoly.verify.algebra.terms import (
     EXTREMES,
-    Apply,
+    AppliedOperation,
     Literal,
     Pair,
     PlaceOf,
@@ -18,27 +28,18 @@ from dtpoly.verify.algebra.terms import (
     pair,
     put,
 )
-from dtpoly.verify.algebra.values import (
-    Function,
-    Group,
-    Tile,
-    Unread,
-    Value,
-    as_term,
-    lanes_of,
-)
 from dtpoly.verify.algebra.whole import both, name, number, within
 from dtpoly.verify.triton import known
-from dtpoly.verify.triton.compiled import note_reduced
-from dtpoly.verify.triton.functions import called, of_kind
+from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.compiler_doubts import note_reduced
+from dtpoly.verify.triton.function_calls import called, of_kind
 from dtpoly.verify.triton.helpers import MEANINGS
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.lane_operations import losing_nan
 from dtpoly.verify.triton.operands import Operands
-from dtpoly.verify.triton.operators import in_kind, in_type, not_in_eight
+from dtpoly.verify.triton.python_operators import in_kind, in_type, not_in_eight
 from dtpoly.verify.triton.reader import Reader
-from dtpoly.verify.triton.tiles import aligned
-from dtpoly.verify.triton.typed import meaning, of_tile
+from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 # What terms call the reductions of Triton.
 REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
@@ -46,7 +47,7 @@ REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
 STEPS = ("add", "mul")
 
 
-def along_axis(given: Operands) -> Tile:
+def along_axis(given: Operands) -> TileValue:
     """Model `tl.sum`, `tl.max` and `tl.min`."""
     word, line = given.word, given.line
     if "axis" not in given.by_name:
@@ -64,12 +65,14 @@ def by_function(given: Operands) -> Value:
     """Model `tl.reduce` by a function of the file."""
     function = given.value(2)
     axis = given.whole(1).constant
-    if not isinstance(function, Function):
+    if not isinstance(function, FileFunction):
         raise given.refused()
     return reduced_by(given.read, given.value(0), axis, function.name, given.line)
 
 
-def reduced(state: KernelState, tile: Tile, axis: int | None, operation: str, line: int) -> Tile:
+def reduced(
+    state: KernelState, tile: TileValue, axis: int | None, operation: str, line: int
+) -> TileValue:
     """Reduce a tile along an axis: all lanes are put together by an operation."""
     if axis is None or not -len(tile.axes) <= axis < len(tile.axes):
         raise Unread(line, "a reduction of an axis that is not there")
@@ -83,14 +86,15 @@ def reduced(state: KernelState, tile: Tile, axis: int | None, operation: str, li
     if operation in STEPS and kinds.is_narrow(kind) and not kinds.is_whole(kind):
         operation = f"{operation} in {kind}"
     if lane is None:
-        return Tile(tuple(rest), term, kind)
+        return TileValue(tuple(rest), term, kind)
     bound = {one: state.run.fresh("lane") for one in lanes_of((lane,))}
     ranges = (within(number(0), name(new), state.extents[one]) for one, new in bound.items())
     moved = put(state.run, term, {one: name(new) for one, new in bound.items()})
     total = Total(operation, tuple(bound.values()), both(*ranges), moved)
     if kinds.is_float(kind):
         note_reduced(state, operation.partition(" in ")[0], term, bound.values())
-    return Tile(tuple(rest), in_kind(total, kind, operation, line), kind)
+    found = picked(state.run, total) or total
+    return TileValue(tuple(rest), in_kind(found, kind, operation, line), kind)
 
 
 def reduced_by(read: Reader, operand: Value, axis: int | None, function: str, line: int) -> Value:
@@ -100,38 +104,54 @@ def reduced_by(read: Reader, operand: Value, axis: int | None, function: str, li
     operation. A pair of values and places is reduced by a function that is known by its text.
     """
     state = read.state
-    if isinstance(operand, Group):
+    if isinstance(operand, TupleValue):
         for part in operand.parts:
             state.leaves(part, line)
         meaning_of = known.meaning(state.file, function)
         if meaning_of is not None:
             state.run.assume(Lemma.KNOWN, function, *MEANINGS[function])
         match operand.parts:
-            case (Tile() as first, Tile() as second) if meaning_of in EXTREMES:
+            case (TileValue() as first, TileValue() as second) if meaning_of in EXTREMES:
                 not_in_eight(first.kind, line)
                 axes, (a, b) = aligned(state, (first, second), line)
                 values = (
                     settled(tile.kind, as_term(item, line))
                     for item, tile in ((a, first), (b, second))
                 )
-                both = Tile(axes, pair(*values))
+                both = TileValue(axes, pair(*values))
                 result = reduced(state, both, axis, of_kind(str(meaning_of), first.kind), line)
                 term = as_term(result.item, line)
-                value = Tile(result.axes, ValueOf(term), first.kind)
-                return Group((value, Tile(result.axes, PlaceOf(term), second.kind)))
+                value = TileValue(result.axes, ValueOf(term), first.kind)
+                return TupleValue((value, TileValue(result.axes, PlaceOf(term), second.kind)))
             case _:
                 raise Unread(line, f"a reduction by '{function}'")
-    if not isinstance(operand, Tile):
+    if not isinstance(operand, TileValue):
         raise Unread(line, "a reduction of what is not a tile")
     state.leaves(operand, line)
+    operation = operation_of(read, function, operand.kind, line)
+    if operation is None:
+        raise Unread(line, f"a reduction by '{function}'")
+    return reduced(state, operand, axis, operation, line)
+
+
+def operation_of(read: Reader, function: str, kind: str, line: int) -> str | None:
+    """Find the operation by which a function of the file puts two values of a type together.
+
+    The function is evaluated on two probes. The result is None if it does something else.
+    """
     left, right = Literal("left"), Literal("right")
-    probes: list[Value] = [Tile((), left, operand.kind), Tile((), right, operand.kind)]
+    probes: list[Value] = [TileValue((), left, kind), TileValue((), right, kind)]
     match called(read, function, probes, line):
-        case Tile(item=Apply(operation=operation, operands=operands)) if operands == (left, right):
-            return reduced(state, operand, axis, operation, line)
-        case Tile(
-            item=Apply(operands=(Apply(operation=operation, operands=operands),), operation=outer)
-        ) if operands == (left, right) and outer == f"round {operand.kind}":
-            return reduced(state, operand, axis, operation, line)
+        case TileValue(item=AppliedOperation(operation=operation, operands=operands)) if (
+            operands == (left, right)
+        ):
+            return operation
+        case TileValue(
+            item=AppliedOperation(
+                operands=(AppliedOperation(operation=operation, operands=operands),),
+                operation=outer,
+            )
+        ) if operands == (left, right) and outer == f"round {kind}":
+            return operation
         case _:
-            raise Unread(line, f"a reduction by '{function}'")
+            return None

@@ -11,16 +11,18 @@ from dataclasses import replace
 from itertools import groupby
 from math import prod
 
-from dtpoly.verify.algebra.values import Tile, Unread, lanes_of, put_item
+from dtpoly.verify.algebra.kernel_values import TileValue, Unread, lanes_of, put_item
 from dtpoly.verify.algebra.whole import Whole, name, number
-from dtpoly.verify.triton.axes import Extents, LaidOutAnewError, extents_of, merged
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.product_axes import Extents, LaidOutAnewError, extents_of, merged
 
 Axes = Sequence[str | None]
 Sized = list[tuple[str, int]]
 
 
-def reshaped(state: KernelState, tile: Tile, axes: tuple[str | None, ...], line: int) -> Tile:
+def reshaped(
+    state: KernelState, tile: TileValue, axes: tuple[str | None, ...], line: int
+) -> TileValue:
     """Model `tl.reshape`: the lanes stay in their order, with the last axis fastest, on new axes.
 
     If the extents are constants, neighbouring axes are taken together: the place of a lane among
@@ -43,7 +45,7 @@ def reshaped(state: KernelState, tile: Tile, axes: tuple[str | None, ...], line:
     return replace(tile, axes=axes, item=put_item(state.run, tile.item, put))
 
 
-def halves(state: KernelState, tile: Tile, line: int) -> tuple[Tile, Tile]:
+def halves(state: KernelState, tile: TileValue, line: int) -> tuple[TileValue, TileValue]:
     """Model `tl.split`: return what stands at each of the two lanes of the last axis.
 
     The results are tiles without that axis.

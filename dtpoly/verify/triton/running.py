@@ -11,22 +11,22 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from dtpoly.verify.algebra import kinds
-from dtpoly.verify.algebra.building import literal
-from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.values import (
-    Descriptor,
-    Group,
-    Nothing,
-    Pointer,
-    Text,
-    Tile,
-    Type,
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import (
+    DescriptorValue,
+    NoneValue,
+    PointerValue,
+    TextValue,
+    TileValue,
+    TupleValue,
+    TypeValue,
     Unread,
     Value,
     is_truth,
     scalar,
 )
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.term_building import literal
 from dtpoly.verify.algebra.whole import (
     FALSE,
     TRUE,
@@ -36,31 +36,36 @@ from dtpoly.verify.algebra.whole import (
     negation,
     number,
 )
-from dtpoly.verify.triton import calls, descriptors, loops, persistent, shifts, wrapping
-from dtpoly.verify.triton.access import Array, Launch, Ran
-from dtpoly.verify.triton.axes import LaidOutAnewError
+from dtpoly.verify.triton import calls, shifts
+from dtpoly.verify.triton import descriptor_access as descriptors
+from dtpoly.verify.triton import loop_runs as loops
+from dtpoly.verify.triton import shared_iterations as persistent
+from dtpoly.verify.triton import wrapped_lanes as wrapping
+from dtpoly.verify.triton.access import KernelLaunch, KernelTensor, Ran
+from dtpoly.verify.triton.branch_frames import after_updates
+from dtpoly.verify.triton.broadcast_tiles import subscripted
 from dtpoly.verify.triton.carrying import merged
 from dtpoly.verify.triton.comparisons import compared
-from dtpoly.verify.triton.compiled import check_named, check_sides
+from dtpoly.verify.triton.compiler_doubts import check_named, check_sides
 from dtpoly.verify.triton.digits import Digits, split
-from dtpoly.verify.triton.early import after_waiting
+from dtpoly.verify.triton.early_launches import after_waiting
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.operators import (
-    both_or_either,
-    operated,
-    signed,
-)
 from dtpoly.verify.triton.pairs import COUNTED
+from dtpoly.verify.triton.product_axes import LaidOutAnewError
+from dtpoly.verify.triton.python_operators import both_or_either, operated, signed
 from dtpoly.verify.triton.reader import Reader, condition
 from dtpoly.verify.triton.specialized import after_making
-from dtpoly.verify.triton.tiles import subscripted
-from dtpoly.verify.triton.typed import kept
+from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.triton.unit.unit import Unit
 
 
 def run_kernel(
-    run: ProofRun, file: Unit, arrays: Mapping[str, Array], launch: Launch, facts: Truth
+    run: ProofRun,
+    file: Unit,
+    arrays: Mapping[str, KernelTensor],
+    launch: KernelLaunch,
+    facts: Truth,
 ) -> Ran:
     """Return what one launch does.
 
@@ -77,10 +82,10 @@ def run_kernel(
     raise first
 
 
-def _ways_to_take_apart(launch: Launch) -> Iterator[tuple[Launch, bool]]:
+def _ways_to_take_apart(launch: KernelLaunch) -> Iterator[tuple[KernelLaunch, bool]]:
     """Yield the ways to read the grid of a launch, each with whether groups are tried first.
 
-    They are the launch as it is; its grid in smaller factors; and that with groups tried first.
+    They are the launch as it is; its grid in smaller factors; and both with groups tried first.
     """
     grid = tuple(
         tuple(part for one in axis for part in split(one, launch.factors)) for axis in launch.grid
@@ -90,18 +95,19 @@ def _ways_to_take_apart(launch: Launch) -> Iterator[tuple[Launch, bool]]:
         # An extent may be a product with a constant, as if the grid had twice as many blocks: then
         # it is split into its factors.
         yield replace(launch, grid=grid), False
-    numbers = [one.constant for axis in (*grid, launch.turns or ()) for one in axis]
-    if any(numbers) and len(numbers) > 1:
-        # The divisor of a program id may be the size of a group of blocks and, by chance, also the
-        # number of blocks of another label.
-        yield replace(launch, grid=grid), True
+    for tried in dict.fromkeys((grid, launch.grid)):
+        numbers = [one.constant for axis in (*tried, launch.turns or ()) for one in axis]
+        if any(numbers) and len(numbers) > 1:
+            # The divisor of a program id may be the size of a group of blocks and, by chance, also
+            # the number of blocks of another label.
+            yield replace(launch, grid=tried), True
 
 
 def _run_laid_out(
     run: ProofRun,
     file: Unit,
-    arrays: Mapping[str, Array],
-    launch: Launch,
+    arrays: Mapping[str, KernelTensor],
+    launch: KernelLaunch,
     facts: Truth,
     is_group_first: bool,
 ) -> Ran:
@@ -148,6 +154,8 @@ def _ran(read: Reader) -> Ran:
         ),
         shifts=dict(state.shifts),
         doubts=tuple(state.doubts),
+        described=frozenset(state.described),
+        mentioned=frozenset(one.id for one in ast.walk(definition) if isinstance(one, ast.Name)),
     )
 
 
@@ -165,9 +173,13 @@ def _execute(read: Reader, node: ast.stmt) -> None:
         case ast.Expr(value=value):
             read.value(value)
         case ast.If(test=test, body=body, orelse=orelse):
+            state.names = after_updates(state, state.begun, state.names)
             _branch(read, test, body, orelse)
+            state.begun.append(dict(state.names))
         case ast.For(target=ast.Name(id=counter), orelse=[]):
+            state.names = after_updates(state, state.begun, state.names)
             loops.run(read, counter, node)
+            state.begun.append(dict(state.names))
         case _:
             raise Unread(node.lineno, f"a statement '{ast.unparse(node).splitlines()[0]}'")
 
@@ -178,7 +190,8 @@ def _assign(state: KernelState, target: ast.expr, value: Value) -> None:
         case ast.Name(id=one), _:
             check_named(target, value)
             state.names[one] = kept(value)
-        case ast.Tuple(elts=elements), Group(parts=parts) if len(elements) == len(parts):
+            state.begun[-1].setdefault(one, state.names[one])
+        case ast.Tuple(elts=elements), TupleValue(parts=parts) if len(elements) == len(parts):
             for element, part in zip(elements, parts, strict=True):
                 _assign(state, element, part)
         case _:
@@ -190,7 +203,7 @@ def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast
     state = read.state
     found = read.value(test)
     where = condition(state, found, test)
-    is_constant = isinstance(found, Tile) and found.kind == kinds.WEAK
+    is_constant = isinstance(found, TileValue) and found.kind == kinds.WEAK
     if is_constant and where in (TRUE, FALSE):
         read.block(body if where == TRUE else orelse)
         return
@@ -199,15 +212,25 @@ def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast
             state.doubt(test.lineno, DOUBT)
         return
     before, outside = dict(state.names), state.where
-    state.where = both(outside, where)
-    read.block(body)
-    after_yes, state.names = state.names, dict(before)
-    state.where = both(outside, negation(where))
-    read.block(orelse)
+    after_yes = _side(read, before, both(outside, where), body)
+    state.names = _side(read, before, both(outside, negation(where)), orelse)
     state.where = outside
     if not is_constant:
         check_sides(state, after_yes, state.names, test.lineno)
     state.names = merged(state, where, after_yes, state.names, test.lineno)
+
+
+def _side(
+    read: Reader, before: Mapping[str, Value], where: Truth, body: list[ast.stmt]
+) -> dict[str, Value]:
+    """Run a side of a branch, where its condition holds, and return what names hold after it."""
+    state = read.state
+    around = state.begun
+    state.where, state.names, state.begun = where, dict(before), [dict(before)]
+    read.block(body)
+    found = after_updates(state, state.begun, state.names)
+    state.begun = around
+    return found
 
 
 def _value(read: Reader, node: ast.expr) -> Value:
@@ -219,7 +242,7 @@ def _value(read: Reader, node: ast.expr) -> Value:
         case ast.Name(id=one):
             return state.look(one, node.lineno)
         case ast.Tuple(elts=elements) | ast.List(elts=elements):
-            return Group(tuple(read.value(element) for element in elements))
+            return TupleValue(tuple(read.value(element) for element in elements))
         case ast.BinOp(left=left, op=ast.Sub(), right=ast.Name(id=one)) if (
             one == state.launch.before and one not in state.names and ast.dump(left) == COUNTED
         ):
@@ -229,7 +252,7 @@ def _value(read: Reader, node: ast.expr) -> Value:
         case ast.UnaryOp(op=sign, operand=operand):
             return signed(state, sign, read.value(operand), node)
         case ast.Compare(left=left, ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]) if (
-            isinstance(found := read.value(left), Descriptor)
+            isinstance(found := read.value(left), DescriptorValue)
         ):
             return scalar(found.there)
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
@@ -242,23 +265,23 @@ def _value(read: Reader, node: ast.expr) -> Value:
         case ast.Subscript(value=value, slice=index):
             return subscripted(state, read.value(value), index, node)
         case ast.Attribute() if (dotted := ast.unparse(node)).startswith("tl."):
-            return Type(dotted)
+            return TypeValue(dotted)
         case ast.Attribute(value=ast.Attribute(value=value, attr="dtype"), attr="element_ty") if (
-            isinstance(read.tile(value).item, Pointer)
+            isinstance(read.tile(value).item, PointerValue)
         ):
-            return Type(read.tile(value).kind)
+            return TypeValue(read.tile(value).kind)
         case ast.Attribute(value=value, attr="dtype"):
             of = read.tile(value)
-            if isinstance(of.item, Pointer):
+            if isinstance(of.item, PointerValue):
                 raise Unread(node.lineno, "the type of an address: write '.dtype.element_ty'")
-            return Type(of.kind)
+            return TypeValue(of.kind)
         case ast.Call():
             return calls.call(read, node)
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
 
-def _one_truth(read: Reader, node: ast.expr) -> Tile:
+def _one_truth(read: Reader, node: ast.expr) -> TileValue:
     """Return a side of `and` or `or`, which must be one truth.
 
     For other operands Python returns one of the sides as it is, which is not read.
@@ -279,8 +302,8 @@ def _constant(value: object, node: ast.expr) -> Value:
         case float():
             return scalar(literal(value))
         case str():
-            return Text(value)
+            return TextValue(value)
         case None:
-            return Nothing()
+            return NoneValue()
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")

@@ -1,6 +1,6 @@
 """Read the `# verify:` and `# assume:` lines of a hand-written file.
 
-Such a file has no wrappers. A `# verify:` line says how a kernel is launched, and an `# assume:`
+Such a file has no plans. A `# verify:` line says how a kernel is launched, and an `# assume:`
 line says what callers promise.
 """
 
@@ -12,7 +12,7 @@ import re
 import tokenize
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 
 LINE = re.compile(r"#\s*(verify|assume)\s*:(.*)")
 FORM = (
@@ -23,7 +23,7 @@ FORM = (
 
 @dataclass(frozen=True)
 class Said:
-    """One of these lines: a launch, or a promise of the callers."""
+    """A line for the verifier: `# verify:` is a launch, and `# assume:` a promise of callers."""
 
     word: str
     what: ast.expr
@@ -32,12 +32,12 @@ class Said:
 
 
 def is_by_hand(text: str) -> bool:
-    """Whether a file says itself how its kernels are launched, so that it has no wrappers."""
+    """Return whether a file says itself how its kernels are launched, so that it has no plans."""
     return any(LINE.fullmatch(line.strip()) is not None for line in text.splitlines())
 
 
 def said_in(text: str) -> tuple[Said, ...]:
-    """Return all such lines, in order; a line with an open bracket goes on in the comment below."""
+    """Return all these lines in order; a line with an open bracket goes on in the comment below."""
     if LINE.search(text) is None:
         return ()
     try:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from dtpoly.verify.algebra.kernel_values import TileValue, Unread, Value, scalar
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.terms import Case, names
-from dtpoly.verify.algebra.values import Tile, Unread, Value, scalar
 from dtpoly.verify.algebra.whole import Whole, name, names_of, number, within
-from dtpoly.verify.triton.access import Access, Array, Divided, Shift
+from dtpoly.verify.triton.access import Dividend, KernelAccess, KernelTensor, Shift
 from dtpoly.verify.triton.kernel_state import KernelState
 
 MARK = "shifted"
@@ -31,9 +31,9 @@ def called(state: KernelState, meaning: str, values: list[Value], line: int) -> 
     """Return what a call of `dt_shift` or `dt_line` gives."""
     match values:
         case [
-            Tile(axes=(), item=Whole() as first, kind=kind),
-            Tile(axes=(), item=Whole() as stride),
-            Tile(axes=(), item=Whole() as unit),
+            TileValue(axes=(), item=Whole() as first, kind=kind),
+            TileValue(axes=(), item=Whole() as stride),
+            TileValue(axes=(), item=Whole() as unit),
         ]:
             shift = name(_named(state, first, stride, unit, line))
             return scalar(shift if meaning == "shift" else first - shift, kind)
@@ -62,7 +62,7 @@ def _named(state: KernelState, first: Whole, stride: Whole, unit: Whole, line: i
         for atom in monomial:
             if not (isinstance(atom, str) and ".stride(" in atom):
                 factor = Whole((((atom,), 1),))
-                state.divided.append(Divided(factor, None, state.here(), line))
+                state.divided.append(Dividend(factor, None, state.here(), line))
     one = state.run.fresh(MARK)
     state.shifts[one] = shift
     state.ranges[one] = within(number(0), name(one), number(by))
@@ -70,7 +70,7 @@ def _named(state: KernelState, first: Whole, stride: Whole, unit: Whole, line: i
     return one
 
 
-def along_strides(shifts: Mapping[str, Shift], array: Array, offset: Whole) -> Whole:
+def along_strides(shifts: Mapping[str, Shift], array: KernelTensor, offset: Whole) -> Whole:
     """Return the offset with `shift * stride` in place of `shift`.
 
     Both are the same number, because the shift is 0 or the stride is 1.
@@ -117,7 +117,7 @@ def check(state: KernelState) -> None:
                 raise Unread(line, f"'{tensor}' does not tell whose shifted lanes stored it")
 
 
-def _is_told(program: str, accesses: Iterable[Access]) -> bool:
+def _is_told(program: str, accesses: Iterable[KernelAccess]) -> bool:
     """True if some axis is indexed by the coordinate of the program alone."""
     axes = zip(*(access.indices for access in accesses), strict=True)
     return any(all(index.plain == program for index in axis) for axis in axes)

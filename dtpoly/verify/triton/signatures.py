@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """What an argument must be as it is written: what that is called, and whether it is one."""
+class WrittenForm:
+    """The form that an argument must have in the text: its name in messages, and a test of it."""
 
     name: str
     is_it: Callable[[ast.expr], bool]
@@ -24,7 +24,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How a call of an operation may be written. A call with another option is not understood."""
+    """The ways to write a call of an operation. A call with another option is not understood."""
 
     # The arguments that are given by place, where they may be given by name instead.
     placed: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Signature:
     # of these words as written, since nothing else looks at it.
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     # What each argument after the first must be as written; None if it may be anything.
-    written: Written | None = None
+    written: WrittenForm | None = None
 
     def by_name(self, args: list[ast.expr], named: Mapping[str, ast.expr]) -> dict[str, ast.expr]:
         """Return the arguments by their names, whether they are given by place or by name."""
@@ -91,5 +91,5 @@ def _is_one_of(node: ast.expr, words: tuple[str, ...]) -> bool:
     return isinstance(node, ast.Constant) and node.value in words
 
 
-TEXT = Written("text", _is_text)
-NUMBER = Written("number", _is_number)
+TEXT = WrittenForm("text", _is_text)
+NUMBER = WrittenForm("number", _is_number)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 
+from dtpoly.verify.algebra.kernel_values import DescriptorValue, Unread, Value
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.values import Descriptor, Unread, Value
 from dtpoly.verify.algebra.whole import Whole, both, compare, number
-from dtpoly.verify.triton import descriptors
+from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.unit.unit import Unit
@@ -21,7 +21,7 @@ SPECIALIZED = "specialized"
 
 
 def is_told(file: Unit, definition: ast.FunctionDef) -> bool:
-    """Whether a kernel's launches say whether they are specialized: in a plan, or by a function."""
+    """Return whether a plan or a function tells a kernel whether its launch is specialized."""
     is_said = bool(file.plans) or "dt_specialized" in file.plain
     return is_said and SPECIALIZED in {one.arg for one in definition.args.args}
 
@@ -33,7 +33,7 @@ def besides_making(file: Unit, definition: ast.FunctionDef) -> list[ast.stmt]:
 
 
 def is_making(statement: ast.stmt) -> bool:
-    """Whether a statement makes the descriptors of a specialized launch."""
+    """Return whether a statement makes the descriptors of a specialized launch."""
     match statement:
         case ast.If(test=ast.Name(id=one), orelse=[]):
             return one == SPECIALIZED
@@ -49,7 +49,7 @@ def after_making(read: Reader, body: list[ast.stmt]) -> list[ast.stmt]:
         raise Unread(first.lineno, "a kernel that makes no descriptors where it should first")
     made = {_checked(read, statement) for statement in first.body}
     for one, value in state.names.items():  # it is passed none of them then
-        if isinstance(value, Descriptor) and one not in made:
+        if isinstance(value, DescriptorValue) and one not in made:
             raise Unread(first.lineno, f"'{one}' is not made where all descriptors should be")
     return rest
 
@@ -63,7 +63,7 @@ def _checked(read: Reader, statement: ast.stmt) -> str:
         ) if ast.unparse(func) == "tl.make_tensor_descriptor":
             old, outside = state.names.get(one), state.where
             # A specialized launch happens only if the launch has this descriptor.
-            state.where = both(outside, old.there) if isinstance(old, Descriptor) else outside
+            state.where = both(outside, old.there) if isinstance(old, DescriptorValue) else outside
             new = descriptors.made(read, args, {}, made)
             state.where = outside
         case _:
@@ -73,9 +73,9 @@ def _checked(read: Reader, statement: ast.stmt) -> str:
     return one
 
 
-def _is_same(state: KernelState, old: Value | None, new: Descriptor) -> bool:
-    """Whether two descriptors are the same; the last stride is 1 in each, under any name."""
-    if not isinstance(old, Descriptor) or (old.pointer, old.block) != (new.pointer, new.block):
+def _is_same(state: KernelState, old: Value | None, new: DescriptorValue) -> bool:
+    """Return whether two descriptors are the same; the last stride is 1 in each, under any name."""
+    if not isinstance(old, DescriptorValue) or (old.pointer, old.block) != (new.pointer, new.block):
         return False
     mine, others = ((*one.shape, *one.strides[:-1]) for one in (old, new))
     pairs = zip(mine, others, strict=True)
@@ -83,7 +83,7 @@ def _is_same(state: KernelState, old: Value | None, new: Descriptor) -> bool:
 
 
 def _is_equal(state: KernelState, one: Whole, other: Whole) -> bool:
-    """Whether two numbers are the same in every call."""
+    """Return whether two numbers are the same in every call."""
     if one == other:
         return True
     same = compare("==", one, other)

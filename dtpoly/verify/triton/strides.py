@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
-from dtpoly.verify.algebra.values import Unread
 from dtpoly.verify.algebra.whole import Whole, linear_in, number
-from dtpoly.verify.triton.access import Array
+from dtpoly.verify.triton.access import KernelTensor
 
 
-def indices_of(run: ProofRun, array: Array, offset: Whole, line: int) -> tuple[Whole, ...]:
+def indices_of(run: ProofRun, array: KernelTensor, offset: Whole, line: int) -> tuple[Whole, ...]:
     """Return the index of each axis that an offset into a tensor means. Raises Unread."""
     apart = apart_from(array.strides, offset)
     if apart is None:
@@ -32,7 +32,7 @@ def indices_of(run: ProofRun, array: Array, offset: Whole, line: int) -> tuple[W
     return meant
 
 
-def _way_out(array: Array, factors: Sequence[Whole]) -> str:
+def _way_out(array: KernelTensor, factors: Sequence[Whole]) -> str:
     """Say what to do where lanes are added to an address as if the last stride were 1."""
     stride = array.strides[-1].plain if array.strides else None
     if not stride or factors[-1].terms:
@@ -82,7 +82,7 @@ def _divided(of: Whole, by: Whole) -> tuple[Whole, Whole]:
     return quotient, of - quotient * by
 
 
-def _borrowed(array: Array, indices: list[Whole]) -> tuple[Whole, ...]:
+def _borrowed(array: KernelTensor, indices: list[Whole]) -> tuple[Whole, ...]:
     """Correct the indices of a contiguous tensor: one below 0 borrows a line from the axis before.
 
     So `(rows - i) * columns - 1 - j` is the last column but j of the row before.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import full
-from dtpoly.verify.algebra.values import Group, Tile, scalar
+from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, scalar
 from dtpoly.verify.algebra.whole import Whole, name, number
-from dtpoly.verify.triton.access import Divided
+from dtpoly.verify.triton.access import Dividend
 from dtpoly.verify.triton.digits import programs_of
 from dtpoly.verify.triton.operands import Operands
-from dtpoly.verify.triton.typed import meaning, of_tile
+from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 MOST = 2**31
 
 
-def program(given: Operands) -> Tile:
+def program(given: Operands) -> TileValue:
     """Model `tl.program_id` and `tl.num_programs`."""
     state = given.state
     axis = given.read.whole(given.by_name["axis"]).constant
@@ -33,7 +33,7 @@ def program(given: Operands) -> Tile:
     return scalar(state.digits.of(f"program_{axis}", extents), "tl.int32")
 
 
-def arange(given: Operands) -> Tile:
+def arange(given: Operands) -> TileValue:
     """Model `tl.arange`: a lane for each number from the first to the one before the last."""
     state = given.state
     if any(given.tile(at).kind != kinds.WEAK for at in range(len(given.args))):
@@ -45,10 +45,10 @@ def arange(given: Operands) -> Tile:
     if count is not None and (count <= 0 or count & (count - 1)):
         raise given.refused(" of what is no power of two")
     lane = state.lane(high - low)
-    return Tile((lane,), (name(lane) if lane else number(0)) + low, "tl.int32")
+    return TileValue((lane,), (name(lane) if lane else number(0)) + low, "tl.int32")
 
 
-def cdiv(given: Operands) -> Tile:
+def cdiv(given: Operands) -> TileValue:
     """Model `tl.cdiv` by a constant."""
     state = given.state
     value, by = given.tile(0), given.whole(1).constant
@@ -58,18 +58,18 @@ def cdiv(given: Operands) -> Tile:
     state.computed(raised, value.kind, given.line)
     if value.is_cut:
         state.computed(raised, value.kind, given.line, is_cut=True)
-    state.divided.append(Divided(raised, by, state.here(), given.line))
+    state.divided.append(Dividend(raised, by, state.here(), given.line))
     return replace(value, item=raised.floor(by))
 
 
-def filled(given: Operands) -> Tile:
+def filled(given: Operands) -> TileValue:
     """Model `tl.full` and `tl.zeros`."""
     value = given.tile(1) if given.word == "full" else scalar(number(0))
     dtype = given.by_name.get("dtype")
     if dtype is None:
         raise given.refused(" without a type")
     sides = given.value(0)
-    if not isinstance(sides, Group):
+    if not isinstance(sides, TupleValue):
         raise given.refused(": a shape is written in brackets")
     shape = given.axes_of(sides)
     to = given.type_in(dtype)

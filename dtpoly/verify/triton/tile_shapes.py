@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from dtpoly.verify.algebra.values import Group, Tile, Unread
+from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, Unread
 from dtpoly.verify.algebra.whole import number
 from dtpoly.verify.triton import methods
-from dtpoly.verify.triton.axes import shape_of
+from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.product_axes import shape_of
 from dtpoly.verify.triton.reshaping import halves, reshaped
-from dtpoly.verify.triton.tiles import aligned
 
 
-def hinted(given: Operands) -> Tile:
+def hinted(given: Operands) -> TileValue:
     """Model `tl.multiple_of` and `tl.max_contiguous`, which only say something of a tile."""
     tile, hint = given.tile(0, stays=True), given.args[1]
     count = len(hint.elts) if isinstance(hint, ast.Tuple | ast.List) else 1
@@ -23,7 +23,7 @@ def hinted(given: Operands) -> Tile:
     return tile
 
 
-def expanded(given: Operands) -> Tile:
+def expanded(given: Operands) -> TileValue:
     """Model `tl.expand_dims`."""
     tile, at = given.tile(0, stays=True), given.whole(1).constant
     if at is None or not 0 <= at <= len(tile.axes):
@@ -31,7 +31,7 @@ def expanded(given: Operands) -> Tile:
     return replace(tile, axes=(*tile.axes[:at], None, *tile.axes[at:]))
 
 
-def permuted(given: Operands) -> Tile:
+def permuted(given: Operands) -> TileValue:
     """Model `tl.trans` and `tl.permute`: the axes in another order."""
     tile = given.tile(0, stays=True)
     order = [given.whole(at).constant for at in range(1, len(given.args))]
@@ -42,23 +42,23 @@ def permuted(given: Operands) -> Tile:
     return replace(tile, axes=tuple(tile.axes[one] for one in order if one is not None))
 
 
-def in_shape(given: Operands) -> Tile:
+def in_shape(given: Operands) -> TileValue:
     """Model `tl.reshape`."""
     shape = given.axes_of(given.value(1))
     return reshaped(given.state, given.tile(0, stays=True), shape, given.line)
 
 
-def split(given: Operands) -> Group:
+def split(given: Operands) -> TupleValue:
     """Model `tl.split`."""
-    return Group(halves(given.state, given.tile(0, stays=True), given.line))
+    return TupleValue(halves(given.state, given.tile(0, stays=True), given.line))
 
 
-def broadcast(given: Operands) -> Tile:
+def broadcast(given: Operands) -> TileValue:
     """Model `tl.broadcast_to`."""
     state = given.state
     tile = given.tile(0, stays=True)
     shape = given.axes_of(given.value(1))
-    result, (item, _) = aligned(state, (tile, Tile(shape, number(0))), given.line)
+    result, (item, _) = aligned(state, (tile, TileValue(shape, number(0))), given.line)
     is_new = shape_of(state, result) == shape_of(state, shape)
     if not is_new or len(tile.axes) not in (0, len(shape)) or tile.kind in methods.PYTHONS:
         raise given.refused()

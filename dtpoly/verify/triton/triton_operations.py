@@ -10,11 +10,12 @@ import ast
 from collections.abc import Callable, Mapping
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra import kinds
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import DescriptorValue, NoneValue, TileValue, Unread, Value
 from dtpoly.verify.algebra.regions import set_of
-from dtpoly.verify.algebra.values import Descriptor, Nothing, Tile, Unread, Value
 from dtpoly.verify.algebra.whole import TRUE, both, names_of, negation
-from dtpoly.verify.triton import accessing, descriptors, lane_operations, tile_making, tile_shapes
+from dtpoly.verify.triton import accessing, lane_operations, scanning, tile_making, tile_shapes
+from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.reader import Reader
@@ -46,37 +47,37 @@ def perform(read: Reader, word: str, args: list[ast.expr], node: ast.Call) -> Va
     return operation.rule(Operands(read, word, args, signature.by_name(args, named), node))
 
 
-def _loaded(given: Operands) -> Tile:
+def _loaded(given: Operands) -> TileValue:
     mask, other = given.tile_of("mask"), given.tile_of("other")
     if mask is None and other is not None:
         given.state.doubt(given.line, f"{given.text}: 'other' without 'mask'")
     return accessing.load(given.state, given.tile(0), mask, other, given.line)
 
 
-def _stored(given: Operands) -> Nothing:
+def _stored(given: Operands) -> NoneValue:
     mask, value = given.tile_of("mask"), given.tile(1)
     accessing.store(given.state, given.word, given.tile(0), value, mask, given.line)
-    return Nothing()
+    return NoneValue()
 
 
-def _described(given: Operands) -> Descriptor:
+def _described(given: Operands) -> DescriptorValue:
     named = {word: one for word, one in given.by_name.items() if word != DESCRIBED[0]}
     return descriptors.made(given.read, given.args, named, given.node)
 
 
-def _waited(given: Operands) -> Nothing:
+def _waited(given: Operands) -> NoneValue:
     accessing.barrier(given.state, given.line)
-    return Nothing()
+    return NoneValue()
 
 
-def _asserted(given: Operands) -> Nothing:
+def _asserted(given: Operands) -> NoneValue:
     claim = given.args[0]
     if given.read.truth(claim) != TRUE or given.tile(0).kind != kinds.WEAK:
         raise Unread(given.line, f"'{ast.unparse(claim)}' is not sure to be true")
-    return Nothing()
+    return NoneValue()
 
 
-def _assumed(given: Operands) -> Nothing:
+def _assumed(given: Operands) -> NoneValue:
     # Triton compiles only for calls for which this is true, so it must be true of all.
     state, claim = given.state, given.args[0]
     claimed = negation(given.read.truth(claim))
@@ -84,7 +85,7 @@ def _assumed(given: Operands) -> Nothing:
     ranges = ranged(state.digits.ranges, state.ranges, names_of(there))
     if not state.run.is_empty(set_of(both(there, ranges))):
         raise Unread(given.line, f"'{ast.unparse(claim)}' is not sure to be true")
-    return Nothing()
+    return NoneValue()
 
 
 EVICTION = ("", "evict_first", "evict_last")
@@ -138,6 +139,9 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         for word in ("sum", "max", "min")
     },
     "reduce": TritonOperation(of_count(3), by_function),
+    "associative_scan": TritonOperation(
+        Signature(options=("reverse",), counts=(3,)), scanning.scan
+    ),
     "dot": TritonOperation(MATRICES, dot, ("dot", "dot as", "dot onto")),
     "where": TritonOperation(of_count(3), lane_operations.where, ("where",)),
     **{

@@ -11,24 +11,24 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from dtpoly.verify.algebra.kernel_values import TileValue
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.values import Tile
 from dtpoly.verify.algebra.whole import Truth, Whole
 from dtpoly.verify.triton.kernel_state import KernelState
 
-# A launcher may pass this flag as it is, or as False. It decides that apart from other truths.
+# The runtime may pass this flag as it is, or as False. It decides that apart from other truths.
 FOURS = "fours"
 DOUBT = "it is not seen that what is rounded to multiples is a multiple"
 
 
 def is_rounding(test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt]) -> bool:
-    """Whether a branch only rounds to multiples under the flag, so that it may be left out."""
+    """Return whether a branch only rounds to multiples under the flag, and may be left out."""
     is_flag = isinstance(test, ast.Name) and test.id == FOURS and not orelse
     return is_flag and all(name for name, _ in map(_rounded, body))
 
 
 def changes_nothing(state: KernelState, condition: Truth, body: Sequence[ast.stmt]) -> bool:
-    """Whether all numbers that the branch rounds are multiples where the condition holds.
+    """Return whether all numbers that the branch rounds are multiples where the condition holds.
 
     It does not matter how Triton rounds a quotient, since nothing is left to round.
     """
@@ -37,7 +37,7 @@ def changes_nothing(state: KernelState, condition: Truth, body: Sequence[ast.stm
     known = set_of(condition)
     for one, by in map(_rounded, body):
         value = state.names.get(one)
-        item = value.item if isinstance(value, Tile) and not value.axes else None
+        item = value.item if isinstance(value, TileValue) and not value.axes else None
         if not isinstance(item, Whole) or not is_affine(item):
             return False
         if not state.run.equal(item.floor(by) * by, item, known):

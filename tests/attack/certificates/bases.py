@@ -7,15 +7,15 @@ from random import Random
 from typing import Any
 
 from dtpoly.algorithm.program import Program
+from dtpoly.checking import load
 from dtpoly.codegen.header import with_verdict
-from dtpoly.compile import load
 from dtpoly.source import Source
 from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.set_table import SetTable
 from dtpoly.verify.algebra.sets import is_empty
-from dtpoly.verify.algebra.table import Table
 from dtpoly.verify.proof.certificate import certificate, text_of
 from dtpoly.verify.proof.obligations import Attempt, attempts, heading
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from tests.attack.mutants.subjects import Subject, by_hand, emitted
 from tests.codegen.listings import FILES
 from tests.verify.handwritten import FOLDER
@@ -76,7 +76,7 @@ def lied_about(one: Base, kernel: str, share: float, random: Random) -> str | No
 
     None where that is not enough to make it say that all is proved.
     """
-    sets, lies = Table(), dict[int, bool]()
+    sets, lies = SetTable(), dict[int, bool]()
 
     def liar(region: Region) -> bool:
         # It gives the same answer about the same set.
@@ -86,7 +86,7 @@ def lied_about(one: Base, kernel: str, share: float, random: Random) -> str | No
     with points_everywhere():
         found: list[Attempt] = attempts(one.program, kernel, SECONDS, lambda _: liar)
     layers = [layer for attempt in found for layer in attempt.function.layers]
-    if not layers or any(layer.verdict is not Verdict.PROVED for layer in layers):
+    if not layers or any(layer.verdict is not LayerVerdict.PROVED for layer in layers):
         return None
     return text_of(found, one.dt, kernel, SECONDS)
 

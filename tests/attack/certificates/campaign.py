@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.source import Source
 from dtpoly.verify.checker import check_certificate

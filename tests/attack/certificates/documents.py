@@ -53,7 +53,7 @@ LAYERS = ("stores", "loads", "bounds", "lanes", "order", "value", "overflow")
 
 
 def places(value: Any) -> Iterator[Place]:
-    """The place of a value: what contains it, and under which key or number."""
+    """Yield the place of a value: what contains it, and under which key or number."""
     for key in _keys(value):
         yield value, key
         if type(value[key]) in (dict, list):

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from dtpoly.verify.checker import Checked
+from dtpoly.verify.checker import CheckedCertificate
 from tests.attack.certificates import campaign
 from tests.attack.certificates.bases import BY_HAND, NAMES, base
 from tests.attack.certificates.campaign import attempt
@@ -48,8 +48,8 @@ def test_the_same_seed_makes_the_same_forgery() -> None:
 
 
 def test_what_is_accepted_wrongly_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def careless(*_: str) -> Checked:
-        return Checked(True, (), 1, 0, 0.0, ())
+    def careless(*_: str) -> CheckedCertificate:
+        return CheckedCertificate(True, (), 1, 0, 0.0, ())
 
     monkeypatch.setattr(campaign, "check_certificate", careless)
     found = Counter(attempt(seed).verdict for seed in range(1, 13))

@@ -7,7 +7,7 @@ Both shares are told, that of the commit in `proved.txt` and that of now, and wh
 import argparse
 import sys
 
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from tests.attack.handwritten.files import BEFORE, FILES, proved_before, report
 
 
@@ -17,14 +17,14 @@ def main() -> None:
     parser.add_argument("--record", metavar="COMMIT", help="make the list anew, for this commit")
     given = parser.parse_args()
     reports = {name: report(name) for name in FILES}
-    proved = {name for name, one in reports.items() if one.verdict is Verdict.PROVED}
+    proved = {name for name, one in reports.items() if one.verdict is LayerVerdict.PROVED}
     if given.record:
         BEFORE.write_text("\n".join((f"# {given.record}", *sorted(proved))) + "\n")
     commit, before = proved_before()
     print(f"{len(before)} of {len(FILES)} were PROVED at {commit}")
     print(f"{len(proved)} of {len(FILES)} are PROVED now")
     for name in sorted(FILES.keys() - proved):
-        bad = [one for one in reports[name].layers if one.verdict is not Verdict.PROVED]
+        bad = [one for one in reports[name].layers if one.verdict is not LayerVerdict.PROVED]
         lost = "lost: " if name in before else ""
         print(f"  {lost}{name}, line {bad[0].line}: {bad[0].name}: {bad[0].why}")
     sys.exit(1 if before - proved else 0)

@@ -17,13 +17,13 @@ def attempt(seed: int) -> Outcome:
     name = sorted(FILES)[seed % len(FILES)]
     one, found = subject(name), report(name)
     shown = ran(one, one.text.encode(), one.text)
-    is_proved = found.verdict is reports.Verdict.PROVED
+    is_proved = found.verdict is reports.LayerVerdict.PROVED
     what = f"{name}: {found.verdict}; {shown.shown} {shown.why} {shown.call}"
     figures = {f"{found.verdict}": 1}
     if shown.shown is not Shown.RIGHT:
         return Outcome(Verdict.WRONG, what, one.text, figures)
     if name in proved_before()[1] and not is_proved:
         return Outcome(Verdict.WRONG, f"{what}; it was PROVED before", one.text, figures)
-    if found.verdict is reports.Verdict.REFUTED:
+    if found.verdict is reports.LayerVerdict.REFUTED:
         return Outcome(Verdict.WRONG, f"{what}, which is not so", one.text, figures)
     return Outcome(Verdict.PROVED if is_proved else Verdict.UNKNOWN, what, figures=figures)

@@ -6,7 +6,7 @@
 from functools import cache
 from pathlib import Path
 
-from dtpoly.compile import load
+from dtpoly.checking import load
 from dtpoly.frontend.reading import read_file
 from dtpoly.verify.proof.report import Report
 from dtpoly.verify.proof.verify import SECONDS, verify
@@ -26,7 +26,7 @@ FILES = {
 
 @cache
 def subject(name: str) -> Subject:
-    """A file, and the algorithm that it computes."""
+    """Return a file, and the algorithm that it computes."""
     path = FILES[name]
     text = path.with_name(f"{path.stem}.py.txt").read_text()
     return Subject(name, load(read_file(str(path))), text, (), is_handwritten=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dtpoly.verify.proof.report import Verdict
+from dtpoly.verify.proof.report import LayerVerdict
 from tests.attack.handwritten.campaign import attempt
 from tests.attack.handwritten.files import FILES, proved_before, report, subject
 from tests.attack.mutants.running import prepared
@@ -25,9 +25,9 @@ def test_there_are_enough() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_no_proof_is_lost(name: str) -> None:
     verdict = report(name).verdict
-    assert verdict is not Verdict.REFUTED
+    assert verdict is not LayerVerdict.REFUTED
     if name in proved_before()[1]:
-        assert verdict is Verdict.PROVED
+        assert verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from math import prod
 import torch
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.label_sizes import input_shapes, used_labels
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import input_shapes, used_labels
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.reference.values import TORCH_DTYPE
+from dtpoly.reference.labelled_values import TORCH_DTYPE
 from dtpoly.verify.plan.callers import is_finite, typed
 from dtpoly.verify.triton.said import Said, said_in
 from tests.attack.mutants.subjects import Subject

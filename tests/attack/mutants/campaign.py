@@ -39,7 +39,7 @@ class Judged:
     @property
     def is_proved(self) -> bool:
         """True if the verifier says that the mutant is right."""
-        return self.verdict == report.Verdict.PROVED
+        return self.verdict == report.LayerVerdict.PROVED
 
     @property
     def is_finding(self) -> bool:
@@ -65,7 +65,7 @@ def judged(seed: int) -> Judged:
         data = changed.text.encode("utf-8", "surrogatepass")
         verdict, why, text = said(one, data)
         verified = time.process_time()
-        is_run = verdict == report.Verdict.PROVED or random.randrange(SAMPLE) == 0
+        is_run = verdict == report.LayerVerdict.PROVED or random.randrange(SAMPLE) == 0
         found = ran(one, data, text) if is_run else None
         seconds = {"made": made - began, "verified": verified - made}
         return Judged(seed, one.name, changed, verdict, why, found, seconds, text)
@@ -82,9 +82,9 @@ def said(one: Subject, data: bytes) -> tuple[str, str, str]:
         return "unread", "not UTF-8", ""
     found = verify(one.program, with_verdict(text), SECONDS)
     names = {function.name for function in found.functions}
-    if found.verdict is report.Verdict.PROVED and not {*one.funcs} <= names:
-        return report.Verdict.UNKNOWN, "a function is missing", text
-    bad = [layer for layer in found.layers if layer.verdict is not report.Verdict.PROVED]
+    if found.verdict is report.LayerVerdict.PROVED and not {*one.funcs} <= names:
+        return report.LayerVerdict.UNKNOWN, "a function is missing", text
+    bad = [layer for layer in found.layers if layer.verdict is not report.LayerVerdict.PROVED]
     why = f"{bad[0].name}: {bad[0].why} (line {bad[0].line})" if bad else ""
     return found.verdict, why, text
 
@@ -98,9 +98,9 @@ def attempt(seed: int) -> Outcome:
 
 
 VERDICTS = {
-    report.Verdict.PROVED: Verdict.PROVED,
-    report.Verdict.REFUTED: Verdict.REFUTED,
-    report.Verdict.UNKNOWN: Verdict.UNKNOWN,
+    report.LayerVerdict.PROVED: Verdict.PROVED,
+    report.LayerVerdict.REFUTED: Verdict.REFUTED,
+    report.LayerVerdict.UNKNOWN: Verdict.UNKNOWN,
 }
 
 

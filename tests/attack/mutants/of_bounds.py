@@ -149,8 +149,8 @@ def _number_spelled(source: Source, node: ast.AST, random: Random) -> Iterator[s
 
 
 def _all_of_one_number(source: Source, random: Random) -> str | None:
-    """Replace a number by another one everywhere."""
-    nodes = [*source.kernel_nodes, *source.wrapper_nodes]
+    """A number is another everywhere."""
+    nodes = [*source.kernel_nodes, *source.plan_nodes]
     found = [
         node
         for node in nodes

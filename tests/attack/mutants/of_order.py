@@ -37,12 +37,11 @@ def _statements(source: Source, functions: Sequence[ast.FunctionDef]) -> list[as
     ]
 
 
-def _in(names: Sequence[str], around: str) -> Change:
-    """Return a change that puts other lines around statements of kernels or wrappers."""
+def _in(around: str) -> Change:
+    """Statements of kernels with other lines around them."""
 
     def change(source: Source, random: Random) -> str | None:
-        functions = source.kernels if "kernel" in names else source.wrappers
-        one = pick(random, _statements(source, functions))
+        one = pick(random, _statements(source, source.kernels))
         if one is None:
             return None
         start, end = whole_lines(source, one)
@@ -56,7 +55,6 @@ def _in(names: Sequence[str], around: str) -> Change:
     return change
 
 
-KERNEL, WRAPPER = ("kernel",), ("wrapper",)
 AROUND = {
     "a statement under a condition": "|if {condition}:\n{deeper}",
     "a statement under a condition or else": "|if {condition}:\n{deeper}|else:\n{deeper}",
@@ -83,8 +81,8 @@ AROUND = {
 
 
 def _moved(source: Source, random: Random) -> str | None:
-    """Move a statement to another place in its function."""
-    function = pick(random, [*source.kernels, *source.kernels, *source.wrappers])
+    """A statement is somewhere else in its function."""
+    function = pick(random, source.kernels)
     found = _statements(source, [function]) if function is not None else []
     if len(found) < 2:
         return None
@@ -103,8 +101,8 @@ def _moved(source: Source, random: Random) -> str | None:
 
 
 def _exchanged(source: Source, random: Random) -> str | None:
-    """Exchange two statements of one block."""
-    function = pick(random, [*source.kernels, *source.kernels, *source.wrappers])
+    """Two statements of one block stand for each other."""
+    function = pick(random, source.kernels)
     found = [b for b in blocks(function) if len(b) > 1] if function is not None else []
     block = pick(random, found)
     if block is None:
@@ -212,12 +210,7 @@ def _group(name: str) -> str:
 
 
 OPERATORS = (
-    *(Operator(_group(name), name, _in(KERNEL, text)) for name, text in AROUND.items()),
-    *(
-        Operator("wrapper", f"{name} of a wrapper", _in(WRAPPER, text))
-        for name, text in AROUND.items()
-        if "barrier" not in name and "Triton" not in name
-    ),
+    *(Operator(_group(name), name, _in(text)) for name, text in AROUND.items()),
     Operator("order", "a statement moved", _moved),
     Operator("order", "two statements exchanged", _exchanged),
     Operator("order", "branches exchanged or dropped", in_kernels(_branches)),

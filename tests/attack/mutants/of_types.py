@@ -9,7 +9,6 @@ from tests.attack.mutants.source import (
     Source,
     called,
     in_kernels,
-    in_wrappers,
     keyword,
     pick,
 )
@@ -172,13 +171,6 @@ def _reduction(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
         yield f"tl.sum({value}.to({random.choice(TYPES)}), {axis})"
 
 
-def _result_type(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
-    if isinstance(node, ast.Attribute) and source.of(node) in TORCH_TYPES:
-        yield random.choice(TORCH_TYPES)
-    if isinstance(node, ast.Attribute) and node.attr == "dtype":
-        yield random.choice(TORCH_TYPES)
-
-
 def _accumulator(source: Source, node: ast.AST, random: Random) -> Iterator[str]:
     call = called(node, "tl.full", "tl.zeros")
     if call is not None:
@@ -202,5 +194,4 @@ OPERATORS = (
     Operator("types", "options of a product", in_kernels(_product_type)),
     Operator("types", "a reduction of Triton's own", in_kernels(_reduction)),
     Operator("types", "an accumulator of another type", in_kernels(_accumulator)),
-    Operator("types", "memory of another type", in_wrappers(_result_type)),
 )

@@ -10,9 +10,9 @@ from tests.attack.mutants import (
     of_masks,
     of_modules,
     of_order,
+    of_plans,
     of_texts,
     of_types,
-    of_wrappers,
 )
 from tests.attack.mutants.source import Operator, Source
 
@@ -22,15 +22,18 @@ OPERATORS: tuple[Operator, ...] = (
     *of_bounds.OPERATORS,
     *of_order.OPERATORS,
     *of_modules.OPERATORS,
-    *of_wrappers.OPERATORS,
+    *of_plans.OPERATORS,
     *of_texts.OPERATORS,
 )
 GROUPS: Mapping[str, Sequence[Operator]] = {
     name: tuple(found)
     for name, found in groupby(sorted(OPERATORS, key=lambda one: one.group), lambda one: one.group)
 }
-# How often each class is chosen; classes with many possible faults are chosen more often.
-SHARES = {"types": 3, "masks": 3, "text": 3, "order": 3, "atomics": 1, "barriers": 1, "other": 1}
+# How often a class is chosen: those with much to get wrong more often.
+SHARES = {
+    **{"types": 3, "masks": 3, "text": 3, "order": 3},
+    **{"atomics": 1, "barriers": 1, "other": 1, "runtime": 1},
+}
 WEIGHTS = {name: SHARES.get(name, 2) for name in GROUPS}
 TRIES = 40
 # One mutant in so many has a second change; one in so many may be no valid Python.

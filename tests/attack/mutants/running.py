@@ -28,8 +28,8 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.inference import types_of
-from dtpoly.reference.values import TORCH_DTYPE
-from dtpoly.ring.memory import Memory, OutsideError, RaceError
+from dtpoly.reference.labelled_values import TORCH_DTYPE
+from dtpoly.ring.ring_memory import OutsideError, RaceError, RingMemory
 from dtpoly.ring.watching import watched
 from dtpoly.verify.plan.callers import typed
 from dtpoly.verify.triton.said import said_in
@@ -60,7 +60,7 @@ class World(StrEnum):
     MENDED = "mended"  # its own faults are mended: products of bf16, rounding, reductions
 
 
-AROUND: dict[World, Callable[[Memory], AbstractContextManager[None]]] = {
+AROUND: dict[World, Callable[[RingMemory], AbstractContextManager[None]]] = {
     World.USERS: watched,
     World.MENDED: interpreted,
 }
@@ -179,10 +179,7 @@ def _called(subject: Subject, text: str, module: ModuleType, call: Call, world: 
 
 
 def _is_refusal(module: ModuleType, error: BaseException) -> bool:
-    """True if a wrapper raises this in a statement that refuses the call.
-
-    Then no wrong value comes out of it.
-    """
+    """Return whether a statement of the runtime raises this to refuse a call."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1] if frames else None
     if last is None or last.filename != module.__file__:
@@ -197,7 +194,7 @@ def _launched(subject: Subject, text: str, module: ModuleType, call: Call, world
     original = " ".join(one.text for one in said_in(subject.text) if one.word == "verify")
     words = original.replace("(", " ").replace(")", " ").replace(",", " ").split()
     types = types_of(typed(subject.program))
-    memory = Memory()
+    memory = RingMemory()
     given: dict[str, Any] = {}
     for name, value in call.inputs.items():
         given[name] = value

@@ -102,9 +102,19 @@ class Source:
         return [one for one in self.functions if one.decorator_list]
 
     @cached_property
-    def wrappers(self) -> list[ast.FunctionDef]:
-        """Return the functions that launch kernels."""
-        return [one for one in self.functions if not one.decorator_list]
+    def plans(self) -> list[ast.Assign]:
+        """Return the literals of which functions are made."""
+        found = [one for one in self._assigned if isinstance(one.value, ast.Dict)]
+        return [one for one in found if not self.of(one).startswith("dt_")]
+
+    @cached_property
+    def made(self) -> list[ast.Assign]:
+        """Return where functions are made of plans."""
+        return [one for one in self._assigned if called(one.value, "dt_function") is not None]
+
+    @cached_property
+    def _assigned(self) -> list[ast.Assign]:
+        return [one for one in self.tree.body if isinstance(one, ast.Assign)]
 
     @cached_property
     def kernel_nodes(self) -> list[ast.AST]:
@@ -112,9 +122,9 @@ class Source:
         return [node for one in self.kernels for part in one.body for node in ast.walk(part)]
 
     @cached_property
-    def wrapper_nodes(self) -> list[ast.AST]:
-        """Return all parts of the wrappers."""
-        return [node for one in self.wrappers for part in one.body for node in ast.walk(part)]
+    def plan_nodes(self) -> list[ast.AST]:
+        """Return all parts of the plans."""
+        return [node for one in self.plans for node in ast.walk(one.value)]
 
     @cached_property
     def names(self) -> list[str]:
@@ -155,20 +165,11 @@ def in_kernels(variants: Variants) -> Change:
     return change
 
 
-def in_wrappers(variants: Variants) -> Change:
-    """Return a change of one part of a wrapper."""
-
-    def change(source: Source, random: Random) -> str | None:
-        return _changed(source, source.wrapper_nodes, variants, random)
-
-    return change
-
-
 def anywhere(variants: Variants) -> Change:
-    """Return a change of one part of a kernel or a wrapper."""
+    """Return a change of one part of a kernel or a plan."""
 
     def change(source: Source, random: Random) -> str | None:
-        nodes = [*source.kernel_nodes, *source.wrapper_nodes]
+        nodes = [*source.kernel_nodes, *source.plan_nodes]
         return _changed(source, nodes, variants, random)
 
     return change

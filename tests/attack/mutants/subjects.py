@@ -10,14 +10,14 @@ import islpy as isl
 
 from dtpoly import __version__
 from dtpoly.algorithm.program import Program
+from dtpoly.checking import load
 from dtpoly.codegen.header import header, with_verdict
-from dtpoly.compile import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source as DtSource
-from dtpoly.verify.algebra.limits import limited as within_time
+from dtpoly.verify.algebra.proof_limits import limited as within_time
 from tests.attack.mutants.source import Source
 from tests.attack.mutants.typed import typed_text
 from tests.codegen.cases import RandomCase, SlowError, limited, random_case, verdict

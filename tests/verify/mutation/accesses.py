@@ -59,7 +59,7 @@ def other_mask(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
 
 
 def other_wrong(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
-    """What masked lanes load is another number."""
+    """Masked lanes load another number."""
     for call in calls(function, "tl.load"):
         other = keyword(call, "other")
         if other is not None:
@@ -67,7 +67,7 @@ def other_wrong(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
 
 
 def other_missing(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
-    """What masked lanes load is not said."""
+    """It is not said what masked lanes load."""
     for call in calls(function, "tl.load"):
         if keyword(call, "other") is not None:
             yield text.put(call, rebuilt(text, call, ("other",)))

@@ -10,10 +10,10 @@ import torch
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.label_sizes import input_shapes, size_rules, sizes_of, used_labels
 from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.sizes import input_shapes, size_rules, sizes_of, used_labels
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.ring.memory import OutsideError, RaceError
+from dtpoly.ring.ring_memory import OutsideError, RaceError
 from tests.codegen.cases import SlowError, limited
 from tests.codegen.inputs import Data, Inputs, Layout, Recipe, with_nans
 from tests.codegen.listings import BASES, interesting, numbers, steps
@@ -51,7 +51,7 @@ class Probe:
         return f"{sizes}; {self.recipe}, out {self.out}{', some NaN' * self.is_special}"
 
     def inputs(self, program: Program) -> Inputs:
-        """Return the arguments of the wrapper."""
+        """Return the arguments of the function."""
         if not self.is_special:
             return self.recipe.inputs(program, self.sizes)
         made = replace(self.recipe, layout=Layout.PLAIN).inputs(program, self.sizes)

@@ -7,7 +7,7 @@ from time import process_time
 
 from dtpoly.algorithm.program import Program
 from dtpoly.cli.ringed import tried
-from dtpoly.verify.proof.report import Layer, Report, Verdict
+from dtpoly.verify.proof.report import Layer, LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.codegen import listings
 from tests.codegen.cases import SlowError, limited
@@ -57,7 +57,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """What running a mutant shows."""
+    """The result of running a mutant."""
 
     number: int
     line: int
@@ -162,9 +162,9 @@ def judged(
     known: dict[str, str] = {}
     for function in report.functions:
         for layer in function.layers:
-            if layer.verdict is Verdict.UNKNOWN:
+            if layer.verdict is LayerVerdict.UNKNOWN:
                 unknown.append(f"{layer.name}: {layer.why} (line {layer.line})")
-            if layer.verdict is Verdict.REFUTED:
+            if layer.verdict is LayerVerdict.REFUTED:
                 sizes = dict(layer.witness.sizes) if layer.witness else {}
                 key = str(sizes)
                 if key not in known:
@@ -175,10 +175,10 @@ def judged(
                     )
                 )
     ring: Layer | None = None
-    if report.verdict is Verdict.UNKNOWN and outcome != Outcome.RIGHT:
+    if report.verdict is LayerVerdict.UNKNOWN and outcome != Outcome.RIGHT:
         ring = in_ring(one, mutant.text, report)
     more = ""
-    if report.verdict is Verdict.PROVED and outcome == Outcome.RIGHT:
+    if report.verdict is LayerVerdict.PROVED and outcome == Outcome.RIGHT:
         ran: Ran = runs(one.program, one.funcs, mutant.text, others())
         more = (
             ran.outcome if ran.outcome is Outcome.RIGHT else f"{ran.outcome}: {ran.why} {ran.probe}"
@@ -192,7 +192,7 @@ def judged(
 
 def in_ring(one: Subject, text: str, report: Report) -> Layer:
     """Return the result of running a text in the ring: refuted if one of its functions is."""
-    found = Layer("ring", Verdict.UNKNOWN)
+    found = Layer("ring", LayerVerdict.UNKNOWN)
     for function in report.functions:
         if function.name not in one.funcs:
             continue
@@ -200,8 +200,8 @@ def in_ring(one: Subject, text: str, report: Report) -> Layer:
             with limited(RING_S):
                 found = tried(one.program, text, function, RING_S)
         except SlowError:
-            found = Layer("ring", Verdict.UNKNOWN)
-        if found.verdict is Verdict.REFUTED:
+            found = Layer("ring", LayerVerdict.UNKNOWN)
+        if found.verdict is LayerVerdict.REFUTED:
             break
     return found
 

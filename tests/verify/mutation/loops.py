@@ -146,7 +146,7 @@ def start_wrong(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
 
 
 def not_accumulated(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
-    """What is computed replaces what is there."""
+    """A sum is replaced by its last operand."""
     for node in nodes(function):
         match node:
             case ast.AugAssign(target=target, value=value):

@@ -1,22 +1,22 @@
 """Makes texts with one mistake each from a generated file, by every operator there is."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from tests.verify.mutation import accesses, loops, programs, values, wrappers
-from tests.verify.mutation.edits import Edit, Edits, Text
+from tests.verify.mutation import accesses, loops, plans, programs, values
+from tests.verify.mutation.edits import Edit, Text
 
 Item = TypeVar("Item")
 
 
 class Where(StrEnum):
-    """The functions of a file to which an operator applies."""
+    """The parts of a file that an operator is for."""
 
     KERNEL = "kernel"
-    WRAPPER = "wrapper"
+    PLAN = "plan"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,9 @@ class Operator:
 
     name: str
     where: Where
-    edits: Edits
-    # The reason why the interpreter does not show the mistake, if it does not.
+    # Of a kernel, or of a plan with the call that makes a function of it.
+    edits: Callable[[Text, Any], Iterator[Edit]]
+    # Why the interpreter does not show it, if it does not.
     unseen: str = ""
 
 
@@ -41,7 +42,7 @@ class Mutant:
     text: str
 
 
-KERNEL, WRAPPER = Where.KERNEL, Where.WRAPPER
+KERNEL, PLAN = Where.KERNEL, Where.PLAN
 NO_PIPELINE = "the interpreter runs no loop ahead"
 NO_TF32 = "the interpreter multiplies in full"
 SMALL = "only sizes near 2^31 show it"
@@ -108,47 +109,44 @@ OPERATORS = (
     Operator("lanes shifted", KERNEL, programs.lanes_shifted),
     Operator("lanes reversed", KERNEL, programs.lanes_reversed),
     Operator("programs shifted", KERNEL, programs.program_shifted),
-    Operator("grid too small", WRAPPER, wrappers.grid_small),
-    Operator("grid one larger", WRAPPER, wrappers.grid_large),
-    Operator("grid one smaller", WRAPPER, wrappers.grid_short),
-    Operator("grid lacks an axis", WRAPPER, wrappers.grid_axis_missing),
-    Operator("grid of larger blocks", WRAPPER, wrappers.grid_constant),
-    Operator("launch dropped", WRAPPER, wrappers.launch_dropped),
-    Operator("launched again", WRAPPER, wrappers.launch_again, AGAIN),
-    Operator("launches swapped", WRAPPER, wrappers.launches_swapped),
-    Operator("launched under another condition", WRAPPER, wrappers.launched_never),
-    Operator("scratch too small", WRAPPER, wrappers.scratch_small),
-    Operator("extents of the result swapped", WRAPPER, wrappers.result_shape),
-    Operator("arguments of a launch swapped", WRAPPER, wrappers.arguments_swapped),
-    Operator("strides of another tensor", WRAPPER, wrappers.strides_of_another),
-    Operator("strides reversed", WRAPPER, wrappers.strides_reversed),
-    Operator("sizes of other axes", WRAPPER, wrappers.shape_swapped),
-    Operator("size one less", WRAPPER, wrappers.size_wrong),
-    Operator("tile counts as full", WRAPPER, wrappers.flag_set),
-    Operator("tile counts as full by half", WRAPPER, wrappers.flag_of_half),
-    Operator("fewer lanes", WRAPPER, wrappers.lanes_wrong),
-    Operator("another type of the result", WRAPPER, wrappers.result_type),
-    Operator("type of fewer inputs", WRAPPER, wrappers.real_of_fewer),
-    Operator("early return negated", WRAPPER, wrappers.return_negated),
-    Operator("offsets of 32 bits", WRAPPER, wrappers.small_offsets, SMALL),
-    Operator("check dropped", WRAPPER, wrappers.check_dropped, REFUSED),
+    Operator("grid too small", PLAN, plans.grid_small),
+    Operator("grid one larger", PLAN, plans.grid_large),
+    Operator("grid one smaller", PLAN, plans.grid_short),
+    Operator("grid lacks an axis", PLAN, plans.grid_axis_missing),
+    Operator("grid of larger blocks", PLAN, plans.grid_constant),
+    Operator("launch dropped", PLAN, plans.launch_dropped),
+    Operator("launched again", PLAN, plans.launch_again, AGAIN),
+    Operator("launches swapped", PLAN, plans.launches_swapped),
+    Operator("launched under another condition", PLAN, plans.launched_never),
+    Operator("scratch too small", PLAN, plans.scratch_small),
+    Operator("extents of the result swapped", PLAN, plans.result_shape),
+    Operator("arguments of a launch swapped", PLAN, plans.arguments_swapped),
+    Operator("tensors of a launch swapped", PLAN, plans.tensors_swapped),
+    Operator("sizes of other axes", PLAN, plans.shape_swapped),
+    Operator("size one less", PLAN, plans.size_wrong),
+    Operator("tile counts as full", PLAN, plans.flag_set),
+    Operator("tile counts as full by half", PLAN, plans.flag_of_half),
+    Operator("fewer lanes", PLAN, plans.lanes_wrong),
+    Operator("another type of the result", PLAN, plans.result_type),
+    Operator("type of fewer inputs", PLAN, plans.real_of_fewer),
+    Operator("offsets of 32 bits", PLAN, plans.small_offsets, SMALL),
+    Operator("check dropped", PLAN, plans.check_dropped, REFUSED),
 )
 NAMED = {one.name: one for one in OPERATORS}
 
 
 def mutants(
-    given: str, wrapped: frozenset[str], operator: Operator, most: int | None = None
+    given: str, made_of_plans: frozenset[str], operator: Operator, most: int | None = None
 ) -> Iterator[Mutant]:
-    """Mutants of an operator: of kernels, or of the functions that are wrappers.
+    """Mutants of an operator: of kernels, or of the plans of functions.
 
     Of many only some are made, from the first to the last.
     """
     text = Text(given)
     made: dict[str, Edit] = {}
-    for node in ast.parse(given).body:
-        if isinstance(node, ast.FunctionDef) and _where(node, wrapped) is operator.where:
-            for edit in operator.edits(text, node):
-                made.setdefault(text.edited(edit), edit)
+    for node in _parts(ast.parse(given).body, made_of_plans, operator.where):
+        for edit in operator.edits(text, node):
+            made.setdefault(text.edited(edit), edit)
     made.pop(given, None)
     found = list(enumerate(made.items()))
     for number, (one, edit) in found if most is None else spread(found, most):
@@ -163,15 +161,28 @@ def spread(found: Sequence[Item], most: int) -> Sequence[Item]:
     return [found[at * (len(found) - 1) // max(most - 1, 1)] for at in range(most)]
 
 
-def _where(node: ast.FunctionDef, wrapped: frozenset[str]) -> Where | None:
-    """Return the functions that may be changed.
+def _parts(
+    body: Sequence[ast.stmt], made_of_plans: frozenset[str], where: Where
+) -> Iterator[ast.AST]:
+    """The kernels, or each plan with the call that makes a function of it.
 
-    Functions that all kernels share are known by their text.
+    Functions that kernels share are known by their text, and are not changed.
     """
-    if node.name in wrapped:
-        return Where.WRAPPER
-    is_kernel = any(ast.unparse(one) == "triton.jit" for one in node.decorator_list)
-    return Where.KERNEL if is_kernel and not node.name.startswith("dt_") else None
+    plans = dict[str, ast.stmt]()
+    for node in body:
+        match node:
+            case ast.FunctionDef(name=name, decorator_list=decorators) if where is KERNEL:
+                is_kernel = any(ast.unparse(one) == "triton.jit" for one in decorators)
+                if is_kernel and not name.startswith("dt_"):
+                    yield node
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict()):
+                plans[name] = node
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Call(args=[ast.Name(id=plan), *_])
+            ) if where is PLAN and name in made_of_plans and plan in plans:
+                yield ast.Module([plans[plan], node], [])
+            case _:
+                pass
 
 
 def _is_python(text: str) -> bool:

@@ -136,7 +136,7 @@ def _share(part: int, whole: int) -> str:
 def told(command: str, versions: Mapping[str, str], found: Sequence[Mutant]) -> dict[str, Any]:
     """Return everything as it is recorded."""
     return {
-        "what": "emitted kernels and wrappers with one mistake each: whether Triton's "
+        "what": "emitted kernels and plans with one mistake each: whether Triton's "
         "interpreter, with memory and races watched, shows them to be wrong, and what the "
         "verifier says",
         "command": command,

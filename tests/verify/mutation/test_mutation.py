@@ -30,7 +30,7 @@ MANY = (
 
 
 def found_of(job: Job) -> list[Mutant]:
-    """What is found of the mutants of a job."""
+    """Return what is found of the mutants of a job."""
     ran = execute(job)
     said = judge(job, [one.outcome for one in ran])
     pairs = zip(ran, said, strict=True)

@@ -24,6 +24,13 @@ FUNCTIONS = {
     "dt_max": "tl.minimum",
     "dt_min": "tl.maximum",
     "dt_tanh": "tl.exp",
+    "dt_round": "tl.floor",
+    "dt_trunc": "tl.floor",
+    "dt_quotient": "tl.maximum",
+    "dt_shl": "tl.maximum",
+    "dt_shr": "tl.minimum",
+    "dt_random_bits": "tl.where",
+    "dt_random_float": "tl.where",
 }
 REDUCTIONS = {"tl.sum": "tl.max", "tl.max": "tl.min", "tl.min": "tl.max"}
 
@@ -121,6 +128,9 @@ def other_operation(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
         ast.Sub: "+",
         ast.Mult: "+",
         ast.Div: "*",
+        ast.LShift: ">>",
+        ast.RShift: "<<",
+        ast.BitXor: "|",
     }
     for node in nodes(function):
         match node:
@@ -183,7 +193,7 @@ def _numbers(node: ast.AST) -> Iterator[ast.Constant]:
 
 
 def cast_missing(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
-    """What is loaded stays in its own type."""
+    """A value that is loaded stays in its own type."""
     for node in _casts(function):
         assert isinstance(node.func, ast.Attribute)
         if ast.unparse(node.args[0]) != "offset":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.triton.unit.unit import Unit
 
 # The calls of the 1,000 that a kernel may take; the program that launches it needs the others.

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 
 DECORATOR = "@triton.jit"
 DEFINITION = re.compile(r"^def\s+\w+\s*\(", re.MULTILINE)
@@ -80,7 +80,7 @@ def _place(node: ast.AST, first: int) -> str:
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockSearch:
     """The state of the search for the end of a function, as `inspect.BlockFinder` keeps it."""
 
     is_started: bool = False
@@ -99,7 +99,7 @@ def block_of(lines: Sequence[str], line: int = 1) -> list[str]:
     """
     # The tokens are read one by one, since most of a file stands below the block.
     ended = (f"{one}\n" for one in lines)
-    block = Block()
+    block = BlockSearch()
     try:
         for token in tokenize.generate_tokens(ended.__next__):
             block = _after(block, token)
@@ -110,7 +110,7 @@ def block_of(lines: Sequence[str], line: int = 1) -> list[str]:
     return [f"{one}\n" for one in lines[: block.last]]
 
 
-def _after(block: Block, token: tokenize.TokenInfo) -> Block:
+def _after(block: BlockSearch, token: tokenize.TokenInfo) -> BlockSearch:
     """Return the state of the search after one more token."""
     row, column = token.start
     match token.type:

@@ -1,6 +1,6 @@
 """List the forms that statements and expressions of a unit may have, and refuse all others.
 
-What a kernel or a wrapper means is read elsewhere, and the readers understand only some of these
+What a kernel or a plan means is read elsewhere, and the readers understand only some of these
 forms. Here each node is checked, also in branches that a proof never comes to.
 """
 
@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.triton.unit.words import ANNOTATIONS, ATTRIBUTES, OF_TENSORS, OF_TILES
 
 OPERATORS = (

@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.values import Unread
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.triton.said import Said, said_in
-from dtpoly.verify.triton.unit.characters import check_tokens, lines_of
+from dtpoly.verify.triton.unit.ambiguous_characters import check_tokens, lines_of
 from dtpoly.verify.triton.unit.forms import is_docstring
-from dtpoly.verify.triton.unit.scopes import MEANING
-from dtpoly.verify.triton.unit.texts import needed_by
+from dtpoly.verify.triton.unit.unit_scopes import MEANING
 from dtpoly.verify.triton.unit.words import FIXED, IMPORTS
 
 JITTED = ["triton.jit"]
-AGAIN, OUT = "dt_again", "out"
 # The text with which a generated file runs a test when it is run, but not when it is imported. It
 # binds no name.
 MAIN = """\
@@ -44,8 +42,8 @@ class Planned:
 class Unit:
     """The definitions of a file, by name.
 
-    `jitted` has the kernels and functions of Triton, and `plain` has the wrappers and other
-    functions of Python.
+    `jitted` has the kernels and functions of Triton, and `plain` has the functions of Python, such
+    as a test.
     """
 
     text: str
@@ -61,10 +59,6 @@ class Unit:
     imported: frozenset[str] = frozenset()
     # The `# verify:` and `# assume:` lines of the file.
     said: tuple[Said, ...] = ()
-    # The wrappers that repeat what they did for a similar call.
-    again: frozenset[str] = frozenset()
-    # The functions needed for that repetition that are defined where it is called first.
-    ready: frozenset[str] = frozenset()
     # The function that the file runs when it is run itself.
     test: str | None = None
     # The functions that are made of plans, by the name of the Func that they compute.
@@ -72,7 +66,7 @@ class Unit:
 
 
 @dataclass
-class _Reading:
+class _UnitReading:
     """The part of a unit that has been read so far."""
 
     lines: list[str]
@@ -81,8 +75,6 @@ class _Reading:
     texts: dict[str, str] = field(default_factory=dict[str, str])
     values: dict[str, ast.expr] = field(default_factory=dict[str, ast.expr])
     imported: set[str] = field(default_factory=set[str])
-    again: set[str] = field(default_factory=set[str])
-    ready: frozenset[str] = frozenset()
     test: str | None = None
     # The last line that has been read.
     last: int = 0
@@ -102,7 +94,7 @@ def read_unit(text: str) -> Unit:
         line = error.lineno if isinstance(error, SyntaxError) else None
         raise Unread(line or 1, f"this is not Python: {error}") from error
     check_tokens(lines)
-    reading = _Reading(lines)
+    reading = _UnitReading(lines)
     for node in module.body:
         _read(reading, node)
     return Unit(
@@ -114,13 +106,11 @@ def read_unit(text: str) -> Unit:
         values=reading.values,
         imported=frozenset(reading.imported),
         said=said_in("\n".join(lines)),
-        again=frozenset(reading.again),
-        ready=reading.ready,
         test=reading.test,
     )
 
 
-def _read(reading: _Reading, node: ast.stmt) -> None:
+def _read(reading: _UnitReading, node: ast.stmt) -> None:
     """Read one statement of a module.
 
     Each statement must begin at the start of a line, and no two may share a line. Raises Unread.
@@ -137,13 +127,6 @@ def _read(reading: _Reading, node: ast.stmt) -> None:
             if node.body[0].lineno <= node.lineno:
                 raise Unread(node.lineno, f"the body of '{one}' in the line of its 'def'")
             (reading.jitted if decorators else reading.plain)[one] = node
-        case ast.Assign(
-            targets=[ast.Name(id=one)],
-            value=ast.Call(func=ast.Name(id="dt_again"), args=[ast.Name(id=same)], keywords=[]),
-        ) if one == same and AGAIN in reading.plain and _is_wrapper(reading, one):
-            reading.ready = reading.ready or frozenset(needed_by(reading.texts, AGAIN))
-            reading.again.add(one)
-            return
         case ast.Assign(targets=[ast.Name(id=one)], value=value):
             reading.values[one] = value
         case ast.Import(names=names) if ast.unparse(node) in IMPORTS and not reading.texts:
@@ -163,16 +146,6 @@ def _read(reading: _Reading, node: ast.stmt) -> None:
         raise Unread(node.lineno, f"'{one}' {MEANING}")
     own = reading.lines[node.lineno - 1 : node.end_lineno]
     reading.texts[one] = "\n".join(map(str.rstrip, own))
-
-
-def _is_wrapper(reading: _Reading, one: str) -> bool:
-    """True for a function that can be given a result to fill, and has not been replaced since."""
-    function = reading.plain.get(one)
-    return (
-        function is not None
-        and OUT in [parameter.arg for parameter in function.args.kwonlyargs]
-        and one not in reading.again
-    )
 
 
 def _first_line(node: ast.stmt) -> str:

@@ -6,13 +6,15 @@ when the verifier has learnt what it means, or when it surely means nothing to a
 
 import builtins
 
+# What kernels, the test of a file and the runtime that it carries may import; the runtime imports
+# more (see verify/plan/runtime).
 IMPORTS = (
     *("import hashlib", "import linecache", "import sys", "import threading"),
     *("import torch", "import triton"),
     *("import triton.language as tl", "import triton.tools.tensor_descriptor"),
 )
 # These names are read as Python and Triton mean them. A tensor with such a name has another name in
-# the wrapper, because the wrapper uses the modules with a dot.
+# the file, because the file uses the modules with a dot.
 MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "torch", "triton", "tl"})
 # No unit may give one of these names to something else.
 FIXED = frozenset(dir(builtins)) | MODULES
@@ -42,13 +44,16 @@ MATH = (
 )
 ELEMENTWISE = (*MATH, "cdiv", "maximum", "minimum", "sigmoid", "where")
 SHAPES = (
-    *("arange", "broadcast", "broadcast_to", "cast", "dot", "expand_dims", "full", "max", "min"),
+    *("arange", "associative_scan", "broadcast", "broadcast_to", "cast", "dot", "expand_dims"),
+    *("full", "max", "min"),
     *("permute", "reduce", "reshape", "split", "sum", "trans", "zeros"),
 )
 MEMORY = (
     *("atomic_add", "atomic_max", "atomic_min", "debug_barrier", "load", "store"),
     *("make_tensor_descriptor",),
 )
+# Only functions that are known by their text use these.
+DRAWING = ("umulhi",)
 CONTROL = (
     *("assume", "constexpr", "max_contiguous", "multiple_of", "num_programs", "program_id"),
     *("range", "static_assert", "static_range"),
@@ -59,7 +64,7 @@ EXTRA = (
 )
 TL = frozenset(
     (
-        *(*TYPES, *ELEMENTWISE, *SHAPES, *MEMORY, *CONTROL, *EXTRA, "math"),
+        *(*TYPES, *ELEMENTWISE, *SHAPES, *MEMORY, *CONTROL, *EXTRA, *DRAWING, "math"),
         *(f"math.{one}" for one in MATH),
     )
 )
@@ -69,7 +74,8 @@ TORCH = frozenset(
         *("no_grad", "ones", "rand", "randint", "randn", "tensor", "zeros", "zeros_like"),
         *("abs", "ceil", "clamp", "cos", "div", "erf", "exp", "exp2", "floor", "log", "log2"),
         *("maximum", "minimum", "pow", "remainder", "rsqrt", "sigmoid", "sin", "sqrt", "tanh"),
-        *("where", "bool", "uint8", "int8", "int16", "int32", "int64", "float8_e4m3fn"),
+        *("round", "trunc", "where", "bool", "uint8", "int8", "int16", "int32", "int64"),
+        *("float8_e4m3fn",),
         *("float8_e5m2", "float16", "bfloat16", "float32", "float64", "cuda", "cuda.device"),
     )
 )

@@ -1,0 +1,141 @@
+"""Writes a step of a matrix product in a tile that a range cuts through, as on a diagonal.
+
+There an index of a reduced label counts for some rows of the result and not for others. A matrix
+unit would multiply the others by 0, and 0 times an infinity is no 0. So such a tile is added up
+index by index: what a lane does not take is left out. Tiles that the range does not cut are
+multiplied as matrices.
+"""
+
+from collections.abc import Iterator
+
+from dtpoly.algorithm.expressions import Affine, Dot, Expr, free_labels, reads
+from dtpoly.ir.kernel import Accumulate, Collapse, Fill, ForLoop
+from dtpoly.ir.tile_values import Axes, Call, Masked, Test, Value, Variable, axes_of
+
+from .building import Building, Held
+from .conversions import converted
+from .expression_values import named, union, value_of
+from .matrix_products import Sides, rounded
+from .scopes import Scope
+from .tile_lanes import Tiling, at_index, of_lanes
+
+
+def is_cut(tiling: Tiling, sides: Sides) -> bool:
+    """Return whether indices of a reduced label count for some rows or columns of the tile only."""
+    apart = {axis for one in (*sides.rows, *sides.columns) for axis in tiling.lanes_of(one)}
+    return any(apart & set(test.axes) and tiling.is_of_range(test) for test in tiling.tests)
+
+
+# An operand that was computed here with all its lanes; None if it is loaded index by index.
+Made = tuple[Value | None, Value | None]
+
+
+def add_apart(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes) -> None:
+    """Add up a tile index by index.
+
+    Of an operand in registers, the lanes of an index are picked. With several reduced labels that
+    have lanes, such an operand is multiplied with all lanes at once.
+    """
+    building, labels = tiling.building, tuple(_lanes(tiling, dot))
+    sides = (dot.left, dot.right)
+    is_here = [_is_in_registers(building, side, dot.labels) for side in sides]
+    if any(is_here) and len(labels) > 1:
+        _with_all_lanes(tiling, dot, held, axes, reduced)
+        return
+    made = [
+        named(tiling, _side(tiling, dot, side), "operand") if here else None
+        for side, here in zip(sides, is_here, strict=True)
+    ]
+    _index_by_index(tiling, dot, held, axes, labels, (made[0], made[1]))
+
+
+def _lanes(tiling: Tiling, dot: Dot) -> Iterator[str]:
+    """Yield the reduced labels that have lanes."""
+    return (label for label in dot.labels if tiling.lanes_of(label))
+
+
+def _is_in_registers(building: Building, side: Expr, labels: tuple[str, ...]) -> bool:
+    """Return whether a tile with lanes along reduced labels was computed here."""
+    mine = (one for one in reads(side) if one.tensor in building.storage.registers)
+    return any(set(free_labels(one)) & set(labels) for one in mine)
+
+
+def _with_all_lanes(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes) -> None:
+    building, origin = tiling.building, tiling.statement.name
+    element = building.elements.of(tiling.statement.writes.array)
+    kept = tuple(name for name in tiling.lanes if name not in reduced)
+    tile = building.tile_name("step_tile", tiling.lanes, element)
+    total = building.tile_name("step_total", kept, element)
+    emit = building.scopes.emit
+    emit(Fill(tile, tuple(map(building.lane_count, tiling.lanes)), 0, element), "")
+    value = _product(tiling, dot, (None, None))
+    emit(Accumulate(tile, "rsum", value, tiling.lanes, element), origin)
+    emit(Collapse(total, tile, "rsum", tiling.lanes, kept), origin)
+    emit(Accumulate(held.name, "rsum", Variable(total, kept, element), axes, element), origin)
+
+
+def _index_by_index(
+    tiling: Tiling, dot: Dot, held: Held, axes: Axes, labels: tuple[str, ...], made: Made
+) -> None:
+    """Write a loop over the indices of the first label in the tile, and others inside of it."""
+    building, origin = tiling.building, tiling.statement.name
+    if not labels:
+        element = building.elements.of(tiling.statement.writes.array)
+        value = _product(tiling, dot, made)
+        building.scopes.emit(Accumulate(held.name, "rsum", value, axes, element), origin)
+        return
+    label = labels[0]
+    start = tiling.starts[label]
+    (lanes,) = building.tiles[origin].of_label(label)
+    span = lanes.span
+    length = building.number_of(label) if span is None else Affine((), span)
+    variable = building.scopes.name(f"{label}_index")
+    scope = Scope({variable}, {variable})
+    building.scopes.open.append(scope)
+    building.held.append({})
+    index = building.scopes.bound_index(label, Affine(((variable, 1),)), origin)
+    picked = [None if one is None else _picked(tiling, one, label, index) for one in made]
+    inner = at_index(tiling, label, index)
+    _index_by_index(inner, dot, held, axes, labels[1:], (picked[0], picked[1]))
+    building.held.pop()
+    building.scopes.close()
+    bounds = (start, start + length)
+    loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body))
+    building.scopes.emit(loop, origin)
+    building.scopes.counted(variable, bounds)
+
+
+def _side(tiling: Tiling, dot: Dot, side: Expr) -> Value:
+    """Return an operand in the type of the sum; it is loaded with the lanes that it has."""
+    element = tiling.building.elements.of(tiling.statement.writes.array)
+    own = {lane for label in free_labels(side) for lane in tiling.lanes_of(label)}
+    mine = of_lanes(tiling, tuple(lane for lane in tiling.lanes if lane in own))
+    return converted(rounded(mine, dot, side, value_of(mine, side)), element)
+
+
+def _picked(tiling: Tiling, value: Value, label: str, index: Affine) -> Value:
+    """Return the lanes of a tile at one index of a label: the sum of these and of zeros."""
+    building, origin = tiling.building, tiling.statement.name
+    element = building.elements.of(tiling.statement.writes.array)
+    (lane,), axes = tiling.lanes_of(label), axes_of(value)
+    apart = Affine(((lane, 1),)) - index
+    here = (Test(apart, (lane,)), Test(apart.scaled(-1), (lane,)))
+    kept = tuple(name for name in axes if name != lane)
+    tile = building.tile_name("lanes_there", axes, element)
+    found = building.tile_name("operand_there", kept, element)
+    emit = building.scopes.emit
+    emit(Fill(tile, tuple(map(building.lane_count, axes)), 0, element), "")
+    one = Masked(value, here, 0, axes, element)
+    emit(Accumulate(tile, "rsum", one, axes, element), origin)
+    emit(Collapse(found, tile, "rsum", axes, kept), origin)
+    return Variable(found, kept, element)
+
+
+def _product(tiling: Tiling, dot: Dot, made: Made) -> Value:
+    """Return the products, and 0 in lanes that do not take them."""
+    element = tiling.building.elements.of(tiling.statement.writes.array)
+    pairs = zip((dot.left, dot.right), made, strict=True)
+    sides = [_side(tiling, dot, side) if one is None else one for side, one in pairs]
+    value = Call("mul", tuple(sides), union(tiling.lanes, *map(axes_of, sides)), element)
+    every = union(tiling.lanes, axes_of(value), *(test.axes for test in tiling.tests))
+    return Masked(value, tiling.tests, 0, every, element) if tiling.tests else value

@@ -1,0 +1,172 @@
+"""Lists tiles for tensor cores, and ways to load them, for a kernel that multiplies matrices."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+from dtpoly.autoschedule.layout_directives import new_name
+from dtpoly.autoschedule.nest import ALIGNED, KernelNest, MovedTensor, NestReduction, sides_of
+from dtpoly.autoschedule.powers import above, pieces, powers
+from dtpoly.autoschedule.preferences import is_hopper
+from dtpoly.explore.devices.devices import Device
+from dtpoly.plan.layout import Group, Layout
+
+# Sides of a block of the result; sums of a thread that fit in registers beside all else.
+SIDES = (16, 256)
+SUMS = 128
+WARP = 32
+SMALLEST = 16  # what a matrix unit multiplies
+DEEP = 128  # bytes of a row of a tile: what shared memory is wide
+MOST_STAGES = 4
+
+
+def products(nest: KernelNest, device: Device, precision: str) -> Iterator[Layout]:
+    """Yield blocks of the last product's two sides, steps along what it sums over."""
+    last = nest.products[-1]
+    for rows, columns in product(powers(*SIDES), powers(*SIDES)):
+        for deep in _depths(nest):
+            for is_square in _fills(nest, last):
+                made = _single(nest, device, precision, (rows, columns, deep), is_square)
+                if made is not None:
+                    yield from made
+
+
+def _single(
+    nest: KernelNest, device: Device, precision: str, wanted: tuple[int, int, int], is_square: bool
+) -> Iterator[Layout] | None:
+    """Return layouts in which lanes are all of a block; None where a side is too short."""
+    one = nest.products[-1]
+    left, right, batch = sides_of(nest, one)
+    fill = _square if is_square else _fill
+    sides = _widened(fill(nest, left, wanted[0])) | _widened(fill(nest, right, wanted[1]))
+    if prod(sides[x] for x in left) < wanted[0] or prod(sides[x] for x in right) < wanted[1]:
+        return None
+    blocks = {x: 1 for x in batch} | sides
+    steps = _widened(_fill(nest, _summed(nest, one), wanted[2]))
+    if prod(steps.values()) < min(wanted[2], SMALLEST):
+        return None
+    order = (*batch, *left, *right)
+    order = order if set(order) == set(nest.labels) else nest.labels
+    sizes = tuple((label, blocks.get(label, 1)) for label in nest.labels)
+    tiles = (*((label, 0) for label in nest.labels), *((x, steps[x]) for x in one.labels))
+    flat = one.labels if len(one.labels) > 1 else ()
+    layout = Layout(
+        nest.func.name,
+        sizes,
+        tiles=tiles,
+        order=order if len(order) > 1 else (),
+        flat=flat,
+        precision=precision,
+        descriptors=_described(nest, device, dict(sizes) | steps),
+    )
+    return _launched(nest, device, layout, wanted)
+
+
+def _launched(
+    nest: KernelNest, device: Device, layout: Layout, wanted: tuple[int, int, int]
+) -> Iterator[Layout]:
+    """Warps that have room for the sums, and as many stages as shared memory has room for."""
+    rows, columns, deep = wanted
+    width = max(one.size for one in nest.loads if one.is_operand)
+    stage = (rows + columns) * deep * width
+    # As many as one program has room for, and as many as leave room for a second one.
+    alone = min(MOST_STAGES, int(device["block_shared"]) // stage)
+    beside = min(MOST_STAGES, int(device["shared_bytes"]) // 2 // stage)
+    for warps in (4, 8):
+        each = rows * columns / (warps * WARP)
+        if each <= SUMS and (warps == 4 or each >= SUMS / 4):
+            for stages in sorted({alone, beside} - {0}, reverse=True):
+                yield replace(layout, warps=warps, stages=stages if stages > 1 else 0)
+
+
+def refined(nest: KernelNest, device: Device, layout: Layout) -> Iterator[Layout]:
+    """Yield the same block with other orders of programs, other stages, and blocks in turn."""
+    blocks = dict(layout.blocks)
+    programs = prod(pieces(nest.sizes[x], size) for x, size in layout.blocks)
+    many = int(device["multiprocessors"])
+    orders = [layout, *_grouped(nest, layout, blocks)]
+    stages = {layout.stages, max(layout.stages - 1, 0)} if layout.stages > 2 else {layout.stages}
+    for ordered, count in product(orders, sorted(stages, reverse=True)):
+        staged = replace(ordered, stages=count)
+        yield staged
+        for each in (1, 2, 3):
+            if programs > each * many:
+                yield replace(staged, each=each)
+
+
+def _grouped(nest: KernelNest, layout: Layout, blocks: Mapping[str, int]) -> Iterator[Layout]:
+    """Groups of blocks of rows that share columns, where both sides have one label."""
+    one = nest.products[-1]
+    left, right, _ = sides_of(nest, one)
+    if len(left) != 1 or len(right) != 1 or not layout.order:
+        return
+    (label,) = left
+    if label not in blocks or right[0] not in blocks:
+        return
+    count = pieces(nest.sizes[label], blocks[label])
+    for group in (4, 8, 16):
+        if group < count:
+            name = new_name(label, "i", nest.taken)
+            yield replace(layout, group=Group(label, name, group))
+
+
+def _depths(nest: KernelNest) -> tuple[int, ...]:
+    """Return how much a step may sum up: rows of tiles are as wide as shared memory is."""
+    width = max(one.size for one in nest.loads if one.is_operand)
+    size = above(prod(above(nest.sizes[x]) for x in nest.products[-1].labels))
+    found = (min(DEEP // width, size), min(DEEP // width // 2, size))
+    return tuple(dict.fromkeys(max(x, SMALLEST) for x in found))
+
+
+def _summed(nest: KernelNest, one: NestReduction) -> tuple[str, ...]:
+    """Return the labels that are summed over; those contiguous in most of memory come last."""
+    lines = nest.contiguous()
+    return tuple(sorted(one.labels, key=lambda x: x in lines))
+
+
+def _fill(nest: KernelNest, labels: tuple[str, ...], wanted: int) -> dict[str, int]:
+    """Share a number of indices among labels. The last label gets all that it can hold."""
+    found: dict[str, int] = {}
+    for label in reversed(labels):
+        found[label] = min(above(nest.sizes[label]), wanted)
+        wanted //= found[label]
+    return found
+
+
+def _widened(counts: dict[str, int]) -> dict[str, int]:
+    """Return at least as many as a matrix unit multiplies; with fewer, lanes are idle."""
+    count = prod(counts.values())
+    if not counts or count >= SMALLEST:
+        return counts
+    longest = max(counts, key=lambda label: counts[label])
+    return {**counts, longest: counts[longest] * SMALLEST // count}
+
+
+def _fills(nest: KernelNest, one: NestReduction) -> tuple[bool, ...]:
+    """Return whether sides of several labels may be long, or square."""
+    left, right, _ = sides_of(nest, one)
+    is_several = any(sum(nest.sizes[x] > 1 for x in side) > 1 for side in (left, right))
+    return (False, True) if is_several else (False,)
+
+
+def _square(nest: KernelNest, labels: tuple[str, ...], wanted: int) -> dict[str, int]:
+    """Share a number of indices among labels, so that the last two get about as many."""
+    first = _fill(nest, labels[-1:], 1 << (wanted.bit_length() // 2))
+    rest = _fill(nest, labels[:-1], wanted // prod(first.values()))
+    left = wanted // max(prod(rest.values()), 1)
+    return rest | _fill(nest, labels[-1:], left)
+
+
+def _described(nest: KernelNest, device: Device, spans: Mapping[str, int]) -> tuple[str, ...]:
+    """Operands whose tiles the copy engine can bring: boxes of rows that begin aligned."""
+    if not is_hopper(device):
+        return ()
+    return tuple(dict.fromkeys(one.tensor for one in nest.loads if _is_box(one, spans)))
+
+
+def _is_box(one: MovedTensor, spans: Mapping[str, int]) -> bool:
+    if any(index.data is not None for index in one.indices):
+        return False  # rows that data names are no box
+    beside = max((spans.get(x, 1) for x in one.contiguous), default=1)
+    return one.is_operand and one.row % ALIGNED == 0 and beside * one.size >= ALIGNED

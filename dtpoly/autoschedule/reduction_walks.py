@@ -1,0 +1,74 @@
+"""Lists ways to walk a kernel that reduces, but not by products of matrices."""
+
+from collections.abc import Iterator
+from math import prod
+
+from dtpoly.autoschedule.elementwise import filled
+from dtpoly.autoschedule.nest import KernelNest
+from dtpoly.autoschedule.powers import above, powers
+from dtpoly.autoschedule.splits import split
+from dtpoly.autoschedule.threads import warps
+from dtpoly.plan.layout import Layout
+
+# Elements that a program has at once: of whole lines, of a part of them.
+WHOLE, PART = 65536, (1024, 16384)
+# Those of a thread.
+OF_WHOLE, OF_PART, OF_COLUMNS = (4, 128), (4, 64), (8, 64)
+ROWS = 256
+LONG = 16384  # a line that is enough for a program
+FEWEST = 512
+# Side by side in memory, where what is contiguous is no label that is reduced.
+BESIDE = (32, 256)
+
+
+def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
+    """Yield whole lines or parts of them; with too few programs, also sums of parts."""
+    along = [label for label in nest.contiguous() if label in (*nest.labels, *nest.reduced)]
+    line = along[0] if along else nest.reduced[-1]
+    made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
+    for layout in made:
+        yield layout
+        yield from split(nest, layout, processors)
+
+
+def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
+    """Yield layouts of a kernel that reduces along what is contiguous."""
+    longest = above(nest.sizes[line])
+    inner = [label for label in nest.reduced if label != line]
+    rows = list(reversed(nest.rows))
+    room = max(prod(nest.sizes[label] for label in rows), 1)
+    for count in powers(1, min(ROWS, above(room))):
+        blocks = filled(nest, rows, count)
+        elements = count * longest
+        if elements <= WHOLE and elements >= min(FEWEST, room * longest):
+            for number in warps(elements, *OF_WHOLE):
+                yield _layout(nest, blocks, {line: 0, **dict.fromkeys(inner, 1)}, number)
+        for part in powers(PART[0], min(PART[1] // count, longest // 2)):
+            if count > (1 if longest > LONG else 4):
+                continue
+            for number in warps(count * part, *OF_PART):
+                yield _layout(nest, blocks, {line: part, **dict.fromkeys(inner, 1)}, number)
+
+
+def _columns(nest: KernelNest, line: str) -> Iterator[Layout]:
+    """Yield layouts that keep what is contiguous: columns side by side, added up in parts."""
+    down = nest.reduced[-1]
+    inner = [label for label in nest.reduced if label != down]
+    size = above(nest.sizes[down])
+    for beside in powers(min(BESIDE[0], above(nest.sizes[line])), BESIDE[1]):
+        if beside > above(nest.sizes[line]):
+            continue
+        for part in powers(min(8, size), min(PART[1] // beside, size)):
+            if beside * part < min(PART[0], size * beside):
+                continue
+            for number in warps(beside * part, *OF_COLUMNS):
+                tile = 0 if part == size else part
+                tiles = {down: tile, **dict.fromkeys(inner, 1)}
+                yield _layout(nest, {line: beside}, tiles, number)
+
+
+def _layout(nest: KernelNest, blocks: dict[str, int], tiles: dict[str, int], number: int) -> Layout:
+    sizes = tuple((label, blocks.get(label, 1)) for label in nest.rows)
+    rows = tuple((label, 0) for label in nest.rows)
+    order = nest.rows if len(nest.rows) > 1 else ()
+    return Layout(nest.func.name, sizes, tiles=(*rows, *tiles.items()), order=order, warps=number)

@@ -1,0 +1,39 @@
+"""Writes the .dt text of a source with the schedule that was found, and its reasons."""
+
+from collections.abc import Iterable, Iterator
+
+from dtpoly.algorithm.show import show, show_directive
+from dtpoly.autoschedule.plans import with_directives
+from dtpoly.autoschedule.reasons import ReasonLine
+from dtpoly.autoschedule.unscheduled_source import Algorithm
+from dtpoly.source import Source
+
+WIDTH = 100
+
+
+def schedule_text(lines: Iterable[ReasonLine]) -> str:
+    """Return a directive a line, each with its reason."""
+    return "".join(f"{line}\n" for line in _lines(list(lines)))
+
+
+def whole_text(source: Source, given: Algorithm, head: str, lines: Iterable[ReasonLine]) -> str:
+    """Return the algorithm as its author wrote it, if that has no schedule; else print it."""
+    is_scheduled = bool(given.left or given.program.directives)
+    algorithm = show(with_directives(given.program, ())) if is_scheduled else source.text
+    return f"{algorithm.rstrip()}\n\n# {head}\n{schedule_text(lines)}"
+
+
+def _lines(lines: list[ReasonLine]) -> Iterator[str]:
+    shown = [show_directive(one.directive) for one in lines]
+    column = max((len(text) for text in shown), default=0)
+    for text, one in zip(shown, lines, strict=True):
+        comment = f"# {one.why}"
+        if not one.why:
+            yield text
+        elif column + 2 + len(comment) <= WIDTH:
+            yield f"{text.ljust(column)}  {comment}"
+        elif len(text) + 2 + len(comment) <= WIDTH:
+            yield f"{text}  {comment}"
+        else:
+            yield comment
+            yield text

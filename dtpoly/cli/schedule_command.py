@@ -1,0 +1,272 @@
+"""Implements `dtpoly schedule FILE`, which chooses a schedule that is fast at given sizes."""
+
+import json
+import sys
+from contextlib import redirect_stdout
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from dtpoly.algorithm.dtypes import FLOATS, DType
+from dtpoly.algorithm.show import show_directive
+from dtpoly.amounts import duration
+from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.schedule_text import whole_text
+from dtpoly.autoschedule.schedules import schedules
+from dtpoly.autoschedule.settle import Settled
+from dtpoly.autoschedule.unscheduled_source import Algorithm, algorithm_of, bare
+from dtpoly.cli.budget_argument import BudgetType
+from dtpoly.cli.device_option import device_option
+from dtpoly.cli.file_arguments import file_name
+from dtpoly.cli.lazy import load
+from dtpoly.cli.output import write
+from dtpoly.cli.plugin_files import plugin_files
+from dtpoly.cli.saving import save, tell_error
+from dtpoly.cli.seconds_option import limited, seconds_option
+from dtpoly.cli.size_option import all_sizes
+from dtpoly.explore.devices.devices import Device
+from dtpoly.frontend.reading import read_file
+from dtpoly.frozen import dataclass
+from dtpoly.plugins import with_plugins
+from dtpoly.render.printable import printable
+from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.targets.subject import check_dtype
+
+VERSION = 1  # of the JSON document
+MOST = 20  # schedules that are worth a measurement
+PRECISIONS = ("ieee", "tf32", "tf32x3")
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class ScheduleAnswer:
+    """The schedules that were considered, the one that is chosen, and the known times."""
+
+    call: PricedCall
+    every: tuple[Settled, ...]
+    place: int = 0
+    milliseconds: tuple[float | None, ...] = ()  # measured
+    outcomes: tuple[str, ...] = ()
+    device: str = ""  # the device of the measurements
+    is_interrupted: bool = False
+
+    @property
+    def best(self) -> Settled:
+        """Return the schedule that is chosen."""
+        return self.every[self.place]
+
+
+@click.command(
+    short_help="Choose a schedule for sizes and a GPU.",
+    epilog="""\b
+Examples:
+  dtpoly schedule matmul.dt --size m=4096,n=4096,k=4096 --dtype bf16
+  dtpoly schedule softmax.dt --size x=4096,y=4096 --budget 0
+  dtpoly schedule softmax.dt --size x=64,y=512 --budget 30s -o fast.dt
+  dtpoly schedule sum.dt --size x=64,k=512 --plugin skew.py""",
+)
+@file_name
+@click.option("--size", "sizes", multiple=True, metavar="x=..,y=..", help="Sizes of labels.")
+@click.option(
+    "--dtype",
+    type=click.Choice([str(dtype) for dtype in FLOATS]),
+    default=str(DType.F32),
+    show_default=True,
+    help="The dtype of inputs that declare none.",
+)
+@device_option
+@click.option(
+    "--budget",
+    type=BudgetType(),
+    default="10s",
+    show_default=True,
+    metavar="20|60s",
+    help="How many schedules to measure, or for how long; 0 measures none, and needs no GPU.",
+)
+@seconds_option
+@click.option(
+    "--precision",
+    type=click.Choice(PRECISIONS),
+    help="How exactly 32-bit numbers are multiplied.  [default: as FILE says, else ieee]",
+)
+@click.option(
+    "--list",
+    "count",
+    type=click.IntRange(1, 200),
+    help="Print this many schedules, the best first.",
+)
+@click.option(
+    "-o",
+    "output",
+    type=click.Path(path_type=Path),
+    help="Write the best schedule to this .dt file.",
+)
+@plugin_files
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@click.option("--place", default="cuda", hidden=True)
+def command(
+    file: str,
+    sizes: tuple[str, ...],
+    dtype: str,
+    device: Device,
+    budget: tuple[int | None, float | None],
+    seconds: float,
+    precision: str | None,
+    count: int | None,
+    output: Path | None,
+    plugins: tuple[str, ...],
+    as_json: bool,
+    place: str,
+) -> int:
+    """Choose a schedule for the algorithm of FILE, and give the reason for each directive.
+
+    dtpoly derives schedules from what the Funcs read and reduce: where each Func is computed, its
+    blocks, tiles, order and warps. The cost model ranks the schedules, and the first ones are
+    measured if there is a GPU. Of a schedule in FILE only compile and precision are used. --seconds
+    limits all of this except the measuring, which --budget limits.
+    """
+    source, primitives = read_file(file), with_plugins(plugins)
+    with limited(seconds):
+        algorithm = algorithm_of(source, primitives)
+    if not algorithm.program.funcs:
+        tell_error(f"'{source.name}' has no Func, so there is nothing to schedule")
+        return 1
+    if algorithm.left:
+        _note(f"the {algorithm.left} directives of '{source.name}' are left aside")
+    call = _call(algorithm, sizes, DType(dtype), device, precision, primitives)
+    wants = budget if place != "cuda" or _has_gpu(budget) else (0, None)
+    with limited(seconds):
+        every = tuple(islice(schedules(call), count or (1 if wants[0] == 0 else wants[0] or MOST)))
+    if not every:
+        tell_error(f"no schedule was found for '{source.name}' that fits on {device.name}")
+        return 1
+    answer = ScheduleAnswer(call, every)
+    if wants[0] != 0:
+        answer = _measured(answer, source.name, wants, place, plugins)
+    text = whole_text(source, algorithm, _head(answer), answer.best.lines)
+    if as_json:
+        write(json.dumps(_document(file, answer, text), indent=2) + "\n")
+    elif count is not None:
+        write(_listed(answer))
+    elif output is None:
+        write(text)
+    if output is not None and not save(output, text.encode()):
+        return 1
+    return INTERRUPTED if answer.is_interrupted else 0
+
+
+def _call(
+    algorithm: Algorithm,
+    words: tuple[str, ...],
+    dtype: DType,
+    device: Device,
+    exact: str | None,
+    primitives: Primitives,
+) -> PricedCall:
+    program = bare(algorithm)
+    known = all_sizes(program, words)
+    check_dtype(program, dtype)
+    precision = exact or algorithm.precision
+    if nothing := [label for label, size in known.items() if size < 1]:
+        raise click.BadParameter(
+            f"'{nothing[0]}' is {known[nothing[0]]}: then there is nothing to do, and no schedule "
+            "is better than another",
+            param_hint="--size",
+        )
+    return PricedCall(
+        program, known, dtype, device, primitives, "" if precision == "ieee" else precision
+    )
+
+
+def _has_gpu(budget: tuple[int | None, float | None]) -> bool:
+    if budget[0] == 0:
+        return True
+    found: bool = load("dtpoly.autoschedule.measured_schedules").has_driver()
+    if not found:
+        _note("there is no GPU here: chosen by the cost model alone")
+    return found
+
+
+def _measured(
+    answer: ScheduleAnswer,
+    name: str,
+    budget: tuple[int | None, float | None],
+    place: str,
+    plugins: tuple[str, ...],
+) -> ScheduleAnswer:
+    """Return the answer with measured times, or unchanged if no device could be opened."""
+    measure: Any = load("dtpoly.autoschedule.measured_schedules")
+    with TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
+        path = Path(folder) / "results.sqlite"
+        wanted = measure.MeasureBudget(*budget)
+        try:
+            found = measure.measured(answer.call, name, answer.every, wanted, path, place, plugins)
+        except measure.NothingMeasured as error:
+            _note(f"nothing was measured: {error}: chosen by the cost model alone")
+            return answer
+    times = tuple(one.median if one else None for one in found.results)
+    outcomes = tuple(str(one.outcome) if one else "" for one in found.results)
+    best = found.best
+    if found.nearer not in ("", answer.call.device.key):
+        _note(f"ranked as if for {answer.call.device.name}: say --device {found.nearer}")
+    if best is None:
+        _note("no schedule could be measured: chosen by the cost model alone")
+    more = (times, outcomes, found.device, found.is_interrupted)
+    return ScheduleAnswer(answer.call, answer.every, best or 0, *more)
+
+
+def _head(answer: ScheduleAnswer) -> str:
+    call, at = answer.call, answer.place
+    sizes = ", ".join(f"{label}={size}" for label, size in call.sizes.items())
+    taken = answer.milliseconds[at] if answer.milliseconds else None
+    if taken is None:
+        about = duration(answer.best.seconds)
+        return f"For {sizes} in {call.dtype} on {call.device.name}: about {about}, not measured."
+    timed = sum(one is not None for one in answer.milliseconds)
+    took = duration(taken / 1e3)
+    return f"For {sizes} in {call.dtype} on {answer.device}: {took}, the best of {timed} measured."
+
+
+def _listed(answer: ScheduleAnswer) -> str:
+    """List the schedules, one in a line: place, expected time, measured time, directives."""
+    lines: list[str] = []
+    for at, one in enumerate(answer.every):
+        took = answer.milliseconds[at] if answer.milliseconds else None
+        measured = "" if took is None else f"  {duration(took / 1e3):>8}"
+        words = " ".join(show_directive(line.directive) for line in one.lines)
+        lines.append(f"{at + 1:3}  {duration(one.seconds):>8}{measured}  {words}\n")
+    return "".join(lines)
+
+
+def _document(file: str, answer: ScheduleAnswer, text: str) -> dict[str, object]:
+    call = answer.call
+    times, outcomes = answer.milliseconds, answer.outcomes
+    return {
+        "version": VERSION,
+        "file": file,
+        "sizes": dict(call.sizes),
+        "dtype": str(call.dtype),
+        "device": call.device.key,
+        "measured_on": answer.device or None,
+        "chosen": answer.place,
+        "candidates": [
+            {
+                "predicted_ms": 1e3 * one.seconds,
+                "measured_ms": times[at] if times else None,
+                "outcome": (outcomes[at] or None) if outcomes else None,
+                "schedule": [
+                    {"directive": show_directive(line.directive), "why": line.why}
+                    for line in one.lines
+                ],
+            }
+            for at, one in enumerate(answer.every)
+        ],
+        "text": text,
+    }
+
+
+def _note(message: str) -> None:
+    print(printable(f"note: {message}"), file=sys.stderr)

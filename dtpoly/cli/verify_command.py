@@ -1,0 +1,231 @@
+"""Implements `dtpoly verify FILE`, which proves that kernels compute what a .dt file says."""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import click
+
+from dtpoly import __version__
+from dtpoly.algorithm.program import Program
+from dtpoly.budget import SECONDS as BUDGET
+from dtpoly.checking import Checked, check
+from dtpoly.cli.doubts import can_run, in_ring
+from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
+from dtpoly.cli.file_arguments import complete_files, file_name
+from dtpoly.cli.func_option import wanted_funcs, with_func
+from dtpoly.cli.lazy import load
+from dtpoly.cli.main import BUG
+from dtpoly.cli.output import shown, terminal_width, wants_colour, write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.point_option import point_option, read_source
+from dtpoly.cli.saving import is_same_file, tell_error
+from dtpoly.cli.seconds_option import Seconds, limited
+from dtpoly.codegen.header import header, writer_of
+from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.frontend.reading import read_file
+from dtpoly.frozen import dataclass
+from dtpoly.generate import code_of
+from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.source import Source
+from dtpoly.verdict_messages import of_edited, of_emitted
+from dtpoly.verification import SECONDS, verified
+from dtpoly.verify.proof.other_version import of_other_version
+from dtpoly.verify.proof.report import LayerVerdict, Report
+
+VERSION = 1  # of the JSON document
+CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
+TOGETHER = ["--kernel", "--check"]
+EMITTED = "<kernels>"  # the name of a text without a file, in messages
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyCall:
+    """The arguments and options of one call of the command, by the names that click gives them."""
+
+    file: str
+    kernel: str | None
+    func: str | None
+    seconds: float
+    ring: bool
+    certificate: str | None
+    to_check: str | None
+    fusions: bool
+    point: str | None
+    primitives: Primitives
+    as_json: bool
+
+
+@click.command(
+    short_help="Prove that kernels compute the algorithm of a file.",
+    epilog="""\b
+Examples:
+  dtpoly verify softmax.dt
+  dtpoly verify softmax.dt --kernel softmax.py
+  dtpoly verify softmax.dt --ring
+  dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
+  dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
+  dtpoly verify softmax.dt --fuse-at""",
+)
+@file_name
+@click.option(
+    "--kernel",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The file to prove; it may be changed, or written by hand."
+    "  [default: the text that dtpoly compile writes]",
+)
+@click.option("--func", metavar="FUNC", help="Prove only the function of this Func.")
+@click.option(
+    "--seconds",
+    type=Seconds(),
+    default=SECONDS,
+    show_default=True,
+    help="Give up a function after this time.",
+)
+@click.option(
+    "--ring",
+    is_flag=True,
+    help="Also run the text on numbers of a ring, without rounding or tolerance.",
+)
+@click.option(
+    "--certificate",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Also write the proof, so that another program can check it.",
+)
+@click.option(
+    "--check",
+    "to_check",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Instead, check a written proof, by another engine.",
+)
+@click.option("--fuse-at", "fusions", is_flag=True, help="Instead, show why fusions are legal.")
+@point_option
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+def command(**given: Any) -> int:
+    """Read the kernels of a .dt file back, and prove that they compute its algorithm.
+
+    For each function dtpoly proves seven layers, for all sizes: that each element is stored once,
+    that loads are those of the algorithm, that no access is outside of its tensor, that masked
+    lanes change nothing, that nothing is read too early or races, that values are right, and that
+    no number overflows. If a layer is refuted, the output shows an example with the smallest sizes:
+    the program, the lane and the element.
+
+    If FILE compiles a Func that the kernels do not compute, not all is proved; --func proves the
+    function of one Func alone.
+
+    Exit codes: 0 all is proved; 1 a layer is not proved, or the text of --kernel is refuted; 3 the
+    text that dtpoly itself writes is refuted, which is a bug of dtpoly.
+    """
+    asked = VerifyCall(**given)
+    _check_options(asked)
+    source, began = read_source(asked.file, asked.point), time.thread_time()
+    with limited(BUDGET):
+        checked = check(source, asked.primitives)
+    if asked.fusions and checked.verdict is not None:
+        return show_fusions(checked, asked.file, asked.as_json)
+    if checked.program is None:
+        raise DtpolyError(checked.diagnostics)
+    if checked.verdict is None:
+        tell_error(f"'{source.name}' has no Func, so there is nothing to verify")
+        return 1
+    wanted = wanted_funcs(checked.program, asked.func)
+    checked = with_func(checked, asked.func if asked.kernel is None else None)
+    assert checked.program is not None
+    program = checked.program
+    with limited(BUDGET, time.thread_time() - began):
+        text = _text(checked, asked.kernel, wanted)
+    if asked.to_check is not None:
+        with limited(CHECKING * (len(program.funcs) + 2)):
+            return check_proof(source, text, asked.to_check, wanted, asked.as_json)
+    found = _found(asked, program, text, wanted)
+    if found is None:
+        return 1
+    _tell(asked, found, text, source)
+    path = asked.certificate
+    if path and not write_proof(program, source, text, path, asked.seconds):
+        return 1
+    if found.verdict is LayerVerdict.REFUTED and asked.kernel is None:
+        return BUG
+    return 0 if found.verdict is LayerVerdict.PROVED else 1
+
+
+def _check_options(asked: VerifyCall) -> None:
+    """Refuse options that contradict each other, and a certificate that would replace its input."""
+    _check_together(
+        {"--check": asked.to_check, "--fuse-at": asked.fusions},
+        {"--kernel": asked.kernel, "--certificate": asked.certificate, "--ring": asked.ring},
+    )
+    path, read = asked.certificate, (asked.file, asked.kernel)
+    if path and any(is_same_file(path, one) for one in read if one):
+        message = f"'{path}' is a file to verify"
+        raise click.BadParameter(message, param_hint="--certificate")
+
+
+def _found(
+    asked: VerifyCall, program: Program, text: Source, wanted: tuple[str, ...]
+) -> Report | None:
+    """Verify, and run in the ring if needed; return None if that cannot be done here."""
+    # The time is doubled, because a refuted function is looked at again.
+    with limited(2 * asked.seconds * len(program.funcs) + BUDGET):
+        found = verified(program, text.text, wanted, asked.seconds)
+    if asked.func is not None:
+        found = Report(tuple(one for one in found.functions if one.name in (asked.func, "")))
+    # A text of ours that is not proved is run automatically; a user's text only on request.
+    is_ours = asked.kernel is None
+    if asked.ring or (is_ours and found.verdict is LayerVerdict.UNKNOWN and can_run()):
+        with_ring = in_ring(program, text.text, found, asked.seconds, all_of_them=asked.ring)
+        if with_ring is None:
+            return None
+        found = with_ring
+    return found if is_ours else of_other_version(found, text.text, writer_of(text.text))
+
+
+def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> None:
+    """Print the verdict, as a JSON document if the user wants one."""
+    is_ours = asked.kernel is None
+    told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
+    if not asked.as_json:
+        _show(found, told)
+        return
+    told_data: ModuleType = load("dtpoly.verdict_table")
+    data = told_data.verdict_data(found, told)
+    document = {"version": VERSION, "file": asked.file, "kernel": asked.kernel, **data}
+    write(json.dumps(document, indent=2) + "\n")
+
+
+def _check_together(instead: Mapping[str, object], more: Mapping[str, object]) -> None:
+    """Refuse options of which one would be ignored silently. Raises click.UsageError."""
+    given = [word for word, value in instead.items() if value]
+    # A certificate may be checked for the kernels of --kernel.
+    others = [word for word, value in more.items() if value and [word, *given] != TOGETHER]
+    if given and len([*given, *others]) > 1:
+        raise click.UsageError(f"{' and '.join([*given, *others])} ask for different things")
+
+
+def _text(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> Source:
+    """Return the kernels: those of a file, or those that are generated."""
+    if kernel is not None:
+        return read_file(kernel)
+    assert checked.verdict is not None
+    heading = header(__version__, checked.file.source.name)
+    return Source(EMITTED, code_of(checked.verdict.scheduled, heading, None, wanted).text)
+
+
+def _show(found: Report, told: tuple[Diagnostic, ...]) -> None:
+    """Print the table, and below it what is not proved."""
+    verdicts: ModuleType = load("dtpoly.verdict_table")
+    table: Callable[..., str] = load("dtpoly.render.text_table").table
+    colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)
+    write(table(verdicts.head(found), verdicts.rows(found), width, colour=colour))
+    write("".join(f"{line}\n" for line in (*verdicts.tests(found), *verdicts.assumptions(found))))
+    if told:
+        render: ModuleType = load("dtpoly.render.diagnostic_text")
+        write("\n" + shown(render.render(told, width), sys.stdout))

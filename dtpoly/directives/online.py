@@ -1,0 +1,108 @@
+"""The primitive `online`: a reduction is computed in the loop of one that depends on its result."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import ClassVar, Self
+
+from dtpoly.algorithm.program import reduced_labels
+from dtpoly.diagnostics import Diagnostic
+from dtpoly.frozen import dataclass
+from dtpoly.plan.launch import Launch
+from dtpoly.schedule.argument_kinds import FuncName
+from dtpoly.schedule.argument_values import Name
+from dtpoly.schedule.facts import Fact, Fused
+from dtpoly.schedule.fused_into import check_fused
+from dtpoly.schedule.fusing import fuse_around
+from dtpoly.schedule.kernels import View
+from dtpoly.schedule.labels import LabelKind
+from dtpoly.schedule.primitive import Parameter, Primitive, Stage, Turn
+from dtpoly.schedule.reference import Reference, ReferenceRow
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tree import Kernel, asking, statements
+
+
+@dataclass(frozen=True, slots=True)
+class Online(Primitive):
+    """Reduce a Func in the loop of a reader's reduction, which goes on with the result so far.
+
+        for y: top = max(top, A)              for y: { before = top; top = max(top, A)
+        for y: total += exp(A - top)    -->            total *= exp(before - top)
+                                                       total += exp(A - top) }
+
+    What was summed with an older result is brought up to date by a factor, which the compiler
+    derives; a reader whose operand depends on the result in another way is refused.
+    """
+
+    name: ClassVar[str] = "online"
+    ignores_sizes: ClassVar[bool] = True
+    elsewhere: ClassVar[tuple[str, ...]] = ("rolling_update", "running")
+    stage: ClassVar[Stage] = Stage.FUSIONS
+    turn: ClassVar[Turn | None] = Turn.FUSIONS
+    needs_kernel: ClassVar[bool] = False
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("consumer", FuncName(), is_key=True),
+        Parameter("label", LabelKind(anywhere=True)),
+    )
+    reference: ClassVar[Reference] = Reference(
+        rows=(
+            ReferenceRow(
+                ("g.online(f, y);",),
+                "compute the reduction `g` in the loop of the reduction `f` over y, in one pass",
+            ),
+        ),
+        heading="Fusion",
+        paragraph=(
+            "After `g.online(f, y)`, the loop of `f` over y computes `g`, too: in it, `g` is the "
+            "result for the indices so far. What `f` has summed with an older result is "
+            "multiplied by a factor when `g` changes, such as `exp(before - now)` for a sum of "
+            "`exp(A - g)`. So safe softmax, log-sum-exp and attention read their rows once less, "
+            "or need no memory for the scores. `g` is a maximum or a minimum along the lanes of "
+            "the loop. Where `f`, or something else that is stored, depends on it in a way that "
+            "no factor and no sum brings up to date, the directive is refused."
+        ),
+    )
+
+    consumer: Name
+    label: Name
+
+    def facts(self) -> Iterator[Fact]:
+        """State that the Func is fused, and with which loop."""
+        yield Fused(self.func, self.consumer.text, self.label.text, self.span)
+
+    def moved(self, label: str) -> Self:
+        """Return the same at another loop of the consumer."""
+        return replace(self, label=Name(label, self.label.span))
+
+    def check(self, view: View) -> Iterator[Diagnostic]:
+        """Check that both reduce over the label, and that the consumer depends on the Func."""
+        found = tuple(check_fused(self.func, self.consumer, self.label, self.name, view))
+        yield from found
+        if found or self.func in view.inlined:
+            return
+        for name in (self.func, self.consumer.text):
+            if self.label.text not in reduced_labels(view.funcs[name]):
+                title = f"'{name}' has no reduction over '{self.label.text}'"
+                way = f"name a label over which '{self.func}' and '{self.consumer}' both reduce"
+                yield self.mistake(title, self.label.span, "is not reduced", way)
+                return
+
+    def apply(self, state: State) -> State:
+        """Put a copy around the reader's loop in each kernel that has it; code joins the loops."""
+        consumer, label = self.consumer.text, self.label.text
+        readers = {
+            one.name
+            for one in state.model.statements
+            if any(read.array == self.func for read in one.reads)
+        }
+        for kernel in state.kernels:
+            if not readers.isdisjoint(statements(kernel.body)):
+                state = fuse_around(state, kernel.name, self.func, consumer, label)
+                done = next(one for one in state.kernels if one.name == kernel.name)
+                asked = asking(done, self)
+                kernels = tuple(asked if one is done else one for one in state.kernels)
+                state = replace(state, kernels=kernels)
+        return state
+
+    def edit(self, launch: Launch, kernel: Kernel) -> Launch:
+        """Ask for the loops of the two to be one."""
+        return replace(launch, running=(*launch.running, (self.func, self.consumer.text)))

@@ -1,0 +1,61 @@
+"""Estimates how long each unit of the device takes for a launch by itself."""
+
+from collections.abc import Iterator
+from math import ceil
+
+from dtpoly.algorithm.expressions import Dot, free_labels
+from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.tile_counts import lanes_of, steps
+from dtpoly.explore.cost.job import Job
+from dtpoly.explore.cost.resources import Resources
+from dtpoly.explore.cost.waiting import PORT, waiting
+from dtpoly.explore.devices.devices import Device
+
+# Of the instructions that a multiprocessor could issue.
+ISSUED = 0.85
+# How often a byte that has no register moves.
+SPILLED = 4.0
+# Rows that a product of four warps has, and columns from which on it is as fast as it gets.
+ROWS, COLUMNS, FEWEST = 64, 32, 8
+MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, LATENCY = (
+    *("memory", "L2", "tensor cores", "instructions", "special functions", "latency"),
+)
+
+
+def limits(job: Job) -> Iterator[tuple[str, float]]:
+    """Yield each unit of the device, and the seconds for which the kernel keeps it busy."""
+    device, work, many = job.device, job.work, job.multiprocessors
+    # The multiprocessor that has most programs decides.
+    uneven = ceil(job.each / many) * many / job.each
+    yield MEMORY, sum(one.from_memory for one in job.operands) / device.memory
+    spilled = SPILLED * job.resources.spilled * job.programs * _tiles_of_a_program(job)
+    moved = sum(one.from_l2 for one in job.operands) + spilled
+    ports = min(job.each, many) * PORT * device["clock"]
+    yield L2, max(moved / device["l2_rate"], moved / ports)
+    share = _share_of_products(job.kernel, job.resources, device)
+    products = sum(count / device.tensor(unit) for unit, count in work.products.items())
+    yield TENSOR, products * uneven / share
+    yield INSTRUCTIONS, work.instructions * uneven / (device.issue * ISSUED)
+    yield SPECIAL, work.special * uneven / (device["special"] * many * device["clock"])
+    yield LATENCY, waiting(job)
+
+
+def _share_of_products(kernel: CostedKernel, resources: Resources, device: Device) -> float:
+    """Return the share of the tensor cores' rate that the tiles of products can reach."""
+    share = 1.0
+    for walk in kernel.walks:
+        body = walk.statement.body
+        if walk.statement.name in kernel.operand_dtypes and isinstance(body, Dot):
+            free = [set(free_labels(side)) - set(body.labels) for side in (body.left, body.right)]
+            both = free[0] & free[1]
+            least, most = sorted(lanes_of(walk, side - both) for side in free)
+            if resources.warps < 4 or most < ROWS:
+                share = min(share, device["warp_share"])
+            if least < COLUMNS:
+                share = min(share, device["warp_share"] * max(least, FEWEST) / COLUMNS)
+    return share
+
+
+def _tiles_of_a_program(job: Job) -> float:
+    """Count the tiles that a program computes in turn, of the statement with the most."""
+    return max((steps(walk) / job.each for walk in job.kernel.walks), default=1.0)

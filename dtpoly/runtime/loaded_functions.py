@@ -1,0 +1,33 @@
+"""Loads a generated file, and finds the function of each Func; that loads torch and triton."""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from dtpoly.algorithm.program import Program
+from dtpoly.codegen.python_names import file_names
+from dtpoly.generate import outputs
+from dtpoly.runtime.load import load_module
+
+NEEDED = ("torch", "triton")
+
+
+def functions(program: Program, text: str, name: str) -> dict[str, Callable[..., Any]]:
+    """Load the file that was generated for a Program, and return the function of each Func.
+
+    Raises ModuleNotFoundError where torch or triton is missing.
+    """
+    module = _loaded(text, name)
+    named = file_names(program, outputs(program), ()).funcs
+    return {func: getattr(module, word) for func, word in named.items()}
+
+
+def _loaded(text: str, name: str) -> ModuleType:
+    try:
+        return load_module(text, name)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in NEEDED:
+            raise
+        message = f"kernels need {package}, which is not installed: pip install {package}"
+        raise ModuleNotFoundError(message, name=error.name) from None

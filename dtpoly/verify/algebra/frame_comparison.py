@@ -1,0 +1,432 @@
+"""Compare a kernel's term with the algorithm's where the two may differ in their frames.
+
+`frames` takes `exp(x - m)` for `exp(-m) * exp(x)`. Numbers of a machine allow that only if m is
+finite, and if `x - m` is neither large nor far below 0 for all x: so m must be the largest x. All
+of this is proved here, for each place where the law is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.frame_keys import frame_key
+from dtpoly.verify.algebra.frames import (
+    EXTREME,
+    INFINITIES,
+    ODD,
+    Framing,
+    guarded,
+    inward,
+    is_frame,
+    is_start,
+    sum_of,
+)
+from dtpoly.verify.algebra.identities import IDENTITY
+from dtpoly.verify.algebra.numerals import finite
+from dtpoly.verify.algebra.pieces import cases
+from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.regions import Region, set_of, without
+from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
+from dtpoly.verify.algebra.terms import (
+    RUNNING,
+    AppliedOperation,
+    Choose,
+    Literal,
+    Stored,
+    Term,
+    Total,
+    children,
+    choose,
+    names,
+    rebuilt,
+    renamed,
+    renamed_case,
+    swapped,
+    walk,
+    weight,
+)
+from dtpoly.verify.algebra.value import Difference, difference, reduced_bag
+from dtpoly.verify.algebra.whole import TRUE, Truth, both, names_of, negation
+
+OF_START = "no value of a running maximum is below the number that it starts with"
+OF_FINITE = "the values of a running maximum are finite"
+INFINITE = "a running maximum may be infinite where it is subtracted, and the result a nan"
+NOT_LARGEST = "what is subtracted in an exponent is not proved to be the largest of its values"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameUse:
+    """A frame that is used on a set of points: m in `exp(power * m + rest)`.
+
+    If the exponential stands in sums, `bound` and `domain` are those of the sums, `masks` is under
+    which conditions it stands there, and `outside` is the set around them.
+    """
+
+    frame: Term
+    where: Region
+    power: Fraction = Fraction(0)
+    rest: tuple[tuple[Fraction, Term], ...] = ()
+    bound: tuple[str, ...] = ()
+    domain: Truth = TRUE
+    masks: Truth = TRUE
+    outside: Region | None = None
+
+
+def framed_difference(
+    run: ProofRun, kernel: Term, algorithm: Term, where: Region, *, is_finite: bool
+) -> Difference | None:
+    """Return the first difference on a set; None if the terms are equal, maybe up to frames.
+
+    `is_finite` says that callers promise that inputs are finite.
+    """
+    found = difference(run, kernel, algorithm, where)
+    if found is None or not _has_frame(run, kernel):
+        return found
+    plain = in_base_e(kernel)
+    if plain is not None:
+        run.take(OF_EXP2)
+        kernel = plain
+    wanted = without_may(algorithm, rounds(kernel), literals(kernel))
+    wanted = in_base_e(wanted) or wanted
+    for mine in cases(run, kernel, where):
+        for theirs in cases(run, wanted, mine.where):
+            for term, there in _decided(run, mine.term, theirs.where):
+                one = _framed(run, term, theirs.term, there, is_finite)
+                if one is not None:
+                    return Difference(found.where, found.kernel, found.algorithm, one, found.layer)
+    return None
+
+
+def _decided(run: ProofRun, term: Term, where: Region) -> Iterator[tuple[Term, Region]]:
+    """Yield a term without the choices that are the same for all of a reduction, on parts of a set.
+
+    Such a choice is a branch of the kernel, which is taken for a tile that is not whole.
+    """
+    condition = _outer_condition(term, frozenset())
+    if condition is None:
+        yield term, where
+        return
+    holds = set_of(condition)
+    for is_so, there in ((True, where.intersect(holds)), (False, where.subtract(holds))):
+        if not run.is_empty(there):
+            yield from _decided(run, _chosen(term, condition, is_so=is_so), there)
+
+
+def _outer_condition(term: Term, bound: frozenset[str]) -> Truth | None:
+    """Return a condition inside of a reduction that looks at none of the names bound there."""
+    match term:
+        case Choose(condition=condition) if bound and not names_of(condition) & bound:
+            return condition
+        case Total(bound=more):
+            bound = bound | {*more}
+        case Stored():
+            return None  # its cases bind names, too
+        case _:
+            pass
+    found = (_outer_condition(one, bound) for one in children(term))
+    return next((one for one in found if one is not None), None)
+
+
+def _chosen(term: Term, condition: Truth, *, is_so: bool) -> Term:
+    """Return a term where a condition is known to hold, or not to hold."""
+    if isinstance(term, Choose) and term.condition == condition:
+        return _chosen(term.yes if is_so else term.no, condition, is_so=is_so)
+    return rebuilt(term, tuple(_chosen(one, condition, is_so=is_so) for one in children(term)))
+
+
+def _has_frame(run: ProofRun, term: Term) -> bool:
+    """Return whether a term has a frame in it that a loop keeps values in, or an exp of a frame."""
+    return any(
+        _is_kept(run, one)
+        or (isinstance(one, AppliedOperation) and (one.operation == RUNNING or _is_framed(one)))
+        for one in walk(term)
+    )
+
+
+def _is_kept(run: ProofRun, frame: Term) -> bool:
+    """Return whether some loop keeps values in a frame."""
+    if not run.frames or not is_frame(frame):
+        return False
+    key = frame_key(run, frame)
+    return key is not None and key in run.frames
+
+
+def _is_framed(term: AppliedOperation) -> bool:
+    """Return whether a term is an exponential in which a frame may be subtracted."""
+    return term.operation in ("exp", "exp2") and any(map(is_frame, walk(term.operands[0])))
+
+
+def _framed(
+    run: ProofRun, kernel: Term, algorithm: Term, where: Region, is_finite: bool
+) -> str | None:
+    """Return why two terms without choices are not proved equal up to frames, or None."""
+    if kernel == algorithm and difference(run, kernel, algorithm, where) is None:
+        return None
+    framing = Framing(run)
+    mine = list(_uses(run, framing, kernel, where))
+    theirs = list(_uses(run, framing, algorithm, where))
+    if not all(_is_known_finite(run, one, is_finite=is_finite) for one in mine):
+        return INFINITE
+    if not all(_is_known_finite(run, one, is_finite=True) for one in theirs):
+        return INFINITE
+    own = [one for one in mine if not _is_wanted(run, one, theirs)]
+    if not _are_largest(run, own, [one.frame for one in theirs if one.power]):
+        return NOT_LARGEST
+    run.take(OF_FINITE)
+    found = difference(
+        run, _started(run, framing.framed(kernel), where), framing.framed(algorithm), where
+    )
+    return None if found is None else found.why
+
+
+def _uses(
+    run: ProofRun,
+    framing: Framing,
+    term: Term,
+    where: Region,
+    sums: FrameUse | None = None,
+) -> Iterator[FrameUse]:
+    """Yield where frames are taken out of exponentials in a term; `sums` has the sums around it."""
+    match term:
+        case AppliedOperation(operation=operation, operands=(_, *needs)) if operation == RUNNING:
+            for one in needs:
+                yield FrameUse(one, where)
+        case AppliedOperation(operation="exp", operands=(Choose() as a,)):
+            sides = (AppliedOperation("exp", (side,)) for side in (a.yes, a.no))
+            yield from _uses(run, framing, choose(a.condition, *sides), where, sums)
+        case AppliedOperation(operation="exp", operands=(a,)):
+            around = sums or FrameUse(a, where)
+            yield from _in_exponent(framing, a, replace(around, where=where))
+            for one in children(term):
+                yield from _uses(run, framing, one, where)
+        case Choose(condition=condition, yes=yes, no=no):
+            holds = set_of(condition)
+            ways = (
+                (where.intersect(holds), condition, yes),
+                (where.subtract(holds), negation(condition), no),
+            )
+            for inside, truth, side in ways:
+                if not run.is_empty(inside):
+                    within = None if sums is None else replace(sums, masks=both(sums.masks, truth))
+                    yield from _uses(run, framing, side, inside, within)
+        case Total(operation=operation):
+            new = renamed(run, term)
+            inside = where.intersect(set_of(new.domain))
+            outer = sums or FrameUse(term, where, outside=where)
+            within = _narrowed(outer, new.bound, new.domain) if operation == "add" else None
+            yield from _uses(run, framing, new.body, inside, within)
+        case Stored(cases=stored):
+            for _, condition, value in (renamed_case(run, one) for one in stored):
+                yield from _uses(run, framing, value, where.intersect(set_of(condition)))
+        case _:
+            is_through = split(term)[0] or (
+                isinstance(term, AppliedOperation) and term.operation in ("add", "mul")
+            )
+            for one in children(term):
+                yield from _uses(run, framing, one, where, sums if is_through else None)
+
+
+def _in_exponent(framing: Framing, exponent: Term, around: FrameUse) -> Iterator[FrameUse]:
+    """Yield the frames of an exponent; what is beside the frame that is subtracted is its x.
+
+    A frame that is added is such an x, too: where lanes or parts are put together, each has its own
+    frame, and the one of all of them is subtracted. It must only be finite.
+    """
+    found = framing.exponent(exponent)
+    frames = found.frames
+    taken = [one for one, power in frames.items() if _is_taken_away(one, power)]
+    for frame, power in frames.items():
+        others = [(p, one) for one, p in frames.items() if one != frame]
+        if len(taken) == 1 and frame != taken[0]:
+            yield replace(around, frame=frame, power=Fraction(0))
+        else:
+            rest = (*found.rest, *others)
+            yield replace(around, frame=frame, power=power, rest=rest)
+
+
+def _is_taken_away(frame: Term, power: Fraction) -> bool:
+    """Return whether a frame makes exponents smaller: a maximum with a factor below 0."""
+    return (power < 0) is (operation_of(guarded(frame) or frame) == "maximum")
+
+
+def _narrowed(sums: FrameUse, bound: tuple[str, ...], domain: Truth) -> FrameUse:
+    return replace(sums, bound=(*sums.bound, *bound), domain=both(sums.domain, domain))
+
+
+def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
+    """Return whether a frame is finite where it is used: it reduces some number there."""
+    if guarded(use.frame) is not None:
+        return True
+    operation = operation_of(use.frame)
+    known: Region | None = None
+    for piece, where in reduced_bag(run, operation, use.frame, use.where):
+        if _is_number(piece.body, is_finite=is_finite):
+            there = without(where, piece.bound)
+            known = there if known is None else known.union(there)
+    if known is None:
+        return run.is_empty(use.where)
+    return run.is_subset(use.where, known)
+
+
+def _is_number(term: Term, *, is_finite: bool) -> bool:
+    """Return whether a value is a finite number, if data are; a maximum may be that of nothing."""
+    match term:
+        case Literal(text=text):
+            return finite(text) is not None
+        case _:
+            return is_finite and not any(
+                (isinstance(one, Literal) and one.text in ODD)
+                or (isinstance(one, Total) and one.operation != "add")
+                for one in walk(term)
+            )
+
+
+def operation_of(term: Term) -> str:
+    """Return the operation that a frame reduces by."""
+    for one in walk(term):
+        match one:
+            case AppliedOperation(operation=operation) | Total(operation=operation) if (
+                operation in EXTREME
+            ):
+                return operation
+            case _:
+                pass
+    return "maximum"
+
+
+def _is_wanted(run: ProofRun, use: FrameUse, wanted: list[FrameUse]) -> bool:
+    """Return whether the algorithm has an exponential, too, so that it is as large as it says.
+
+    One is such as that of a sink beside a sum. One in a sum of a kernel has to be small itself.
+    """
+    if not use.power or use.bound:
+        return False
+    bare = _unstarted(guarded(use.frame) or use.frame)
+    return any(
+        other.power == use.power
+        and not other.bound
+        and difference(run, sum_of(use.rest), sum_of(other.rest), use.where) is None
+        and difference(run, bare, other.frame, use.where) is None
+        for other in wanted
+    )
+
+
+def _are_largest(run: ProofRun, uses: list[FrameUse], wanted: list[Term]) -> bool:
+    """Return whether each exponent of a kernel is at most 0, and some exponent in each frame is 0.
+
+    For values that a loop keeps, that was proved when the loop was read. `wanted` are frames of the
+    algorithm. If a kernel's frame is one of them, it is easier to see there what it reduces.
+    """
+    of_exp = [one for one in uses if one.power]
+    return all(
+        _is_reached(run, guarded(one.frame) or one.frame, of_exp) and _is_above(run, one, wanted)
+        for one in of_exp
+    )
+
+
+def _value_of(use: FrameUse) -> Term | None:
+    """Return x for `exp(c * (x - m))`, or for `exp(c * (m - x))`; None if there is no x."""
+    if not use.rest or not use.power:
+        return None
+    return _unstarted(sum_of([(one / -use.power, term) for one, term in use.rest]))
+
+
+def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
+    """Return whether m is at least x: to put x to what m reduces changes nothing."""
+    x, frame = _value_of(use), guarded(use.frame) or use.frame
+    operation = operation_of(frame)
+    if x is None or not _is_taken_away(use.frame, use.power):
+        return False
+    bare = _unstarted(frame)
+    parts = _operands(bare, operation)
+    # What is seen soonest comes first: x itself, or one tile that x is in.
+    if x in parts or any(_adds_nothing(run, operation, one, x, use.where) for one in parts):
+        return True
+    return any(
+        (other == bare or difference(run, bare, other, use.where) is None)
+        and _adds_nothing(run, operation, other, x, use.where)
+        for other in dict.fromkeys((bare, *wanted))
+    )
+
+
+def _adds_nothing(run: ProofRun, operation: str, frame: Term, x: Term, where: Region) -> bool:
+    more = AppliedOperation(operation, (frame, x))
+    return difference(run, more, frame, where) is None
+
+
+def _operands(term: Term, operation: str) -> list[Term]:
+    """Return the operands of a maximum of maxima, the smallest ones first."""
+    match term:
+        case AppliedOperation(operation=own, operands=operands) if own == operation:
+            found = [part for one in operands for part in _operands(one, operation)]
+            return sorted(found, key=weight)
+        case _:
+            return [term]
+
+
+def _is_reached(run: ProofRun, frame: Term, uses: list[FrameUse]) -> bool:
+    """Return whether m is an exponent's x of some sum: of a loop, or of one that is written.
+
+    If it is the larger one of two, both must be.
+    """
+    if _is_kept(run, frame):
+        return True
+    match frame:
+        case AppliedOperation(operation=operation, operands=operands) if operation in EXTREME:
+            parts = [one for one in operands if not is_start(one, operation)]
+            if all(_is_reached(run, one, uses) for one in parts):
+                return True
+        case _:
+            pass
+    # Where an exponent's x is a frame, lanes are put together: that is seldom.
+    in_sums = sorted((one for one in uses if one.bound), key=_weight_of_rest)
+    return any(_is_largest(run, frame, one) for one in in_sums)
+
+
+def _weight_of_rest(use: FrameUse) -> int:
+    return sum(weight(one) for _, one in use.rest)
+
+
+def _is_largest(run: ProofRun, frame: Term, use: FrameUse) -> bool:
+    """Return whether m is the largest x of the sums in which an exponential stands."""
+    x = _value_of(use)
+    if x is None or use.outside is None:
+        return False
+    # A lane may have a frame of its own.
+    bound = tuple(one for one in use.bound if one not in names(frame))
+    there = use.outside.intersect(without(set_of(use.domain), bound))
+    operation = operation_of(frame)
+    inside = choose(use.masks, x, IDENTITY[operation])
+    largest = Total(operation, bound, use.domain, inside) if bound else inside
+    return difference(run, largest, _unstarted(frame), there) is None
+
+
+def _unstarted(frame: Term) -> Term:
+    """Return a maximum without the numbers that it, or each of its lanes, may start with."""
+    match frame:
+        case AppliedOperation(operation=operation, operands=(a, b)) if operation in EXTREME:
+            for start, other in ((a, b), (b, a)):
+                if is_start(start, operation) and start not in INFINITIES:
+                    return _unstarted(other)
+            return AppliedOperation(operation, (_unstarted(a), _unstarted(b)))
+        case Total(operation=operation, body=body) if operation in EXTREME:
+            return rebuilt(frame, (_unstarted(body),))
+        case _:
+            return frame
+
+
+def _started(run: ProofRun, term: Term, where: Region) -> Term:
+    """Return a term in which frames have no start, where they reduce anything else."""
+    for one in list(walk(term)):
+        frame = inward(one)
+        if not _is_kept(run, frame):
+            continue
+        bare = _unstarted(frame)
+        if bare != frame and _is_known_finite(run, FrameUse(bare, where), is_finite=True):
+            run.take(OF_START)
+            term = swapped(term, one, bare)
+    return term

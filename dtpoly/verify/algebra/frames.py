@@ -1,0 +1,467 @@
+"""Take factors out of sums: `exp(x - m)` is `exp(-m) * exp(x)`, and m may be the same in a sum.
+
+Here m is called a frame; it is a maximum or minimum. A value in a frame is `exp(c * m) * g`, where
+g does not look at m. Two values that differ in their frames alone become equal in quotients, where
+the frames cancel. That this form equals the value is only true where m is finite:
+`frame_comparison` proves that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.identities import is_identity
+from dtpoly.verify.algebra.numerals import finite
+from dtpoly.verify.algebra.proof_limits import check_time
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.rounding import split
+from dtpoly.verify.algebra.terms import (
+    RUNNING,
+    AppliedOperation,
+    Choose,
+    Given,
+    Literal,
+    Term,
+    Total,
+    children,
+    choose,
+    names,
+    rebuilt,
+    sources,
+    walk,
+)
+from dtpoly.verify.algebra.whole import Truth
+
+ZERO, ONE = Literal("0"), Literal("1")
+NOTHING = Literal("-inf")
+INFINITIES = (NOTHING, Literal("inf"))
+# Names of scalars that stand for a frame before and after an iteration.
+SYMBOL = "frame "
+# A running maximum may begin with a number that is not above this: it counts as the least number.
+LEAST_START = Fraction(-(10**20))
+# A frame for exponents of `exp`, where a symbol stands for one for exponents of `exp2`.
+NATURAL = "natural"
+OF_EXP = "exp(a + b) is exp(a) * exp(b)"
+OF_DIVISOR = "what all operands of a sum are divided by divides the sum"
+OF_ROUNDING = "a factor exp(c * m) passes a rounding to '{}'"
+OF_MASKED = "0 times a masked value is 0"
+ODD = ("inf", "-inf", "nan", "undefined")
+EXTREME = ("maximum", "minimum")
+Powers = Mapping[Term, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class FramedValue:
+    """A value as `exp(the sum of power * frame) * body`, divided by each of `over`, sums too."""
+
+    powers: Powers
+    body: Term
+    over: tuple[Term, ...] = ()
+
+    @property
+    def bare(self) -> tuple[Term, tuple[Term, ...]]:
+        """Return the value without its frames."""
+        return self.body, self.over
+
+    def with_body(self, body: Term) -> FramedValue:
+        """Return another value in the same frames."""
+        return FramedValue(self.powers, body, self.over)
+
+    def is_apart(self) -> bool:
+        """Return whether there is anything in front of the body."""
+        return bool(self.powers or self.over)
+
+    def is_beside(self, other: FramedValue) -> bool:
+        """Return whether two values have the same in front of their bodies."""
+        return self.powers == other.powers and self.over == other.over
+
+
+@dataclass(frozen=True, slots=True)
+class Exponent:
+    """A sum as frames with their factors, and all other summands with theirs."""
+
+    frames: Powers
+    rest: tuple[tuple[Fraction, Term], ...]
+
+    def scaled(self, by: Fraction) -> Exponent:
+        """Return the sum times a number."""
+        frames = {one: factor * by for one, factor in self.frames.items()}
+        return Exponent(frames, tuple((factor * by, one) for factor, one in self.rest))
+
+    def plus(self, other: Exponent, sign: int = 1) -> Exponent:
+        """Return the sum of both, or their difference."""
+        more = other.scaled(Fraction(sign))
+        return Exponent(_together(self.frames, more.frames), (*self.rest, *more.rest))
+
+
+def is_frame(term: Term) -> bool:
+    """Return whether a term is taken for a frame: a maximum or a minimum of a reduction."""
+    match term:
+        case Total(operation=operation):
+            return operation in EXTREME
+        case AppliedOperation(operation=operation, operands=operands) if operation in EXTREME:
+            return any(is_frame(side) for one in operands for side in _of_branch(one))
+        case Given(name=one):
+            return one.startswith(SYMBOL)
+        case AppliedOperation(operation=operation, operands=(inner,)) if operation == NATURAL:
+            return is_frame(inner)
+        case _:
+            return guarded(term) is not None
+
+
+def _of_branch(term: Term) -> tuple[Term, ...]:
+    """Return the two values that a term chooses from after a branch, or the term."""
+    return children(term) if isinstance(term, Choose) else (term,)
+
+
+def guarded(term: Term) -> Term | None:
+    """Return m, if a term is m where m is finite, and a finite number where m is -inf."""
+    match term:
+        case AppliedOperation(
+            operation="where",
+            operands=(
+                AppliedOperation(operation="eq", operands=(inner, Literal(text="-inf"))),
+                Literal(text=text),
+                same,
+            ),
+        ) if inner == same and is_frame(inner) and finite(text) is not None:
+            return inner
+        case _:
+            return None
+
+
+def is_start(term: Term, operation: str) -> bool:
+    """Return whether a running maximum or minimum may start with a value."""
+    sign = 1 if operation == "maximum" else -1
+    match term:
+        case Literal(text="-inf"):
+            return sign == 1
+        case Literal(text="inf"):
+            return sign == -1
+        case Literal(text=text):
+            value = finite(text)
+            return value is not None and sign * value <= LEAST_START
+        case _:
+            return False
+
+
+def inward(term: Term) -> Term:
+    """Return a maximum or minimum in which numbers above 0 are factors of what is reduced."""
+    match term:
+        case AppliedOperation(operation=operation) if operation in EXTREME:
+            parts = [
+                rebuilt(one, tuple(map(inward, _of_branch(one))))
+                if isinstance(one, Choose)
+                else inward(one)
+                for one in children(term)
+            ]
+            kept = [one for one in parts if not is_identity(operation, one)]
+            return kept[0] if len(kept) == 1 and is_frame(kept[0]) else rebuilt(term, tuple(parts))
+        case Total(operation=operation, body=body) if operation in EXTREME:
+            return rebuilt(term, (inward(body),))
+        case AppliedOperation(operation="mul", operands=(Total() as total, Literal(text=text))) | (
+            AppliedOperation(operation="mul", operands=(Literal(text=text), Total() as total))
+        ):
+            by = finite(text)
+            if by is not None and by > 0 and total.operation in EXTREME:
+                return rebuilt(total, (scaled(inward(total.body), by),))
+        case AppliedOperation(operands=(inner,)) if split(term)[0] == "may":
+            if is_frame(inner):
+                return inward(inner)
+        case _:
+            pass
+    return term
+
+
+def _together(one: Powers, other: Powers) -> Powers:
+    found = dict(one)
+    for frame, power in other.items():
+        found[frame] = found.get(frame, Fraction(0)) + power
+    return {frame: power for frame, power in found.items() if power}
+
+
+def _is_weight(term: Term) -> bool:
+    """Return whether a value in a frame is an exponential or 0, which is at most 1 there.
+
+    Types of 8 bits hold little more. While the maximum is smaller than in the end, a weight is
+    larger than in the end, so that no more of it is lost.
+    """
+    match term:
+        case AppliedOperation(operation="exp"):
+            return True
+        case Choose(yes=yes, no=no):
+            return all(one == ZERO or _is_weight(one) for one in (yes, no))
+        case _:
+            return False
+
+
+def sum_of(parts: Sequence[tuple[Fraction, Term]]) -> Term:
+    """Return a sum of terms, each times a number."""
+    total: Term | None = None
+    for factor, one in parts:
+        if one in INFINITIES and factor < 0:
+            factor, one = -factor, INFINITIES[one == NOTHING]
+        size = scaled(one, abs(factor))
+        if total is None:
+            total = size if factor > 0 else AppliedOperation("neg", (size,))
+        else:
+            total = AppliedOperation("add" if factor > 0 else "sub", (total, size))
+    return ZERO if total is None else total
+
+
+def scaled(term: Term, by: Fraction) -> Term:
+    """Return a term times a number that is above 0; an infinity stays as it is."""
+    if by == 1:
+        return term
+    match term:
+        case Literal(text="-inf" | "inf"):
+            return term
+        case Choose(condition=condition, yes=yes, no=no):
+            return choose(condition, scaled(yes, by), scaled(no, by))
+        case _:
+            return AppliedOperation("mul", (term, Literal(str(by))))
+
+
+class Framing:
+    """The rewriting of the terms of one proof; each term is rewritten once."""
+
+    def __init__(self, run: ProofRun) -> None:
+        self.run = run
+        self.done: dict[Term, FramedValue] = {}
+
+    def framed(self, term: Term) -> Term:
+        """Return the term with frames in front of sums, and without those that cancel."""
+        if split(term)[0]:
+            return rebuilt(term, tuple(map(self.framed, children(term))))
+        return written(self.value(inward(term)))
+
+    def value(self, term: Term) -> FramedValue:
+        """Return a value with its frames apart."""
+        found = self.done.get(term)
+        if found is None:
+            check_time()
+            found = self.done[term] = self._value(term)
+        return found
+
+    def exponent(self, term: Term) -> Exponent:
+        """Return a sum with its frames apart."""
+        if is_frame(term):
+            return Exponent({inward(term): Fraction(1)}, ())
+        match term:
+            case AppliedOperation(operation="add" | "sub" as operation, operands=(a, b)):
+                sign = 1 if operation == "add" else -1
+                return self.exponent(a).plus(self.exponent(b), sign)
+            case AppliedOperation(operation="neg", operands=(a,)):
+                return self.exponent(a).scaled(Fraction(-1))
+            case AppliedOperation(operation="mul", operands=(a, Literal(text=text))) | (
+                AppliedOperation(operation="mul", operands=(Literal(text=text), a))
+            ):
+                by, inner = finite(text), self.exponent(a)
+                if by and inner.frames:
+                    return inner.scaled(by)
+                if by is not None and by > 0:
+                    return Exponent({}, ((Fraction(1), a) if a in INFINITIES else (by, a),))
+            case AppliedOperation(operation="log", operands=(a,)):
+                inside = self.value(a)
+                if inside.powers:
+                    self.run.take(OF_EXP)
+                    log = AppliedOperation("log", (written(FramedValue({}, *inside.bare)),))
+                    return Exponent(inside.powers, ((Fraction(1), log),))
+            case AppliedOperation(operation=operation, operands=(a, *_)) if operation == RUNNING:
+                return self.exponent(a)
+            case AppliedOperation(operands=(a,)) if split(term)[0] == "may":
+                # A permission need not be used.
+                inner = self.exponent(a)
+                if inner.frames:
+                    return inner
+            case Choose(condition=condition, yes=yes, no=no):
+                first, second = self.exponent(yes), self.exponent(no)
+                if first.frames == second.frames:
+                    rest = choose(condition, sum_of(first.rest), sum_of(second.rest))
+                    return Exponent(first.frames, ((Fraction(1), rest),))
+            case _:
+                pass
+        return Exponent({}, ((Fraction(1), term),))
+
+    def _value(self, term: Term) -> FramedValue:
+        match term:
+            case AppliedOperation(operation=operation, operands=(a, *_)) if operation == RUNNING:
+                return FramedValue({}, ZERO) if _is_of_nothing(a) else self.value(a)
+            case AppliedOperation(operation="exp", operands=(Choose() as a,)):
+                sides = (AppliedOperation("exp", (side,)) for side in (a.yes, a.no))
+                return self._choice(a, *map(self.value, sides))
+            case AppliedOperation(operation="exp", operands=(a,)):
+                return self._exp(a)
+            case AppliedOperation(operation="mul", operands=(a, b)) if ZERO not in (a, b):
+                first, second = self.value(a), self.value(b)
+                powers = _together(first.powers, second.powers)
+                body = self._product(first.body, second.body)
+                return FramedValue(powers, body, (*first.over, *second.over))
+            case AppliedOperation(operation="div", operands=(a, b)):
+                first, second = self.value(a), self.value(b)
+                minus = {one: -power for one, power in second.powers.items()}
+                powers = _together(first.powers, minus)
+                if isinstance(second.body, Total) and not second.over:
+                    return FramedValue(powers, first.body, (*first.over, second.body))
+                body = _divided(first.body, written(FramedValue({}, second.body, second.over)))
+                return FramedValue(powers, body, first.over)
+            case AppliedOperation(operation="neg", operands=(a,)):
+                inner = self.value(a)
+                return inner.with_body(AppliedOperation("neg", (inner.body,)))
+            case AppliedOperation(operation="add" | "sub", operands=(a, b)):
+                return self._sum(term, self.value(a), self.value(b))
+            case AppliedOperation(operands=(a,)) if split(term)[0]:
+                return self._rounded(term, self.value(a))
+            case Choose(yes=yes, no=no):
+                return self._choice(term, self.value(yes), self.value(no))
+            case Total(operation="add", bound=bound, domain=domain, body=body):
+                return self._total(bound, domain, self.value(body))
+            case _:
+                return FramedValue({}, rebuilt(term, tuple(map(self.framed, children(term)))))
+
+    def _total(self, bound: tuple[str, ...], domain: Truth, inner: FramedValue) -> FramedValue:
+        """Return a sum, with what is the same for all of its operands in front of it."""
+        powers = {one: p for one, p in inner.powers.items() if names(one).isdisjoint(bound)}
+        over = tuple(one for one in inner.over if names(one).isdisjoint(bound))
+        if over:
+            self.run.take(OF_DIVISOR)
+        left = {one: p for one, p in inner.powers.items() if one not in powers}
+        rest = tuple(one for one in inner.over if one not in over)
+        body = written(FramedValue(left, inner.body, rest))
+        return FramedValue(powers, Total("add", bound, domain, body), over)
+
+    def _exp(self, of: Term) -> FramedValue:
+        exponent = self.exponent(of)
+        if not exponent.frames:
+            return FramedValue({}, exp_of(self.framed(of)))
+        self.run.take(OF_EXP)
+        body = exp_of(self.framed(sum_of(exponent.rest))) if exponent.rest else ONE
+        return FramedValue(exponent.frames, body)
+
+    def _sum(self, term: Term, first: FramedValue, second: FramedValue) -> FramedValue:
+        assert isinstance(term, AppliedOperation)
+        for one, other in ((first, second), (second, first)):
+            if other.body == ZERO and other.is_apart() and term.operation == "add":
+                return one
+        if first.is_beside(second):
+            if first.is_apart():
+                return first.with_body(_added(term.operation, first.body, second.body))
+        elif first.body == ZERO and term.operation == "add":
+            return second
+        elif second.body == ZERO:
+            return first
+        # The logarithm of a factor may cancel with a frame beside it.
+        exponent = self.exponent(term)
+        if any(one.operation == "log" for one in walk(term) if isinstance(one, AppliedOperation)):
+            rest = [(factor, self.framed(one)) for factor, one in exponent.rest]
+            frames = [(power, one) for one, power in exponent.frames.items()]
+            return FramedValue({}, sum_of([*rest, *frames]))
+        return FramedValue({}, rebuilt(term, (written(first), written(second))))
+
+    def _rounded(self, term: Term, inner: FramedValue) -> FramedValue:
+        word, kind = split(term)
+        is_small = not kinds.may_be_eight(kind) or _is_weight(inner.body)
+        is_through = not kinds.is_whole(kind) and is_small
+        if word == "may" and inner.is_apart() and not is_through:
+            return inner  # a permission need not be used
+        if not inner.is_apart() or not is_through:
+            return FramedValue({}, rebuilt(term, (written(inner),)))
+        self.run.take(OF_ROUNDING.format(kind))
+        return inner.with_body(_round(term, inner.body))
+
+    def _choice(self, term: Choose, yes: FramedValue, no: FramedValue) -> FramedValue:
+        if yes.is_beside(no) or no.body == ZERO or yes.body == ZERO:
+            one = no if yes.body == ZERO else yes
+            return one.with_body(choose(term.condition, yes.body, no.body))
+        return FramedValue({}, choose(term.condition, written(yes), written(no)))
+
+    def _product(self, a: Term, b: Term) -> Term:
+        if ONE in (a, b):
+            return b if a == ONE else a
+        for one, other in ((a, b), (b, a)):
+            if one == ZERO:
+                return self._nothing(other)
+        for at, one, other in ((0, a, b), (1, b, a)):
+            if isinstance(one, Choose) and _is_masked(one):
+                pairs = ((side, other) if at == 0 else (other, side) for side in (one.yes, one.no))
+                return choose(one.condition, *(self._product(*pair) for pair in pairs))
+        return AppliedOperation("mul", (a, b))
+
+    def _nothing(self, other: Term) -> Term:
+        """Return 0 times a value: 0, if the value is that of an element, and not left open."""
+        if isinstance(other, Choose):
+            sides = (self._nothing(side) for side in (other.yes, other.no))
+            return choose(other.condition, *sides)
+        if any(isinstance(one, Literal) and one.text in ODD for one in walk(other)):
+            return AppliedOperation("mul", (ZERO, other))
+        if sources(other):
+            self.run.take(OF_MASKED)
+        return ZERO
+
+
+def written(of: FramedValue) -> Term:
+    """Return the value as a term."""
+    if of.body == ZERO and not of.over:
+        return ZERO
+    value = of.body
+    if of.powers:
+        factor = AppliedOperation("exp", (sum_of([(p, one) for one, p in of.powers.items()]),))
+        value = factor if value == ONE else AppliedOperation("mul", (factor, value))
+    for one in of.over:
+        value = _divided(value, one)
+    return value
+
+
+def exp_of(term: Term) -> Term:
+    """Return exp of a term: 0 of -inf, and of a choice the choice."""
+    match term:
+        case Literal(text="-inf"):
+            return ZERO
+        case Choose(condition=condition, yes=yes, no=no) if NOTHING in (yes, no):
+            return choose(condition, exp_of(yes), exp_of(no))
+        case Choose(condition=condition, yes=yes, no=no) if isinstance(yes, Choose) or isinstance(
+            no, Choose
+        ):
+            return choose(condition, exp_of(yes), exp_of(no))
+        case _:
+            return AppliedOperation("exp", (term,))
+
+
+def _is_of_nothing(term: Term) -> bool:
+    """Return whether a value in a frame is that of a sum of nothing."""
+    match term:
+        case AppliedOperation(operation="mul", operands=(_, factor)):
+            return factor == ZERO
+        case _:
+            return False
+
+
+def _is_masked(term: Choose) -> bool:
+    """Return whether a term is an exponential that is 0 where a mask does not hold."""
+    return ZERO in (term.yes, term.no) and any(
+        isinstance(one, AppliedOperation) and one.operation == "exp" for one in walk(term)
+    )
+
+
+def _divided(a: Term, b: Term) -> Term:
+    return a if b == ONE else AppliedOperation("div", (a, b))
+
+
+def _added(operation: str, a: Term, b: Term) -> Term:
+    if b == ZERO:
+        return a
+    return b if a == ZERO and operation == "add" else AppliedOperation(operation, (a, b))
+
+
+def _round(term: Term, body: Term) -> Term:
+    """Return a body that is rounded as a term says; 0 stays as it is."""
+    match body:
+        case Literal(text="0"):
+            return body
+        case Choose(condition=condition, yes=yes, no=no) if ZERO in (yes, no):
+            return choose(condition, _round(term, yes), _round(term, no))
+        case _:
+            return rebuilt(term, (body,))

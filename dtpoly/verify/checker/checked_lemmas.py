@@ -1,0 +1,147 @@
+"""Check that each instance of a lemma in a certificate has the form that the lemma is about.
+
+The lemmas themselves are proved in docs/proofs.md. To compare two sums of products, this module
+multiplies both out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+
+from dtpoly.verify.algebra.proof_run import Assumption, Lemma
+from dtpoly.verify.algebra.regions import ID
+from dtpoly.verify.algebra.shared_nodes import rank
+from dtpoly.verify.algebra.whole import Atom, Extreme, Whole, names_of
+from dtpoly.verify.triton.helpers import MEANINGS, RUNTIME
+from dtpoly.verify.triton.shifts import is_shift
+
+# The coefficient of each product of atoms.
+Polynomial = Counter[tuple[str, ...]]
+
+
+def problem(of: Assumption) -> str | None:
+    """Return what is wrong with an instance of a lemma, or None if it has the form of its lemma."""
+    return None if _has_form(of) else f"an instance has not the form of its lemma: {of.lemma}"
+
+
+def _has_form(of: Assumption) -> bool:
+    match of.lemma, of.instance:
+        case Lemma.MIXED_RADIX, (str(), Whole() as divisor, tuple(), tuple() as below):
+            return _is(divisor, _product(below))
+        case Lemma.GROUPS, (str(), Whole() as divisor, int() as group, Whole(), tuple() as below):
+            return group > 1 and _is(divisor, _times(_product(below), Counter({(): group})))
+        case Lemma.OWN_NUMBER, (str() as one, tuple()):
+            return one.startswith(ID)
+        case Lemma.ADDRESS, (Whole() as offset, tuple() as strides, tuple() as indices):
+            return len(strides) == len(indices) and _is(offset, _address(strides, indices))
+        case Lemma.SHIFT, (str() as one, Whole() as first, str() as stride, int() as unit):
+            is_power = unit > 0 and not unit & (unit - 1)
+            is_sum = all(factor > 0 for _, factor in first.terms)
+            return is_shift(one) and ".stride(" in stride and is_power and is_sum
+        case Lemma.KNOWN, (str() as function, str() as text):
+            return text in RUNTIME.get(function, ())
+        case Lemma.KNOWN, (str() as function, str() as text, str() as meaning):
+            return MEANINGS.get(function) == (text, meaning)
+        case Lemma.REACH, (Whole() as value,):
+            return all(_strides(monomial) == 1 for monomial, _ in value.terms if len(monomial) > 1)
+        case Lemma.LOOKED_AT, (Whole() as value, tuple() as factors, Whole() as total):
+            return _is(total, _product((value, *factors)))
+        case ((Lemma.BELOW | Lemma.PART), (Whole(),)):
+            return True
+        case Lemma.LARGER, (Whole() as value, Whole() as larger):
+            return _is(larger, _enlarged(value))
+        case Lemma.ROOM, (Whole(), Whole()):
+            return True
+        case Lemma.WRAPPED, (str() as one, Whole() as value, Whole()):
+            return one not in names_of(value)
+        case Lemma.PROGRAMS, (str(), Whole(), Whole()):
+            return True
+        case Lemma.PANELS, (Whole() as size, int() as step):
+            return size.plain is not None and step >= 1
+        case Lemma.PROMISED, (str() as text,):
+            return bool(text)
+        case Lemma.FRAMES, (
+            str() as one,
+            str() as frame,
+            str() as power,
+            str() as new,
+            str() as old,
+        ):
+            return one != frame and _is_quotient(*map(Fraction, (power, new, old)))
+        case _:
+            return False
+
+
+def _is_quotient(power: Fraction, new: Fraction, old: Fraction) -> bool:
+    """Return whether a correction is h of the new frame by h of the old one; h is no constant."""
+    return power != 0 and new == power and old == -power
+
+
+def _strides(monomial: Sequence[Atom]) -> int:
+    return sum(isinstance(atom, str) and ".stride(" in atom for atom in monomial)
+
+
+def _polynomial(of: Whole) -> Polynomial:
+    found: Polynomial = Counter()
+    for monomial, factor in of.terms:
+        found[_sorted(monomial)] += factor
+    return found
+
+
+def _sorted(monomial: Sequence[Atom]) -> tuple[str, ...]:
+    return tuple(sorted(one if isinstance(one, str) else f"/{rank(one)}" for one in monomial))
+
+
+def _times(left: Polynomial, right: Polynomial) -> Polynomial:
+    found: Polynomial = Counter()
+    for mine, factor in left.items():
+        for theirs, other in right.items():
+            found[tuple(sorted((*mine, *theirs)))] += factor * other
+    return found
+
+
+def _enlarged(of: Whole) -> Polynomial:
+    """Return the number with each `min(c, x)`, where c is a constant, replaced by that constant."""
+    found: Polynomial = Counter()
+    for monomial, factor in of.terms:
+        product: Polynomial = Counter({(): factor})
+        for atom in monomial:
+            product = _times(
+                product,
+                Counter({_sorted((atom,)): 1} if _bound(atom) is None else {(): _bound(atom)}),
+            )
+        found.update(product)
+    return found
+
+
+def _bound(of: Atom) -> int | None:
+    """Return c for an atom `min(c, x)` or `min(x, c)` with a constant c, else None."""
+    match of:
+        case Extreme(largest=False, left=left, right=right):
+            return right.constant if left.constant is None else left.constant
+        case _:
+            return None
+
+
+def _product(of: Sequence[Whole]) -> Polynomial:
+    found: Polynomial = Counter({(): 1})
+    for one in of:
+        found = _times(found, _polynomial(one))
+    return found
+
+
+def _address(strides: Sequence[Whole], indices: Sequence[Whole]) -> Polynomial:
+    found: Polynomial = Counter()
+    named = frozenset[str]().union(*(names_of(one) for one in strides))
+    for stride, index in zip(strides, indices, strict=True):
+        if named & names_of(index):
+            return Counter({("an index with a stride in it",): 1})
+        found.update(_times(_polynomial(stride), _polynomial(index)))
+    return found
+
+
+def _is(of: Whole, other: Polynomial) -> bool:
+    mine = _polynomial(of)
+    return all(mine[one] == other[one] for one in {*mine, *other})

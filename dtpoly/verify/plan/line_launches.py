@@ -1,0 +1,167 @@
+"""Read a launch in a `# verify:` line: the value of each parameter of the kernel, and the grid.
+
+`launch` adds a `Launch` to the reading. Arguments that Triton would bind or convert in another way
+raise Unread.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import PointerValue, TypeValue, Unread, Value, scalar
+from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.whole import Whole, both, compare, number
+from dtpoly.verify.plan.held import (
+    BlockDescriptor,
+    FactorProduct,
+    FunctionReading,
+    Held,
+    LowerBound,
+    PlanType,
+    TensorOf,
+)
+from dtpoly.verify.plan.interface import CONSTANTS, check_kernel, check_options
+from dtpoly.verify.triton.access import KernelLaunch
+from dtpoly.verify.triton.early_launches import panel_of
+from dtpoly.verify.triton.pairs import pair_of
+
+OPTIONS = ("num_warps", "num_stages")
+PLAIN = ""
+
+Reader = Callable[[ast.expr], Held]
+
+
+def launch(reading: FunctionReading, call: ast.Call, func: ast.Subscript, value: Reader) -> None:
+    """Note a launch. `value` reads its arguments."""
+    kernel = ast.unparse(func.value)
+    definition = reading.file.jitted.get(kernel)
+    if definition is None:
+        raise Unread(call.lineno, f"a launch of '{kernel}', which is not here")
+    check_kernel(definition, {str(one.arg) for one in call.keywords})
+    check_options(call)
+    bound, stages = _bound(definition, call, value)
+    first = panel_of(definition)
+    if first is not None and bound[first] != number(0):
+        raise Unread(call.lineno, f"'{kernel}' is launched beside others, and may need them")
+    if pair_of(reading.file, definition) is not None:
+        raise Unread(call.lineno, f"a grid '{ast.unparse(func.slice)}'")
+    grid = _grid(reading, func.slice, value)
+    annotated = {
+        one.arg: PLAIN if one.annotation is None else ast.unparse(one.annotation)
+        for one in definition.args.args
+    }
+    launched = KernelLaunch(
+        definition.name,
+        {
+            one: _argument(reading, one, held, annotated[one], call.lineno)
+            for one, held in bound.items()
+        },
+        grid,
+        turns=None,
+        stages=stages,
+        line=call.lineno,
+        near=reading.near,
+        below=reading.below,
+        is_finite=reading.is_finite,
+    )
+    reading.launches.append(launched)
+
+
+def _bound(
+    definition: ast.FunctionDef, call: ast.Call, value: Reader
+) -> tuple[Mapping[str, Held], int | None]:
+    """Return what each parameter is given, and the number of stages. Raises Unread."""
+    kernel, arguments = definition.name, definition.args
+    parameters = [one.arg for one in arguments.args]
+    given = [value(arg) for arg in call.args]
+    if len(given) > len(parameters):
+        raise Unread(call.lineno, f"'{kernel}' is given too much")
+    bound: dict[str, Held] = dict(zip(parameters, given, strict=False))
+    stages: int | None = None
+    for keyword in call.keywords:
+        match keyword:
+            case ast.keyword(arg="num_stages", value=ast.Constant(value=int() as count)):
+                stages = count
+            case ast.keyword(arg=word) if word in OPTIONS:
+                continue
+            case ast.keyword(arg=str() as word, value=given_value) if (
+                word in parameters and word not in bound
+            ):
+                bound[word] = value(given_value)
+            case _:
+                raise Unread(call.lineno, f"'{kernel}' has no '{keyword.arg}' to give")
+    defaults = zip(reversed(parameters), reversed(arguments.defaults), strict=False)
+    for one, default in dict(defaults).items():
+        if one not in bound and isinstance(default, ast.Constant):
+            bound[one] = value(default)
+    if missing := [one for one in parameters if one not in bound]:
+        raise Unread(call.lineno, f"'{kernel}' is not given '{missing[0]}'")
+    return bound, stages
+
+
+def _grid(reading: FunctionReading, node: ast.expr, value: Reader) -> tuple[tuple[Whole, ...], ...]:
+    """Return the number of programs along each axis, as factors."""
+    found = value(node)
+    parts = found if isinstance(found, tuple) else (found,)
+    axes: list[tuple[Whole, ...]] = []
+    for part in parts:
+        match part:
+            case FactorProduct(factors=factors):
+                axes.append(tuple(one for one in factors if one.constant != 1))
+            case Whole():
+                axes.append(() if part.constant == 1 else (part,))
+            case _:
+                raise Unread(node.lineno, f"a grid '{ast.unparse(node)}'")
+    _check_sign(reading, [extent for axis in axes for extent in axis], node)
+    return tuple(axes)
+
+
+def _check_sign(reading: FunctionReading, extents: Sequence[Whole], node: ast.expr) -> None:
+    """Raise Unread if an extent of a grid may be negative.
+
+    Two negative numbers have a positive product, and no lemma is about coordinates of such a grid.
+    """
+    calls = set_of(both(*reading.facts))
+    for one in extents:
+        if not is_affine(one) or not reading.run.holds(compare(">=", one, number(0)), calls):
+            raise Unread(node.lineno, f"a grid '{ast.unparse(node)}' of what may be negative")
+
+
+def _types(reading: FunctionReading, held: Held) -> tuple[str, ...]:
+    """Return the types that a parameter may be declared to have, since they change no number."""
+    match held:
+        case Given(name=one):
+            # Triton takes a float for 32 bits unless its parameter is declared as 64.
+            return (PLAIN, *CONSTANTS, reading.scalars[one] or "tl.float64")
+        case PlanType():
+            return CONSTANTS
+        case _:
+            return (PLAIN, *CONSTANTS)
+
+
+def _argument(
+    reading: FunctionReading, parameter: str, held: Held, annotation: str, line: int
+) -> Value:
+    if annotation not in _types(reading, held):
+        raise Unread(line, f"'{parameter}: {annotation}', which is a type for Triton")
+    is_constant = annotation in CONSTANTS
+    match held:
+        case TensorOf(array=array):
+            return scalar(PointerValue(array.name, number(0)), array.kind)
+        case Whole():
+            return scalar(held, kinds.WEAK if is_constant else kinds.SIZE)
+        case Given(name=one):
+            # Triton makes a tensor of 32 bits of a float that is no constant, unless the parameter
+            # is declared as 64. Its interpreter leaves it a float of Python.
+            as_float = kinds.WEAK if is_constant else annotation or kinds.NUMBER
+            return scalar(held, reading.scalars[one] or as_float)
+        case PlanType(name=kind):
+            return TypeValue(kind)
+        case BlockDescriptor() | FactorProduct() | LowerBound() | tuple():
+            raise Unread(line, f"what '{parameter}' is given")
+        case _:
+            # Triton makes a tensor of one bit from a truth, unless the parameter is a constant.
+            return scalar(held, kinds.WEAK if is_constant else kinds.BOOL)

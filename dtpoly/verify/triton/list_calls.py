@@ -1,0 +1,158 @@
+"""Evaluate `dt_list`, which keeps the largest pairs of two tiles, and what loops do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, Unread, as_term, lanes_of
+from dtpoly.verify.algebra.listed import LANE, LISTS, at_place, list_of, of_lanes
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.residues import settled
+from dtpoly.verify.algebra.terms import (
+    NTH,
+    AppliedOperation,
+    Carried,
+    Pair,
+    Place,
+    PlaceOf,
+    Term,
+    Total,
+    ValueOf,
+    pair,
+    walk,
+)
+from dtpoly.verify.algebra.whole import (
+    TRUE,
+    Truth,
+    Whole,
+    name,
+    names_of,
+    number,
+    put_truth,
+    within,
+)
+from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.python_operators import not_in_eight
+
+MEANING = "list"
+PLACES = "tl.int64"
+
+
+def listed(state: KernelState, given: Sequence[TileValue], line: int) -> TupleValue:
+    """Evaluate `dt_list(values, places, others, at, axis, count)`: lists of the pairs of tiles.
+
+    The axis must be the last one, and the count that of its lanes in the first two tiles.
+    """
+    *tiles, axis, count = given
+    if len(tiles) != 4:
+        raise Unread(line, "a list of other than two tiles of pairs")
+    values, places, others, at = tiles
+    kind = values.kind
+    if others.kind != kind or {places.kind, at.kind} != {PLACES} or kind == kinds.BOOL:
+        raise Unread(line, "a list of values of several types, or whose places are no i64")
+    not_in_eight(kind, line)
+    if any(len(tile.axes) != len(values.axes) or not tile.axes for tile in tiles):
+        raise Unread(line, "a list of tiles that have not as many axes")
+    if axis.item != number(len(values.axes) - 1):
+        raise Unread(line, "a list along an axis that is not the last one")
+    operation = list_of(kind)
+    axes, old, last = _pairs(state, operation, (values, places), line, is_kept=True)
+    _, new, _ = _pairs(state, operation, (others, at), line, is_kept=False)
+    lanes = number(1) if last is None else state.extents[last]
+    if count.item != lanes or axis.axes or count.axes:
+        raise Unread(line, "a list that has not as many places as its tile has lanes")
+    together, (first, second) = aligned(state, (old, new), line)
+    if together != axes:
+        raise Unread(line, "a list with fewer lanes than what it takes in")
+    terms = (as_term(first, line), as_term(second, line))
+    place = number(0) if last is None else name(last)
+    found = at_place(AppliedOperation(operation, terms), place)
+    whole = (*axes, last)
+    return TupleValue(
+        (TileValue(whole, ValueOf(found), kind), TileValue(whole, PlaceOf(found), PLACES))
+    )
+
+
+def _pairs(
+    state: KernelState,
+    operation: str,
+    tiles: tuple[TileValue, TileValue],
+    line: int,
+    *,
+    is_kept: bool,
+) -> tuple[tuple[str | None, ...], TileValue, str | None]:
+    """Return the axes of lists, the list of the pairs along the last axis, and that axis."""
+    axes, items = aligned(state, tiles, line)
+    values = (
+        settled(tile.kind, as_term(item, line)) for item, tile in zip(items, tiles, strict=True)
+    )
+    *rest, last = axes
+    if last is not None and len(lanes_of((last,))) != 1:
+        raise Unread(line, "a list along lanes that several names number")
+    lanes = TRUE if last is None else within(number(0), name(LANE), state.extents[last])
+    term = of_lanes(state.run, operation, pair(*values), last, lanes, is_kept=is_kept)
+    return tuple(rest), TileValue(tuple(rest), term, tiles[0].kind), last
+
+
+def carried_list(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, str] | None:
+    """Return the variables of values and places of which a term is the list, as they were.
+
+    They are what an iteration of a loop began with; the lanes are those of the lists and their
+    places.
+    """
+    match term:
+        case Total(
+            operation=operation,
+            bound=(one,),
+            domain=domain,
+            body=Pair(value=Carried() as value, place=Carried() as place),
+        ) if operation in LISTS and lanes and names_of(domain) == frozenset((one,)):
+            here = (*lanes[:-1], name(one))
+            if all(part.loop == loop and part.lanes == here for part in (value, place)):
+                return value.variable, place.variable
+            return None
+        case _:
+            return None
+
+
+def nth_of(term: Term, axes: tuple[str | None, ...]) -> Term | None:
+    """Return the list of which a tile has the pair at place l in lane l of its last axis."""
+    match term:
+        case AppliedOperation(operation=own, operands=(inner, Place(value=at))) if own == NTH:
+            is_it = axes and at == (number(0) if axes[-1] is None else name(axes[-1]))
+            return inner if is_it else None
+        case _:
+            return None
+
+
+def list_after(
+    run: ProofRun,
+    operation: str,
+    start: Term,
+    totals: Sequence[Term],
+    axes: tuple[str | None, ...],
+    inner: Term,
+) -> Term:
+    """Return the pairs of the lists that a loop makes of what it began with.
+
+    What an iteration makes of the lists that it began with is `inner`; all that the loop takes into
+    them is in `totals` (lemma 12).
+    """
+    last = axes[-1]
+    result = of_lanes(run, operation, start, last, _lanes(inner), is_kept=True)
+    for total in totals:
+        result = AppliedOperation(operation, (result, total))
+    return at_place(result, number(0) if last is None else name(last))
+
+
+def _lanes(inner: Term) -> Truth:
+    """Return which lanes the lists have that an iteration begins with, as a formula over LANE."""
+    for one in walk(inner):
+        match one:
+            case Total(bound=(lane,), domain=domain, body=Pair(value=Carried(), place=Carried())):
+                return put_truth(domain, {lane: name(LANE)})
+            case _:
+                pass
+    return TRUE

@@ -1,0 +1,488 @@
+"""Apply Python's operators to the symbolic values of a kernel.
+
+Whole numbers are computed exactly, comparisons of them become formulas, and everything else becomes
+a term. `running` calls these functions for the expressions that it meets.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.casts import as_kind, brought, is_lossy, refuse_negative, uncut
+from dtpoly.verify.algebra.infinite import decided
+from dtpoly.verify.algebra.kernel_values import (
+    Item,
+    PointerValue,
+    Radix,
+    TileValue,
+    TupleValue,
+    Unread,
+    Value,
+    as_term,
+    is_truth,
+)
+from dtpoly.verify.algebra.numerals import finite
+from dtpoly.verify.algebra.residues import leaving
+from dtpoly.verify.algebra.term_building import applied, rounded
+from dtpoly.verify.algebra.terms import AppliedOperation, Literal, Term, choose
+from dtpoly.verify.algebra.whole import (
+    Truth,
+    Whole,
+    both,
+    compare,
+    either,
+    negation,
+    number,
+    one_of,
+    rounded_down,
+)
+from dtpoly.verify.triton.access import Dividend
+from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.data_indices import with_data
+from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.typed_operations import UNKNOWN, meaning, of_operand, of_tile
+from dtpoly.verify.triton.wrapped_lanes import remainder
+
+WORDS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "rem",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "shl",
+    ast.RShift: "shr",
+}
+LONG = "tl.int64"
+DIVIDES = ("div", "floordiv", "rem")
+BITWISE = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
+# What terms call these operations where they combine the bits of whole numbers.
+OF_BITS = {"and": "bitand", "or": "bitor", "xor": "bitxor", "shl": "shl", "shr": "shr"}
+BOTH = (Literal("True"), Literal("False"))
+# The table's words for operations, where terms have other words.
+NAMES = {"rem": "mod"}
+UNARY: dict[type[ast.unaryop], str] = {
+    ast.USub: "neg",
+    ast.UAdd: "pos",
+    ast.Invert: "invert",
+    ast.Not: "not",
+}
+
+
+def operated(
+    state: KernelState, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Value:
+    """Return `left op right`, for a binary operator of Python."""
+    line: int = getattr(node, "lineno", 0)
+    word = WORDS.get(type(op))
+    match left, right:
+        case TupleValue(parts=first), TupleValue(parts=second) if word == "add":
+            return TupleValue((*first, *second))
+        case TileValue(), TileValue() if word is not None:
+            if isinstance(left.item, PointerValue) or isinstance(right.item, PointerValue):
+                left, right = restored(left), restored(right)
+            axes, (a, b) = aligned(state, (left, right), line)
+            if isinstance(a, PointerValue) + isinstance(b, PointerValue) == 1:
+                # An address has the type of the elements it points to, which is not
+                # promoted.
+                exact(state, right if isinstance(a, PointerValue) else left, line)
+                kind = left.kind if isinstance(a, PointerValue) else right.kind
+            else:
+                kind, (a, b) = met(NAMES.get(word, word), (left, right), (a, b), word, line)
+                if kind == kinds.BOOL and word in ("add", "sub"):
+                    raise Unread(line, "a sum of truths, of which Triton keeps one bit")
+            if word == "add" and kinds.is_whole(kind):
+                for zero, other, of in ((a, b, right), (b, a, left)):
+                    if (
+                        is_zero(zero)
+                        and of.kind == kind
+                        and not isinstance(other, Whole | PointerValue)
+                    ):
+                        return TileValue(axes, other, kind, left.is_cut or right.is_cut)
+            if word in OF_BITS:
+                word = of_bits(word, kind, (left, right), (a, b), line)
+            item = further(word, (left, a), (right, b), line) or joined(state, word, a, b, line)
+            if word in ("floordiv", "rem") and isinstance(item, Term) and kinds.is_whole(kind):
+                refuse_zero(as_term(b, line), line)
+            for one in (left, right):
+                if word in DIVIDES or not isinstance(item, Whole | PointerValue):
+                    state.leaves(one, line)
+                elif kind == LONG and one.kind != LONG:
+                    state.leaves(one, line, is_widened=True)
+            is_cut = left.is_cut or right.is_cut
+            state.computed(item, kind, line)
+            if is_cut:
+                state.computed(item, kind, line, is_cut=True)
+            if word == "sub" and isinstance(item, Whole) and _is_product(b):
+                state.computed(b, kind, line, is_less=True)
+            return TileValue(axes, in_kind(item, kind, word, line), kind, is_cut)
+        case _:
+            raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def further(
+    word: str, one: tuple[TileValue, Item], other: tuple[TileValue, Item], line: int
+) -> PointerValue | None:
+    """Return an address with a number added that is data; None for any other operation."""
+    for (_, address), (tile, item) in ((one, other), (other, one)):
+        if isinstance(address, PointerValue) and isinstance(item, Term) and word == "add":
+            return with_data(address, item, tile.kind, line)
+    return None
+
+
+def of_bits(
+    word: str, kind: str, tiles: Sequence[TileValue], items: Sequence[Item], line: int
+) -> str:
+    """Return what terms call an operation on bits. Raises Unread for a shift by what may be far.
+
+    Hardware does not agree on shifts by the width or more. Constants of Python are computed.
+    """
+    if kind == kinds.BOOL and word == "xor" and not all(map(is_truth, items)):
+        return "ne"
+    if not kinds.is_whole(kind) or (word in BITWISE and all(map(_is_written, items))):
+        return word
+    if kind not in kinds.WIDTHS:
+        raise Unread(line, f"'{word}' of what may be a number of 32 bits or of 64")
+    if not all(_holds(kind, one) for one in items):
+        raise Unread(line, "a written number beside numbers of a type that does not hold it")
+    if word in ("shl", "shr"):
+        by = items[1].constant if isinstance(items[1], Whole) else None
+        if by is None or not 0 <= by < kinds.WIDTHS[kind]:
+            raise Unread(line, "a shift by what is no written number below the width")
+        if tiles[0].kind != kind:
+            # Which bits come in from above depends on the type before the operands meet.
+            raise Unread(line, "a shift of a number that gets another type by it")
+    return OF_BITS[word]
+
+
+def _is_written(item: Item) -> bool:
+    return isinstance(item, Whole) and item.constant is not None
+
+
+def _holds(kind: str, item: Item) -> bool:
+    """Return whether a type of whole numbers holds a written number; True for all else."""
+    by = item.constant if isinstance(item, Whole) else None
+    return by is None or kinds.LEAST[kind] <= by <= kinds.LARGEST[kind]
+
+
+def refuse_zero(divisor: Term, line: int) -> None:
+    """Refuse to divide whole numbers by what may be 0, also if nobody uses the quotient.
+
+    Compilers assume that no divisor is 0, and remove tests that ask whether it is. They also assume
+    that the least number is never divided by -1. Raises Unread.
+    """
+    match divisor:
+        case Literal(text=text) if text.lstrip("-").isdigit() and int(text) not in (0, -1):
+            return
+        case AppliedOperation(
+            operation="where", operands=(condition, Literal(text=text), kept)
+        ) if text.isdigit() and int(text) and condition in (_is_0(kept), _is_0(kept, turned=True)):
+            return
+        case AppliedOperation(operation="maximum", operands=operands) if any(
+            isinstance(one, Literal) and one.text.isdigit() and int(one.text) for one in operands
+        ):
+            return
+        case _:
+            what = "a division of whole numbers by what may be 0, of which compilers make anything"
+            raise Unread(line, f"{what}: divide by tl.where(b == 0, 1, b)")
+
+
+def _is_0(term: Term, *, turned: bool = False) -> Term:
+    operands = (Literal("0"), term) if turned else (term, Literal("0"))
+    return AppliedOperation("eq", operands)
+
+
+def both_or_either(
+    state: KernelState, op: ast.boolop, left: Value, right: Value, node: ast.expr
+) -> Value:
+    """Read `left and right` or `left or right`; of constants, Python chooses one by its truth."""
+    name, word = ("both", "and") if isinstance(op, ast.And) else ("either", "or")
+    if not isinstance(left, TileValue) or not isinstance(right, TileValue):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    axes, (a, b) = aligned(state, (left, right), node.lineno)
+    found = meaning(name, [of_operand(left, a), of_operand(right, b)], node.lineno)
+    if isinstance(a, Whole) and left.kind == kinds.WEAK and a.constant is not None:
+        return right if (name == "both") == (a.constant != 0) else left
+    if isinstance(a, Whole) or isinstance(b, Whole) or found.kind == kinds.LOST:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' of what are no truths")
+    return TileValue(axes, joined(state, word, a, b, node.lineno), found.kind)
+
+
+def met(
+    name: str, tiles: Sequence[TileValue], items: Sequence[Item], word: str, line: int
+) -> tuple[str, list[Item]]:
+    """Return the kind of a result, and the operands in the type in which it is computed.
+
+    Both follow the table of Triton's operations (see semantics).
+    """
+    found = meaning(name, [of_operand(*one) for one in zip(tiles, items, strict=True)], line)
+    if name == "mod" and kinds.is_float(found.within):
+        raise Unread(line, "a remainder of floats, whose quotient is rounded on a GPU")
+    made = [
+        in_type(item, tile.kind, found.within, word, line)
+        for tile, item in zip(tiles, items, strict=True)
+    ]
+    if found.within == kinds.WEAK and word in DIVIDES and is_zero(items[-1]):
+        raise Unread(line, "a constant divided by 0, where Python gives up")
+    if found.within == kinds.WEAK and not (word in BITWISE and all(map(is_truth, made))):
+        made = [counted(item) for item in made]
+    return found.kind, made
+
+
+def is_zero(item: Item) -> bool:
+    """True for the number 0."""
+    is_whole = isinstance(item, Whole) and item.constant == 0
+    return is_whole or (isinstance(item, Literal) and finite(item.text) == 0)
+
+
+def counted(item: Item) -> Item:
+    """Return a truth of Python's as the whole number that Python computes with, 1 or 0."""
+    if is_truth(item):
+        return either(item, number(1), number(0))
+    return number(int(item.text == "True")) if item in BOTH else item
+
+
+def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
+    """Return an operand in the type that an operation is done in."""
+    if isinstance(item, PointerValue | Radix) or kind == within or within == kinds.WEAK:
+        return leaving(item, kind, within, word)
+    if within == kinds.LOST:
+        raise Unread(line, "an operation in a type that is not known")
+    if isinstance(item, Whole):
+        refuse_negative(item, kind, within, line)
+        if within == "tl.float64" and is_lossy(item, kind):
+            return rounded("tl.float32", as_term(item, line))
+        if not kinds.is_float(within) or not kinds.is_narrow(within):
+            return item
+        return brought(as_term(item, line), kind, within)
+    if is_truth(item) and within in (kinds.BOOL, kinds.TRUTH):
+        return item
+    if kinds.is_whole(within) and kinds.holds(within, kind):
+        return leaving(item, kind, within, word)
+    return as_kind(as_term(item, line), kinds.BOOL if is_truth(item) else kind, within)
+
+
+def widened(
+    items: Sequence[Item], tiles: Sequence[TileValue], within: str, line: int
+) -> list[Item]:
+    """Return operands that meet in a type.
+
+    A whole number that f32 may not hold exactly is rounded to f32 before it becomes f64.
+    """
+    return [
+        rounded("tl.float32", as_term(item, line))
+        if within == "tl.float64" and isinstance(item, Whole) and is_lossy(item, tile.kind)
+        else item
+        for item, tile in zip(items, tiles, strict=True)
+    ]
+
+
+def exact(state: KernelState, tile: TileValue, line: int) -> None:
+    """Refuse a float as an index or a size, since it may not hold that number. Raises Unread.
+
+    A number that was cut to 32 bits must have fitted into them.
+    """
+    if not is_exact(tile):
+        raise Unread(line, "a float where a whole number counts")
+    if tile.is_cut:
+        state.computed(tile.item, "tl.int32", line, is_cut=True)
+
+
+def restored(tile: TileValue) -> TileValue:
+    """Return a number that was cut to 32 bits as it was before; `exact` sees that it fitted."""
+    number_before = uncut(tile.item)
+    return tile if number_before is None else replace(tile, item=number_before)
+
+
+def is_exact(tile: TileValue) -> bool:
+    """Return whether a whole number has a type that holds it, however large; written numbers do."""
+    known = isinstance(tile.item, Whole) and tile.item.constant is not None
+    return known or not kinds.is_float(tile.kind)
+
+
+def _is_product(item: Item) -> bool:
+    """True for a number that has a product in it, as a part of an address may."""
+    return isinstance(item, Whole) and any(len(monomial) > 1 for monomial, _ in item.terms)
+
+
+# These operations round nothing: their result is an operand, or a value that every type holds.
+EXACT = (
+    *("and", "or", "xor", "not", "neg", "abs", "maximum", "minimum", "ceil", "floor", "where"),
+    *("bitand", "bitor", "bitxor", "shr"),
+)
+# Of whole numbers these are not exact, since the least number of a type has no opposite in it.
+WRAPPING = ("neg", "abs")
+
+
+def in_kind(item: Item, kind: str, word: str, line: int) -> Item:
+    """Return the result of an operation in a type: it is rounded if the type is a narrow one."""
+    if isinstance(item, PointerValue | Radix | Whole):
+        return item
+    if word != "where":
+        not_in_eight(kind, line)
+    is_exact = word in EXACT and not (kinds.is_whole(kind) and word in WRAPPING)
+    if not kinds.is_narrow(kind) or is_exact:
+        return item
+    return item if is_truth(item) else rounded(kind, as_term(item, 0))
+
+
+def not_in_eight(kind: str, line: int) -> None:
+    """Refuse arithmetic and comparisons in 8-bit floats: interpreters take the bits for numbers."""
+    if kinds.may_be_eight(kind):
+        raise Unread(line, "arithmetic in what may be 8-bit floats, which Triton has not")
+
+
+def joined(state: KernelState, word: str, left: Item, right: Item, line: int) -> Item:
+    """Apply a binary operator to two values at one lane."""
+    match left, right:
+        case PointerValue(), Whole() if word in ("add", "sub"):
+            return left.plus(right if word == "add" else -right)
+        case Whole(), PointerValue() if word == "add":
+            return right.plus(left)
+        case Radix(), Whole() if word in ("floordiv", "rem"):
+            parts = state.digits.cut(left, right)
+            if parts is None:
+                raise Unread(line, "a program id divided by what its grid is not a multiple of")
+            return parts[0 if word == "floordiv" else 1]
+        case ((Radix() | Whole()), (Radix() | Whole())) if word in ("add", "sub", "mul"):
+            first, second = state.digits.number(left), state.digits.number(right)
+            return whole(state, word, first, second, line)
+        case Whole(), Whole() if word in ("floordiv", "rem") and state.digits.is_below(left, right):
+            return number(0) if word == "floordiv" else left
+        case Whole(), Whole() if word in OF_BITS.values():
+            return value_of(state, word, (as_term(left, line), as_term(right, line)))
+        case Whole(), Whole() if word != "div":
+            return whole(state, word, left, right, line)
+        case _ if is_truth(left) and is_truth(right) and word == "or":
+            return state.either(left, right)
+        case _ if is_truth(left) and is_truth(right) and word in ("and", "xor"):
+            return formula(word, left, right)
+        case _:
+            return value_of(state, word, (as_term(left, line), as_term(right, line)))
+
+
+def value_of(state: KernelState, word: str, operands: Sequence[Term]) -> Term:
+    """Apply an operation to values; infinite operands decide more if all else is finite."""
+    return (decided if state.launch.is_finite else applied)(word, operands)
+
+
+def formula(word: str, first: Truth, second: Truth) -> Truth:
+    """Join two conditions by `and`, `or` or `xor`."""
+    match word:
+        case "and":
+            return both(first, second)
+        case "or":
+            return one_of(first, second)
+        case _:
+            return one_of(both(first, negation(second)), both(negation(first), second))
+
+
+def whole(state: KernelState, word: str, left: Whole, right: Whole, line: int) -> Item:
+    """Apply an operator to two whole numbers.
+
+    A division rounds down only where the left side is not negative, so `machine.divided` notes each
+    left side for which that must still be shown.
+    """
+    match word:
+        case "add":
+            return left + right
+        case "sub":
+            return rounded_down(left, right) or left - right
+        case "mul":
+            return left * right
+        case "floordiv" | "rem":
+            by = right.constant
+            if by is None and word == "rem":
+                return remainder(state, left, right, line)
+            if by is None or by <= 0:
+                raise Unread(line, "a division by what is not a positive number")
+            if left.constant is None or left.constant < 0:
+                state.divided.append(Dividend(left, by, state.here(), line))
+            return left.floor(by) if word == "floordiv" else left.modulo(by)
+        case "and" | "or" | "xor" if left.constant is not None and right.constant is not None:
+            return number(BITWISE[word](left.constant, right.constant))
+        case _:
+            raise Unread(line, f"'{word}' of whole numbers")
+
+
+def signed(state: KernelState, op: ast.unaryop, operand: Value, node: ast.expr) -> Value:
+    """Return `-x`, `+x`, `~x` or `not x`."""
+    if not isinstance(operand, TileValue):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    item = operand.item
+    of = of_tile(operand)
+    # A number may get a type only when its sign is put before it: -2147483648 is written with
+    # 2147483648, which has no type.
+    found = meaning(UNARY[type(op)], ["int" if of == UNKNOWN else of], node.lineno)
+    match op:
+        case ast.USub():
+            if is_truth(item) or operand.kind == kinds.BOOL:
+                raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
+            match item:
+                case Whole():
+                    state.computed(-item, operand.kind, node.lineno, is_cut=operand.is_cut)
+                    return replace(operand, item=-item)
+                case Literal():
+                    return replace(operand, item=applied("neg", [item]))
+                case _:
+                    negative = applied("neg", [as_term(item, node.lineno)])
+                    return replace(
+                        operand, item=in_kind(negative, operand.kind, "neg", node.lineno)
+                    )
+        case ast.Not() | ast.UAdd() if operand.axes or (isinstance(op, ast.UAdd) and operand.kind):
+            # Triton's interpreter asks Python, which takes all lanes as one truth, or
+            # knows no `+`.
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' of several lanes")
+        case ast.UAdd() if is_truth(item):
+            # Python turns the truth into a whole number, which cannot be a mask.
+            raise Unread(node.lineno, f"'{ast.unparse(node)}' of a truth")
+        case ast.Not():
+            return replace(operand, item=_denied(item, node), kind=found.kind)
+        case ast.Invert() if found.kind == kinds.WEAK and operand.kind == kinds.WEAK:
+            # Python computes `~x` of a constant as -1 - x. It does so for a truth too,
+            # and the result is never 0 then.
+            number_of = either(item, number(1), number(0)) if is_truth(item) else item
+            if not isinstance(number_of, Whole):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            return replace(operand, item=-number_of - 1)
+        case ast.Invert() if found.kind == kinds.BOOL:
+            return replace(operand, item=_denied(item, node))
+        case ast.Invert() if found.kind == operand.kind and found.kind in kinds.WIDTHS:
+            number_of = leaving(item, operand.kind, operand.kind, "invert")
+            inverted = applied("invert", [as_term(number_of, node.lineno)])
+            return replace(operand, item=in_kind(inverted, operand.kind, "invert", node.lineno))
+        case ast.Invert():
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+        case _:
+            return operand
+
+
+def _denied(item: Item, node: ast.expr) -> Item:
+    """Return the negation of a condition; for a number, the condition that it is 0."""
+    if is_truth(item):
+        return negation(item)
+    if isinstance(item, Whole):
+        return compare("==", item, number(0))
+    return applied("not", [as_term(item, node.lineno)])
+
+
+def chosen(condition: Item, yes: Item, no: Item, line: int) -> Item:
+    """Return `where(condition, yes, no)` at one lane."""
+    if isinstance(condition, Whole):
+        condition = compare("!=", condition, number(0))
+    if not is_truth(condition):
+        operands = (condition, yes, no)
+        return applied("where", [as_term(one, line) for one in operands])
+    match yes, no:
+        case Whole(), Whole():
+            return either(condition, yes, no)
+        case _ if is_truth(yes) and is_truth(no):
+            return one_of(both(condition, yes), both(negation(condition), no))
+        case _:
+            return choose(condition, as_term(yes, line), as_term(no, line))

@@ -1,0 +1,99 @@
+"""Read remainders by a size, with which kernels keep lanes beyond the end inside of a tensor.
+
+`i % size` is i where i is from 0 to size - 1. Elsewhere it is read as some unknown index below the
+size. An access must be inside of its tensor for each such index, and the value that is loaded there
+is not defined. That is less than is known about a remainder, so it may be used in the address of a
+load and nowhere else.
+"""
+
+from __future__ import annotations
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.proof_run import Lemma
+from dtpoly.verify.algebra.terms import names
+from dtpoly.verify.algebra.whole import (
+    TRUE,
+    Either,
+    Truth,
+    Whole,
+    both,
+    either,
+    name,
+    names_of,
+    negation,
+    number,
+    within,
+)
+from dtpoly.verify.triton.access import Dividend
+from dtpoly.verify.triton.kernel_state import KernelState
+
+MARK = "wrapped"
+
+
+@dataclass(frozen=True, slots=True)
+class Unwrapped:
+    """An offset in two cases: `inside` where nothing is beyond the end, and `outside` elsewhere.
+
+    `where` is the condition that nothing is beyond the end.
+    """
+
+    inside: Whole
+    where: Truth
+    outside: Whole
+
+
+def remainder(state: KernelState, value: Whole, size: Whole, line: int) -> Whole:
+    """Return `value % size` for a size that is no constant."""
+    beyond = state.run.fresh(MARK)
+    state.run.assume(Lemma.WRAPPED, beyond, value, size)
+    state.ranges[beyond] = within(number(0), name(beyond), size)
+    state.wraps[beyond] = line
+    # A program runs here, so the size must not be 0; otherwise this divides by 0.
+    there = both(state.here(), *state.digits.ranges.values())
+    state.divided.append(Dividend(value, None, state.here(), line))
+    state.divided.append(Dividend(size - 1, None, there, line))
+    return either(within(number(0), value, size), value, name(beyond))
+
+
+def unwrapped(offset: Whole) -> Unwrapped:
+    """Return an offset without remainders."""
+    inside, outside, where = number(0), number(0), TRUE
+    for monomial, coefficient in offset.terms:
+        first, second = number(coefficient), number(coefficient)
+        for atom in monomial:
+            match atom:
+                case Either(condition=condition, yes=yes, no=no) if _is_wrap(no):
+                    where = both(where, condition)
+                    first, second = first * yes, second * no
+                case _:
+                    one = Whole((((atom,), 1),))
+                    first, second = first * one, second * one
+        inside, outside = inside + first, outside + second
+    return Unwrapped(inside, where, outside)
+
+
+def beyond(of: Unwrapped) -> Truth:
+    """Return the condition that something is beyond the end."""
+    return negation(of.where)
+
+
+def _is_wrap(of: Whole) -> bool:
+    return of.plain is not None and of.plain.split(".")[0] == MARK
+
+
+def check(state: KernelState) -> None:
+    """Refuse a remainder by a size that is used for more than to load. Raises Unread."""
+    wraps = state.wraps
+    for one, range_of in state.ranges.items():
+        if one not in wraps and (found := names_of(range_of).intersection(wraps)):
+            raise Unread(wraps[min(found)], "a remainder by a size, that decides how often")
+    for access in state.accesses:
+        used = names_of(access.where)
+        if access.value is not None:
+            used |= names(access.value)
+        if access.kind != "load":
+            used = used.union(*map(names_of, access.indices))
+        if found := used.intersection(wraps):
+            what = "a remainder by a size, that decides more than what is loaded"
+            raise Unread(wraps[min(found)], what)

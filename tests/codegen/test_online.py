@@ -1,0 +1,291 @@
+"""Reductions that share the loop of one that depends on them: `g.online(f, y)`."""
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.program import Program
+from dtpoly.checking import load
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.generate import code_of
+from dtpoly.ir.kernel import Accumulate, ForLoop, If, Product, Step
+from dtpoly.ir.parts import inside
+from dtpoly.ir.tiled import flat
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from tests.codegen.inputs import Data, Layout, Recipe
+from tests.codegen.running import compared, imported
+from tests.verify.texts import text_of
+
+ROWS = "In A; Var x; RVar y; top[x] = rmax(A[x, y], y);"
+TILES = "f.block(x:2); f.tensorize(x:0, y:16); f.compile();"
+ATTENTION = """
+Func f, scores, top, e, total;
+In A, K, V;
+Var x, n;
+RVar k, y{range};
+scores[x, y] = rdot(A[x, k], K[y, k], k) / sqrt(len(k)){bias};
+top[x] = rmax(scores[x, y], y);
+e[x, y] = exp(scores[x, y] - reshape(top[x], x, 1));
+total[x] = rsum(e[x, y], y);
+f[x, n] = rdot(e[x, y], V[y, n], y) / {divisor};
+f.block(x:16);
+f.tensorize(x:0, y:16, k:0, n:0);
+scores.fuse_at(f, y); top.online(f, y); e.inline(); total.online(f, y);
+f.compile({more});
+"""
+
+
+def attention(among: str = "", bias: str = "", more: str = "", divisor: str = "") -> str:
+    """Return attention of rows of A to those of K, some of them, with a bias of its scores."""
+    divisor = divisor or "reshape(total[x], x, 1)"
+    return ATTENTION.format(range=among, bias=bias, more=more, divisor=divisor)
+
+
+SOFTMAX = (
+    f"Func f, top, e, total; {ROWS} e[x, y] = exp(A[x, y] - reshape(top[x], x, 1));"
+    "total[x] = rsum(e[x, y], y); f[x, y] = e[x, y] / reshape(total[x], x, 1);"
+    "e.inline(); total.fuse_at(f, x); top.online(total, y);"
+)
+LOG_SUM = "f[x] = log(rsum(exp(A[x, y] - reshape(top[x], x, 1)), y)) + top[x];"
+PROGRAMS: Mapping[str, str] = {
+    "softmax": SOFTMAX + TILES,
+    "softmax, one row a program": SOFTMAX + "f.block(x:1); f.tensorize(x:0, y:16); f.compile();",
+    "log-sum-exp": f"Func f, top; {ROWS} {LOG_SUM} top.online(f, y); {TILES}",
+    "log-sum-exp and the largest": (
+        f"Func f, top; {ROWS} {LOG_SUM} top.online(f, y);"
+        "f.block(x:2); f.tensorize(x:0, y:16); f.compile(top);"
+    ),
+    "from below": (
+        "Func f, low; In A; Var x; RVar y; low[x] = rmin(A[x, y], y);"
+        "f[x] = log(rsum(exp(reshape(low[x], x, 1) - A[x, y]), y)) - low[x];"
+        f"low.online(f, y); {TILES}"
+    ),
+    "a temperature": (
+        f"Func f, top; {ROWS}"
+        "f[x] = log(rsum(exp((A[x, y] - reshape(top[x], x, 1)) * 0.5), y)) + top[x] * 0.5;"
+        f"top.online(f, y); {TILES}"
+    ),
+    # Two sums go on with one maximum.
+    "mean under softmax": (
+        f"Func f, top, total; {ROWS} total[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);"
+        "f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)) * A[x, y], y) / total[x];"
+        f"top.online(f, y); total.online(f, y); {TILES}"
+    ),
+    # A sum goes on with two maxima.
+    "two frames": (
+        f"Func f, top, other; {ROWS} In B; other[x] = rmax(B[x, y], y);"
+        "f[x] = log(rsum(exp(A[x, y] - reshape(top[x], x, 1))"
+        "* exp(B[x, y] - reshape(other[x], x, 1)), y)) + top[x] + other[x];"
+        f"top.online(f, y); other.online(f, y); {TILES}"
+    ),
+    "cross entropy": (
+        "Func f, top, total, picked; In A, T: i64; Var x; RVar y; top[x] = rmax(A[x, y], y);"
+        "total[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);"
+        "picked[x] = rsum(where(y == reshape(T[x], x, 1), A[x, y], 0), y);"
+        "f[x] = log(total[x]) + top[x] - picked[x];"
+        "total.fuse_at(f, x); picked.fuse_at(f, x); top.online(total, y);" + TILES
+    ),
+    "one index at a time": (
+        f"Func f, top; {ROWS} {LOG_SUM} top.online(f, y); f.block(x:2); f.compile();"
+    ),
+    # A reduction that nothing in the loop depends on only walks along.
+    "side by side": (
+        "Func f, other; In A; Var x; RVar y; other[x] = rsum(A[x, y], y);"
+        f"f[x] = rmax(A[x, y], y) + other[x]; other.online(f, y); {TILES}"
+    ),
+    "attention": attention(),
+    "attention, causal": attention(" in [0, x + 1)"),
+    "attention to a window": attention(" in [x - 7, x + 1)"),
+    "attention to what comes later": attention(" in [x, len(y))"),
+    "attention with a bias": attention(bias=" - 0.1 * (x - y)"),
+    "attention with a sink": attention(divisor="reshape(total[x] + exp(1 - top[x]), x, 1)"),
+    "attention and the largest score": attention(more="top"),
+}
+SIZES = (0, 1, 3, 15, 16, 17, 37)
+RECIPES = [
+    Recipe(1, DType.F32, Layout.PLAIN, Data.ASCENDING),
+    Recipe(2, DType.BF16, Layout.SLICED, Data.RANDOM),
+    Recipe(3, DType.F16, Layout.TRANSPOSED, Data.ASCENDING),
+    Recipe(4, DType.F64, Layout.EXPANDED, Data.BELOW_ZERO),
+]
+
+
+@cache
+def program(name: str) -> Program:
+    return load(Source(f"{name}.dt", PROGRAMS[name]))
+
+
+@cache
+def module(name: str) -> Any:
+    return imported(text_of(program(name)))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_at_the_sizes_around_each_tile(name: str, recipe: Recipe) -> None:
+    of = program(name)
+    for rows, columns in product(SIZES, SIZES):
+        known = {"x": rows, "y": columns, "n": 3, "k": 5}
+        sizes = {label.name: known[label.name] for label in of.labels}
+        compared(module(name), of, ("f",), recipe.inputs(of, sizes), sizes)
+
+
+def reduced_in(body: tuple[Step, ...]) -> frozenset[str]:
+    """Return the Funcs whose reductions take steps in a body, or in blocks inside of it."""
+    found = set[str]()
+    for step in flat(body):
+        one, func = step.instruction, step.origin.partition(".")[0]
+        if isinstance(one, Accumulate | Product) and ".update" in step.origin:
+            found.add(func)
+        if isinstance(one, ForLoop | If):
+            found |= reduced_in(one.body)
+    return frozenset(found - {"scores"})
+
+
+def blocks(body: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
+    """Yield the bodies of loops and branches in which reductions take steps themselves."""
+    for step in flat(body):
+        one = step.instruction
+        if isinstance(one, ForLoop | If):
+            own = [s for s in one.body if isinstance(s.instruction, Accumulate)]
+            if any(".update" in s.origin for s in own):
+                yield one.body
+            else:
+                yield from blocks(one.body)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all_take_their_steps_in_one_loop(name: str) -> None:
+    kernels = code_of(judge(program(name), DIRECTIVES).scheduled).stages.kernels
+    found = [reduced_in(block) for block in blocks(kernels[-1].body)]
+    assert found
+    assert set(found) == {reduced_in(kernels[-1].body)}
+
+
+@pytest.mark.parametrize("name", ["attention", "attention, causal", "attention to a window"])
+def test_scores_are_multiplied_once(name: str) -> None:
+    """In each block, one product has the scores."""
+    kernels = code_of(judge(program(name), DIRECTIVES).scheduled).stages.kernels
+    for one in inside(kernels[-1].body):
+        if isinstance(one, ForLoop | If):
+            made = [step.instruction for step in one.body]
+            scores = [o for o in made if isinstance(o, Product) and "scores" in o.name]
+            assert len(scores) <= 1
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_what_is_infinite_in_the_first_tiles(at: int) -> None:
+    """A frame is a finite number, so a tile whose elements are all -inf leaves no NaN."""
+    A = torch.randn(3, 48, generator=torch.Generator().manual_seed(at))
+    A[:, : 16 * at + 7] = float("-inf")
+    wide = A.double()
+    found = module("softmax").f(A)
+    torch.testing.assert_close(found, torch.softmax(wide, 1).float(), rtol=1e-5, atol=1e-7)
+    sums, top = module("log-sum-exp and the largest").f(A)
+    torch.testing.assert_close(sums, torch.logsumexp(wide, 1).float(), rtol=1e-5, atol=1e-6)
+    assert torch.equal(top, A.amax(1))
+
+
+def test_rows_without_a_number() -> None:
+    """NaN passes through, and so does an infinity above."""
+    A = torch.zeros(4, 20)
+    A[0, 3], A[1, 18], A[2] = float("nan"), float("inf"), float("-inf")
+    found = module("softmax").f(A)
+    assert found[:3].isnan().all()
+    assert torch.equal(found[3], torch.full((20,), 0.05))
+    sums, top = module("log-sum-exp and the largest").f(A)
+    assert sums[0].isnan()
+    assert sums[1].isnan()
+    assert top[0].isnan()
+    assert top[1] == float("inf")
+    assert top[2] == float("-inf")
+
+
+def test_a_minimum_goes_on_with_a_maximum() -> None:
+    """A sum brings a minimum up to date when the maximum grows that it subtracts; it rounds."""
+    given = (
+        f"Func f, top; {ROWS} f[x] = rmin(A[x, y] - reshape(top[x], x, 1), y) + top[x];"
+        f"top.online(f, y); {TILES}"
+    )
+    A = torch.arange(111, dtype=torch.float64).reshape(3, 37)
+    found = imported(text_of(load(Source("f.dt", given)))).f(A)
+    torch.testing.assert_close(found, A.amin(1))
+
+
+REFUSED = {
+    "in another way": (
+        f"Func f, top; {ROWS} f[x] = rsum(floor(A[x, y] / reshape(top[x], x, 1) * 127), y);"
+        "top.online(f, y);" + TILES,
+        "no factor and no sum",
+    ),
+    "by a sum of squares": (
+        f"Func f, top; {ROWS} f[x] = rsum(pow(A[x, y] - reshape(top[x], x, 1), 2), y);"
+        "top.online(f, y);" + TILES,
+        "no factor and no sum",
+    ),
+    "stored without its frame": (
+        f"Func f, top; {ROWS} f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);"
+        "top.online(f, y);" + TILES,
+        "'f' is stored, and its value so far does not cancel there",
+    ),
+    "a factor does not pass a maximum": (
+        f"Func f, top; {ROWS}"
+        "f[x] = log(rmax(exp(A[x, y] - reshape(top[x], x, 1)), y)) + top[x];"
+        "top.online(f, y);" + TILES,
+        "does not pass through it",
+    ),
+    "a sum does not pass a sum": (
+        f"Func f, top; {ROWS} f[x] = rsum(A[x, y] - reshape(top[x], x, 1), y);"
+        "top.online(f, y);" + TILES,
+        "does not pass through it",
+    ),
+    "a frame that is a sum": (
+        "Func f, mean; In A; Var x; RVar y; mean[x] = rsum(A[x, y], y);"
+        "f[x] = log(rsum(exp(A[x, y] - reshape(mean[x], x, 1)), y)) + mean[x];"
+        "mean.online(f, y);" + TILES,
+        "it is no maximum and no minimum",
+    ),
+    "a frame of whole numbers": (
+        "Func f, top; In A: i64; Var x; RVar y; top[x] = rmax(A[x, y], y);"
+        "f[x] = log(rsum(exp(cast(A[x, y] - reshape(top[x], x, 1), f32)), y)) + cast(top[x], f32);"
+        "top.online(f, y);" + TILES,
+        "it is no float",
+    ),
+    "a frame that something is computed from": (
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '2 * rmax(A[x, y], y)')}"
+        "f[x] = log(rsum(exp(A[x, y] - reshape(top[x], x, 1)), y)) + top[x];"
+        "top.online(f, y);" + TILES,
+        "between the loops, something else is computed from its result",
+    ),
+    "an index": (
+        "Func f, top; In A: i64, E; Var x; RVar y; top[x] = rmax(A[x, y], y);"
+        "f[x] = rsum(E[A[x, y] - reshape(top[x], x, 1)], y); top.online(f, y);" + TILES,
+        "no factor and no sum",
+    ),
+    "other tiles": (
+        f"Func f, top; {ROWS} {LOG_SUM} top.online(f, y);"
+        "f.block(x:2); f.tensorize(x:0, y:16, top.y:8); f.compile();",
+        "their loops do not go over the same indices in the same tiles",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name: str) -> None:
+    given, why = REFUSED[name]
+    verdict = judge(load(Source("f.dt", given)), DIRECTIVES)
+    assert verdict.is_legal, str(verdict)
+    with pytest.raises(DtpolyError) as caught:
+        code_of(verdict.scheduled)
+    (found,) = caught.value.diagnostics
+    assert found.code == "DT307"
+    assert found.span is not None
+    assert any(why in note.text for note in found.notes), found.notes
