@@ -76,6 +76,8 @@ class Building:
         default_factory=dict[tuple[str, int], tuple[str, ...]]
     )
     is_swapped: bool = False  # rows of products are columns while they are summed
+    # Funcs whose sums go on with the result so far of another reduction.
+    running: frozenset[str] = frozenset()
 
     def size(self, label: str) -> str:
         """Return the variable of a label's size."""

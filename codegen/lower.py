@@ -74,6 +74,7 @@ def lower(
         launch.precision,
         whole=whole,
         is_swapped=launch.is_swapped,
+        running=frozenset(reader for _, reader in launch.running),
     )
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")

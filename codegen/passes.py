@@ -23,11 +23,12 @@ from .descriptors import Wish, described
 from .draft import KernelDraft, Property, kernel_of
 from .early_loads import with_early_loads
 from .flattening import flattened
+from .folded_scales import with_folded_scales
 from .fours import rows
 from .hoisting import hoisted
 from .loading import converted_at_loads
 from .nested_reductions import with_reductions_apart
-from .one_pass import with_running
+from .one_pass import STARTS, with_running
 from .overhanging import overhanging
 from .python_names import fresh
 from .rewrites import without_detours, without_empty_starts
@@ -62,6 +63,13 @@ def do_as_asked(draft: KernelDraft) -> KernelDraft:
 def join_running(draft: KernelDraft) -> KernelDraft:
     """Join the loops of reductions with loops that depend on their results."""
     return replace(draft, body=with_running(draft.body, draft.launch.running, draft.names))
+
+
+def fold_scales(draft: KernelDraft) -> KernelDraft:
+    """Let exponentials of a running maximum be powers of two, where a scale takes the factor."""
+    if not draft.launch.running:
+        return draft
+    return replace(draft, body=with_folded_scales(draft.body, frozenset(STARTS.values())))
 
 
 def drop_empty_starts(draft: KernelDraft) -> KernelDraft:
@@ -185,6 +193,7 @@ def tell_fours(draft: KernelDraft) -> KernelDraft:
 PASSES = (
     KernelPass(do_as_asked),
     KernelPass(join_running),
+    KernelPass(fold_scales),
     KernelPass(drop_empty_starts),
     KernelPass(shorten_indices),
     KernelPass(flatten),

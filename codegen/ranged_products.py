@@ -4,6 +4,10 @@ There an index of a reduced label counts for some rows of the result and not for
 unit would multiply the others by 0, and 0 times an infinity is no 0. So such a tile is added up
 index by index: what a lane does not take is left out. Tiles that the range does not cut are
 multiplied as matrices.
+
+A sum that goes on with a running maximum is multiplied as matrices everywhere. Its weights are
+exponentials, which are 0 far below the maximum anyway: 0 times a value that a weight of 0 hides is
+taken for 0 there, and each proof names this licence.
 """
 
 from collections.abc import Iterator
@@ -21,9 +25,20 @@ from .tile_lanes import Tiling, at_index, of_lanes
 
 
 def is_cut(tiling: Tiling, sides: Sides) -> bool:
-    """Return whether indices of a reduced label count for some rows or columns of the tile only."""
+    """Return whether a tile must be added up index by index.
+
+    Indices of a reduced label count for some of its rows or columns only.
+    """
     apart = {axis for one in (*sides.rows, *sides.columns) for axis in tiling.lanes_of(one)}
-    return any(apart & set(test.axes) and tiling.is_of_range(test) for test in tiling.tests)
+    cuts = [o for o in tiling.tests if apart & set(o.axes) and tiling.is_of_range(o)]
+    if tiling.statement.func in tiling.building.running:
+        rows, columns = (
+            {axis for one in (*side, *sides.reduced) for axis in tiling.lanes_of(one)}
+            for side in (sides.rows, sides.columns)
+        )
+        # An operand is 0 in the lanes that are not taken, if it has the lanes of the test.
+        return not all(rows >= set(o.axes) or columns >= set(o.axes) for o in cuts)
+    return bool(cuts)
 
 
 # An operand that was computed here with all its lanes; None if it is loaded index by index.

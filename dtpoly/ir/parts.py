@@ -98,20 +98,24 @@ def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
             return value
 
 
+def operands_of(value: Value) -> tuple[Value, ...]:
+    """Return the values that a value is made of."""
+    match value:
+        case Call(operands=operands):
+            return operands
+        case Converted(value=inner) | Masked(value=inner):
+            return (inner,)
+        case Merged(left=left, right=right):
+            return (left, right)
+        case _:
+            return ()
+
+
 def walk(value: Value) -> Iterator[Value]:
     """Yield the value and all that it is made of."""
     yield value
-    match value:
-        case Call(operands=operands):
-            for one in operands:
-                yield from walk(one)
-        case Converted(value=inner) | Masked(value=inner):
-            yield from walk(inner)
-        case Merged(left=left, right=right):
-            yield from walk(left)
-            yield from walk(right)
-        case _:
-            pass
+    for one in operands_of(value):
+        yield from walk(one)
 
 
 def with_values(one: Instruction, change: Callable[[Value, Axes], Value]) -> Instruction:

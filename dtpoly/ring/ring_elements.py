@@ -14,6 +14,7 @@ may start with it. 0, inf, -inf and nan are themselves. Floats are only carriers
 arithmetic is ever done on them.
 """
 
+import math
 import zlib
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -26,6 +27,9 @@ P, Q, R = 4_188_827, 2_094_413, 523_603
 OF_ORDER_Q, OF_ORDER_R = 4, 16
 # exp2 is another homomorphism: powers of another element of the same order.
 POWER_FOR_2 = 7
+LOG2_E = math.log2(math.e)
+# Factors of log2(e) are looked for among numbers with denominators, and sizes, up to this.
+LARGEST_DENOMINATOR = 128
 # Of what has so many parts the numbers are in order.
 SCALE = 256
 # A running maximum may start with a number as far from 0 as this, which is below all others.
@@ -74,13 +78,26 @@ def number(value: float | Fraction) -> float:
     """Return a number as an element; inf, -inf and nan are themselves."""
     if isinstance(value, float) and not np.isfinite(value):
         return value
-    exact = Fraction(value)
+    k = _times_log2_e(float(value)) if abs(value) < LARGEST_DENOMINATOR else None
+    # exp2 takes powers of the element whose power is exp's: so its log2(e) is what undoes that.
+    exact = Fraction(value) if k is None else k / POWER_FOR_2
     parts = [
         np.asarray(exact.numerator * pow(exact.denominator, -1, modulus) % modulus, np.uint64)
         for modulus in (P, Q, R)
     ]
     found = packed((parts[0], parts[1], parts[2]))
     return float(found if abs(exact) < EXTREME else _beyond(found, exact < 0))
+
+
+def _times_log2_e(value: float) -> Fraction | None:
+    """Return k for a float that is k * log2(e), as exactly as f32 or f64 has it; k must be short.
+
+    Kernels compute exp(k * x) as exp2 of such a number times x.
+    """
+    k = Fraction(value / LOG2_E).limit_denominator(LARGEST_DENOMINATOR)
+    exact = float(k) * LOG2_E
+    is_near = abs(exact - value) <= abs(exact) * 2.0**-51 or value == float(np.float32(exact))
+    return k if k and is_near else None
 
 
 def _beyond(element: Elements, is_below: bool) -> Elements:

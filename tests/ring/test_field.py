@@ -1,12 +1,16 @@
 """The laws that make the ring an oracle: sums, products and exp of elements are exact."""
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from dtpoly.ring import ring_elements as field
 from dtpoly.ring.ring_elements import Elements
+
+LOG2_E = math.log2(math.e)
 
 
 def elements(seed: int, *shape: int) -> Elements:
@@ -35,6 +39,20 @@ def test_exp_is_a_homomorphism(power: Callable[[Elements], Elements]) -> None:
     assert np.array_equal(once, field.multiply(power(A), power(B)))
     assert np.array_equal(power(once), power(field.multiply(power(A), power(B))))
     assert len(np.unique(power(power(A)))) > A.size // 2
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.125, -1.0, 3.0, 1 / 3])
+def test_exp2_with_log2_e_is_exp(factor: float) -> None:
+    for by in (factor * LOG2_E, float(np.float32(factor * LOG2_E))):
+        scaled = field.multiply(A, np.asarray(field.number(by)))
+        exact = field.number(Fraction(factor).limit_denominator(3 if factor == 1 / 3 else 128))
+        assert np.array_equal(field.exp2(scaled), field.exp(field.multiply(A, np.asarray(exact))))
+
+
+@pytest.mark.parametrize("by", [1.4427, LOG2_E + 1e-6, 0.7])
+def test_other_numbers_are_no_log2_e(by: float) -> None:
+    scaled = field.multiply(A, np.asarray(field.number(by)))
+    assert not np.array_equal(field.exp2(scaled), field.exp(A))
 
 
 def test_elements_are_floats_in_order() -> None:

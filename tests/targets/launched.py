@@ -37,7 +37,18 @@ TARGET = Target("cuda", 90)
 # Of all labels: whole tiles; lines that are aligned; at multiples of four; others; constants.
 SIZES = (128, 48, 44, 41, 1)
 DTYPES = (DType.F32, DType.F16)
-ELEMENTS = {DType.F32: torch.float32, DType.F16: torch.float16, DType.I64: torch.int64}
+ELEMENTS = {
+    DType.F32: torch.float32,
+    DType.F16: torch.float16,
+    DType.BF16: torch.bfloat16,
+    DType.F8E4M3: torch.float8_e4m3fn,
+    DType.F8E5M2: torch.float8_e5m2,
+    DType.BOOL: torch.bool,
+    DType.U8: torch.uint8,
+    DType.I8: torch.int8,
+    DType.I32: torch.int32,
+    DType.I64: torch.int64,
+}
 NUMBER = 3  # what is passed for a scalar: nobody looks at it
 
 # By the name of a kernel, what a compiler is asked for.
@@ -55,7 +66,8 @@ def differences(name: str, size: int, dtype: DType) -> Iterator[str]:
     assert isinstance(made, Prepared), made
     assert isinstance(same, EmittedText), same
     program = made.state.program
-    sizes = filled(program, {one.name: one.size or size for one in program.labels})
+    # A size that follows from others, as by a quotient, is what they say.
+    sizes = filled(program, {}, {one.name: one.size or size for one in program.labels})
     module = load_module(same.text.replace(".is_cuda", ".is_cpu"), "launched")
     before = compiled(made, module, sizes, dtype)
     after = launched(program, module, same.call, sizes, dtype)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dtpoly.ring.ring_values import NoRing
 from dtpoly.verify.proof.report import LAYERS, LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.codegen.listings import FILES, KERNELS, NAMES, code, program
@@ -30,8 +31,11 @@ def proved(name: str) -> list[LayerVerdict]:
 
 
 def in_ring(name: str) -> LayerVerdict:
-    """Return what a run in the ring at ragged sizes says."""
-    differing = run(name, code(name).text, ragged(name)).differing
+    """Return what a run in the ring at ragged sizes says; it knows no lists."""
+    try:
+        differing = run(name, code(name).text, ragged(name)).differing
+    except NoRing:
+        return LayerVerdict.UNKNOWN
     return LayerVerdict.REFUTED if any(differing.values()) else LayerVerdict.TESTED
 
 
@@ -42,7 +46,7 @@ def table(names: Sequence[str]) -> str:
     for name in names:
         layers, ring = proved(name), in_ring(name)
         assert set(layers) == {LayerVerdict.PROVED}, name
-        assert ring is LayerVerdict.TESTED, name
+        assert ring is not LayerVerdict.REFUTED, name
         lines.append(f"| {' | '.join((name_of(FILES[name]), *layers, ring))} |\n")
     return "".join(lines)
 

@@ -144,9 +144,32 @@ def _parts(term: Term) -> Parts:
                 by = _number(other)
                 if by is not None:
                     return [(factor * by, part) for factor, part in _parts(one)]
+            found = _factored(term)
+            if found is not None:
+                return [found]
         case _:
             pass
     return [(Fraction(1), term)]
+
+
+def _factored(term: Term) -> tuple[Fraction, Term] | None:
+    """Return a number near to log2(e), or to a short multiple of it, and the product without it.
+
+    In `acc * (scale * 1.4427)`, the number stands beside a scale that is no number.
+    """
+    match term:
+        case AppliedOperation(operation="mul", operands=(a, b)):
+            for one, other in ((a, b), (b, a)):
+                by = _number(other)
+                if by is not None and without_factor(by) is not None:
+                    return by, one
+            if (found := _factored(a)) is not None:
+                return found[0], AppliedOperation("mul", (found[1], b))
+            if (found := _factored(b)) is not None:
+                return found[0], AppliedOperation("mul", (a, found[1]))
+            return None
+        case _:
+            return None
 
 
 def _number(term: Term) -> Fraction | None:
