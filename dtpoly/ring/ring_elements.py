@@ -80,7 +80,7 @@ def number(value: float | Fraction) -> float:
         return value
     k = _times_log2_e(float(value)) if abs(value) < LARGEST_DENOMINATOR else None
     # exp2 takes powers of the element whose power is exp's: so its log2(e) is what undoes that.
-    exact = Fraction(value) if k is None else k / POWER_FOR_2
+    exact: Fraction = Fraction(value) if k is None else k / POWER_FOR_2
     parts = [
         np.asarray(exact.numerator * pow(exact.denominator, -1, modulus) % modulus, np.uint64)
         for modulus in (P, Q, R)
