@@ -78,9 +78,9 @@ def number(value: float | Fraction) -> float:
     """Return a number as an element; inf, -inf and nan are themselves."""
     if isinstance(value, float) and not np.isfinite(value):
         return value
-    k = _times_log2_e(float(value)) if abs(value) < LARGEST_DENOMINATOR else None
+    k = _times_log2_e(float(value)) if -LARGEST_DENOMINATOR < value < LARGEST_DENOMINATOR else None
     # exp2 takes powers of the element whose power is exp's: so its log2(e) is what undoes that.
-    exact: Fraction = Fraction(value) if k is None else k / POWER_FOR_2
+    exact = Fraction(value) if k is None else k / POWER_FOR_2
     parts = [
         np.asarray(exact.numerator * pow(exact.denominator, -1, modulus) % modulus, np.uint64)
         for modulus in (P, Q, R)
