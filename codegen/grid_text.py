@@ -138,8 +138,11 @@ def way_to_block(
             left[own] = _name(f"{axis.label}_in_group", f"{axis.name}_in_group", left)
             found.append(_in_group(axis, left[own], blocks[own], first[own]))
             continue
-        if own in first:
-            block = Combined("+", (first[own], block))
+        before = [first[own]] if own in first else []
+        if axis.is_descending:
+            block = Combined("-", (_named(blocks[own]), _number(1), *before, block))
+        elif before:
+            block = Combined("+", (*before, block))
         if (factor := axis.step // axis.unit) != 1:
             block = Combined("*", (block, _number(factor)))
         found.append(GridSetting(axis.name, block, OfBlocks(axis.label)))

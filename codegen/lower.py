@@ -78,7 +78,7 @@ def lower(
     )
     for size in model.params:
         building.variables[size] = building.scopes.name(f"{size.removeprefix('N_')}_size")
-    grid = _grid(building, path)
+    grid = _grid(building, path, launch.descending)
     outermost = building.scopes.open[0]
     outermost.variables |= {*building.variables.values(), "program"}
     outermost.wide |= {axis.name for axis in grid}
@@ -100,7 +100,7 @@ def lower(
     return kernel_of(last)
 
 
-def _grid(building: Building, path: Path) -> tuple[GridAxis, ...]:
+def _grid(building: Building, path: Path, descending: frozenset[str]) -> tuple[GridAxis, ...]:
     """Return the axes of the launch grid; those of one block only are left out."""
     found: list[GridAxis] = []
     blocks: list[str] = []
@@ -117,7 +117,9 @@ def _grid(building: Building, path: Path) -> tuple[GridAxis, ...]:
         group = step // (inner.step or 1) if inner is not None else None
         size, unit = (part.of, part.size) if part else (label, 1)
         blocks.append(axis.name if inner is None else inner.name)
-        made = GridAxis(name, plain(axis.label), building.size(size), step * unit, unit, group, "")
+        is_turned = inner is None and axis.label in descending
+        whole = building.size(size)
+        made = GridAxis(name, plain(axis.label), whole, step * unit, unit, group, "", is_turned)
         found.append(made)
     return tuple(
         replace(one, block=building.variables[block])

@@ -88,6 +88,14 @@ def test_why_no_loop_is_turned() -> None:
     assert said(f"{LINES} f.alternate(y);")[1] == "remove it"
 
 
+@pytest.mark.parametrize(("label", "block"), [("x", ""), ("y", "f.block(x:4);")])
+def test_programs_are_numbered_along_blocks_only(label: str, block: str) -> None:
+    rows = "Func f; In A; Var x; RVar y; f[x] = rsum(A[x, y], y); f.compile();"
+    why, way = said(f"{rows} {block} f.descending({label});")
+    assert why == f"programs are not numbered along blocks of '{label}'"
+    assert way == "block it, or remove it"
+
+
 def test_what_is_added_in_memory_is_stored_by_no_descriptor() -> None:
     assert said(SUMS) == (
         "what is added in memory is stored by no descriptor",

@@ -6,6 +6,7 @@ from dtpoly.directives.atomic import Atomic
 from dtpoly.directives.beside import Beside
 from dtpoly.directives.block import Block
 from dtpoly.directives.compile import Compile
+from dtpoly.directives.descending import Descending
 from dtpoly.directives.descriptor import Descriptor
 from dtpoly.directives.early import Early
 from dtpoly.directives.flatten import Flatten
@@ -57,6 +58,7 @@ DIRECTIVES: Primitives = (
     Panels,
     Swap,
     Online,
+    Descending,
 )
 
 # What the directive is called that asks for a function; the first name is the usual one.

@@ -377,6 +377,7 @@ class GridAxis:
     unit: int  # what the variable counts in: indices, or whole blocks for parts
     group: int | None  # blocks a group; None for the blocks themselves
     block: str  # the variable of the blocks in a group; of blocks themselves their own
+    is_descending: bool = False  # programs take its blocks from the last one to the first
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,8 @@ class Launch:
     passes: tuple[Callable[[Any], Any], ...] = ()
     # Reductions that are computed in the loop of a Func that depends on them; each with that Func.
     running: tuple[tuple[str, str], ...] = ()
+    # Labels of which programs take the blocks from the last one to the first.
+    descending: frozenset[str] = frozenset()
 
     def flaw(self) -> str | None:
         """Say which number no launch can have; None if all are possible."""

@@ -75,6 +75,12 @@ class Made:
         return frozenset(label for kernel in self.kernels for label in kernel.turned)
 
     @property
+    def descending(self) -> frozenset[str]:
+        """Return the labels of which programs take the blocks from the last one to the first."""
+        axes = (axis for kernel in self.kernels for axis in kernel.grid)
+        return frozenset(axis.label for axis in axes if axis.is_descending)
+
+    @property
     def streamed(self) -> frozenset[str]:
         """Return the tensors of which loads leave the cache first."""
         found = set[str]()

@@ -48,8 +48,8 @@ MOST_CHARACTERS = 4_000
 
 # Random schedules seldom have these directives.
 SELDOM = (
-    *("align", "alternate", "atomic", "beside", "flatten", "panels", "persistent", "store"),
-    *("swap", "unroll", "warp_specialize"),
+    *("align", "alternate", "atomic", "beside", "descending", "flatten", "panels", "persistent"),
+    *("store", "swap", "unroll", "warp_specialize"),
 )
 ADDED = (
     "Func f; In A: f32; Var x; RVar k; f[x] = rsum(A[x, k], k); f.block(x:8); f.block(k:64);"
