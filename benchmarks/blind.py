@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.files import ROOT
@@ -113,11 +112,11 @@ def _program(name: str, texts: Mapping[str, str]) -> Program | None:
 
 
 def _is_example(name: str) -> bool:
-    return bool(wanted(ROOT / "examples", (), (name,), ())[0])
+    return bool(wanted((ROOT / "examples",), (), (name,), ())[0])
 
 
 def _example(name: str) -> Program:
-    (one,) = wanted(Path(ROOT / "examples"), (), (name,), ())[0]
+    (one,) = wanted((ROOT / "examples",), (), (name,), ())[0]
     return program_of(parse(one.source).file).program
 
 

@@ -105,7 +105,7 @@ def _sources(record: Mapping[str, Any]) -> dict[str, Source]:
         by_name: Mapping[str, str] = record["texts"]
         return {name: Source(f"{name}.dt", text) for name, text in by_name.items()}
     hashes = {one["name"]: one["source_hash"] for one in texts}
-    found, _ = wanted(ROOT / "examples", (), tuple(hashes), ())
+    found, _ = wanted((ROOT / "examples",), (), tuple(hashes), ())
     return {one.name: one.source for one in found if hash_of(one.source.text) == hashes[one.name]}
 
 

@@ -14,7 +14,7 @@ import click
 from benchmarks.files import ROOT
 from benchmarks.gpu.manifest import MANIFEST, Manifest, Prepared, unchecked, write
 from benchmarks.gpu.prepare import Wanted, prepare, wanted
-from benchmarks.gpu.rows import GROUPS, files
+from benchmarks.gpu.rows import GROUPS, files, is_named
 from benchmarks.terminal import console
 from dtpoly import __version__
 
@@ -23,9 +23,10 @@ from dtpoly import __version__
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option(
     "--examples",
+    multiple=True,
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default=ROOT / "examples",
-    help="Where the .dt files are.  [default: examples/]",
+    default=(ROOT / "examples", ROOT / "benchmarks" / "kernels"),
+    help="Where the .dt files are; may be given again.  [default: examples/, benchmarks/kernels/]",
 )
 @click.option(
     "--variants",
@@ -34,13 +35,17 @@ from dtpoly import __version__
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Also KERNEL__VARIANT.dt of this folder; may be given again.",
 )
-@click.option("--kernels", multiple=True, help="Only this kernel, or file; may be given again.")
+@click.option(
+    *("--kernels", "--only", "kernels"),
+    multiple=True,
+    help="Only this kernel, file or family, or all that match it (moe*); may be given again.",
+)
 @click.option("--workers", type=click.IntRange(1), default=1, show_default=True)
 @click.pass_obj
 def command(
     given: Sequence[str],
     folder: Path,
-    examples: Path,
+    examples: tuple[Path, ...],
     folders: tuple[Path, ...],
     kernels: tuple[str, ...],
     workers: int,
@@ -53,7 +58,7 @@ def command(
     Exit codes: 0 all is proved; 1 something is missing, cannot be compiled, or is not proved.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    groups = [g for g in GROUPS if not kernels or {g.kernel, *g.files} & {*kernels}]
+    groups = [g for g in GROUPS if is_named((g.kernel, g.family, *g.files), kernels)]
     if not groups:
         raise click.UsageError(f"no kernel is called {', '.join(kernels)}")
     found, missing = wanted(examples, folders, files(groups), [g.kernel for g in groups])

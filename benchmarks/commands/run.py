@@ -26,7 +26,11 @@ ROUNDS, TINY_ROUNDS = 5, 2
     type=click.Path(dir_okay=False, path_type=Path),
     help="The JSON file of results; what it has already is not measured again.",
 )
-@click.option("--kernels", multiple=True, help="Only this kernel, file or row; may be given again.")
+@click.option(
+    *("--kernels", "--only", "kernels"),
+    multiple=True,
+    help="Only this kernel, file, family or row, or all that match it (moe*); may be given again.",
+)
 @click.option("--seconds", type=float, default=540.0, show_default=True, help="For everything.")
 @click.option("--each", type=float, default=0.3, show_default=True, help="For each candidate.")
 @click.option(

@@ -11,20 +11,36 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
-from benchmarks.gpu.inputs import Inputs
+from benchmarks.gpu.inputs import IN_PLACE, Inputs, in_place, tensors
 from benchmarks.gpu.manifest import Manifest, Prepared
-from benchmarks.gpu.peers import Peer, Run, peers
+from benchmarks.gpu.peer import Outcome, Peer, Run, several
+from benchmarks.gpu.peers import peers
 from benchmarks.gpu.results import OURS, PEER
 from benchmarks.gpu.rows import Row, tag
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """Something that runs: into a given tensor for what is checked, else into a new one."""
+    """Something that runs: into given tensors for what is checked, else into new ones."""
 
     run: Run
-    # Ours write into a tensor full of NaN: what they leave out is seen.
-    out: Tensor | None = None
+    # Ours write into tensors full of NaN: what they leave out is seen.
+    out: tuple[Tensor, ...] = ()
+    # Results in place change what the next run reads, so each check begins with these values.
+    restored: tuple[tuple[Tensor, Tensor], ...] = ()
+
+    def begin(self) -> None:
+        """Make everything as it is before a first run."""
+        for one in self.out:
+            fill(one)
+        for one, value in self.restored:
+            one.copy_(value)
+
+
+def fill(tensor: Tensor) -> None:
+    """Fill a tensor with what no right result has."""
+    is_float = tensor.dtype.is_floating_point
+    tensor.fill_(float("nan") if is_float else torch.iinfo(tensor.dtype).min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +91,23 @@ def is_of(row: Row, text: Prepared) -> bool:
 
 def _peer(peer: Peer) -> Candidate:
     def make(row: Row, given: Inputs) -> Made:
-        return Made(peer.make(row, given))
+        own = in_place(row, given)
+        return Made(peer.make(row, own), restored=_pairs(row, given, own))
 
     return Candidate(peer.name, make, peer.make)
+
+
+def _pairs(row: Row, given: Inputs, own: Inputs) -> tuple[tuple[Tensor, Tensor], ...]:
+    """Return what a candidate may change, and what it was before."""
+    before, after = tensors(given), tensors(own)
+    return tuple((after[name], before[name]) for name in IN_PLACE.get(row.kernel, ()))
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """The function of a text, and the names of its inputs."""
 
-    run: Callable[..., Tensor]
+    run: Callable[..., Outcome]
     parameters: Sequence[str]
 
 
@@ -115,11 +138,16 @@ def arguments(parameters: Sequence[str], given: Inputs) -> list[Tensor | float]:
     raise TypeError(f"it takes {', '.join(parameters)}; there are {', '.join(given)}")
 
 
-def _ours(load: Callable[[], Function], _: Row, given: Inputs) -> Made:
+def _ours(load: Callable[[], Function], row: Row, given: Inputs) -> Made:
     function = load()
+    if row.kernel in IN_PLACE:
+        own = in_place(row, given)
+        run = partial(function.run, *arguments(function.parameters, own))
+        return Made(run, restored=_pairs(row, given, own))
     passed = arguments(function.parameters, given)
-    out = function.run(*passed).fill_(float("nan"))
-    return Made(partial(function.run, *passed, out=out), out)
+    made = function.run(*passed)
+    out = tuple(one for one in several(made) if one is not None)
+    return Made(partial(function.run, *passed, out=made), out)
 
 
 def _ours_for_host(load: Callable[[], Function], _: Row, given: Inputs) -> Run:

@@ -9,7 +9,8 @@ import torch
 
 from benchmarks.gpu.candidates import Candidate, fresh
 from benchmarks.gpu.inputs import inputs
-from benchmarks.gpu.peers import Run, set_precision
+from benchmarks.gpu.peer import Run
+from benchmarks.gpu.peers import set_precision
 from benchmarks.gpu.results import HostTime
 from benchmarks.gpu.rows import Row
 from dtpoly.timing.clock import Clock

@@ -32,8 +32,54 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "2mm, outer fusion": {"A": "m k", "B": "k l", "C": "l n"},
     "attention": {"Q": "m k", "K": "l k", "V": "l n"},
     "conv2d": {"A": "b h w c", "W": "f r s c"},
+    "add + rms_norm": {"X": "x y", "R": "x y", "W": "y", "eps": ""},
+    "layer_norm forward": {"X": "x y", "W": "y", "B": "y", "eps": ""},
+    "layer_norm backward": {"D": "x y", "X": "x y", "W": "y", "mean": "x", "rstd": "x"},
+    "adam in place": {
+        **{name: "x" for name in ("P", "G", "M", "V")},
+        **dict.fromkeys(("rate", "beta1", "beta2", "eps", "c", "d"), ""),
+    },
+    "embedding": {"E": "v k", "T": "l"},
+    "scan of rows": {"A": "x t"},
+    "quantize rows": {"A": "x y"},
+    "w4a16, pairs": {"A": "m k", "W": "n k/2", "S": "n k/128"},
+    "w4a16, halves": {"A": "m k", "W": "n k/2", "S": "n k/128"},
+    "top 8": {"A": "x k"},
+    "moe gate": {"L": "t k"},
+    "dropout": {"A": "x y", "seed": "", "p": ""},
+    "log_sum_exp": {"A": "x y"},
+    "attention, heads": {"Q": "b h m k", "K": "b h l k", "V": "b h l n"},
+    "attention, causal": {"Q": "b h m k", "K": "b h l k", "V": "b h l n"},
+    "attention, grouped": {"Q": "b h m k", "K": "b h/4 l k", "V": "b h/4 l n"},
+    "attention, window": {"Q": "b h m k", "K": "b h l k", "V": "b h l n"},
 }
-NUMBERS: Mapping[str, float] = {"alpha": 0.5, "eps": 1e-5}
+# The types of inputs that have not that of the row.
+TYPES: Mapping[tuple[str, str], torch.dtype] = {
+    ("cross_entropy", "T"): torch.int64,
+    ("embedding", "T"): torch.int64,
+    ("w4a16, pairs", "W"): torch.uint8,
+    ("w4a16, halves", "W"): torch.uint8,
+}
+# The same of results, where some have another type: in their order.
+RESULTS: Mapping[str, tuple[torch.dtype | None, ...]] = {
+    "quantize rows": (torch.int8, None),
+    "top 8": (None, torch.int64),
+    "moe gate": (None, torch.int64),
+}
+# Which inputs the results take the place of, in their order.
+IN_PLACE: Mapping[str, tuple[str, ...]] = {"adam in place": ("P", "M", "V")}
+STEP = 10  # of an optimiser
+NUMBERS: Mapping[str, float] = {
+    "alpha": 0.5,
+    "eps": 1e-5,
+    "rate": 1e-3,
+    "beta1": 0.9,
+    "beta2": 0.999,
+    "c": 1 - 0.9**STEP,
+    "d": 1 - 0.999**STEP,
+    "seed": 1234,
+    "p": 0.125,
+}
 PRODUCTS = ("matmul", "batched matmul", "mmsigmoid", "2mm, inner fusion", "2mm, outer fusion")
 
 
@@ -50,22 +96,33 @@ def inputs(row: Row, device: str) -> Inputs:
 
 def unfilled(row: Row, device: str) -> Inputs:
     """Tensors of the same shapes and types, with whatever is in memory."""
-    dtype: torch.dtype = getattr(torch, DTYPES[row.dtype])
     return {
-        name: torch.empty(
-            [row.sizes[label] for label in shape.split()],
-            dtype=torch.int64 if _has_places(row, name) else dtype,
-            device=device,
-        )
+        name: torch.empty(_extents(row, shape.split()), dtype=_type(row, name), device=device)
         if shape
         else NUMBERS[name]
         for name, shape in SHAPES[row.kernel].items()
     }
 
 
-def _has_places(row: Row, name: str) -> bool:
-    """Return whether its values are places in a row."""
-    return (row.kernel, name) == ("cross_entropy", "T")
+def in_place(row: Row, given: Inputs) -> Inputs:
+    """Return inputs of which a candidate may change those that its results take the place of."""
+    return {
+        name: value.clone()
+        if isinstance(value, Tensor) and name in IN_PLACE.get(row.kernel, ())
+        else value
+        for name, value in given.items()
+    }
+
+
+def _type(row: Row, name: str) -> torch.dtype:
+    own: torch.dtype = getattr(torch, DTYPES[row.dtype])
+    return TYPES.get((row.kernel, name), own)
+
+
+def _extents(row: Row, labels: Sequence[str]) -> list[int]:
+    """Return the sizes of an axis each; `k/2` has half as many indices as k, rounded up."""
+    pairs = (label.partition("/") for label in labels)
+    return [-(-row.sizes[label] // int(by or 1)) for label, _, by in pairs]
 
 
 def _value(
@@ -73,9 +130,12 @@ def _value(
 ) -> Tensor | float:
     if not labels:
         return NUMBERS[name]
-    shape = [row.sizes[label] for label in labels]
-    if _has_places(row, name):
-        return torch.randint(row.sizes["y"], shape, generator=made, device=made.device)
+    shape = _extents(row, labels)
+    if (kind := TYPES.get((row.kernel, name))) is not None:
+        # Bytes, or places along the label that they are places of.
+        largest = 256 if kind is torch.uint8 else row.sizes["v" if "v" in row.sizes else "y"]
+        drawn = torch.randint(largest, shape, generator=made, device=made.device)
+        return drawn.to(kind)
     # Sums of what is positive have no cancellation, which no tolerance would allow for.
     if row.kernel.startswith("sum"):
         return torch.rand(shape, generator=made, device=made.device, dtype=dtype)
@@ -85,6 +145,10 @@ def _value(
             return torch.log_softmax(value, -1)
         case ("tvd" | "kl_div", _):
             return torch.softmax(value, -1)
+        case ("layer_norm backward", "rstd") | ("adam in place", "V"):
+            return value.abs() + 0.5
+        case ("w4a16, pairs" | "w4a16, halves", "S"):
+            return value / (4 * math.sqrt(row.sizes["k"]))
         case ("conv2d", "W"):
             return value / math.sqrt(math.prod(shape[1:]))
         case (kernel, "A" | "B") if kernel in PRODUCTS:
@@ -100,11 +164,14 @@ def tensors(given: Inputs) -> dict[str, Tensor]:
     return {name: value for name, value in given.items() if isinstance(value, Tensor)}
 
 
-def size_in_bytes(row: Row, given: Inputs, result: Tensor) -> int:
-    """Count the bytes that are read and written at least once.
-
-    A result has the dtype of the inputs.
-    """
-    dtype: torch.dtype = getattr(torch, DTYPES[row.dtype])
-    read = sum(one.nbytes for one in tensors(given).values())
-    return read + result.numel() * dtype.itemsize
+def size_in_bytes(row: Row, given: Inputs, result: Tensor | Sequence[Tensor]) -> int:
+    """Count the bytes that are read and written at least once."""
+    results = [result] if isinstance(result, Tensor) else result
+    known = RESULTS.get(row.kernel, (None,) * len(results))
+    own: torch.dtype = getattr(torch, DTYPES[row.dtype])
+    written = sum(
+        one.numel() * (kind or own).itemsize for one, kind in zip(results, known, strict=True)
+    )
+    if row.kernel == "embedding":  # of the table only the rows that are named
+        return 2 * written + tensors(given)["T"].nbytes
+    return written + sum(one.nbytes for one in tensors(given).values())

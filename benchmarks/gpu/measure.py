@@ -12,8 +12,10 @@ from torch import Tensor
 
 from benchmarks.gpu.candidates import Candidate, Made, fresh
 from benchmarks.gpu.inputs import Inputs, inputs, size_in_bytes
-from benchmarks.gpu.peers import Unfit, set_precision
+from benchmarks.gpu.peer import Unfit
+from benchmarks.gpu.peers import set_precision
 from benchmarks.gpu.references import off, reference
+from benchmarks.gpu.references_training import compared
 from benchmarks.gpu.results import RowResult, Timed
 from benchmarks.gpu.rows import REPEATED, Row, flops
 from dtpoly.timing.clock import Clock
@@ -23,6 +25,7 @@ from dtpoly.timing.spread import quarters
 from dtpoly.timing.time_limit import limited
 
 T = TypeVar("T")
+Wanted = Tensor | tuple[Tensor, ...]
 # Milliseconds of a product from which on it first runs once without a time, in each round: the
 # clock, and so what it takes, depends on what ran before it.
 LONG = 1.0
@@ -81,7 +84,7 @@ def measured(
                     failed.append(found)
             prepared = time.monotonic() - began
             failed.extend(_rounds(row, ready, clock, plan, until, begins))
-            failed.extend(_wrong_now(row, ready, want))
+            failed.extend(_wrong_now(row, values, ready, want))
     except Exception as error:
         known = {one.name for one in failed}
         failed.extend(_failed(one, error) for one in given if one.name not in known)
@@ -114,22 +117,21 @@ def _failed(candidate: Candidate, error: Exception) -> Timed:
 
 
 def _ready(
-    row: Row, candidate: Candidate, values: Inputs, want: Tensor, clock: Clock, until: float
+    row: Row, candidate: Candidate, values: Inputs, want: Wanted, clock: Clock, until: float
 ) -> Runner:
     """Make it, run it, and hold its result against the right one."""
     start = time.monotonic()
     with limited(until - start):
         made = candidate.make(row, values)
-        error = _checked(row, made, want, clock)
+        error = _checked(row, values, made, want, clock)
         prepared = time.monotonic() - start
         found = timer(made.run, clock)
     return Runner(candidate, made, error, prepared, found)
 
 
-def _checked(row: Row, made: Made, want: Tensor, clock: Clock) -> float:
-    if made.out is not None:
-        made.out.fill_(float("nan"))
-    found = off(row, made.run(), want)
+def _checked(row: Row, values: Inputs, made: Made, want: Wanted, clock: Clock) -> float:
+    made.begin()
+    found = off(row, compared(row, values, made.run()), want)
     clock.wait()
     if found.is_wrong:
         raise WrongResult(found.why, found.error)
@@ -160,14 +162,22 @@ def _rounds(
                 yield found
 
 
-def _wrong_now(row: Row, ready: list[Runner], want: Tensor) -> Iterator[Timed]:
-    """Ours whose last result, after all runs into the same tensor, is not what the first was."""
+def _wrong_now(row: Row, values: Inputs, ready: list[Runner], want: Wanted) -> Iterator[Timed]:
+    """Ours whose last result, after all runs into the same tensors, is not what the first was.
+
+    What is computed in place is computed once more, from the first values.
+    """
     for runner in ready.copy():
-        if runner.made.out is not None:
-            found = off(row, runner.made.out, want)
-            if found.is_wrong:
-                ready.remove(runner)
-                yield _failed(runner.candidate, WrongResult(f"at the end {found.why}", found.error))
+        made = runner.made
+        if not runner.candidate.text or not (made.out or made.restored):
+            continue
+        if made.restored:
+            made.begin()
+        last = made.run() if made.restored else made.out
+        found = off(row, compared(row, values, last), want)
+        if found.is_wrong:
+            ready.remove(runner)
+            yield _failed(runner.candidate, WrongResult(f"at the end {found.why}", found.error))
 
 
 def _samples(row: Row, runner: Runner, clock: Clock, plan: Plan) -> None:

@@ -1,7 +1,6 @@
 """Lists what else computes a kernel on this machine, and what is not installed."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -12,46 +11,39 @@ import torch.nn.functional as nn
 from torch import Tensor
 
 from benchmarks.gpu.inputs import NUMBERS, Inputs, tensors
+from benchmarks.gpu.peer import Outcome, Peer, Run, Unfit
+from benchmarks.gpu.peers_attention import FLEX, attention_peers
+from benchmarks.gpu.peers_training import TRAINING_EAGER, TRAINING_EXTRA, TRAINING_LIBRARY
 from benchmarks.gpu.references import channels_last, channels_second
 from benchmarks.gpu.rows import Row
 
 # Parts of it have no types.
 _torch: Any = torch
 
-Run = Callable[[], Tensor]
-
 # What has to be installed for a kind, and the module of ours that calls it.
 PACKAGES = {"triton": "triton", "liger": "liger_kernel", "helion": "helion", "turned": "triton"}
 MODULES = {
-    "triton": "benchmarks.gpu.peers_triton",
+    "triton": "benchmarks.gpu.peers_by_hand",
     "liger": "benchmarks.gpu.peers_liger",
     "helion": "benchmarks.gpu.peers_helion",
     "turned": "benchmarks.gpu.peers_turned",
 }
 
 
-class Unfit(Exception):
-    """A peer that has nothing for such a shape; that is no failure."""
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """Something to time: made once from a row's inputs, then run many times."""
-
-    name: str
-    make: Callable[[Row, Inputs], Run]
-
-
 def peers(kernel: str, kinds: Mapping[str, str]) -> list[Peer]:
     """Return all that compute a kernel, of the kinds that are installed (`kinds_here`)."""
     found: list[Peer] = []
-    run = EAGER[kernel]
     if "torch" in kinds:
+        found.extend(attention_peers(kernel))
+    if "compile" in kinds and found:
+        found.append(FLEX)
+    run = EAGER.get(kernel)
+    if "torch" in kinds and run:
         found.append(Peer(LIBRARY.get(kernel, "torch"), partial(_eager, run)))
         found.extend(EXTRA.get(kernel, ()))
-    if "compile" in kinds:
+    if "compile" in kinds and run:
         found.append(Peer("compile", partial(_compiled, run, "default")))
-    if "max-autotune" in kinds:
+    if "max-autotune" in kinds and run:
         found.append(Peer("max-autotune", partial(_compiled, run, "max-autotune-no-cudagraphs")))
     for kind, module in MODULES.items():
         if kinds.get(kind, "absent") == "":
@@ -76,13 +68,13 @@ def _why_not(kind: str) -> str:
     return ""
 
 
-def _eager(run: Callable[..., Tensor], _: Row, given: Inputs) -> Run:
+def _eager(run: Callable[..., Outcome], _: Row, given: Inputs) -> Run:
     return partial(run, **tensors(given))
 
 
-def _compiled(run: Callable[..., Tensor], mode: str, _: Row, given: Inputs) -> Run:
+def _compiled(run: Callable[..., Outcome], mode: str, _: Row, given: Inputs) -> Run:
     # Each shape by itself: a peer is not made slower by what was compiled before it.
-    compiled: Callable[..., Tensor] = _torch.compile(run, dynamic=False, mode=mode)
+    compiled: Callable[..., Outcome] = _torch.compile(run, dynamic=False, mode=mode)
     return partial(compiled, **tensors(given))
 
 
@@ -154,7 +146,8 @@ def _conv2d(A: Tensor, W: Tensor) -> Tensor:
     return channels_last(nn.conv2d(channels_second(A), channels_second(W)))
 
 
-EAGER: Mapping[str, Callable[..., Tensor]] = {
+EAGER: Mapping[str, Callable[..., Outcome]] = {
+    **TRAINING_EAGER,
     "dyt": _dyt,
     "geglu": _geglu,
     "swiglu": _swiglu,
@@ -176,7 +169,12 @@ EAGER: Mapping[str, Callable[..., Tensor]] = {
     "conv2d": _conv2d,
 }
 # What torch calls for a kernel, where that has a name.
-LIBRARY = {"matmul": "cuBLAS", "batched matmul": "cuBLAS", "conv2d": "cuDNN, channels last"}
+LIBRARY = {
+    **TRAINING_LIBRARY,
+    "matmul": "cuBLAS",
+    "batched matmul": "cuBLAS",
+    "conv2d": "cuDNN, channels last",
+}
 
 
 def _sdpa(_: Row, given: Inputs) -> Run:
@@ -204,6 +202,7 @@ def _padded(row: Row, given: Inputs) -> Run:
 
 
 EXTRA: Mapping[str, tuple[Peer, ...]] = {
+    **TRAINING_EXTRA,
     "attention": (Peer("SDPA", _sdpa),),
     "matmul": (Peer("cuBLAS, padded copies", _padded),),
 }

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.gpu.inputs import Inputs, tensors
-from benchmarks.gpu.peers import Peer, Run
+from benchmarks.gpu.peer import Peer, Run
 from benchmarks.gpu.rows import Row
 
 # Helion has no types to check against.

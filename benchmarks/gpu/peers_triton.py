@@ -18,7 +18,7 @@ from benchmarks.gpu.kernels_products import (
     inner_kernel,
 )
 from benchmarks.gpu.kernels_rows import layer_norm_kernel, softmax_kernel
-from benchmarks.gpu.peers import Peer, Run, Unfit
+from benchmarks.gpu.peer import Peer, Run, Unfit, first
 from benchmarks.gpu.rows import Row
 
 # Triton has no types to check against.
@@ -78,7 +78,7 @@ def fastest(runs: Iterable[Run]) -> Run:
 
 
 def _milliseconds(run: Run) -> float:
-    result = run()
+    result = first(run())
     if not result.is_cuda:
         return 0.0
     took: list[float] = []

@@ -16,7 +16,7 @@ from torch import Tensor
 from benchmarks.gpu.inputs import Inputs, tensors
 from benchmarks.gpu.jit import triton
 from benchmarks.gpu.kernels_turned import registers_kernel, rows_kernel, turn_kernel
-from benchmarks.gpu.peers import Peer, Run, Unfit
+from benchmarks.gpu.peer import Peer, Run, Unfit
 from benchmarks.gpu.rows import Row
 
 # Triton has no types to check against.

@@ -35,7 +35,7 @@ class Wanted:
 
 
 def wanted(
-    examples: Path, folders: Sequence[Path], names: Sequence[str], kernels: Sequence[str]
+    examples: Sequence[Path], folders: Sequence[Path], names: Sequence[str], kernels: Sequence[str]
 ) -> tuple[tuple[Wanted, ...], tuple[str, ...]]:
     """Everything to prepare of the named files, and variants of those and of kernels.
 
@@ -45,15 +45,20 @@ def wanted(
     missing: list[str] = []
     derived = {one.name: one for one in DERIVED}
     for name in names:
-        path = examples / f"{name}{SUFFIX}"
-        if path.exists():
+        if path := _path(examples, name):
             found.append(Wanted(name, read_file(str(path))))
-        elif name in derived and (examples / f"{derived[name].of}{SUFFIX}").exists():
-            found.append(Wanted(name, _derived(examples, derived[name])))
+        elif name in derived and (path := _path(examples, derived[name].of)):
+            found.append(Wanted(name, _derived(path, derived[name])))
         else:
             missing.append(name)
     found.extend(one for folder in folders for one in _variants(folder, {*names, *kernels}))
     return tuple(found), tuple(missing)
+
+
+def _path(folders: Sequence[Path], name: str) -> Path | None:
+    """Return the file of a name, in the first of the folders that has it."""
+    paths = (folder / f"{name}{SUFFIX}" for folder in folders)
+    return next((path for path in paths if path.exists()), None)
 
 
 def _variants(folder: Path, names: Set[str]) -> Iterator[Wanted]:
@@ -63,12 +68,12 @@ def _variants(folder: Path, names: Set[str]) -> Iterator[Wanted]:
             yield Wanted(path.stem, read_file(str(path)))
 
 
-def _derived(examples: Path, one: Derived) -> Source:
+def _derived(path: Path, one: Derived) -> Source:
     """Return the source of a file with other directives.
 
     The compiler tells what is wrong with it as it does for any file.
     """
-    source = read_file(str(examples / f"{one.of}{SUFFIX}"))
+    source = read_file(str(path))
     program = resolve(parse(source).file).program
     left = tuple(d for d in program.directives if d.name not in one.leaves_out)
     text = show(replace(program, directives=left))

@@ -8,6 +8,9 @@ import torch.nn.functional as nn
 from torch import Tensor
 
 from benchmarks.gpu.inputs import NUMBERS, Inputs, tensors
+from benchmarks.gpu.peer import Outcome, several
+from benchmarks.gpu.references_attention import attention_references
+from benchmarks.gpu.references_training import training_references
 from benchmarks.gpu.rows import Row
 
 # So many elements at a time, so that 64 bits of everything fit.
@@ -35,6 +38,8 @@ CUT: Mapping[str, tuple[str, ...]] = {
     "attention": ("Q",),
     "conv2d": ("A",),
 }
+# Those that are computed at once, from all inputs, and may have several results.
+WHOLE = {**training_references(), **attention_references()}
 # Their pieces give one number a row, and the result is the mean of all.
 MEANS = ("tvd", "kl_div", "cross_entropy")
 
@@ -58,8 +63,10 @@ class Off:
         return bool(self.why) or not self.error <= self.allowed
 
 
-def reference(row: Row, given: Inputs) -> Tensor:
-    """Return the result in 32 bits, computed in 64."""
+def reference(row: Row, given: Inputs) -> Tensor | tuple[Tensor, ...]:
+    """Return the result, or several, in 32 bits, computed in 64."""
+    if row.kernel in WHOLE:
+        return tuple(one.float() for one in WHOLE[row.kernel](tensors(given)))
     known, cut = tensors(given), CUT[row.kernel]
     whole = {name: value for name, value in known.items() if name not in cut}
     if not cut:
@@ -133,7 +140,21 @@ def channels_last(tensor: Tensor) -> Tensor:
     return tensor.permute(0, 2, 3, 1)
 
 
-def off(row: Row, got: Tensor, want: Tensor) -> Off:
+def off(row: Row, got: Outcome, want: Tensor | tuple[Tensor, ...]) -> Off:
+    """Return the largest error of any result; one that a peer does not return has none."""
+    found, known = several(got), several(want)
+    if len(found) != len(known):
+        why = f"it has {len(found)} results, not {len(known)}"
+        return Off(float("nan"), TOLERANCE[row.dtype], why)
+    each = [
+        _off(row, one, right)
+        for one, right in zip(found, known, strict=True)
+        if one is not None and right is not None
+    ]
+    return max(each, key=lambda one: (one.is_wrong, one.error / one.allowed))
+
+
+def _off(row: Row, got: Tensor, want: Tensor) -> Off:
     """Return the largest error, relative to an element and to the size of all of them together."""
     allowed = (TOLERANCE if want.dim() else OF_ONE)[row.dtype]
     if got.shape != want.shape:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from math import prod
 
 FLUSHED = "flushed"  # one launch at a time, with nothing of its data in the cache
@@ -83,6 +84,14 @@ INNER = "2mm, inner fusion"
 OUTER = "2mm, outer fusion"
 ATTENTION = "attention"
 CONV = "conv2d"
+TRAINING = "training"
+QUANTISED = "weights of 4 bits"
+CHOICES = "scans, choices, random numbers"
+HEADS = "attention of heads"
+
+# What such a name begins with is no peer: it says how far one could get at most.
+FLOOR = "floor: "
+WINDOW = 1024  # keys that a query of a window sees
 
 AIMS: Mapping[str, Aim] = {
     BANDWIDTH: Aim(1.03, 0.95),
@@ -95,6 +104,10 @@ AIMS: Mapping[str, Aim] = {
     ATTENTION: Aim(1.15, 1.0),
     CONV: Aim(least=1.0, rows=3),
     OTHER: Aim(),
+    TRAINING: Aim(),
+    QUANTISED: Aim(),
+    CHOICES: Aim(),
+    HEADS: Aim(),
 }
 
 _LATE = "_late"
@@ -103,7 +116,57 @@ _SHORT = ("mmsigmoid", *_INNERS, "two_mm_outer", "two_mm_outer_512", "attention"
 _SUMMED = ("tvd", "kl_div", "half_kl_div", "cross_entropy", "half_cross_entropy")
 _EARLY = (*_SHORT, *_SUMMED, "big_sum", "tall_column_sum", "ragged_matmul")
 
+
+def _flash(name: str) -> tuple[Derived, ...]:
+    """Return other tiles of attention: rows and keys at a time, warps, and stages."""
+    ways = (
+        *("128x128x8x2", "128x64x8x2", "128x64x4x2", "128x64x4x3", "128x32x4x3"),
+        *("64x64x4x2", "64x64x4x3", "64x128x4x2", "128x128x4x2"),
+    )
+    return tuple(_flash_tiles(name, way) for way in ways)
+
+
+def _flash_tiles(name: str, way: str) -> Derived:
+    m, keys, warps, stages = way.split("x")
+    adds = (
+        f"{name}.block(b:1, h:1, m:{m});",
+        f"{name}.tensorize(b:0, h:0, m:0, n:0, k:0, l:{keys});",
+        f"{name}.num_warps({warps});",
+        f"{name}.num_stages({stages});",
+    )
+    left_out = ("block", "tensorize", "num_warps", "num_stages")
+    return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
+
+
+def _product_tiles(name: str, reduced: str, way: str) -> Derived:
+    """Return other tiles of a product with weights of 4 bits."""
+    m, n, k, warps, stages = way.split("x")
+    adds = (
+        f"product.block(m:{m}, n:{n});",
+        f"product.tensorize(m:0, n:0, {reduced}:{k});",
+        f"product.num_warps({warps});",
+        f"product.num_stages({stages});",
+    )
+    left_out = ("block", "tensorize", "num_warps", "num_stages")
+    return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
+
+
+_FLASHES = (
+    "flash_attention",
+    "causal_flash_attention",
+    "grouped_flash_attention",
+)
+_FEW_WAYS = ("16x32x64x4x4", "16x64x128x4x3", "16x128x64x4x4")
+_MANY_WAYS = ("64x128x64x4x3", "128x128x64x8x3", "128x128x64x4x3", "128x256x64x8x3")
+
 DERIVED = (
+    *(one for name in _FLASHES for one in _flash(name)),
+    *(
+        _product_tiles(name, reduced, way)
+        for name, reduced in (("packed_w4a16", "k"), ("w4a16", "c"))
+        for way in (*_FEW_WAYS, *_MANY_WAYS)
+        if name == "packed_w4a16" or "x64x" in way
+    ),
     # The thesis's table 4.4: the same tiles in the other order of programs, plain or in groups.
     Derived("half_matmul_ungrouped", "half_matmul", "half_matmul.map(m, n);", ("map",)),
     Derived("tf32_matmul_grouped", "tf32_matmul", "tf32_matmul.map(m:mi/8, n, mi);", ("map",)),
@@ -128,11 +191,26 @@ _OUTER = ("64x128x32x32", "128x256x32x32", "256x512x32x32", "512x1024x32x32")
 _CONV = ("4x64x112x112x128x3x3 f16", "4x128x56x56x256x3x3 f16")
 _DEEP_CONV = ("4x256x28x28x512x3x3 f16",)
 _ONE_CHANNEL, _FEW_FILTERS = ("8x1x161x700x64x5x5 f16",), ("8x32x79x341x32x5x10 f16",)
+_HEADS = tuple(
+    f"{b}x{2048 // k}x{s}x{k}x{k}x{s} bf16"
+    for k in (64, 128)
+    for s in (1024, 4096, 16384)
+    for b in (1, 4)
+)
 _GROUPED = ("half_matmul", "half_matmul_ungrouped")
 _GROUPED_32 = ("tf32_matmul", "tf32_matmul_grouped")
 
 # That of the thesis has no maximum; it is timed beside the safe ones, and does not count.
-_UNSAFE = "softmax"
+_UNSAFE, _ONLINE = "softmax", "online_softmax"
+
+
+def _tiled(file: str, few: bool | None = None) -> tuple[str, ...]:
+    """Return a file, and all that differ from it in tiles; of products, for few rows or many."""
+    found = tuple(one.name for one in DERIVED if one.of == file)
+    if few is not None:
+        ways = _FEW_WAYS if few else _MANY_WAYS
+        found = tuple(name for name in found if name.removeprefix(f"{file}_") in ways)
+    return (file, *found)
 
 
 def _both(file: str) -> tuple[str, ...]:
@@ -146,6 +224,18 @@ def _fused(kernel: str, family: str, file: str, cases: Sequence[str]) -> Group:
     return Group(kernel, family, _both(file), "m n k l", tf32, REPEATED)
 
 
+def _weights(kernel: str, file: str, few: bool) -> Group:
+    """Return a product with weights of 4 bits, for as many rows as a decoder has, or for many."""
+    m = 16 if few else 2048
+    cases = tuple(f"{m}x{n}x4096 f16" for n in (4096, 14336))
+    return Group(kernel, QUANTISED, _tiled(file, few), "m n k", cases)
+
+
+_HEADED = "b h m n k l"
+_NORMED = ("8192x4096 bf16", "8192x4096 f32")
+_TOKENS = ("128256x8192x4096 bf16", "50257x16384x1024 f32")
+_LOGITS = ("4096x16384 f32", "8192x50257 f32", "8192x128256 bf16")
+_SHARED = tuple(one for one in _HEADS if one.startswith("1x") and "x1024x" not in one)
 _UNALIGNED = (*_both("ragged_matmul"), "half_matmul")
 _THOUSAND = (*_both("middle_matmul"), "matmul", "half_matmul")
 
@@ -159,9 +249,9 @@ GROUPS = (
     Group("rms_norm", BANDWIDTH, ("rms_norm",), "x y", _RMS),
     Group("layer_norm", BANDWIDTH, ("layer_norm",), "x y", ("8192x4096 bf16", "16384x8192 f32")),
     Group("softmax", BANDWIDTH, ("narrow_softmax", _UNSAFE), "x y", _NARROW),
-    Group("softmax", BANDWIDTH, ("safe_softmax", _UNSAFE), "x y", _SOFTMAX),
-    Group("softmax", BANDWIDTH, ("wide_softmax", _UNSAFE), "x y", _WIDE),
-    Group("softmax", BANDWIDTH, ("half_wide_softmax", _UNSAFE), "x y", _HALF_WIDE),
+    Group("softmax", BANDWIDTH, ("safe_softmax", _UNSAFE, _ONLINE), "x y", _SOFTMAX),
+    Group("softmax", BANDWIDTH, ("wide_softmax", _UNSAFE, _ONLINE), "x y", _WIDE),
+    Group("softmax", BANDWIDTH, ("half_wide_softmax", _UNSAFE, _ONLINE), "x y", _HALF_WIDE),
     Group("cross_entropy", BANDWIDTH, _both("cross_entropy"), "x y", _ENTROPY),
     Group("cross_entropy", BANDWIDTH, _both("half_cross_entropy"), "x y", _HALF_ENTROPY),
     Group("sum", BANDWIDTH, _both("big_sum"), "x", ("268435456 f32", "268435456 bf16")),
@@ -198,6 +288,25 @@ GROUPS = (
     Group("conv2d", CONV, ("deep_conv2d",), "b c h w f r s", _DEEP_CONV),
     Group("conv2d", CONV, ("one_channel_conv2d",), "b c h w f r s", _ONE_CHANNEL),
     Group("conv2d", CONV, ("few_filters_conv2d",), "b c h w f r s", _FEW_FILTERS),
+    Group("add + rms_norm", TRAINING, ("add_rms_norm",), "x y", _NORMED),
+    Group("layer_norm forward", TRAINING, ("layer_norm_forward",), "x y", _NORMED),
+    Group("layer_norm backward", TRAINING, ("layer_norm_backward",), "x y", _NORMED),
+    Group("adam in place", TRAINING, ("adam_in_place",), "x", ("67108864 f32", "67108864 bf16")),
+    Group("embedding", TRAINING, ("embedding",), "v l k", _TOKENS),
+    Group("dropout", CHOICES, ("dropout",), "x y", ("8192x8192 f32", "8192x8192 bf16")),
+    Group("scan of rows", CHOICES, ("scan_rows",), "x t", ("8192x4096 f32", "1024x65536 f32")),
+    Group("top 8", CHOICES, ("top_k",), "x k", ("8192x4096 f32", "8192x128256 bf16")),
+    Group("moe gate", CHOICES, ("moe_gate",), "t k", ("65536x64 f32", "65536x128 bf16")),
+    Group("log_sum_exp", CHOICES, ("log_sum_exp",), "x y", _LOGITS),
+    Group("quantize rows", QUANTISED, ("quantize_rows",), "x y", _NORMED),
+    _weights("w4a16, pairs", "packed_w4a16", True),
+    _weights("w4a16, pairs", "packed_w4a16", False),
+    _weights("w4a16, halves", "w4a16", True),
+    _weights("w4a16, halves", "w4a16", False),
+    Group("attention, heads", HEADS, _tiled("flash_attention"), _HEADED, _HEADS),
+    Group("attention, causal", HEADS, _tiled("causal_flash_attention"), _HEADED, _HEADS),
+    Group("attention, grouped", HEADS, _tiled("grouped_flash_attention"), _HEADED, _SHARED),
+    Group("attention, window", HEADS, ("window_flash_attention",), _HEADED, _SHARED),
 )
 
 # Where only the host's time counts; also what a machine without a GPU can run.
@@ -210,6 +319,15 @@ TINY: Mapping[str, str] = {
     "2mm, outer fusion": "16x16x16x16 f32",
     "attention": "16x16x16x16 f32",
     "conv2d": "1x16x8x8x16x3x3 f16",
+    "adam in place": "2048 f32",
+    "embedding": "64x16x64 f32",
+    "moe gate": "64x16 f32",
+    "w4a16, pairs": "16x64x256 f16",
+    "w4a16, halves": "16x64x256 f16",
+    "attention, heads": "1x2x128x16x16x128 f16",
+    "attention, causal": "1x2x128x16x16x128 f16",
+    "attention, grouped": "1x8x128x16x16x128 f16",
+    "attention, window": "1x1x64x16x16x64 f16",
 }
 
 
@@ -245,17 +363,33 @@ def files(groups: Sequence[Group] = GROUPS) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for group in groups for name in group.files))
 
 
+def is_named(names: Sequence[str], asked: Sequence[str]) -> bool:
+    """Return whether one of the names is asked for, or matches what is; all, if nothing is."""
+    return not asked or any(fnmatchcase(name, one) for name in names for one in asked)
+
+
 def flops(one: Row) -> int:
     """Operations of tensor cores: two for each product."""
     sizes = one.sizes
     match one.kernel:
-        case "matmul" | "batched matmul" | "mmsigmoid":
+        case "matmul" | "batched matmul" | "mmsigmoid" | "w4a16, pairs" | "w4a16, halves":
             return 2 * prod(sizes.values())
         case "2mm, inner fusion" | "2mm, outer fusion" | "attention":
             return 2 * sizes["m"] * sizes["l"] * (sizes["k"] + sizes["n"])
+        case "attention, heads" | "attention, causal" | "attention, grouped" | "attention, window":
+            scores = sizes["b"] * sizes["h"] * _seen(one.kernel, sizes["m"], sizes["l"])
+            return 2 * scores * (sizes["k"] + sizes["n"])
         case "conv2d":
             height, width = sizes["h"] - sizes["r"] + 1, sizes["w"] - sizes["s"] + 1
             around = sizes["c"] * sizes["r"] * sizes["s"]
             return 2 * sizes["b"] * height * width * sizes["f"] * around
         case _:
             return 0
+
+
+def _seen(kernel: str, queries: int, keys: int) -> int:
+    """Return how many pairs of a query and a key there are in one head."""
+    if kernel in ("attention, heads", "attention, grouped"):
+        return queries * keys
+    window = WINDOW if kernel == "attention, window" else queries
+    return sum(min(place + 1, window, keys) for place in range(queries))

@@ -29,7 +29,7 @@ from benchmarks.gpu.results import (
     read,
     write,
 )
-from benchmarks.gpu.rows import Row, rows, tiny_rows
+from benchmarks.gpu.rows import Row, is_named, rows, tiny_rows
 from benchmarks.gpu.steps import Step, Tell
 from benchmarks.gpu.survivors import survivors, watched
 from dtpoly.timing.clock import Clock, clock_of
@@ -110,10 +110,9 @@ def wanted_rows(chosen: Chosen, manifest: Manifest) -> Iterator[Row]:
 
 
 def is_asked_for(row: Row, kernels: tuple[str, ...]) -> bool:
-    """Return whether one of these is its kernel, one of its files, or what its name begins with."""
-    return not kernels or any(
-        one in row.files or row.name.startswith(f"{one} ") or row.name == one for one in kernels
-    )
+    """Return whether one of these is its name, family, kernel or file, or matches one of them."""
+    is_part = any(row.name.startswith(f"{one} ") for one in kernels)
+    return is_part or is_named((row.name, row.kernel, row.family, *row.files), kernels)
 
 
 def _begun(chosen: Chosen, manifest: Manifest, kinds: Mapping[str, str], clock: Clock) -> Results:

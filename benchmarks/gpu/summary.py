@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import exp, log
 
 from benchmarks.gpu.results import OURS, Ceilings, Results, RowResult, Timed
-from benchmarks.gpu.rows import AIMS, Aim, rows
+from benchmarks.gpu.rows import AIMS, FLOOR, Aim, rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +67,15 @@ def _line(results: Results, row: RowResult, proved: set[tuple[str, str]]) -> Lin
     return Line(
         row,
         ours,
-        min((one for one in row.times if not one.is_ours and one.median), key=_time, default=None),
+        min((one for one in row.times if _is_peer(one) and one.median), key=_time, default=None),
         floor(results.ceilings, row.size, row.flops, row.dtype),
         (ours.name, ours.text_hash) in proved,
         min(texts, key=_time, default=None),
     )
+
+
+def _is_peer(one: Timed) -> bool:
+    return not one.is_ours and not one.name.startswith(FLOOR)
 
 
 def _time(one: Timed) -> float:

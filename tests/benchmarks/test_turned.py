@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from benchmarks.gpu.peers import Unfit
+from benchmarks.gpu.peer import Unfit
 from benchmarks.gpu.peers_turned import peers
 from benchmarks.gpu.rows import rows
 

@@ -1,0 +1,116 @@
+"""Calls the ways in which torch computes attention of several heads."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as nn
+from torch import Tensor
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from benchmarks.gpu.inputs import Inputs, tensors
+from benchmarks.gpu.peer import Outcome, Peer, Run, Unfit
+from benchmarks.gpu.rows import WINDOW, Row
+
+# Parts of it have no types.
+_torch: Any = torch
+CAUSAL, GROUPED, WINDOWED = "attention, causal", "attention, grouped", "attention, window"
+BACKENDS = {
+    "SDPA, cuDNN": SDPBackend.CUDNN_ATTENTION,
+    "SDPA, flash": SDPBackend.FLASH_ATTENTION,
+    "SDPA, efficient": SDPBackend.EFFICIENT_ATTENTION,
+}
+LARGEST = 1 << 31  # scores in memory
+
+
+def is_within(query: Tensor, key: Tensor) -> Tensor:
+    """Return whether a key is one of the last ones up to a query."""
+    return (key <= query) & (key > query - WINDOW)
+
+
+def _eager(kernel: str, Q: Tensor, K: Tensor, V: Tensor) -> Outcome:
+    """Attention with its scores in memory."""
+    share = Q.shape[1] // K.shape[1]
+    keys, values = (one.repeat_interleave(share, 1) for one in (K, V))
+    scores = Q @ keys.transpose(-1, -2) * Q.shape[-1] ** -0.5
+    if kernel in (CAUSAL, WINDOWED):
+        place = torch.arange(Q.shape[2], device=Q.device)
+        seen = place[None, :] <= place[:, None]
+        if kernel == WINDOWED:
+            seen = is_within(place[:, None], place[None, :])
+        scores = scores.masked_fill(~seen, float("-inf"))
+    return torch.softmax(scores, -1) @ values
+
+
+def _sdpa(name: str, row: Row, given: Inputs) -> Run:
+    known = tensors(given)
+    mask = None
+    if row.kernel == WINDOWED:
+        if name != "SDPA, efficient":
+            raise Unfit("it takes no mask")
+        place = torch.arange(row.sizes["m"], device=known["Q"].device)
+        mask = is_within(place[:, None], place[None, :])
+    # A CPU has not all of them; there, it is only seen that the call is right.
+    backend = BACKENDS[name] if known["Q"].is_cuda else SDPBackend.MATH
+
+    def run() -> Outcome:
+        with sdpa_kernel(backend):
+            return nn.scaled_dot_product_attention(
+                *(known["Q"], known["K"], known["V"]),
+                attn_mask=mask,
+                is_causal=row.kernel == CAUSAL,
+                enable_gqa=row.kernel == GROUPED,
+            )
+
+    return run
+
+
+def _flex(row: Row, given: Inputs) -> Run:
+    """FlexAttention, compiled; whole blocks that are masked are left out."""
+    # Importing it loads torch's compiler, which takes seconds.
+    from torch.nn.attention.flex_attention import (
+        create_block_mask,
+        flex_attention,
+    )
+
+    known = tensors(given)
+    device = known["Q"].device
+    if device.type == "cpu":
+        raise Unfit("torch's compiler takes long for it on a CPU")
+    masks: Mapping[str, Callable[..., Tensor]] = {
+        CAUSAL: lambda b, h, query, key: key <= query,
+        WINDOWED: lambda b, h, query, key: is_within(query, key),
+    }
+    mask = None
+    if row.kernel in masks:
+        sizes = row.sizes["m"], row.sizes["l"]
+        mask = create_block_mask(masks[row.kernel], None, None, *sizes, device=str(device))
+    compiled: Callable[..., Tensor] = _torch.compile(flex_attention, dynamic=False)
+    return partial(
+        compiled,
+        *(known["Q"], known["K"], known["V"]),
+        block_mask=mask,
+        enable_gqa=row.kernel == GROUPED,
+    )
+
+
+def _in_memory(row: Row, given: Inputs) -> Run:
+    sizes = row.sizes
+    if sizes["b"] * sizes["h"] * sizes["m"] * sizes["l"] > LARGEST:
+        raise Unfit("its scores take too much memory")
+    return partial(_eager, row.kernel, **tensors(given))
+
+
+def attention_peers(kernel: str) -> list[Peer]:
+    """Return those of a kernel; none of other kernels."""
+    if kernel not in KERNELS:
+        return []
+    return [
+        Peer("torch", _in_memory),
+        *(Peer(name, partial(_sdpa, name)) for name in BACKENDS),
+    ]
+
+
+KERNELS = ("attention, heads", CAUSAL, GROUPED, WINDOWED)
+FLEX = Peer("FlexAttention", _flex)
