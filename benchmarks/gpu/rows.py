@@ -120,8 +120,8 @@ _EARLY = (*_SHORT, *_SUMMED, "big_sum", "tall_column_sum", "ragged_matmul")
 def _flash(name: str) -> tuple[Derived, ...]:
     """Return other tiles of attention: rows and keys at a time, warps, and stages."""
     ways = (
-        *("128x128x8x2", "128x64x8x2", "128x64x4x2", "128x64x4x3", "128x32x4x3"),
-        *("64x64x4x2", "64x64x4x3", "64x128x4x2", "128x128x4x2"),
+        *("128x128x8x2", "128x128x8x3", "128x64x8x4", "128x64x4x2", "128x64x4x3"),
+        *("128x32x4x3", "64x64x4x2", "64x64x4x3", "64x128x4x2"),
     )
     return tuple(_flash_tiles(name, way) for way in ways)
 
