@@ -114,6 +114,9 @@ def test_what_is_tried() -> None:
         "_2mm.panels(m:16);",
         "_2mm.panels(m:64);",
         "_2mm.swap();",
+        "_2mm.descending(m);",
+        "_2mm.descending(n);",
+        "_2mm.descending(l);",
     ]
     assert {one.directive: one.reason for one in found.values() if not one.is_legal} == {
         "mm.fuse_at(_2mm, n);": "recomputes in a loop",
