@@ -5,7 +5,7 @@ import torch
 
 from benchmarks.gpu.inputs import SHAPES, in_place, inputs, size_in_bytes, tensors
 from benchmarks.gpu.peer import Unfit
-from benchmarks.gpu.peers import EAGER, MODULES, PACKAGES, kinds_here, peers
+from benchmarks.gpu.peers import MODULES, PACKAGES, kinds_here, peers
 from benchmarks.gpu.references import CUT, WHOLE, off, reference
 from benchmarks.gpu.references_training import compared
 from benchmarks.gpu.rows import AIMS, DERIVED, GROUPS, Row, files, flops, rows, tiny_rows

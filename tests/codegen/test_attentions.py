@@ -1,0 +1,160 @@
+"""The library of attentions: each beside float64, at sizes around tiles, proved and compiled."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from dtpoly.verify.proof.report import LayerVerdict
+from dtpoly.verify.proof.verify import verify
+from tests.cli.server import Server
+from tests.codegen.listings import ATTENTIONS, code, module, program
+
+Inputs = tuple[Any, ...]
+SIZES = ((1, 1), (2, 15), (1, 64), (2, 65), (1, 131))
+
+
+def drawn(seed: int, dtype: torch.dtype, *shapes: tuple[int, ...]) -> list[Tensor]:
+    made = torch.Generator().manual_seed(seed)
+    return [torch.randn(shape, generator=made, dtype=torch.float64).to(dtype) for shape in shapes]
+
+
+def wide(given: Inputs) -> Inputs:
+    return tuple(one.double() if isinstance(one, Tensor) else one for one in given)
+
+
+def weights(scores: Tensor, *, causal: bool = False) -> Tensor:
+    if causal:
+        seen = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+        scores = scores.masked_fill(~seen, float("-inf"))
+    return torch.softmax(scores, -1)
+
+
+def scores_of(Q: Tensor, K: Tensor) -> Tensor:
+    return Q @ K.transpose(-1, -2) * Q.shape[-1] ** -0.5
+
+
+def softcap(Q: Tensor, K: Tensor, V: Tensor, cap: float) -> tuple[Tensor, ...]:
+    return (weights(cap * torch.tanh(scores_of(Q, K) / cap)) @ V,)
+
+
+def alibi(Q: Tensor, K: Tensor, V: Tensor, slope: Tensor) -> tuple[Tensor, ...]:
+    at = torch.arange(Q.shape[2], dtype=torch.float64)
+    bias = slope[:, None, None] * (at[None, :] - at[:, None])
+    return (weights(scores_of(Q, K) + bias, causal=True) @ V,)
+
+
+def with_lse(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
+    seen = torch.ones(Q.shape[2], K.shape[2], dtype=torch.bool).tril()
+    scores = scores_of(Q, K).masked_fill(~seen, float("-inf"))
+    return torch.softmax(scores, -1) @ V, torch.logsumexp(scores, -1)
+
+
+def latent(Q: Tensor, R: Tensor, C: Tensor, P: Tensor) -> tuple[Tensor, ...]:
+    scores = Q @ C.transpose(-1, -2) + R @ P.transpose(-1, -2)
+    return (torch.softmax(scores * (Q.shape[-1] + R.shape[-1]) ** -0.5, -1) @ C,)
+
+
+def backward(*given: Tensor) -> tuple[Tensor, ...]:
+    Q, K, V, _, G, _ = given
+    tracked = [one.clone().requires_grad_() for one in (Q, K, V)]
+    out = weights(scores_of(tracked[0], tracked[1]), causal=True) @ tracked[2]
+    return torch.autograd.grad(out, tracked, G)
+
+
+def heads(size: int, b: int, dtype: torch.dtype) -> list[Tensor]:
+    return drawn(size, dtype, *[(b, 2, size, 16)] * 2, (b, 2, size, 7))
+
+
+def given_to_softcap(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    return (*heads(size, b, dtype), 3.0)
+
+
+def given_to_alibi(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    return (*heads(size, b, dtype), torch.tensor([0.5, 0.0625], dtype=dtype))
+
+
+def given_to_heads(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    return tuple(heads(size, b, dtype))
+
+
+def given_to_latent(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    return tuple(drawn(size, dtype, (b, 17, 16), (b, 17, 5), (b, size, 16), (b, size, 5)))
+
+
+def given_to_backward(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    Q, K, V = heads(size, b, torch.float64)
+    out, lse = with_lse(Q, K, V)
+    G = drawn(size + 1, torch.float64, tuple(out.shape))[0]
+    return tuple(one.to(dtype) for one in (Q, K, V, out, G, lse))
+
+
+CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...]]]] = {
+    "softcap": (given_to_softcap, softcap),
+    "alibi": (given_to_alibi, alibi),
+    "with_lse": (given_to_heads, with_lse),
+    "latent": (given_to_latent, latent),
+    "backward": (given_to_backward, backward),
+}
+
+
+def test_each_has_a_case() -> None:
+    assert CASES.keys() == ATTENTIONS.keys()
+
+
+@cache
+def function(name: str) -> Callable[..., Any]:
+    return getattr(module(name), program(name).directives[-1].func)
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("name", CASES)
+def test_it_computes_what_torch_does(name: str, size: tuple[int, int]) -> None:
+    make, reference = CASES[name]
+    given = make(size[1], size[0], torch.float32)
+    found = function(name)(*given)
+    wanted = reference(*wide(given))
+    for one, other in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("name", CASES)
+def test_of_short_floats(name: str, dtype: torch.dtype) -> None:
+    make, reference = CASES[name]
+    given = make(33, 1, dtype)
+    found = function(name)(*given)
+    wanted = reference(*wide(given))
+    for one, other in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=0.06, atol=0.06)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_tensors_may_be_turned(name: str) -> None:
+    """Tensors whose last two axes are exchanged in memory are read as they are."""
+    make, reference = CASES[name]
+    given = make(19, 2, torch.float32)
+    turned = tuple(
+        one.transpose(-1, -2).contiguous().transpose(-1, -2)
+        if isinstance(one, Tensor) and one.dim() > 1
+        else one
+        for one in given
+    )
+    found = function(name)(*turned)
+    wanted = reference(*wide(given))
+    for one, other in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_proved(name: str) -> None:
+    report = verify(program(name), code(name).text)
+    assert report.verdict is LayerVerdict.PROVED
+
+
+def test_each_becomes_machine_code(served: Server) -> None:
+    code_, out, err = served("call", "tests.codegen.compiling:main", *CASES)
+    assert code_ == 0, out + err
