@@ -309,6 +309,21 @@ def places_of(
     return tuple(found), tuple(taken)
 
 
+def placed(
+    tiling: Tiling, at: Read
+) -> tuple[tuple[Affine, ...], tuple[Test, ...], tuple[Variable, ...]]:
+    """Return the indices of a place, the tests that it is inside, and what holds data of it."""
+    indices, taken = places_of(tiling, at, tiling.lanes)
+    tests: list[Test] = []
+    for axis, (index, said) in enumerate(zip(indices, at.indices, strict=True)):
+        if said.data is not None:
+            (held,) = (one for one in taken if one.name in index.labels)
+            tests.append(
+                _within(tiling, at.tensor, held, extent_of(tiling.building, at.tensor, axis))
+            )
+    return indices, tuple(tests), taken
+
+
 def _shared(tiling: Tiling, value: Value, wish: str) -> Variable:
     """Return a value under a name: that which it has already, if it was computed before."""
     if isinstance(value, Variable):

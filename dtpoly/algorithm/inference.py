@@ -180,6 +180,8 @@ def check_types(program: Program) -> list[Diagnostic]:
     for func in program.funcs:
         found.extend(_check(func.body, types))
         found.extend(_check_stored(func, type_of(func.body, types)))
+        if func.into is not None and func.into.at is not None:
+            found.extend(_check(func.into.at, types))
     return found
 
 

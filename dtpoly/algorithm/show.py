@@ -82,7 +82,15 @@ def _said(word: str | None) -> str:
 
 
 def _into(func: Func) -> str:
-    return "" if func.into is None else f" into {func.into.tensor}"
+    into = func.into
+    if into is None:
+        return ""
+    at = "" if into.at is None else f" at {_place(into.at)}"
+    return f" into {into.tensor}{at}{' distinct' if into.is_distinct else ''}"
+
+
+def _place(at: Read) -> str:
+    return show_expr(at).removeprefix(at.tensor)
 
 
 def _show_label(label: Label) -> str:

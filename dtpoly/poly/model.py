@@ -144,6 +144,8 @@ class Model:
     fixed: Mapping[str, int]  # from a parameter to its size, for labels whose size the file fixes
     # For an input that is written in place, the array that is its memory from then on.
     into: Mapping[str, str]
+    # For an array whose elements lie at places in an input, the read of such a place.
+    places: Mapping[str, Read]
 
     @property
     def params(self) -> tuple[str, ...]:
@@ -153,7 +155,25 @@ class Model:
     def array(self, name: str) -> Array:
         """Return an array, or an input of which elements are replaced in place."""
         known = self.arrays.get(name)
+        if known is None and (at := self.places.get(self.into[name])) is not None:
+            return Array(name, name, tuple(f"axis {axis}" for axis in range(len(at.indices))))
         return known or Array(name, name, self.arrays[self.into[name]].dims)
+
+    def memory(self, array: str, relation: isl.Map) -> isl.Map:
+        """Return which elements of an input are replaced, where elements of an array are written.
+
+        At a place that is data it may be any element.
+        """
+        at = self.places.get(array)
+        if at is None:
+            return relation
+        dims = self.arrays[array].dims
+        space = set_space(array, dims, self.params)
+        return relation.apply_range(
+            read_access(
+                space, at, {at.tensor: Array(at.tensor, at.tensor, ())}, self.size_of
+            ).relation
+        )
 
     def of_func(self, func: str) -> tuple[Statement, ...]:
         """Return the statements of a Func."""
