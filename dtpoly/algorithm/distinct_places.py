@@ -1,9 +1,10 @@
 """Decides whether two elements of a Func may have the same place in the tensor that it goes into.
 
 The place of an element is one index for each axis. An index decides a label if it is a multiple of
-the label plus something that decided labels alone decide: two elements with the same place then have
-the same such label. What a tensor holds is not known, but it is the same for the same indices. So
-`[b, pos[b] + t]` decides b, and then t. If all labels are decided, the place belongs to one element.
+the label plus something that decided labels alone decide: two elements with the same place then
+have the same such label. What a tensor holds is not known, but it is the same for the same indices.
+So `[b, pos[b] + t]` decides b, and then t. If all labels are decided, no two elements have the same
+place.
 """
 
 from collections.abc import Iterator

@@ -19,7 +19,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy_islpy import isl
-from dtpoly.poly.spaces import affs, to_aff, to_map
+from dtpoly.poly.spaces import affs, set_space, to_aff, to_map
 
 
 class Role(StrEnum):
@@ -167,13 +167,9 @@ class Model:
         at = self.places.get(array)
         if at is None:
             return relation
-        dims = self.arrays[array].dims
-        space = set_space(array, dims, self.params)
-        return relation.apply_range(
-            read_access(
-                space, at, {at.tensor: Array(at.tensor, at.tensor, ())}, self.size_of
-            ).relation
-        )
+        space = set_space(array, self.arrays[array].dims, self.params)
+        whole = {at.tensor: Array(at.tensor, at.tensor, ())}
+        return relation.apply_range(read_access(space, at, whole, self.size_of).relation)
 
     def of_func(self, func: str) -> tuple[Statement, ...]:
         """Return the statements of a Func."""

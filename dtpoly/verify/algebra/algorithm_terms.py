@@ -179,6 +179,17 @@ def value_of(
     return meaning.known[key]
 
 
+def place_of(
+    run: ProofRun, meaning: AlgorithmMeaning, func: str, indices: tuple[Whole, ...]
+) -> Term:
+    """Return what is read where an element of a Func goes to, before it is there."""
+    found = meaning.program.func(func)
+    assert found.into is not None
+    assert found.into.at is not None
+    labels = dict(zip(found.labels, indices, strict=True))
+    return _TermReading(run, meaning, labels).read(found.into.at)
+
+
 def _leaving(term: Term, own: Format) -> Term:
     """Return a whole number as the number of its type that it wraps to; others stay as they are."""
     return settled(strict(own), term) if own.category == 1 else term

@@ -52,11 +52,22 @@ class Proof:
     facts: Truth
     # For a result in place, the input whose memory it has.
     into: Mapping[str, str]
+    # For each store to a place in an input, the store of the element of the Func that goes there.
+    elements: Mapping[KernelAccess, KernelAccess]
+
+    @property
+    def is_placed(self) -> bool:
+        """True if the elements of the result go to places in an input."""
+        into = self.meaning.program.func(self.func).into
+        return into is not None and into.at is not None
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Return a name for each index of an element of the result; no loop has such a name."""
-        return tuple(f"{OUTPUT}{axis}]" for axis in range(len(self.arrays[self.result].shape)))
+        rank = len(self.arrays[self.result].shape)
+        if self.is_placed:
+            rank = len(self.meaning.program.func(self.func).labels)
+        return tuple(f"{OUTPUT}{axis}]" for axis in range(rank))
 
     def box(self, outputs: Sequence[str]) -> Truth:
         """Return the formula that names are the indices of an element of the output."""
@@ -69,4 +80,4 @@ class Proof:
         for at, ran in enumerate(self.runs):
             for access in ran.accesses:
                 if access.tensor == self.result and access.kind != "load":
-                    yield at, ran, access
+                    yield at, ran, self.elements.get(access, access)
