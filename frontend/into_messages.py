@@ -1,6 +1,7 @@
 """Messages about results in place, which are declared `Func w into W;`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Read
 from dtpoly.algorithm.program import Func
@@ -115,8 +116,8 @@ def not_distinct(func: str, into: IntoSyntax, at: Read, labels: Sequence[str]) -
         f"does not decide '{first}'",
         (
             Note(
-                f"for example, {show_expr(at)} may be the same element for {first} = 0 and "
-                f"{first} = 1: nothing is known of what the tensors hold"
+                f"for example, {show_expr(replace(at, padding=None))} may be the same element for "
+                f"{first} = 0 and {first} = 1: nothing is known of what the tensors hold"
             ),
         ),
         "promise that no two elements have the same place: write distinct behind it",

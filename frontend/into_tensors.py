@@ -1,9 +1,10 @@
 """Finds the tensor that a Func is declared to be written into, and checks that it fits."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from dtpoly.algorithm.distinct_places import undecided
-from dtpoly.algorithm.expressions import Read, Reduce, data_of, free_labels, reads, walk
+from dtpoly.algorithm.expressions import Integer, Read, Reduce, data_of, free_labels, reads, walk
 from dtpoly.algorithm.program import Func, Into
 
 from . import into_messages as messages
@@ -55,6 +56,8 @@ def goes_into(func: Symbol, tensor: str, labels: tuple[str, ...], names: Names) 
         return None
     if not _is_place(func.name, at, labels, said, names):
         return None
+    # Where it is outside, nothing is written, as nothing is read through a pad.
+    at = replace(at, padding=Integer(0))
     into = Into(tensor, said.tensor.span, at, is_distinct=said.distinct is not None)
     open_ = undecided(labels, at)
     if open_ and not into.is_distinct:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from dtpoly.algorithm.expressions import (
@@ -90,7 +91,7 @@ def _into(func: Func) -> str:
 
 
 def _place(at: Read) -> str:
-    return show_expr(at).removeprefix(at.tensor)
+    return show_expr(replace(at, padding=None)).removeprefix(at.tensor)
 
 
 def _show_label(label: Label) -> str:

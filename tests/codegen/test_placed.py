@@ -63,7 +63,7 @@ def appended(t: Tensors) -> Results:
 
 
 def paged(t: Tensors) -> Results:
-    b, h, d = along(*t["X"].shape)
+    _, h, d = along(*t["X"].shape)
     pos = t["pos"]
     pages = t["pages"].shape[1]
     which = pos // 16
@@ -179,7 +179,8 @@ def _slots(b: int, t: int, n: int, h: int, d: int, seed: int, dtype: torch.dtype
 
 
 def _shifted(b: int, t: int, n: int, h: int, d: int, seed: int, dtype: torch.dtype) -> Tensors:
-    return {"W": cache(seed, (b, d + 4), dtype), "A": cache(seed + 1, (b, d), dtype)}
+    wide = (d, d + 3, d + 4, d + 9)[seed % 4]
+    return {"W": cache(seed, (b, wide), dtype), "A": cache(seed + 1, (b, d), dtype)}
 
 
 MADE: dict[str, Callable[[int, int, int, int, int, int, torch.dtype], Tensors]] = {
@@ -214,9 +215,7 @@ def doubled(given: Tensors) -> Tensors:
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("sizes", SIZES)
-def test_the_reference_is_torchs_indexing(
-    name: str, sizes: tuple[int, int, int, int, int]
-) -> None:
+def test_the_reference_is_torchs_indexing(name: str, sizes: tuple[int, int, int, int, int]) -> None:
     given = MADE[name](*sizes, 7, F64)
     for func, wanted in MEANS[name](given).items():
         found = run(program(name), given, wanted=[func])[func]

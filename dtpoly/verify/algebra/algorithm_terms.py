@@ -190,6 +190,28 @@ def place_of(
     return _TermReading(run, meaning, labels).read(found.into.at)
 
 
+def is_written(
+    run: ProofRun, meaning: AlgorithmMeaning, func: str, indices: tuple[Whole, ...]
+) -> Truth:
+    """Return the formula that the place of an element of a Func is inside, along axes of no data.
+
+    It is true of a Func that goes to no place.
+    """
+    found = meaning.program.func(func)
+    if found.into is None or found.into.at is None:
+        return TRUE
+    at = found.into.at
+    reading = _TermReading(run, meaning, dict(zip(found.labels, indices, strict=True)))
+    extents = (extent(meaning.program, at.tensor, a, meaning.sizes) for a in range(len(at.indices)))
+    return both(
+        *(
+            within(number(0), reading.index(index), size)
+            for index, size in zip(at.indices, extents, strict=True)
+            if index.data is None
+        )
+    )
+
+
 def _leaving(term: Term, own: Format) -> Term:
     """Return a whole number as the number of its type that it wraps to; others stay as they are."""
     return settled(strict(own), term) if own.category == 1 else term

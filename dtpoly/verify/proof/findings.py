@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, is_written
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.algebra.terms import Term
@@ -70,10 +70,15 @@ class Proof:
         return tuple(f"{OUTPUT}{axis}]" for axis in range(rank))
 
     def box(self, outputs: Sequence[str]) -> Truth:
-        """Return the formula that names are the indices of an element of the output."""
+        """Return the formula that names are the indices of an element of the output.
+
+        An element that goes to a place outside of an input is none.
+        """
         func = self.meaning.program.func(self.func)
         sizes = [self.meaning.sizes[label] for label in func.labels]
-        return both(*(within(number(0), name(o), s) for o, s in zip(outputs, sizes, strict=True)))
+        indices = tuple(map(name, outputs))
+        inside = (within(number(0), o, s) for o, s in zip(indices, sizes, strict=True))
+        return both(*inside, is_written(self.run, self.meaning, self.func, indices))
 
     def stores(self) -> Iterator[tuple[int, Ran, KernelAccess]]:
         """Yield every access that writes the output, with its launch and the launch's number."""

@@ -4,7 +4,7 @@ The address of such a store may be made of data, so it does not show the element
 guessed, and then it is proved that the place that the algorithm gives it is the place of the store.
 For that, both places are compared as if the input were read there: two reads that give the same
 value, whatever the input holds, are reads of one element, and both are inside of it or neither is.
-From then on the store counts as one of the element, wherever its place is (lemma 15).
+From then on the store counts as one of the element, wherever its place is (lemma 18).
 """
 
 from __future__ import annotations
