@@ -36,10 +36,7 @@ IN_KERNELS: dict[str, tuple[str, Change]] = {
     "from the end": (TEST, lambda m: f"({m[1]} >= -{m[3]}) & ({m[2]} < {m[3]})"),
     "the test is turned round": (TEST, lambda m: f"({m[1]} < 0) | ({m[2]} >= {m[3]})"),
     "the mask lacks a test": (r" & \w+_inside(_\d)?(\[[^\]]*\])?", lambda _: ""),
-    "the mask is the test alone": (
-        r"mask=\(?(\w+_mask\S*) & (.+) & (\w+_inside\S*)\)?",
-        lambda m: f"mask={m[3]}",
-    ),
+    "the mask is the test alone": (r"mask=\(?.+ & (\w+_inside[^ ,)]*)", lambda m: f"mask={m[1]}"),
     "the mask lacks a label": (r"mask=\(?\w+_mask(\[[^\]]*\])? & ", lambda _: "mask="),
     "no mask": (r"mask=.+,$", lambda _: ""),
     "the next element": (OFFSET, _moved("({at} + 1) * {name}_stride_{axis}")),
@@ -68,10 +65,7 @@ IN_KERNELS: dict[str, tuple[str, Change]] = {
         lambda m: f"{m[1]}{m[2]} + 1,",
     ),
     "an atomic store": (r"tl\.store\(", lambda _: "tl.atomic_add("),
-    "the old value is added": (
-        r"tl\.store\((\w+)_ptr",
-        lambda m: f"tl.store({'K' if m[1] != 'put' else 'C'}_ptr",
-    ),
+    "another tensor's name": (r"^(\s+)grown_ptr$", lambda m: f"{m[1]}G_ptr"),
     "no barrier": (r"tl\.debug_barrier\(\)", lambda _: "pass"),
     "every second program": (r"^(    pid = )(.+)$", lambda m: f"{m[1]}2 * ({m[2]})"),
     "lanes begin elsewhere": (r"(tl\.arange\()0, (\d+)\)", lambda m: f"({m[1]}0, {m[2]}) + 1)"),

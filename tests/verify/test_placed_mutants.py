@@ -1,6 +1,7 @@
 """No mistake in what goes to places is proved: what is proved still leaves the same."""
 
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from tests.codegen.test_placed import FILES, MADE, SIZES, Tensors, program, text
 from tests.verify.placed_mutants import IN_KERNELS, IN_PLANS, mutants
 
 SECONDS = 20
+# Its proofs take seconds, so only some of the mistakes in it are looked at.
+EACH = {"paged": 5}
 
 
 def left(of: str, name: str, given: Tensors) -> list[torch.Tensor] | None:
@@ -39,7 +42,7 @@ def test_there_are_mistakes_of_each_kind() -> None:
 def test_a_mistake_is_not_proved(name: str) -> None:
     right = text(program(name))
     found = Counter[LayerVerdict]()
-    for word, line, wrong in mutants(right):
+    for word, line, wrong in islice(mutants(right), 0, None, EACH.get(name, 1)):
         verdict = verify(program(name), wrong, seconds=SECONDS).verdict
         found[verdict] += 1
         if verdict is LayerVerdict.PROVED:
