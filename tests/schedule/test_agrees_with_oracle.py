@@ -159,8 +159,7 @@ def test_of_results_at_places(part: int) -> None:
         replaced.update([LEGAL] if verdict.is_legal else [])
         kind = DependenceKind.IN_PLACE
         replaced.update(str(one.kind) for one in verdict.violations if one.dependence.kind is kind)
-    assert replaced[LEGAL] >= 3, replaced
-    assert replaced.total() > replaced[LEGAL], replaced
+    assert replaced.total() > replaced[LEGAL] >= 1, replaced
 
 
 @pytest.mark.parametrize("part", range(3))

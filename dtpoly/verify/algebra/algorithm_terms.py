@@ -166,7 +166,7 @@ def value_of(
     if key not in meaning.known:
         found = meaning.program.func(func)
         labels = dict(zip(found.labels, indices, strict=True))
-        reading = _TermReading(run, meaning, labels)
+        reading = TermReading(run, meaning, labels)
         own, to = format_of(found.body, meaning.formats), meaning.formats[func].kind
         nothing = FALSE_TERM if own.category == 0 else literal(0)
         value = choose(reading.holds(found.when), reading.term(found.body), nothing)
@@ -177,39 +177,6 @@ def value_of(
             value = settled(to, as_value(value, strict(own), to))
         meaning.known[key] = value
     return meaning.known[key]
-
-
-def place_of(
-    run: ProofRun, meaning: AlgorithmMeaning, func: str, indices: tuple[Whole, ...]
-) -> Term:
-    """Return what is read where an element of a Func goes to, before it is there."""
-    found = meaning.program.func(func)
-    assert found.into is not None
-    assert found.into.at is not None
-    labels = dict(zip(found.labels, indices, strict=True))
-    return _TermReading(run, meaning, labels).read(found.into.at)
-
-
-def is_written(
-    run: ProofRun, meaning: AlgorithmMeaning, func: str, indices: tuple[Whole, ...]
-) -> Truth:
-    """Return the formula that the place of an element of a Func is inside, along axes of no data.
-
-    It is true of a Func that goes to no place.
-    """
-    found = meaning.program.func(func)
-    if found.into is None or found.into.at is None:
-        return TRUE
-    at = found.into.at
-    reading = _TermReading(run, meaning, dict(zip(found.labels, indices, strict=True)))
-    extents = (extent(meaning.program, at.tensor, a, meaning.sizes) for a in range(len(at.indices)))
-    return both(
-        *(
-            within(number(0), reading.index(index), size)
-            for index, size in zip(at.indices, extents, strict=True)
-            if index.data is None
-        )
-    )
 
 
 def _leaving(term: Term, own: Format) -> Term:
@@ -249,7 +216,7 @@ def _widened(value: Term, own: Format) -> Term:
 
 
 @dataclass
-class _TermReading:
+class TermReading:
     """Translate the expressions of one definition to terms; each label stands for a number."""
 
     run: ProofRun
@@ -257,9 +224,11 @@ class _TermReading:
     labels: dict[str, Whole]
 
     def format(self, expr: Expr) -> Format:
+        """Return the type of an expression."""
         return format_of(expr, self.meaning.formats)
 
     def term(self, expr: Expr) -> Term:
+        """Return an expression as a term."""
         match expr:
             case Integer(value=value) | Float(value=value):
                 return literal(value)
@@ -355,6 +324,7 @@ class _TermReading:
         right: Expr | None,
         labels: tuple[str, ...],
     ) -> Term:
+        """Return a reduction, of a product if there are two operands."""
         bound = {label: self.run.fresh(label) for label in labels}
         outer = self.labels
         self.labels = {**outer, **{label: name(one) for label, one in bound.items()}}
@@ -446,6 +416,7 @@ class _TermReading:
         return term
 
     def read(self, read: Read) -> Term:
+        """Return an element that is read, or the padding where it is outside."""
         indices = tuple(
             self.index(one) if one.data is None else self.data(one.data) for one in read.indices
         )
@@ -502,6 +473,7 @@ class _TermReading:
         return padding
 
     def index(self, index: Affine) -> Whole:
+        """Return an index that is no data as a number."""
         total = number(index.constant)
         for term, coefficient in index.terms:
             if isinstance(term, str):

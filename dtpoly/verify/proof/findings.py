@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, is_written
+from dtpoly.verify.algebra.algorithm_places import is_written
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.algebra.terms import Term

@@ -15,7 +15,8 @@ from dataclasses import replace
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.expressions import Read
 from dtpoly.algorithm.program import Func
-from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, place_of
+from dtpoly.verify.algebra.algorithm_places import place_of
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.frame_comparison import framed_difference
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.pieces import BagPiece

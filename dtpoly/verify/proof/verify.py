@@ -302,8 +302,7 @@ def proof_of(
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
     memory = LaunchMemory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
-    elements = elements_of(memory, meaning, reading.into)
-    return reading, Proof(*parts, into=reading.into, elements=elements)
+    return reading, Proof(*parts, reading.into, elements_of(memory, meaning, reading.into))
 
 
 def _passed(program: Program) -> list[str]:
