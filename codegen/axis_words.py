@@ -26,10 +26,13 @@ def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[
         # The runtime, which chooses a variant, is told nothing of lines that may begin anywhere.
         is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
         is_own = is_own or bool(kernel.lined)
+        is_placed = pointer.name in model.places  # then it has the axes of an input
         words: list[str] = []
         for axis in range(pointer.rank):
             label = plain.get((pointer.name, axis), ("",))[-1]
-            if array is not None and not is_own:
+            if is_placed:
+                label = plain.get((model.places[pointer.name].tensor, axis), ("",))[-1]
+            elif array is not None and not is_own:
                 label = array.dims[axis]
             size = model.size_of.get(label) if label else None
             words.append(ANYWHERE if is_own else parameters.get(size or "", UNKNOWN))

@@ -45,7 +45,7 @@ from dtpoly.ir.tile_values import (
     axes_of,
 )
 
-from .building import Building
+from .building import Building, Unsupported
 from .conversions import cast_to, converted, element_of, fits, typed
 from .kept_lists import from_list
 from .operation_spelling import OF_BOOLS
@@ -270,11 +270,7 @@ def _padded(tiling: Tiling, read: Read, other: Expr, order: Axes) -> Value:
             (at,) = (one for one in taken if one.name in index.labels)
             inside.append(_within(tiling, read.tensor, at, extent))
             continue
-        axes = building.axes(index, order)
-        inside.append(Test(index, axes))
-        # An index is as wide as offsets are; an extent that a number is added to may not be.
-        rest = extent - index + Affine((), -1)
-        inside.append(Test(rest, axes, is_large=is_far(rest) and rest.constant > 0))
+        inside += _inside(index, extent, building.axes(index, order))
     if any(not test.value.terms and test.value.constant < 0 for test in inside):
         return converted(padding, element)
     inside = [test for test in inside if test.value.terms or test.name is not None]
@@ -292,6 +288,13 @@ def _padded(tiling: Tiling, read: Read, other: Expr, order: Axes) -> Value:
     return Call("where", (all_hold(tests, axes), tile, converted(padding, element)), axes, element)
 
 
+def _inside(index: Affine, extent: Affine, axes: Axes) -> tuple[Test, Test]:
+    """Return the tests that an index is inside of an axis."""
+    # An index is as wide as offsets are; an extent that a number is added to may not be.
+    rest = extent - index + Affine((), -1)
+    return Test(index, axes), Test(rest, axes, is_large=is_far(rest) and rest.constant > 0)
+
+
 def places_of(
     tiling: Tiling, read: Read, order: Axes
 ) -> tuple[tuple[Affine, ...], tuple[Variable, ...]]:
@@ -307,6 +310,26 @@ def places_of(
         found.append(Affine(((at.name, 1),)))
         taken.append(at)
     return tuple(found), tuple(taken)
+
+
+def placed(
+    tiling: Tiling, at: Read
+) -> tuple[tuple[Affine, ...], tuple[Test, ...], tuple[Variable, ...]]:
+    """Return the indices of a place, the tests that it is inside, and what holds data of it."""
+    indices, taken = places_of(tiling, at, tiling.lanes)
+    tests: list[Test] = []
+    for axis, (index, said) in enumerate(zip(indices, at.indices, strict=True)):
+        if said.data is None and axis in padded_axes(at):
+            extent = extent_of(tiling.building, at.tensor, axis)
+            tests += _inside(index, extent, tiling.building.axes(index, tiling.lanes))
+        elif said.data is not None:
+            (held,) = (one for one in taken if one.name in index.labels)
+            tests.append(
+                _within(tiling, at.tensor, held, extent_of(tiling.building, at.tensor, axis))
+            )
+    if any(not one.value.terms and one.value.constant < 0 for one in tests):
+        raise Unsupported(f"no place in '{at.tensor}' is inside")
+    return indices, tuple(one for one in tests if one.value.terms or one.name), taken
 
 
 def _shared(tiling: Tiling, value: Value, wish: str) -> Variable:

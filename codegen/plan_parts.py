@@ -69,7 +69,7 @@ class ReadIndex:
 
 
 def indices_read(model: Model) -> tuple[ReadIndex, ...]:
-    """Return the indices of all reads, each once."""
+    """Return the indices of all reads, and of all places that elements go to, each once."""
     found = dict.fromkeys(
         ReadIndex(index, bool(statement.copies))
         for statement in model.statements
@@ -77,6 +77,8 @@ def indices_read(model: Model) -> tuple[ReadIndex, ...]:
         for read in reads(statement.body)
         for index in read.indices
     )
+    places = (read for at in model.places.values() for read in reads(at))
+    found |= dict.fromkeys(ReadIndex(index, False) for read in places for index in read.indices)
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from dtpoly.algorithm.operations import WITHOUT_IDENTITY
 from dtpoly.algorithm.panel_axes import Crossing, cut_along
 from dtpoly.algorithm.program import Scalar, Tensor, in_order
 from dtpoly.ir.kinds import REAL, ValueKind, stored_parameter, widest
+from dtpoly.plan.formula import FormulaExtent
 from dtpoly.plan.plan import (
     CanAdd,
     HasSome,
@@ -56,9 +57,13 @@ def plan_of(function: FunctionParts) -> Plan:
 def _result(planning: Planning, name: str) -> PlannedTensor:
     function = planning.function
     func = function.program.func(name)
+    shape = tuple(planning.sizing.size(label) for label in func.labels)
+    if func.into is not None and func.into.at is not None:
+        given = function.names.inputs[func.into.tensor]
+        shape = tuple(FormulaExtent(given, axis) for axis in range(len(func.into.at.indices)))
     return PlannedTensor(
         planning.tensors[name],
-        tuple(planning.sizing.size(label) for label in func.labels),
+        shape,
         terms_of(planning, function.elements.kinds[name]),
         bool(func.labels) and function.is_pitched(name),
         "" if func.into is None else function.names.inputs[func.into.tensor],

@@ -29,7 +29,7 @@ from dtpoly.poly.tiles import StatementTiles
 from .building import Building, Held, Unsupported
 from .conversions import converted, element_of, typed
 from .elements import NOWHERE, PAIRED, VALUE, identity
-from .expression_values import masked, named, value_of
+from .expression_values import masked, named, placed, value_of
 from .kept_lists import begin_list, in_memory, list_axes, take_into_list
 from .matrix_products import Sides, product_step, sides_of, sum_step
 from .operation_spelling import is_float_element
@@ -421,7 +421,13 @@ def _store(
     element = stored_element(building, array)
     if isinstance(value, LiteralNumber) and is_float_element(element):
         value = LiteralNumber(float(value.value))
-    indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
+    taken, tests = tuple[Variable, ...](), tiling.tests
+    at = building.model.places.get(array)
+    if at is not None and array not in building.storage.scratch:
+        indices, inside, taken = placed(tiling, at)
+        tests = (*tests, *inside)
+    else:
+        indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
     pointer = building.pointer(array, len(indices), written=True)
-    store = Store(pointer, indices, tiling.tests, value, tiling.lanes, element, atomic)
+    store = Store(pointer, indices, tests, value, tiling.lanes, element, atomic, taken=taken)
     building.scopes.emit(store, statement.name)

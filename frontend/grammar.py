@@ -79,7 +79,10 @@ def _declaration() -> ParserElement:
     ends = word - opening - EXPRESSION - comma - EXPRESSION - closing
     into = _terminal(r"into\b", "'into'").suppress()
     packed = _terminal(r"packed\b", "'packed'").suppress()
-    kept = Group(Opt(into - name)) + Group(Opt(packed - name))
+    square = _terminal(r"\]", "']'").suppress()
+    at, distinct = _terminal(r"at\b", "'at'").suppress(), _terminal(r"distinct\b", "'distinct'")
+    place = Group(Opt(at - opening - _separated(EXPRESSION) - square)) + Group(Opt(distinct))
+    kept = Group(Opt(into - name + place)) + Group(Opt(packed - name))
     item = Group(name + Group(Opt(colon - said)) + Group(Opt(ends)) + kept)
     return name - _separated(item)
 

@@ -1,11 +1,18 @@
 """Messages about results in place, which are declared `Func w into W;`."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Read
+from dtpoly.algorithm.program import Func
+from dtpoly.algorithm.show import show_expr
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.source import Span
 
-from .syntax import NameSyntax
+from .syntax import IntoSyntax, NameSyntax
 
 _CODE = "DT212"
+_PLACE = "DT214"
 
 
 def not_a_func(name: NameSyntax, into: NameSyntax, kind: str) -> Diagnostic:
@@ -79,4 +86,104 @@ def other_dtype(
         f"declare both alike, as in In {into.text}: {own}; or leave out the dtype of '{func}': "
         f"it has that of '{into.text}'",
         edits,
+    )
+
+
+def distinct_alone(func: str, into: IntoSyntax, word: NameSyntax) -> Diagnostic:
+    """Report a promise about places where no place is named."""
+    cut = Span(word.span.source, into.tensor.span.end, word.span.end)
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"'{func}' names no place that could be distinct",
+        word.span,
+        "each element has its own indices",
+        hint="remove it, or name the place: at [...] distinct",
+        edits=(Edit(cut, ""),),
+    )
+
+
+def not_distinct(func: str, into: IntoSyntax, at: Read, labels: Sequence[str]) -> Diagnostic:
+    """Report a place that two elements of a Func may have."""
+    first, end = labels[0], into.place.end + 1
+    text = into.place.source.text
+    end = text.index("]", into.place.end - 1) + 1 if "]" in text[into.place.end - 1 :] else end
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"two elements of '{func}' may have the same place",
+        into.place,
+        f"does not decide '{first}'",
+        (
+            Note(
+                f"for example, {show_expr(replace(at, padding=None))} may be the same element for "
+                f"{first} = 0 and {first} = 1: nothing is known of what the tensors hold"
+            ),
+        ),
+        "promise that no two elements have the same place: write distinct behind it",
+        (Edit(Span(into.place.source, end, end), " distinct"),),
+    )
+
+
+def foreign_label(func: str, into: IntoSyntax, label: str, labels: Sequence[str]) -> Diagnostic:
+    """Report a place with a label that the Func has not."""
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"the place of '{func}' has the label '{label}'",
+        into.place,
+        f"'{func}' has no '{label}'",
+        hint=f"the place of an element is made of its own labels: {', '.join(labels) or 'none'}",
+    )
+
+
+def reduced_place(func: str, into: IntoSyntax, span: Span | None) -> Diagnostic:
+    """Report a place that is computed by a reduction."""
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"the place of '{func}' is reduced",
+        span or into.place,
+        "a reduction",
+        hint="compute it in a file of its own, and pass the result as an input here",
+    )
+
+
+def computed_place(func: str, into: IntoSyntax, read: Read, note: Note) -> Diagnostic:
+    """Report a place that is made of elements of a Func."""
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"the place of '{func}' is made of the Func '{read.tensor}'",
+        read.span or into.place,
+        "a Func",
+        (note,),
+        "a place is made of inputs: compute the Func in a file of its own, and pass its result",
+    )
+
+
+def written_place(func: str, into: IntoSyntax, read: Read, note: Note) -> Diagnostic:
+    """Report a place that is made of elements that the function replaces."""
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"the place of '{func}' is made of '{read.tensor}', which is written in place",
+        read.span or into.place,
+        "may have been replaced before it is read",
+        (note,),
+        f"pass another tensor for the place, or leave out 'into {read.tensor}'",
+    )
+
+
+def read_at_place(read: Read, func: Func, reader: str) -> Diagnostic:
+    """Report a Func that is read although its elements lie at places of another tensor."""
+    assert func.into is not None
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"'{reader}' reads '{func.name}', whose elements are in '{func.into.tensor}'",
+        read.span,
+        "has no tensor of its own",
+        (Note(f"it goes to a place in '{func.into.tensor}'", func.into.span),),
+        f"give its value to a Func of its own, which '{func.name}' and '{reader}' read",
     )

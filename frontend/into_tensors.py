@@ -1,10 +1,17 @@
 """Finds the tensor that a Func is declared to be written into, and checks that it fits."""
 
-from dtpoly.algorithm.program import Func
+from collections.abc import Iterable
+from dataclasses import replace
+
+from dtpoly.algorithm.distinct_places import undecided
+from dtpoly.algorithm.expressions import Integer, Read, Reduce, data_of, free_labels, reads, walk
+from dtpoly.algorithm.program import Func, Into
 
 from . import into_messages as messages
+from .expression_meaning import lower
 from .name_lookup import Names
 from .symbols import Symbol, SymbolKind, declared_here
+from .syntax import Indexed, IntoSyntax
 
 
 def tensor_of(func: Symbol, names: Names) -> Symbol | None:
@@ -14,30 +21,90 @@ def tensor_of(func: Symbol, names: Names) -> Symbol | None:
     """
     if func.into is None:
         return None
-    symbol = names.find(func.into, SymbolKind.IN)
+    tensor = func.into.tensor
+    symbol = names.find(tensor, SymbolKind.IN)
     if symbol is None:
         return None
     if symbol.kind is not SymbolKind.IN:
-        names.tell(messages.not_an_input(func.name, func.into, declared_here(symbol)))
+        names.tell(messages.not_an_input(func.name, tensor, declared_here(symbol)))
         return None
     first = next(
-        one for one in names.table.values() if one.into is not None and one.into.text == symbol.name
+        one
+        for one in names.table.values()
+        if one.into is not None and one.into.tensor.text == symbol.name
     )
     if first is not func:
-        names.tell(messages.taken_twice(func.name, func.into, first.name, first.span))
+        names.tell(messages.taken_twice(func.name, tensor, first.name, first.span))
         return None
     if func.dtype is not None and func.dtype is not symbol.dtype:
         own, dtype = str(func.dtype), symbol.dtype and str(symbol.dtype)
-        names.tell(messages.other_dtype(func.name, own, func.into, dtype, symbol.span))
+        names.tell(messages.other_dtype(func.name, own, tensor, dtype, symbol.span))
         return None
     return symbol
+
+
+def goes_into(func: Symbol, tensor: str, labels: tuple[str, ...], names: Names) -> Into | None:
+    """Return where a Func goes, in the tensor that `tensor_of` has found; None after a mistake."""
+    said = func.into
+    assert said is not None
+    if not said.indices:
+        if said.distinct is not None:
+            names.tell(messages.distinct_alone(func.name, said, said.distinct))
+        return Into(tensor, said.tensor.span)
+    at = lower(names, Indexed(said.tensor, said.indices, said.place))
+    if not isinstance(at, Read):
+        return None
+    if not _is_place(func.name, at, labels, said, names):
+        return None
+    # Where it is outside, nothing is written, as nothing is read through a pad.
+    at = replace(at, padding=Integer(0))
+    into = Into(tensor, said.tensor.span, at, is_distinct=said.distinct is not None)
+    open_ = undecided(labels, at)
+    if open_ and not into.is_distinct:
+        names.tell(messages.not_distinct(func.name, said, at, open_))
+    return into
+
+
+def _is_place(func: str, at: Read, labels: tuple[str, ...], said: IntoSyntax, names: Names) -> bool:
+    """Return whether a place is made of the labels of the Func, and of inputs. Report it if not."""
+    lacking = [one for one in free_labels(at) if one not in labels]
+    if lacking:
+        names.tell(messages.foreign_label(func, said, lacking[0], labels))
+        return False
+    for value in data_of(at):
+        if any(isinstance(node, Reduce) for node in walk(value)):
+            names.tell(messages.reduced_place(func, said, value.span))
+            return False
+        for read in reads(value):
+            symbol = names.table[read.tensor]
+            if symbol.kind is SymbolKind.FUNC:
+                names.tell(messages.computed_place(func, said, read, declared_here(symbol)))
+                return False
+            if any(
+                one.into is not None and one.into.tensor.text == read.tensor
+                for one in names.table.values()
+            ):
+                names.tell(messages.written_place(func, said, read, declared_here(symbol)))
+                return False
+    return True
 
 
 def check_place(func: Func, names: Names) -> None:
     """Check that the tensor which a Func goes into has as many axes, where some Func reads it."""
     into = names.table[func.name].into
-    if func.into is None or into is None:
+    if func.into is None or into is None or func.into.at is not None:
         return
-    rank, span = names.ranks.setdefault(func.into.tensor, (len(func.labels), into.span))
+    tensor = into.tensor
+    rank, span = names.ranks.setdefault(func.into.tensor, (len(func.labels), tensor.span))
     if rank != len(func.labels):
-        names.tell(messages.other_rank(func.name, into, len(func.labels), rank, span))
+        names.tell(messages.other_rank(func.name, tensor, len(func.labels), rank, span))
+
+
+def check_unread(funcs: Iterable[Func], names: Names) -> None:
+    """Check that no Func reads one that goes to a place: its elements lie in another tensor."""
+    funcs = tuple(funcs)
+    placed = {one.name: one for one in funcs if one.into is not None and one.into.at is not None}
+    for func in funcs:
+        for read in reads(func.body):
+            if read.tensor in placed and read.tensor != func.name:
+                names.tell(messages.read_at_place(read, placed[read.tensor], func.name))

@@ -26,6 +26,7 @@ CLOSING = {closing: opening for opening, closing in OPENING.items()}
 WHERE, ALGORITHM = "where", "algorithm"
 # The word before the range of a label.
 RANGE = "in"
+PLACE = "at"
 
 
 class TokenKind(StrEnum):

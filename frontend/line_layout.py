@@ -10,7 +10,7 @@ from itertools import pairwise
 from dtpoly.algorithm.operations import INFIX
 from dtpoly.frozen import dataclass
 
-from .lexical import CLOSING, OPENING, RANGE, StatementPiece, Token, TokenKind
+from .lexical import CLOSING, OPENING, PLACE, RANGE, StatementPiece, Token, TokenKind
 
 MAX_COLUMNS = 100
 INDENT = 4
@@ -105,6 +105,8 @@ def _statement(tokens: Sequence[Token], starts: Sequence[int]) -> _Statement:
             tight = token.kind is TokenKind.END or token.text == ","
         elif not tight:
             tight = _joins(previous, token, piece)
+        if piece.is_declaration and previous.text == PLACE and depth == 0:
+            tight = False
         if not tight:
             spaces[at] = " "
         # A line breaks between the labels on the left of a definition only as a last resort.

@@ -42,9 +42,9 @@ def packed_axes(file: File, names: Names) -> dict[str, tuple[int, bool]]:
             if axis is not None:
                 found[symbol.name] = (axis, symbol.packed.is_signed)
         elif symbol.into is not None:
-            goes = names.symbol(symbol.into.text)
+            goes = names.symbol(symbol.into.tensor.text)
             if goes is not None and goes.packed is not None:
-                names.tell(messages.written(symbol.into, goes.packed.label))
+                names.tell(messages.written(symbol.into.tensor, goes.packed.label))
     return found
 
 

@@ -18,7 +18,6 @@ from dtpoly.algorithm.label_ranges import check_ranges
 from dtpoly.algorithm.label_sizes import check_sizes
 from dtpoly.algorithm.program import (
     Func,
-    Into,
     Label,
     Program,
     Scalar,
@@ -36,7 +35,7 @@ from .constraints import checked_constraints
 from .deep import deep_recursion
 from .directives import closed, directives
 from .expression_meaning import lower
-from .into_tensors import check_place, tensor_of
+from .into_tensors import check_place, check_unread, goes_into, tensor_of
 from .name_lookup import Names
 from .packing import packed_axes
 from .ranges import conditions_of, label_ranges
@@ -104,6 +103,7 @@ def _resolve(file: File) -> Resolved:
     funcs = tuple(_funcs(definitions, names))
     for func in funcs:
         check_place(func, names)
+    check_unread(funcs, names)
     items = tuple(directives(file, names))
     constraints = tuple(checked_constraints(file, items, names))
     for symbol in symbols.table.values():
@@ -152,7 +152,9 @@ def _names_in(statement: Statement) -> Iterator[NameSyntax]:
         case Declaration(items=items):
             for item in items:
                 if item.into is not None:
-                    yield item.into
+                    yield item.into.tensor
+                    for index in item.into.indices:
+                        yield from names_in(index)
                 if item.packed is not None:
                     yield item.packed
                 if item.range is not None:
@@ -225,7 +227,7 @@ def _func(definition: Definition, symbol: Symbol | None, names: Names) -> Func |
     when = conditions_of(names, labels)
     into = tensor_of(symbol, names)
     dtype = symbol.dtype if into is None else into.dtype
-    goes = None if into is None or symbol.into is None else Into(into.name, symbol.into.span)
+    goes = None if into is None else goes_into(symbol, into.name, labels, names)
     return Func(symbol.name, labels, body, dtype, definition.span, goes, when)
 
 

@@ -13,7 +13,7 @@ from dtpoly.suggest import near
 
 from . import elsewhere, into_messages
 from .redeclare import undeclare
-from .syntax import Declaration, Declared, File, NameSyntax, NumberSyntax
+from .syntax import Declaration, Declared, File, IntoSyntax, NameSyntax, NumberSyntax
 
 
 class SymbolKind(StrEnum):
@@ -58,7 +58,7 @@ class Symbol:
     dtype: DType | None
     span: Span
     size: int | None = None
-    into: NameSyntax | None = None  # the tensor that a Func is written into
+    into: IntoSyntax | None = None  # the tensor that a Func is written into
     packed: Packing | None = None
 
 
@@ -160,7 +160,7 @@ def _symbol(kind: SymbolKind, item: Declared, found: list[Diagnostic]) -> Symbol
         else:
             dtype = read
     if item.into is not None and kind is not SymbolKind.FUNC:
-        found.append(into_messages.not_a_func(item.name, item.into, kind))
+        found.append(into_messages.not_a_func(item.name, item.into.tensor, kind))
         item = replace(item, into=None)
     return Symbol(item.name.text, kind, dtype, item.name.span, size, item.into)
 

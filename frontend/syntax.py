@@ -100,17 +100,32 @@ class LabelRangeSyntax:
 
 
 @dataclass(frozen=True, slots=True)
+class IntoSyntax:
+    """The tensor that a Func goes into, written `into tensor at [index, ...] distinct`."""
+
+    tensor: NameSyntax
+    indices: tuple[Node, ...] = ()
+    distinct: NameSyntax | None = None
+
+    @property
+    def place(self) -> Span:
+        """Return the span from the tensor to the last index."""
+        return self.tensor.span.to(self.indices[-1].span if self.indices else self.tensor.span)
+
+
+@dataclass(frozen=True, slots=True)
 class Declared:
     """A name in a declaration: `name`, `name: dtype`, `name: size` or `name in [start, stop)`.
 
-    A result in place has the tensor that it is written into: `name into tensor`. A packed input has
+    A result in place has the tensor that it is written into: `name into tensor`, and maybe the
+    place in it: `name into tensor at [index, ...]`. A packed input has
     the label of its packed axis: `name: dtype packed label`.
     """
 
     name: NameSyntax
     dtype: NameSyntax | None
     size: NumberSyntax | None = None
-    into: NameSyntax | None = None
+    into: IntoSyntax | None = None
     range: LabelRangeSyntax | None = None
     packed: NameSyntax | None = None
 

@@ -27,6 +27,7 @@ from .syntax import (
     DirectiveArgument,
     DirectiveCall,
     Indexed,
+    IntoSyntax,
     LabelRangeSyntax,
     NameSyntax,
     Node,
@@ -87,11 +88,17 @@ def _declared(
 ) -> Declared:
     word = _word(place, said[0]) if said else None
     found = LabelRangeSyntax(*(expression(place, one) for one in ends)) if ends else None
-    into = place.name(goes[0]) if goes else None
+    into = _into(place, *goes) if goes else None
     along = place.name(packed[0]) if packed else None
     if isinstance(word, NumberSyntax):
         return Declared(place.name(name), None, word, into, found, along)
     return Declared(place.name(name), word, None, into, found, along)
+
+
+def _into(place: ParsedPlace, tensor: Raw, at: Group, distinct: Group) -> IntoSyntax:
+    """Build `into tensor at [indices] distinct`."""
+    indices = tuple(expression(place, one) for one in at)
+    return IntoSyntax(place.name(tensor), indices, place.name(distinct[0]) if distinct else None)
 
 
 def definition(place: ParsedPlace, raw: Group) -> Definition:

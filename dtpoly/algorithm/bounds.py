@@ -6,7 +6,7 @@ from dataclasses import replace
 from dtpoly.algorithm.expressions import Affine, Integer, Read, reads
 from dtpoly.algorithm.index_ends import ends
 from dtpoly.algorithm.label_sizes import extent_label
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import Program, reads_of_place
 from dtpoly.algorithm.show import show_expr
 from dtpoly.diagnostics import Diagnostic, Edit, Severity
 from dtpoly.source import Span
@@ -17,7 +17,7 @@ def check_reads(program: Program) -> list[Diagnostic]:
     return [
         diagnostic
         for func in program.funcs
-        for read in reads(func.body)
+        for read in (*reads(func.body), *reads_of_place(func))
         if read.padding is None
         for diagnostic in tuple(_check_read(program, read))[:1]
     ]

@@ -1,6 +1,7 @@
 """Infers the dtype of every expression by torch's promotion, as far as the text decides it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import (
@@ -180,6 +181,8 @@ def check_types(program: Program) -> list[Diagnostic]:
     for func in program.funcs:
         found.extend(_check(func.body, types))
         found.extend(_check_stored(func, type_of(func.body, types)))
+        if func.into is not None and func.into.at is not None:
+            found.extend(_check(replace(func.into.at, padding=None), types))
     return found
 
 

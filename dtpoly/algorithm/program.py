@@ -77,10 +77,16 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Into:
-    """The tensor input whose memory a Func takes: each element replaces the one at its indices."""
+    """The tensor input whose memory a Func takes: each element replaces the one at its indices.
+
+    With `at`, it replaces the one that `at` reads, and all other elements of the tensor stay. The
+    caller may promise that no two elements have the same place, where the file does not show it.
+    """
 
     tensor: str
     span: Span | None = field(default=None, compare=False, repr=False)
+    at: Read | None = None
+    is_distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,15 +204,23 @@ def touched(func: Func) -> Iterator[Read]:
     """Yield the reads of a Func, and that of the elements that it replaces, if it is in place.
 
     A Func in place need not read these. But they must be there, and they show the sizes. So do the
-    elements of a scan at the indices of its results.
+    elements of a scan at the indices of its results, and those that a place of a Func is made of.
     """
     yield from reads(func.body)
     for node in walk(func.body):
         if isinstance(node, Reduce) and node.scan is not None:
             yield from _scanned(node, node.scan.at)
-    if func.into is not None:
-        indices = tuple(Affine(((label, 1),)) for label in func.labels)
-        yield Read(func.into.tensor, indices, span=func.into.span)
+    yield from reads_of_place(func)
+    if func.into is None or func.into.at is not None:
+        return
+    indices = tuple(Affine(((label, 1),)) for label in func.labels)
+    yield Read(func.into.tensor, indices, span=func.into.span)
+
+
+def reads_of_place(func: Func) -> Iterator[Read]:
+    """Yield the element that a Func goes to, and what that place is made of, if it names one."""
+    if func.into is not None and func.into.at is not None:
+        yield from reads(func.into.at)
 
 
 def _scanned(scan: Reduce, at: str) -> Iterator[Read]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import assert_never
 
 from dtpoly.algorithm.expressions import (
@@ -82,7 +83,15 @@ def _said(word: str | None) -> str:
 
 
 def _into(func: Func) -> str:
-    return "" if func.into is None else f" into {func.into.tensor}"
+    into = func.into
+    if into is None:
+        return ""
+    at = "" if into.at is None else f" at {_place(into.at)}"
+    return f" into {into.tensor}{at}{' distinct' if into.is_distinct else ''}"
+
+
+def _place(at: Read) -> str:
+    return show_expr(replace(at, padding=None)).removeprefix(at.tensor)
 
 
 def _show_label(label: Label) -> str:

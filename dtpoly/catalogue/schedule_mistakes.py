@@ -171,6 +171,13 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "that is declared with the same dtype, or as the Func without one. A function that needs "
         "such a Func returns it.",
     ),
+    "DT214": CatalogueEntry(
+        "a Func goes to a place that cannot be one",
+        "In Func f into K at [T[x], y]; the place of an element of f is made of the labels of f, "
+        "of numbers, and of inputs that are not written. No two elements have the same place: "
+        "either the place decides each label, or the file promises it by distinct. No other Func "
+        "reads f, as its elements have no tensor of their own.",
+    ),
     "DT213": CatalogueEntry(
         "a Func is read at an index that is data",
         "In A[T[x]], A is an input, since any element of it may be read. If A is to be computed, "

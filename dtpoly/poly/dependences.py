@@ -108,6 +108,7 @@ def _replaced(model: Model) -> Iterable[Dependence]:
             taken = read.relation.intersect_domain(reader.domain)
             for writer in writers.get(model.into[read.array], ()):
                 left = writer.writes.relation.intersect_domain(writer.domain)
+                left = model.memory(writer.writes.array, left)
                 # One memory has two names.
                 left = left.set_tuple_id(isl.dim_type.out, taken.get_tuple_id(isl.dim_type.out))
                 relation = taken.apply_range(left.reverse())

@@ -80,13 +80,18 @@ def lift(
         params = tuple(dict.fromkeys(sizes.values()))
         # An array of the model is written by the Funcs that are lifted, so it has its input then.
         into = {tensor: func for tensor, func in program.into.items() if func in arrays}
+        places = {
+            func.name: func.into.at
+            for func in program.funcs
+            if func.name in arrays and func.into is not None and func.into.at is not None
+        }
         statements = tuple(
             _statement(func.name, draft, arrays, sizes, params, into) for func, draft in drafts
         )
         said = (sized or program).fixed
         fixed = {sizes[label]: size for label, size in said.items() if label in sizes}
         facts = size_facts(sized or program, sizes)
-        return Model(sizes, facts, arrays, statements, {}, fixed, into)
+        return Model(sizes, facts, arrays, statements, {}, fixed, into, places)
 
 
 def drafts_of(func: Func, types: Types) -> tuple[Draft, ...]:

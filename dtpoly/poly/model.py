@@ -19,7 +19,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy_islpy import isl
-from dtpoly.poly.spaces import affs, to_aff, to_map
+from dtpoly.poly.spaces import affs, set_space, to_aff, to_map
 
 
 class Role(StrEnum):
@@ -144,6 +144,8 @@ class Model:
     fixed: Mapping[str, int]  # from a parameter to its size, for labels whose size the file fixes
     # For an input that is written in place, the array that is its memory from then on.
     into: Mapping[str, str]
+    # For an array whose elements lie at places in an input, the read of such a place.
+    places: Mapping[str, Read]
 
     @property
     def params(self) -> tuple[str, ...]:
@@ -153,7 +155,21 @@ class Model:
     def array(self, name: str) -> Array:
         """Return an array, or an input of which elements are replaced in place."""
         known = self.arrays.get(name)
+        if known is None and (at := self.places.get(self.into[name])) is not None:
+            return Array(name, name, tuple(f"axis {axis}" for axis in range(len(at.indices))))
         return known or Array(name, name, self.arrays[self.into[name]].dims)
+
+    def memory(self, array: str, relation: isl.Map) -> isl.Map:
+        """Return which elements of an input are replaced, where elements of an array are written.
+
+        At a place that is data it may be any element.
+        """
+        at = self.places.get(array)
+        if at is None:
+            return relation
+        space = set_space(array, self.arrays[array].dims, self.params)
+        whole = {at.tensor: Array(at.tensor, at.tensor, ())}
+        return relation.apply_range(read_access(space, at, whole, self.size_of).relation)
 
     def of_func(self, func: str) -> tuple[Statement, ...]:
         """Return the statements of a Func."""

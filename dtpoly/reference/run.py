@@ -130,10 +130,27 @@ def define(func: Func, scope: RunScope) -> torch.Tensor:
         taken = spread(_holding(func.when, scope), func.labels, scope.sizes)
         tensor = torch.where(taken, tensor, torch.zeros_like(tensor))
     if func.into is not None:
-        return tensor.to(scope.tensors[func.into.tensor].dtype)
+        tensor = tensor.to(scope.tensors[func.into.tensor].dtype)
+        return tensor if func.into.at is None else _placed(tensor, func.labels, func.into.at, scope)
     if func.dtype is None:
         return tensor
     return tensor.to(scope.compute if is_float(func.dtype) else TORCH_DTYPE[func.dtype])
+
+
+def _placed(
+    tensor: torch.Tensor, labels: tuple[str, ...], at: Read, scope: RunScope
+) -> torch.Tensor:
+    """Return a tensor in which elements are replaced at their places, where these are inside."""
+    whole = scope.tensors[at.tensor].clone()
+    along = indices_along(labels, scope.sizes, scope.device)
+    places = [_place(index, along, scope).expand(tensor.shape) for index in at.indices]
+    inside = torch.ones(tensor.shape, dtype=torch.bool, device=scope.device)
+    for place, extent in zip(places, whole.shape, strict=True):
+        inside = inside & (place >= 0) & (place < extent)
+    if not places:
+        return tensor
+    whole[tuple(place[inside] for place in places)] = tensor[inside]
+    return whole
 
 
 def evaluate(expr: Expr, scope: RunScope) -> TabulatedValue:

@@ -31,7 +31,7 @@ from dtpoly.algorithm.expressions import (
     labels_of_conditions,
     padding_of,
 )
-from dtpoly.algorithm.program import Program, in_order
+from dtpoly.algorithm.program import Into, Program, in_order
 from dtpoly.frozen import dataclass
 from dtpoly.ring import ring_elements as field
 from dtpoly.ring.ring_operations import applied, joined
@@ -63,6 +63,8 @@ def in_ring(
             value = converted(value, func.dtype)
         shape = tuple(sizes[label] for label in func.labels)
         known[func.name] = np.broadcast_to(laid_out(value, func.labels), shape).copy()
+        if func.into is not None and func.into.at is not None:
+            known[func.name] = reading.placed(known[func.name], func.labels, func.into)
     return known
 
 
@@ -181,6 +183,24 @@ class _RingReading:
         names = tuple(dict.fromkeys((*labels, *padding.labels)))
         parts = (RingValue(labels, inside), RingValue(labels, found), padding)
         return RingValue(names, np.where(*(laid_out(one, names) for one in parts)))
+
+    def placed(self, value: Array, labels: tuple[str, ...], into: Into) -> Array:
+        """Return a tensor in which elements are replaced at their places, where these are inside.
+
+        Raises NoRing if two elements have one place: the caller has promised that there are none.
+        """
+        assert into.at is not None
+        whole = np.array(self.tensors[into.tensor])
+        inside, place = np.ones(value.shape, bool), np.zeros(value.shape, np.int64)
+        for index, extent in zip(into.at.indices, whole.shape, strict=True):
+            found = np.broadcast_to(self.index(index, labels), value.shape)
+            inside &= (found >= 0) & (found < extent)
+            place = place * extent + found
+        chosen = place[inside]
+        if len(np.unique(chosen)) < len(chosen):
+            raise NoRing("distinct places that are not")
+        whole.reshape(-1)[chosen] = value[inside].astype(whole.dtype)
+        return whole
 
     def index(self, index: Affine, labels: tuple[str, ...]) -> Array:
         total = np.full((1,) * len(labels), index.constant, np.int64)

@@ -34,7 +34,8 @@ FILES = {
     )
     for path in sorted(folder.glob("*.dt"))
 }
-# Scans, which have tests of their own.
+# What goes to places in an input, and scans, which have tests of their own.
+PLACED = {path.stem: path for path in sorted((DATA / "placed").glob("*.dt"))}
 SCANS = {path.stem: path for path in sorted((DATA / "scans").glob("*.dt"))}
 # Forms of attention, which have tests of their own, too.
 ATTENTIONS = {path.stem: path for path in sorted((ROOT / "examples" / "attentions").glob("*.dt"))}

@@ -22,6 +22,7 @@ from tests.oracle.algorithms import Algorithm
 from tests.oracle.divided_reads import HALVED, is_divided, with_quotients
 from tests.oracle.indirect_reads import is_indirect, with_data
 from tests.oracle.kernels import Unclear, plan
+from tests.oracle.placed_results import is_placed, with_places
 from tests.oracle.ranged import ranged
 from tests.oracle.run import Illegal, Verdict, judge_schedule
 from tests.oracle.scanned import with_scans
@@ -155,6 +156,24 @@ def in_place_case(seed: int) -> Case:
             continue
         sizes = algorithm.sizes()
         return Case(program, {label.name: sizes[label.name] for label in program.labels})
+    raise AssertionError(seed)
+
+
+def placed_case(seed: int) -> Case:
+    """Return a case in which results go to places in inputs."""
+    for attempt in range(2000):
+        random = Random(f"placed {seed} {attempt}")
+        made = in_place_case(random.randrange(10**6))
+        program = with_places(random, made.program)
+        if not is_placed(program) or has_errors(check_schedule(program, USER)):
+            continue
+        passed = {r.label: made.sizes[r.label] for r in size_rules(program) if r.may_be_passed}
+        try:
+            found = sizes_of(program, input_shapes(program, made.sizes), passed)
+        except DtpolyError:
+            continue
+        if all(found[label] == size for label, size in made.sizes.items() if label in found):
+            return Case(program, made.sizes)
     raise AssertionError(seed)
 
 

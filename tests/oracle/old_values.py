@@ -6,7 +6,8 @@ the same program. All lanes of one statement at one time read before one of them
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.expressions import Affine, Read, division
+from dtpoly.algorithm.program import Func, Program
 from tests.oracle.cells import Cell, Indices, Reading
 from tests.oracle.lines import Line
 from tests.oracle.nest import Placed
@@ -16,7 +17,7 @@ Wrong = tuple[str, Placed, Placed]
 
 def replaced_too_early(program: Program, placed: Iterable[Placed]) -> Iterator[Wrong]:
     """Yield how it is wrong, the instance that reads an old element, and the one that writes it."""
-    memory = {func.into.tensor: func.name for func in program.funcs if func.into is not None}
+    memory = {func.into.tensor: func for func in program.funcs if func.into is not None}
     if not memory:
         return
     every = list(placed)
@@ -31,7 +32,14 @@ def replaced_too_early(program: Program, placed: Iterable[Placed]) -> Iterator[W
             at: Indices | None = reading.at(one.indices)
             if at is None:
                 continue
-            for writer in _writers(writers, memory[reading.func], at, reading.open):
+            func = memory[reading.func]
+            place = None if func.into is None else func.into.at
+            found = (
+                _writers(writers, func.name, at, reading.open)
+                if place is None
+                else _placed(writers, (func, place), at, reading.open)
+            )
+            for writer in found:
                 if kind := _wrong(one, writer):
                     yield kind, one, writer
 
@@ -50,6 +58,38 @@ def _writers(
             if axis not in free
         ):
             yield from found
+
+
+def _placed(
+    writers: Mapping[Cell, list[Placed]],
+    placed: tuple[Func, Read],
+    at: Indices,
+    free: Sequence[int],
+) -> Iterator[Placed]:
+    """Yield what writes an element at a place; along axes at data it may be any."""
+    func, place = placed
+    for (name, key, element), found in writers.items():
+        if (name, key) != (func.name, None):
+            continue
+        labels = dict(zip(func.labels, element, strict=True))
+        if all(
+            axis in free or index.data is not None or _index(index, labels) == other
+            for axis, (index, other) in enumerate(zip(place.indices, at, strict=True))
+        ):
+            yield from found
+
+
+def _index(index: Affine, labels: Mapping[str, int]) -> int:
+    total = index.constant
+    for term, coefficient in index.terms:
+        if isinstance(term, str):
+            total += coefficient * labels[term]
+        else:
+            term = division(term)
+            inner = _index(term.inner, labels)
+            rest = inner // term.divisor if term.operator == "//" else inner % term.divisor
+            total += coefficient * rest
+    return total
 
 
 def _wrong(reader: Placed, writer: Placed) -> str:

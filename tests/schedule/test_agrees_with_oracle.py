@@ -21,6 +21,7 @@ from tests.oracle.cases import (
     indirect_case,
     listing_case,
     ordinary_case,
+    placed_case,
     ranged_case,
     returning_case,
     scanning_case,
@@ -147,6 +148,18 @@ def test_of_many_results_in_place(part: int) -> None:
         replaced.update(str(one.kind) for one in verdict.violations if one.dependence.kind is kind)
     assert found[LEGAL] >= 25, found
     assert min(replaced[kind] for kind in (KINDS[0], KINDS[3])) >= 15, replaced
+
+
+@pytest.mark.parametrize("part", range(3))
+def test_of_results_at_places(part: int) -> None:
+    """Among these, old elements are read in time, and in other programs."""
+    replaced = Counter[str]()
+    for seed in range(10**6 + 15 * part, 10**6 + 15 * part + 15):
+        verdict = agreed(placed_case(seed))
+        replaced.update([LEGAL] if verdict.is_legal else [])
+        kind = DependenceKind.IN_PLACE
+        replaced.update(str(one.kind) for one in verdict.violations if one.dependence.kind is kind)
+    assert replaced.total() > replaced[LEGAL] >= 1, replaced
 
 
 @pytest.mark.parametrize("part", range(3))

@@ -166,7 +166,7 @@ def value_of(
     if key not in meaning.known:
         found = meaning.program.func(func)
         labels = dict(zip(found.labels, indices, strict=True))
-        reading = _TermReading(run, meaning, labels)
+        reading = TermReading(run, meaning, labels)
         own, to = format_of(found.body, meaning.formats), meaning.formats[func].kind
         nothing = FALSE_TERM if own.category == 0 else literal(0)
         value = choose(reading.holds(found.when), reading.term(found.body), nothing)
@@ -216,7 +216,7 @@ def _widened(value: Term, own: Format) -> Term:
 
 
 @dataclass
-class _TermReading:
+class TermReading:
     """Translate the expressions of one definition to terms; each label stands for a number."""
 
     run: ProofRun
@@ -224,9 +224,11 @@ class _TermReading:
     labels: dict[str, Whole]
 
     def format(self, expr: Expr) -> Format:
+        """Return the type of an expression."""
         return format_of(expr, self.meaning.formats)
 
     def term(self, expr: Expr) -> Term:
+        """Return an expression as a term."""
         match expr:
             case Integer(value=value) | Float(value=value):
                 return literal(value)
@@ -322,6 +324,7 @@ class _TermReading:
         right: Expr | None,
         labels: tuple[str, ...],
     ) -> Term:
+        """Return a reduction, of a product if there are two operands."""
         bound = {label: self.run.fresh(label) for label in labels}
         outer = self.labels
         self.labels = {**outer, **{label: name(one) for label, one in bound.items()}}
@@ -413,6 +416,7 @@ class _TermReading:
         return term
 
     def read(self, read: Read) -> Term:
+        """Return an element that is read, or the padding where it is outside."""
         indices = tuple(
             self.index(one) if one.data is None else self.data(one.data) for one in read.indices
         )
@@ -469,6 +473,7 @@ class _TermReading:
         return padding
 
     def index(self, index: Affine) -> Whole:
+        """Return an index that is no data as a number."""
         total = number(index.constant)
         for term, coefficient in index.terms:
             if isinstance(term, str):

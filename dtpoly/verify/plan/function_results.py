@@ -51,11 +51,14 @@ def check_places(plan: CallPlan, results: Mapping[str, str], program: Program) -
 
 def doubt_result(reading: FunctionReading, meaning: AlgorithmMeaning, func: str, line: int) -> None:
     """Note a doubt unless the result has the dtype, the axes and the sizes of the Func."""
-    labels = next(one.labels for one in meaning.program.funcs if one.name == func)
+    found = meaning.program.func(func)
+    labels = found.labels
     result = reading.arrays[str(reading.result)]
     shape = result.shape
     if result.kind != meaning.formats[func].kind:
         reading.doubts.append((line, f"a result of another dtype than '{func}' has"))
+    if found.into is not None and found.into.at is not None:
+        return  # it has the shape of the input
     if len(shape) != len(labels):
         reading.doubts.append((line, f"a result with {len(shape)} axes for '{func}'"))
         return

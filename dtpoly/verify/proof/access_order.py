@@ -41,7 +41,9 @@ def order(proof: Proof) -> Iterator[Finding]:
                     continue
                 if store.kind in ATOMIC and other.kind == store.kind:
                     continue
-                yield from _meeting(proof, ran, store, other)
+                # Two elements that go to places never go to one place.
+                pair = (proof.elements.get(one, one) for one in (store, other))
+                yield from _meeting(proof, ran, *pair)
     yield from in_place(proof)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.algorithm_places import is_written
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region
@@ -52,21 +53,37 @@ class Proof:
     facts: Truth
     # For a result in place, the input whose memory it has.
     into: Mapping[str, str]
+    # For each store to a place in an input, the store of the element of the Func that goes there.
+    elements: Mapping[KernelAccess, KernelAccess]
+
+    @property
+    def is_placed(self) -> bool:
+        """True if the elements of the result go to places in an input."""
+        into = self.meaning.program.func(self.func).into
+        return into is not None and into.at is not None
 
     @property
     def outputs(self) -> tuple[str, ...]:
         """Return a name for each index of an element of the result; no loop has such a name."""
-        return tuple(f"{OUTPUT}{axis}]" for axis in range(len(self.arrays[self.result].shape)))
+        rank = len(self.arrays[self.result].shape)
+        if self.is_placed:
+            rank = len(self.meaning.program.func(self.func).labels)
+        return tuple(f"{OUTPUT}{axis}]" for axis in range(rank))
 
     def box(self, outputs: Sequence[str]) -> Truth:
-        """Return the formula that names are the indices of an element of the output."""
+        """Return the formula that names are the indices of an element of the output.
+
+        An element that goes to a place outside of an input is none.
+        """
         func = self.meaning.program.func(self.func)
         sizes = [self.meaning.sizes[label] for label in func.labels]
-        return both(*(within(number(0), name(o), s) for o, s in zip(outputs, sizes, strict=True)))
+        indices = tuple(map(name, outputs))
+        inside = (within(number(0), o, s) for o, s in zip(indices, sizes, strict=True))
+        return both(*inside, is_written(self.run, self.meaning, self.func, indices))
 
     def stores(self) -> Iterator[tuple[int, Ran, KernelAccess]]:
         """Yield every access that writes the output, with its launch and the launch's number."""
         for at, ran in enumerate(self.runs):
             for access in ran.accesses:
                 if access.tensor == self.result and access.kind != "load":
-                    yield at, ran, access
+                    yield at, ran, self.elements.get(access, access)

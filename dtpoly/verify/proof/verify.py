@@ -41,6 +41,7 @@ from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.layers import ARGUMENTS
 from dtpoly.verify.proof.overflow_advice import way_to_fit
+from dtpoly.verify.proof.placed_stores import elements_of
 from dtpoly.verify.proof.report import COMPARED, LAYERS, FunctionReport, Layer, LayerVerdict, Report
 from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.gathering import func_of
@@ -301,7 +302,7 @@ def proof_of(
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
     memory = LaunchMemory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
-    return reading, Proof(*parts, into=reading.into)
+    return reading, Proof(*parts, reading.into, elements_of(memory, meaning, reading.into))
 
 
 def _passed(program: Program) -> list[str]:
@@ -369,7 +370,9 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     there = polyhedra_of(finding.where)
     examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
     example, what = examples[0], finding.what
+    # An element that goes to a place outside may have any value, so nothing is refuted there.
     is_sure = example is not None and not reading.skipped and finding.is_exact
+    is_sure = is_sure and not proof.elements
     if any(one.startswith("programs(") or is_shift(one) for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:

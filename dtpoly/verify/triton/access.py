@@ -12,8 +12,22 @@ from dataclasses import field
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.kernel_values import Value
-from dtpoly.verify.algebra.terms import Term
+from dtpoly.verify.algebra.terms import Index, Term
 from dtpoly.verify.algebra.whole import Truth, Whole
+
+
+@dataclass(frozen=True, slots=True)
+class ScatteredStore:
+    """What a store at an address made of data has besides names that stand for the data.
+
+    `indices` has the data as terms. The store happens where the formula `where` holds and all
+    `tests` on data do, and `names` are the names that stand for data in the access.
+    """
+
+    indices: tuple[Index, ...]
+    where: Truth
+    tests: tuple[Term, ...]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +49,7 @@ class KernelAccess:
     load: int
     # The numbers whose sum is its address.
     parts: tuple[Whole, ...] = ()
+    scattered: ScatteredStore | None = None
 
 
 @dataclass(frozen=True, slots=True)

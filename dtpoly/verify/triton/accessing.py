@@ -25,7 +25,12 @@ from dtpoly.verify.algebra.terms import Element, Index, Literal, Term, choose
 from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
 from dtpoly.verify.triton import shifts
 from dtpoly.verify.triton import wrapped_lanes as wrapping
-from dtpoly.verify.triton.access import KernelAccess, KernelBarrier, KernelTensor
+from dtpoly.verify.triton.access import (
+    KernelAccess,
+    KernelBarrier,
+    KernelTensor,
+    ScatteredStore,
+)
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_indices import LoadMask, indices_with, limits, mask_of, named
 from dtpoly.verify.triton.kernel_state import KernelState
@@ -101,13 +106,18 @@ def store(
         items[0], PointerValue
     ):
         raise Unread(line, "a store to what is not an address")
-    where = TRUE if mask is None else _mask(items[2], line)
+    found: LoadMask | None = None
+    if items[0].data and kind == "store":
+        found = LoadMask() if mask is None else mask_of(items[2], line)
+        where = found.where
+    else:
+        where = TRUE if mask is None else _mask(items[2], line)
     held = state.arrays[items[0].tensor].kind
     meaning(kind, (held, _beside(held, value)), line)
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)
-    _remember(state, kind, items[0], where, axes, left, line)
+    _remember(state, kind, items[0], where, axes, left, line, found)
 
 
 def _beside(held: str, tile: TileValue) -> str:
@@ -149,8 +159,11 @@ def _remember(
     indices = tuple(one if isinstance(one, Whole) else name(data[one]) for one in meant)
     if mask is None and data:
         raise Unread(line, "a store at an address that is data")
+    plainly = both(state.where, where)
     if mask is not None:
         where = both(where, limits(mask, data, line))
+    tests = () if mask is None else mask.data
+    scattered = ScatteredStore(meant, plainly, tests, tuple(data.values())) if data else None
     time = (*state.time, state.tick())
     wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
     state.accesses.append(
@@ -166,6 +179,7 @@ def _remember(
             value=value,
             load=len(state.accesses) + 1 if kind == "load" else 0,
             parts=address.parts,
+            scattered=None if kind == "load" else scattered,
         )
     )
     return array, meant

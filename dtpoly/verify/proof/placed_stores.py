@@ -1,0 +1,119 @@
+"""Find which element of its Func a store leaves, where the Func goes to places in an input.
+
+The address of such a store may be made of data, so it does not show the element. The element is
+guessed, and then it is proved that the place that the algorithm gives it is the place of the store.
+For that, both places are compared as if the input were read there: two reads that give the same
+value, whatever the input holds, are reads of one element, and both are inside of it or neither is.
+From then on the store counts as one of the element, wherever its place is (lemma 18).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from dtpoly.algorithm.distinct_places import undecided
+from dtpoly.algorithm.expressions import Read
+from dtpoly.algorithm.program import Func
+from dtpoly.verify.algebra.algorithm_places import place_of
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
+from dtpoly.verify.algebra.frame_comparison import framed_difference
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.pieces import BagPiece
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.regions import set_of
+from dtpoly.verify.algebra.term_building import literal
+from dtpoly.verify.algebra.terms import Element, Term
+from dtpoly.verify.algebra.unify import guesses
+from dtpoly.verify.algebra.whole import Truth, Whole, both, name, number, within
+from dtpoly.verify.proof.stored_values import LaunchMemory
+from dtpoly.verify.triton.access import KernelAccess, Ran
+from dtpoly.verify.triton.data_indices import LoadMask
+from dtpoly.verify.triton.domains import domain, own_names
+
+Elements = Mapping[KernelAccess, KernelAccess]
+
+
+def elements_of(
+    memory: LaunchMemory, meaning: AlgorithmMeaning, into: Mapping[str, str]
+) -> dict[KernelAccess, KernelAccess]:
+    """Return each store to a place as a store of the element of its Func. Raises Unread.
+
+    `into` has the input that each result in place goes into.
+    """
+    placed = {
+        tensor: func
+        for tensor, given in into.items()
+        for func in meaning.program.funcs
+        if func.into is not None and func.into.at is not None and func.into.tensor == given
+    }
+    found: dict[KernelAccess, KernelAccess] = {}
+    for at, ran in enumerate(memory.launches):
+        for access in ran.accesses:
+            func = placed.get(access.tensor)
+            if func is None:
+                if access.scattered is not None:
+                    raise Unread(access.line, "a store at an address that is data")
+            elif access.kind == "load":
+                raise Unread(access.line, "a load from a result that goes to a place")
+            elif access.kind != "store":
+                raise Unread(access.line, "an atomic operation at a place")
+            else:
+                found[access] = _element(memory, meaning, func, (at, ran, access))
+    return found
+
+
+def _element(
+    memory: LaunchMemory,
+    meaning: AlgorithmMeaning,
+    func: Func,
+    store: tuple[int, Ran, KernelAccess],
+) -> KernelAccess:
+    number_of, ran, access = store
+    assert func.into is not None
+    assert func.into.at is not None
+    if undecided(func.labels, func.into.at) and not func.into.is_distinct:
+        raise Unread(access.line, f"two elements of '{func.name}' may have the same place")
+    moved, mine = _place_of_store(access, func.into.at)
+    mine = memory.seen(number_of, mine)
+    here = both(memory.facts, domain(ran, moved))
+    memory.run.about(access.line, f"stores at the place of an element of '{func.name}'")
+    for indices in _guesses(memory.run, meaning, func, (ran, moved, mine)):
+        theirs = place_of(memory.run, meaning, func.name, indices)
+        is_finite = meaning.is_finite
+        if framed_difference(memory.run, mine, theirs, set_of(here), is_finite=is_finite) is None:
+            return replace(moved, indices=indices)
+    raise Unread(access.line, f"a store that is not seen to be at a place of '{func.name}'")
+
+
+def _place_of_store(access: KernelAccess, at: Read) -> tuple[KernelAccess, Term]:
+    """Return a store without what its mask says of data, and what a load at its place gives."""
+    held = access.scattered
+    if held is None:
+        return access, Element(at.tensor, access.indices, 0, ())
+    lanes = tuple(one for one in access.lanes if one not in held.names)
+    element = Element(at.tensor, held.indices, 0, ())
+    missing = literal(0)
+    moved = replace(access, where=held.where, lanes=lanes, scattered=None)
+    return moved, LoadMask(data=held.tests).chosen(element, missing)
+
+
+def _guesses(
+    run: ProofRun,
+    meaning: AlgorithmMeaning,
+    func: Func,
+    store: tuple[Ran, KernelAccess, Term],
+) -> Iterator[tuple[Whole, ...]]:
+    """Yield which element of a Func a store may be one of, the likeliest first."""
+    ran, access, mine = store
+    fresh = [run.fresh(label) for label in func.labels]
+    theirs = place_of(run, meaning, func.name, tuple(map(name, fresh)))
+    box: Sequence[Truth] = [
+        within(number(0), name(one), meaning.sizes[label])
+        for one, label in zip(fresh, func.labels, strict=True)
+    ]
+    own = own_names(ran, access)
+    kernel = BagPiece(own, domain(ran, access), mine, own)
+    for guess in guesses(run, kernel, BagPiece(tuple(fresh), both(*box), theirs, tuple(fresh))):
+        if all(one in guess for one in fresh):
+            yield tuple(guess[one] for one in fresh)
