@@ -41,6 +41,7 @@ from dtpoly.verify.algebra.whole import (
 from dtpoly.verify.triton import shared_iterations as persistent
 from dtpoly.verify.triton.carrying import LoopEnd, after_loop, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
+from dtpoly.verify.triton.data_bounds import DataBounds, LeftOut, check_body, data_bounds
 from dtpoly.verify.triton.earlier import with_earlier
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
@@ -105,7 +106,8 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     """Run the body of a loop for any iteration; then set the names to what the loop leaves."""
     state = read.state
     over, body = node.iter, node.body
-    low, high, by, options = _range_of(read, over)
+    taken = data_bounds(read, over)
+    low, high, by, options = _range_of(read, over, taken)
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
         return
@@ -128,9 +130,11 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     state.loops = (*around, *own)
     state.time = (*time, state.tick(), *map(name, own))
     started = {**before, counter: counting.counter}
-    begun = len(state.accesses)
+    begun, passed = len(state.accesses), len(state.barriers)
     changes = _learned(read, body, started, changed, Changes(counting.loop, low, step, own))
     after = state.names
+    if taken is not None:
+        check_body(state, begun, passed, bool(changes.grows), over.lineno)
     if not is_static:
         check_carried(state, before, after, changed, node.lineno)
         check_combined(state, after, changed, counting.loop, node.lineno)
@@ -141,7 +145,13 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     known = both(state.facts, outside, counting.here)
     known = known if is_affine(known) else state.facts
     end = LoopEnd(
-        counting.loop, counting.here, counting.last, moving, counting.first, set_of(known)
+        counting.loop,
+        counting.here,
+        counting.last,
+        moving,
+        counting.first,
+        set_of(known),
+        None if taken is None else LeftOut(state, taken, counting.loop, counting.here),
     )
     own_accesses = state.accesses[begun:]
     state.accesses[begun:] = with_earlier(state.run, own_accesses, changed, before, after, end)
@@ -366,11 +376,20 @@ def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) ->
     return None if names_of(grown) & inner else grown
 
 
-def _range_of(read: Reader, over: ast.expr) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
-    """Return the bounds of a loop, its step, and the options of `tl.range`."""
+def _range_of(
+    read: Reader, over: ast.expr, taken: DataBounds | None
+) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
+    """Return the bounds of a loop, its step, and the options of `tl.range`.
+
+    A loop with bounds from data is read as one over all tiles of its size.
+    """
     match over:
         case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
-            values = [read.whole(arg) for arg in args]
+            values = (
+                [read.whole(arg) for arg in args]
+                if taken is None
+                else [number(0), taken.size, number(taken.step)]
+            )
             options = {str(k.arg): read.value(k.value) for k in keywords}
             is_static = ast.unparse(func) == STATIC
             if (keywords and ast.unparse(func) == "range") or not (
