@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
+from dtpoly.ir.bound_widths import LARGE
 from dtpoly.ir.kernel import (
     Accumulate,
     Barrier,
@@ -349,14 +350,16 @@ def _of_all_lanes(
     how: str,
     made: list[Instruction],
     front: list[Step],
-) -> Affine:
-    """Return the name of the least or largest of the numbers that lanes have, in 64 bits."""
+) -> Bound:
+    """Return the least or largest of the numbers that lanes have, in 64 bits."""
     key = repr((how, value))
     if key in here.bounds:
         return Affine(((here.bounds[key][0], 1),))
     axes = axes_of(value)
-    if not axes and isinstance(value, Variable) and value.dtype is DType.I64:
-        return Affine(((value.name, 1),))
+    bare = value.value if isinstance(value, Converted) else value
+    if not axes and isinstance(bare, Variable):
+        own = Affine(((bare.name, 1),))
+        return own if bare.dtype is DType.I64 else Combined(LARGE, (own,))
     wide = value if _is_wide(value) else Converted(value, axes, DType.I64)
     if axes:
         tile = rounds.name(f"{wish}_tile")
