@@ -9,7 +9,7 @@ start to the largest end of all lanes. The mask stays, so the first tile may beg
 its length.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import field, replace
 
 from dtpoly.algorithm.dtypes import DType
@@ -36,7 +36,7 @@ from dtpoly.ir.kernel import (
     TiledLoop,
 )
 from dtpoly.ir.lane_scans import ScanLanes
-from dtpoly.ir.parts import assigned, assigned_by, inside, needed, renamed
+from dtpoly.ir.parts import assigned, assigned_by, inside, needed, renamed, steps_inside
 from dtpoly.ir.step_dependences import carried, exposed, reads
 from dtpoly.ir.tile_values import (
     Call,
@@ -105,10 +105,19 @@ class OpenLoop:
     @property
     def indices(self) -> frozenset[str]:
         """Return the names that are the index of the loop."""
-        lanes = (s.instruction for s in self.body if isinstance(s.instruction, Lanes))
         own = Affine(((self.name, 1),))
-        found = {one.name for one in lanes if one.start == own and one.step == 1}
-        return frozenset(found) or frozenset((self.name,) if self.by == 1 else ())
+        found = {self.name} if self.by == 1 else set[str]()
+        for step in self.body:
+            match step.instruction:
+                case Lanes(name=name, start=start, step=1) if start == own:
+                    found.add(name)
+                case Let(name=name, value=Converted(value=IndexValue(index=index))) if (
+                    index == own and self.by == 1
+                ):
+                    found.add(name)
+                case _:
+                    pass
+        return frozenset(found)
 
 
 def with_data_rounds(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, ...]:
@@ -148,7 +157,7 @@ def _changed(
     front = _front(loop, ends)
     if front is None:
         return None
-    kept = tuple(one for one in loop.body if one not in front)
+    kept = _without(loop.body, frozenset(one.instruction for one in front))
     put: dict[str, str] = {}
     made: list[Step] = []
     for one in front:
@@ -192,8 +201,8 @@ def _ends_of(loop: OpenLoop, behind: frozenset[str]) -> IndexEnds | None:
     results = carried(loop.body)
     if (made - results) & behind:
         return None
-    lets = {
-        one.name: one.value for one in inside(loop.body) if isinstance(one, Let | Reshaped)
+    lets: dict[str, Let | Reshaped | Collapse] = {
+        one.name: one for one in inside(loop.body) if isinstance(one, Let | Reshaped | Collapse)
     }
     found: list[IndexEnds | None] = []
     for one in inside(loop.body):
@@ -207,28 +216,36 @@ def _ends_of(loop: OpenLoop, behind: frozenset[str]) -> IndexEnds | None:
     return found[0]
 
 
-def _masks_of(loop: OpenLoop, one: Instruction, lets: dict[str, Value]) -> IndexEnds | None:
+def _masks_of(
+    loop: OpenLoop, one: Instruction, lets: Mapping[str, Let | Reshaped | Collapse]
+) -> IndexEnds | None:
     match one:
         case Accumulate(reduction=reduction, value=value) if reduction in NOTHING:
-            return _mask(loop, value, NOTHING[reduction], lets)
+            return _mask(loop, value, reduction, lets)
         case Product(left=left, right=right):
-            first, second = (_mask(loop, side, 0, lets) for side in (left, right))
+            first, second = (_mask(loop, side, "rsum", lets) for side in (left, right))
             return first if first == second else None
         case _:
             return None
 
 
 def _mask(
-    loop: OpenLoop, value: Value, nothing: float, lets: dict[str, Value]
+    loop: OpenLoop, value: Value, reduction: str, lets: Mapping[str, Let | Reshaped | Collapse]
 ) -> IndexEnds | None:
-    """Return the ends in the mask of a value that is `nothing` where the mask does not hold."""
+    """Return the ends in the mask of a value that changes nothing where the mask does not hold."""
+    nothing = NOTHING[reduction]
     match value:
         case Masked(value=inner, other=other) if other == nothing:
-            return _mask(loop, inner, nothing, lets)
+            return _mask(loop, inner, reduction, lets)
         case Converted(value=inner):
-            return _mask(loop, inner, nothing, lets)
-        case Variable(name=name) if name in lets:
-            return _mask(loop, lets[name], nothing, lets)
+            return _mask(loop, inner, reduction, lets)
+        case Variable(name=name, axes=axes, dtype=dtype) if name in lets:
+            one = lets[name]
+            if not isinstance(one, Collapse):
+                return _mask(loop, one.value, reduction, lets)
+            is_same = one.reduction == reduction and one.source != name
+            source = Variable(one.source, axes, dtype)
+            return _mask(loop, source, reduction, lets) if is_same else None
         case Call(operation="where", operands=(condition, _, other)) if _number(other) == nothing:
             return _compared(loop, condition)
         case _:
@@ -278,14 +295,20 @@ def _is_index(loop: OpenLoop, value: Value) -> bool:
 
 
 def _is_data(value: Value) -> bool:
-    """Return whether a value is a whole number that was loaded."""
+    """Return whether a value is a whole number that was loaded, or a sum with such a number."""
     match value:
         case Converted(value=inner, dtype=DType.I64):
             return _is_data(inner)
         case Variable(dtype=DType() as dtype):
             return dtype in (DType.I8, DType.I16, DType.I32, DType.I64, DType.U8)
+        case Call(operation="add" | "sub" | "mul", operands=operands, dtype=DType.I64):
+            return any(map(_is_data, operands)) and all(map(_is_whole, operands))
         case _:
             return False
+
+
+def _is_whole(value: Value) -> bool:
+    return _is_data(value) or isinstance(value, LiteralNumber | IndexValue)
 
 
 # What comes in front of the loop
@@ -293,7 +316,11 @@ def _is_data(value: Value) -> bool:
 
 def _front(loop: OpenLoop, ends: IndexEnds) -> list[Step] | None:
     """Return the loads of the ends, in their order; None if the loop changes one of them."""
-    setters = {name: one for one in loop.body for name in assigned_by(one.instruction)}
+    setters: dict[str, Step] = {}
+    for step in steps_inside(loop.body):
+        for name in assigned_by(step.instruction):
+            if setters.setdefault(name, step).instruction != step.instruction:
+                setters[name] = replace(step, instruction=Barrier())  # it has several meanings
     pending = [name for value in (*ends.starts, *ends.ends) for name in needed(value)]
     found: set[str] = set()
     while pending:
@@ -303,12 +330,27 @@ def _front(loop: OpenLoop, ends: IndexEnds) -> list[Step] | None:
         found.add(name)
         if name == loop.name:
             return None
-        step = setters.get(name)
-        if step is not None:
-            if not isinstance(step.instruction, Load | Let | Mask | Lanes):
+        setter = setters.get(name)
+        if setter is not None:
+            if not isinstance(setter.instruction, Load | Let | Mask | Lanes):
                 return None
-            pending += reads(step.instruction)
-    return [one for one in loop.body if not found.isdisjoint(assigned_by(one.instruction))]
+            pending += reads(setter.instruction)
+    return [one for name, one in setters.items() if name in found]
+
+
+def _without(body: tuple[Step, ...], gone: frozenset[Instruction]) -> tuple[Step, ...]:
+    """Return a body without some of its instructions, also in blocks inside of it."""
+    done: list[Step] = []
+    for step in body:
+        one = step.instruction
+        if isinstance(one, TiledLoop):
+            main, tail = _without(one.main, gone), _without(one.tail, gone)
+            done.append(replace(step, instruction=replace(one, main=main, tail=tail)))
+        elif isinstance(one, ForLoop | If):
+            done.append(replace(step, instruction=replace(one, body=_without(one.body, gone))))
+        elif one not in gone:
+            done.append(step)
+    return tuple(done)
 
 
 def _bounds(
@@ -318,9 +360,12 @@ def _bounds(
     made: list[Instruction] = []
     first: Bound = Affine()
     stop: Bound = loop.size
-    wish = next(iter(loop.indices))
+    wish = min(loop.indices)
+    # Lanes that are not there have an end of 0, if it was loaded. Then their start need not count.
+    is_apart = any(isinstance(_bare(one), Variable) for one in ends.ends)
     for value in sorted(ends.starts, key=repr):
-        start = _of_all_lanes(rounds, here, value, f"{wish}_from", "rmin", made, front)
+        wanted = f"{wish}_from"
+        start = _of_all_lanes(rounds, here, value, wanted, "rmin", made, front, is_apart=is_apart)
         first = Combined("max", (start, first))
     for value in sorted(ends.ends, key=repr):
         end = _of_all_lanes(rounds, here, value, f"{wish}_to", "rmax", made, front)
@@ -350,20 +395,22 @@ def _of_all_lanes(
     how: str,
     made: list[Instruction],
     front: list[Step],
+    *,
+    is_apart: bool = False,
 ) -> Bound:
     """Return the least or largest of the numbers that lanes have, in 64 bits."""
     key = repr((how, value))
     if key in here.bounds:
         return Affine(((here.bounds[key][0], 1),))
     axes = axes_of(value)
-    bare = value.value if isinstance(value, Converted) else value
+    bare = _bare(value)
     if not axes and isinstance(bare, Variable):
         own = Affine(((bare.name, 1),))
         return own if bare.dtype is DType.I64 else Combined(LARGE, (own,))
     wide = value if _is_wide(value) else Converted(value, axes, DType.I64)
     if axes:
         tile = rounds.name(f"{wish}_tile")
-        if how == "rmin" and (tests := _tests_of(front, value)):
+        if is_apart and (tests := _tests_of(front, value)):
             wide = Masked(wide, tests, LAST, axes, DType.I64)
         made.append(Let(tile, wide, axes))
         name = rounds.name(wish)
@@ -383,5 +430,9 @@ def _tests_of(front: list[Step], value: Value) -> tuple[Test, ...]:
     return tuple(dict.fromkeys(test for tests in found for test in tests))
 
 
+def _bare(value: Value) -> Value:
+    return value.value if isinstance(value, Converted) else value
+
+
 def _is_wide(value: Value) -> bool:
-    return isinstance(value, Variable | Converted) and value.dtype is DType.I64
+    return isinstance(value, Variable | Converted | Call) and value.dtype is DType.I64

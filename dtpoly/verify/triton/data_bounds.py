@@ -14,7 +14,7 @@ from itertools import product
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.identities import is_identity
-from dtpoly.verify.algebra.kernel_values import TileValue, Unread
+from dtpoly.verify.algebra.kernel_values import TileValue, Unread, scalar
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.term_building import SIGNS, plain, whole_in
 from dtpoly.verify.algebra.terms import (
@@ -158,11 +158,22 @@ class DataNumbers:
             case Element(tensor=tensor):
                 is_whole = self.state.arrays[tensor].kind in kinds.LEAST
                 return self._named(term) if is_whole else None
+            case AppliedOperation(operation="round tl.int64", operands=(inner,)):
+                # A sum may wrap, so that nothing is known of it.
+                return self._named(term) if self._is_sum(inner) else None
             case Total(operation="maximum" | "minimum", body=body):
                 inside = DataNumbers(self.state, self.names)
                 return self._named(term) if inside.number(body) is not None else None
             case _:
                 return None
+
+    def _is_sum(self, term: Term) -> bool:
+        """Return whether a term is made of whole numbers by sums and products alone."""
+        match term:
+            case AppliedOperation(operation="add" | "sub" | "mul" | "neg", operands=operands):
+                return all(map(self._is_sum, operands))
+            case _:
+                return DataNumbers(self.state, self.names).number(term) is not None
 
     def _named(self, term: Term) -> Whole:
         if term not in self.names:
@@ -236,10 +247,10 @@ def is_impossible(state: KernelState, condition: Truth) -> bool:
 
 def data_bounds(read: Reader, over: ast.expr) -> DataBounds | None:
     """Return the bounds of a loop if one of them is data; None for other loops. Raises Unread."""
-    if not isinstance(over, ast.Call) or len(over.args) != 3:
+    if not isinstance(over, ast.Call) or len(over.args) not in (2, 3):
         return None
     tiles = [read.tile(one) for one in over.args]
-    low, high, step = tiles
+    low, high, step = tiles if len(tiles) == 3 else (*tiles, scalar(number(1)))
     if not any(_is_data(one) for one in (low, high)):
         return None
     by = step.item.constant if isinstance(step.item, Whole) else None

@@ -114,7 +114,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     step = by.constant
     if step is None or step <= 0:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
-    counting = _counting(read, counter, node, low, high, step)
+    counting = _counting(read, counter, node, low, high, step, is_plain=taken is not None)
     is_static = ast.unparse(over).startswith(STATIC)
     if is_static and not _is_run(low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
@@ -166,11 +166,18 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
 
 
 def _counting(
-    read: Reader, counter: str, node: ast.For, low: Whole, high: Whole, step: int
+    read: Reader,
+    counter: str,
+    node: ast.For,
+    low: Whole,
+    high: Whole,
+    step: int,
+    *,
+    is_plain: bool,
 ) -> Counting:
     """Return how a loop counts: by its own name, or by several coordinates (see flattened)."""
     over, loop = node.iter, read.state.run.fresh(counter)
-    is_counted = (low, step) == (number(0), 1)
+    is_counted = (low, step) == (number(0), 1) and not is_plain
     parts = coordinates(read, loop, node, counter, high) if is_counted else None
     counter_at = name(loop) if parts is None else parts.counter
     counted = TileValue(
