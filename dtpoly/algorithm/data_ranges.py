@@ -202,5 +202,3 @@ def _no_mask(expr: Reduce, label: str, range_: DataRange, is_whole: bool) -> Dia
         (Note(f"'{label}' has its range here", range_.span),),
         way,
     )
-
-

@@ -15,11 +15,11 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.identities import is_identity
 from dtpoly.verify.algebra.kernel_values import TileValue, Unread, scalar
+from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.term_building import SIGNS, plain, whole_in
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
-    Carried,
     Choose,
     Element,
     Literal,
@@ -80,8 +80,12 @@ class LeftOut:
 
     def changes_nothing(self, operation: str, term: Term) -> bool:
         """Return whether a term is the identity of an operation in each round that is left out."""
-        self.state.run.about(self.state.line, "a round that is left out would change nothing")
-        return self._is_nothing(operation, term, self.known)
+        run = self.state.run
+        run.about(self.state.line, "a round that is left out would change nothing")
+        found = self._is_nothing(operation, term, self.known)
+        if found:
+            run.assume(Lemma.LEFT_OUT, self.counter, self.bounds.size, self.bounds.step)
+        return found
 
     def _is_nothing(self, operation: str, term: Term, where: Truth) -> bool:
         match term:
@@ -107,8 +111,10 @@ class LeftOut:
     def _never_holds(self, condition: Term, where: Truth) -> bool:
         """Return whether a condition holds in no round that is left out."""
         data = DataNumbers(self.state, {})
-        index, low, high = name(self.counter), data.number(self.bounds.low), data.number(
-            self.bounds.high
+        index, low, high = (
+            name(self.counter),
+            data.number(self.bounds.low),
+            data.number(self.bounds.high),
         )
         holds = data.formula(condition)
         if low is None or high is None:
@@ -285,9 +291,7 @@ def _size(state: KernelState, ends: Sequence[Term], step: int, line: int) -> Who
         raise Unread(line, "a bound of a loop that is data, and that is computed in another way")
     facts = data.facts(())
     state.run.about(line, "bounds from data are those of tiles")
-    outside = one_of(
-        compare("<", low, number(0)), compare("!=", low.modulo(step), number(0))
-    )
+    outside = one_of(compare("<", low, number(0)), compare("!=", low.modulo(step), number(0)))
     if not is_impossible(state, both(facts, outside)):
         raise Unread(line, "a loop whose start is data, and may be no multiple of its step")
     for one in walk(ends[1]):
@@ -305,8 +309,3 @@ def check_body(state: KernelState, begun: int, barriers: int, grows: bool, line:
         raise Unread(line, "a store in a loop whose bounds are data")
     if len(state.barriers) > barriers:
         raise Unread(line, "a barrier in a loop whose bounds are data")
-
-
-def carries(term: Term) -> bool:
-    """Return whether a term looks at what a loop carries."""
-    return any(isinstance(one, Carried) for one in walk(term))
