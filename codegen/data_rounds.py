@@ -257,8 +257,8 @@ def _number(value: Value) -> float | None:
         case LiteralNumber(value=number):
             return number
         case Call(operation="neg", operands=(inner,)):
-            number = _number(inner)
-            return None if number is None else -number
+            below = _number(inner)
+            return None if below is None else -below
         case Converted(value=inner):
             return _number(inner)
         case _:

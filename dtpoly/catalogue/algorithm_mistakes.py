@@ -175,8 +175,8 @@ ALGORITHM: dict[str, CatalogueEntry] = {
         "an index is not affine",
         "An index is a sum of labels times whole numbers, as in 2 * y + r - 1, and of quotients "
         "and remainders of such sums by numbers, as in x // 2 and x % 3: so its bounds can be "
-        "proved. An end of a range has no quotients, but it may have sizes. An index or an end that "
-        "is data has an element of a tensor in it, such as T[x].",
+        "proved. An end of a range has no quotients, but it may have sizes. An index or an end "
+        "that is data has an element of a tensor in it, such as T[x].",
     ),
     "DT136": CatalogueEntry(
         "an index has a fraction",

@@ -144,7 +144,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
 def shapes(name: str, call: RaggedCall) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the inputs of a call."""
     r, n, k = call
-    return {
+    every: dict[str, dict[str, tuple[int, ...]]] = {
         "counted": {"X": (n,), "first": (r,), "last": (r,)},
         "csr_matvec": {"W": (n,), "x": (k,), "cols": (n,), "rows": (r + 1,)},
         "lengths": {"X": (r, n, k), "lengths": (r,)},
@@ -156,7 +156,8 @@ def shapes(name: str, call: RaggedCall) -> dict[str, tuple[int, ...]]:
             **{"A": (n, k, 5), "W": (3, 5, 4), "rows": (r + 1,), "blocks": (n,)},
         },
         "weighted": {"P": (r, k, n), "V": (n, 5), "offsets": (r + 1,)},
-    }[name]
+    }
+    return every[name]
 
 
 def ends(

@@ -11,10 +11,9 @@ FIRST_TILE = r"(\w+_first) = max\((.+), 0\)( // (\d+) \* \d+)?$"
 LAST_TILE = r"(\w+_stop) = min\((.+), (\w+)\)$"
 LOOP = r"tl\.range\((\w+), (\w+)(, \d+)?\)"
 # A comparison of the index with a start, and with an end.
-FROM = r"(\w+(?:\[[^\]]*\])?) <= (\w+(?:\[[^\]]*\])?\.to\(tl\.int64\)|tl\.cast\(\w+, tl\.int64\))"
-BELOW = (
-    r"(\w+(?:\[[^\]]*\])?\.to\(tl\.int64\)|tl\.cast\(\w+, tl\.int64\)) < ([\w+ ]+(?:\[[^\]]*\])?)"
-)
+INDEX = r"(\w+(?:\[[^\]]*\])?\.to\(tl\.int64\)|tl\.cast\(\w+, tl\.int64\))"
+FROM = r"(\w+(?:\[[^\]]*\])?) <= " + INDEX
+BELOW = INDEX + r" < ([\w+ ]+(?:\[[^\]]*\])?)"
 
 
 def _first(text: str) -> Change:
@@ -93,11 +92,11 @@ MISTAKES: dict[str, tuple[str, Change]] = {
     ),
     "the size is not in the mask": (
         r"(\w)_mask = \w < \1_size$",
-        lambda m: f"{m[1]}_mask = {m[1]} < {m[1]}_size + 9",
+        lambda m: f"{m[0]} + 9",
     ),
     "the mask ends early": (
         r"(\w)_mask = \w < \1_size$",
-        lambda m: f"{m[1]}_mask = {m[1]} < {m[1]}_size - 1",
+        lambda m: f"{m[0]} - 1",
     ),
     "another number where the mask fails": (
         r"^( +)(0\.0|float\(\"-inf\"\)|1\.0),$",

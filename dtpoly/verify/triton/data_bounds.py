@@ -154,8 +154,8 @@ class DataNumbers:
                 ),
             ) if text == other and text.isdigit() and int(text) > 0:
                 # Rounded towards 0, as Triton does it: so the result never wraps.
-                value = self.number(inner)
-                return None if value is None else _rounded(value, int(text))
+                above = self.number(inner)
+                return None if above is None else _rounded(above, int(text))
             case Choose(condition=condition, yes=yes, no=no) if is_affine(condition):
                 first, second = self.number(yes), self.number(no)
                 if first is None or second is None:
@@ -197,8 +197,8 @@ class DataNumbers:
                     return TRUE
                 return compare(SIGNS[word], first, second)
             case Choose(condition=where, yes=yes, no=no) if is_affine(where):
-                first, second = self.formula(yes), self.formula(no)
-                return one_of(both(where, first), both(negation(where), second))
+                sides = (both(where, self.formula(yes)), both(negation(where), self.formula(no)))
+                return one_of(*sides)
             case Literal(text="False"):
                 return FALSE
             case _:
