@@ -42,7 +42,7 @@ KINDS = ("in order", "empty", "outside", "reversed", "random", "extreme")
 
 def slices(first: torch.Tensor, last: torch.Tensor, size: int) -> Iterator[slice]:
     """Yield the indices of each range that the label has."""
-    for start, stop in zip(first.tolist(), last.tolist(), strict=True):
+    for start, stop in zip(map(int, first), map(int, last), strict=True):
         low = max(start, 0)
         yield slice(low, max(low, min(stop, size)))
 

@@ -89,6 +89,7 @@ class Counting:
     ranges: Mapping[str, Truth]
     last: Mapping[str, Whole]
     first: Mapping[str, Whole]
+    line: int
 
     @property
     def here(self) -> Truth:
@@ -155,14 +156,27 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     )
     own_accesses = state.accesses[begun:]
     state.accesses[begun:] = with_earlier(state.run, own_accesses, changed, before, after, end)
+    _set_after(state, counting, changes, changed, (before, after), end)
+    for one in (*(one for one in after if one not in before), counter):
+        state.names[one] = LostValue("is set in a loop, and used after it")
+
+
+def _set_after(
+    state: KernelState,
+    counting: Counting,
+    changes: Changes,
+    changed: Sequence[str],
+    around: tuple[Mapping[str, Value], Mapping[str, Value]],
+    end: LoopEnd,
+) -> None:
+    """Set the names that a loop changes to what it leaves; `around` are those before and after."""
+    before, after = around
     for one in changed:
         if one in changes.grows:
             state.names[one] = moved(before[one], changes.grows[one] * counting.times)
         elif before[one] != after[one]:
-            state.leaves(before[one], over.lineno)
+            state.leaves(before[one], counting.line)
             state.names[one] = after_loop(state.run, one, before, after, end)
-    for one in (*(one for one in after if one not in before), counter):
-        state.names[one] = LostValue("is set in a loop, and used after it")
 
 
 def _counting(
@@ -185,12 +199,16 @@ def _counting(
     )
     if parts is not None:
         first = dict.fromkeys(parts.ranges, number(0))
-        return Counting(loop, low, high, step, counted, dict(parts.ranges), dict(parts.last), first)
+        return Counting(
+            loop, low, high, step, counted, dict(parts.ranges), dict(parts.last), first, over.lineno
+        )
     here = within(low, name(loop), high)
     if step != 1:
         here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
     last = low + (high - 1 - low).floor(step) * step
-    return Counting(loop, low, high, step, counted, {loop: here}, {loop: last}, {loop: low})
+    return Counting(
+        loop, low, high, step, counted, {loop: here}, {loop: last}, {loop: low}, over.lineno
+    )
 
 
 def _learned(
