@@ -200,14 +200,22 @@ def _counting(
     if parts is not None:
         first = dict.fromkeys(parts.ranges, number(0))
         return Counting(
-            loop, low, high, step, counted, dict(parts.ranges), dict(parts.last), first, over.lineno
+            loop,
+            low,
+            high,
+            step,
+            counted,
+            dict(parts.ranges),
+            dict(parts.last),
+            first,
+            line=over.lineno,
         )
     here = within(low, name(loop), high)
     if step != 1:
         here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
     last = low + (high - 1 - low).floor(step) * step
     return Counting(
-        loop, low, high, step, counted, {loop: here}, {loop: last}, {loop: low}, over.lineno
+        loop, low, high, step, counted, {loop: here}, {loop: last}, {loop: low}, line=over.lineno
     )
 
 
