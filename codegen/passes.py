@@ -19,6 +19,7 @@ from .axis_words import axis_words
 from .barriers import with_barriers
 from .building import Building
 from .counters import with_own_counters
+from .data_rounds import with_data_rounds
 from .descriptors import Wish, described
 from .draft import KernelDraft, Property, kernel_of
 from .early_loads import with_early_loads
@@ -58,6 +59,11 @@ def do_as_asked(draft: KernelDraft) -> KernelDraft:
     for one in draft.launch.passes:
         body = one(Body(body, variables))
     return replace(draft, body=body)
+
+
+def begin_at_data(draft: KernelDraft) -> KernelDraft:
+    """Let loops begin and end where data says, if other rounds would change nothing."""
+    return replace(draft, body=with_data_rounds(draft.body, draft.names))
 
 
 def join_running(draft: KernelDraft) -> KernelDraft:
@@ -192,6 +198,7 @@ def tell_fours(draft: KernelDraft) -> KernelDraft:
 
 PASSES = (
     KernelPass(do_as_asked),
+    KernelPass(begin_at_data, excludes=frozenset({Property.IN_PLACE})),
     KernelPass(join_running),
     KernelPass(fold_scales),
     KernelPass(drop_empty_starts),

@@ -174,7 +174,7 @@ class Lowering:
             if wrong is not None:
                 self.tell(wrong)
                 return None
-        return at_data(value if isinstance(value, Read) else _added_up(value))
+        return at_data(value if isinstance(value, Read) else added_up(value))
 
     def call(self, node: CallSyntax) -> Expr | None:
         """Lower a call of a function of the language."""
@@ -465,13 +465,13 @@ class Lowering:
         return ProgramId(int(argument.text), node.span)
 
 
-def _added_up(value: Expr) -> Expr:
+def added_up(value: Expr) -> Expr:
     """Return the value of an index, computed in 64 bits: its elements may have fewer."""
     match value:
         case Read():
             return Cast(value, DType.I64)
         case Apply(operation="add" | "sub" | "mul" | "neg" | "quotient" | "mod"):
-            return map_children(value, _added_up)
+            return map_children(value, added_up)
         case _:
             return value
 

@@ -438,9 +438,6 @@ def empty_range(symbol: Symbol, span: Span) -> Diagnostic:
 def not_an_end(node: Node) -> Diagnostic:
     """Report an end of a range that is not a sum of labels, sizes and numbers."""
     hint = "an end looks like m + 1, 2 * m - 3 or len(x) - m"
-    if any(isinstance(one, Indexed) for one in parts(node)):
-        hint += "; what a tensor holds cannot be an end: compare it with the index, as in "
-        hint += "rsum(where(k < stop[b], A[b, k], 0), k)"
     return Diagnostic(
         "DT135",
         _ERROR,

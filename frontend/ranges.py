@@ -1,12 +1,14 @@
 """Reads the ranges of labels, as in `RVar k in [0, m + 1);`.
 
-An end of a range is a sum of labels and sizes times whole numbers, and a number.
+An end of a range is a sum of labels and sizes times whole numbers, and a number. Ends that are data
+are read by `data_ends`.
 """
 
 from dtpoly.algorithm.expressions import Affine, Conditions, SizedIndex
 from dtpoly.algorithm.program import LabelRange
 
 from . import name_messages as messages
+from .data_messages import has_elements
 from .indices import affine, is_too_large
 from .name_lookup import Names
 from .symbols import LABELS, SymbolKind
@@ -37,6 +39,8 @@ def label_ranges(file: File, names: Names) -> dict[str, LabelRange]:
             if SymbolKind(statement.word.text) not in LABELS or symbol is None:
                 names.tell(messages.range_of_no_label(item.name, item.range.span))
                 continue
+            if has_elements(item.range.start) or has_elements(item.range.stop):
+                continue  # see data_ends
             start, stop = (_end(names, one) for one in (item.range.start, item.range.stop))
             if start is None or stop is None:
                 continue

@@ -10,6 +10,7 @@ from typing import assert_never
 from dtpoly.algorithm.bounds import check_reads
 from dtpoly.algorithm.choices import Constraint as Constrained
 from dtpoly.algorithm.choices import Item, Openings
+from dtpoly.algorithm.data_ranges import with_masks
 from dtpoly.algorithm.drawn_numbers import check_drawn
 from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.fixed_sizes import check_fixed
@@ -32,6 +33,7 @@ from dtpoly.source import Span
 
 from . import name_messages as messages
 from .constraints import checked_constraints
+from .data_ends import data_ranges
 from .deep import deep_recursion
 from .directives import closed, directives
 from .expression_meaning import lower
@@ -97,6 +99,7 @@ def _resolve(file: File) -> Resolved:
         names.tell(messages.empty_file(Span(file.source, 0, 0)))
     names.ranges.update(label_ranges(file, names))
     names.packed.update(packed_axes(file, names))
+    taken = data_ranges(file, names)
     definitions = _definitions(file, names)
     for definition in definitions.values():
         _note_rank(definition, names)
@@ -119,6 +122,10 @@ def _resolve(file: File) -> Resolved:
     )
     cycles = list(_cycles(program))
     found = [*names.found, *(messages.cycle(*cycle) for cycle in cycles)]
+    if not cycles:
+        masked = with_masks(program, taken)
+        program, funcs = masked.program, masked.program.funcs
+        found.extend(masked.found)
     for func in funcs:
         # A label that a range brings where it is not known would also be one that the left lacks.
         # So would one for which a scan should have results.

@@ -15,6 +15,7 @@ from dtpoly.generate import outputs, results_of
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.source import Source
+from tests.codegen.test_data_ranges import csr, summed
 from tests.codegen.test_random_numbers import fraction
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -163,6 +164,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "conv2d": convolution,
     "cross_entropy": lambda t: functional.cross_entropy(t["L"], t["T"]),
     "cumulative_sum": lambda t: t["A"].cumsum(1),
+    "csr_matvec": csr,
     "deep_conv2d": convolution,
     "dropout": dropout,
     "dyt": lambda t: torch.tanh(t["alpha"] * t["X"]) * t["gamma"] + t["beta"],
@@ -194,6 +196,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "online_softmax": lambda t: normalized(t["A"]),
     "packed_w4a16": packed_product,
     "quantize_rows": quantize_rows,
+    "ragged_sum": summed,
     "ragged_matmul": lambda t: t["A"] @ t["B"],
     "rms_norm": lambda t: functional.rms_norm(t["X"], t["W"].shape, t["W"], float(t["eps"])),
     "row_sum": lambda t: t["A"].sum(1),
@@ -222,7 +225,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
 BETA1, BETA2 = (torch.tensor(one, dtype=torch.float64) for one in (0.9, 0.99))
 SEED = -7
 SIZES = {
-    **{"g": 2, "j": 8},
+    **{"g": 2, "j": 8, "p": 37},
     **{"b": 2, "c": 6, "f": 4, "h": 5, "i": 41, "k": 18, "l": 9, "m": 33, "n": 20, "r": 3, "s": 2},
     **{"d": 13, "t": 40, "w": 7, "x": 5, "y": 77},
 }

@@ -175,8 +175,8 @@ ALGORITHM: dict[str, CatalogueEntry] = {
         "an index is not affine",
         "An index is a sum of labels times whole numbers, as in 2 * y + r - 1, and of quotients "
         "and remainders of such sums by numbers, as in x // 2 and x % 3: so its bounds can be "
-        "proved. An end of a range has no quotients, but it may have sizes. Indices that come from "
-        "data are not supported.",
+        "proved. An end of a range has no quotients, but it may have sizes. An index or an end "
+        "that is data has an element of a tensor in it, such as T[x].",
     ),
     "DT136": CatalogueEntry(
         "an index has a fraction",
@@ -441,5 +441,17 @@ ALGORITHM: dict[str, CatalogueEntry] = {
         "a range has no index",
         "A range is half-open: it has its start, and ends before its stop. Indices begin at 0. "
         "Write a stop that is above the start for some sizes.",
+    ),
+    "DT237": CatalogueEntry(
+        "an end of a range is no whole number that is given",
+        "An end of a range may be data: a sum or product of elements of inputs, labels, sizes and "
+        "numbers. The inputs are declared with a dtype of whole numbers. Loops begin and end "
+        "there, so a Func cannot be an end: compute it in a file of its own.",
+    ),
+    "DT238": CatalogueEntry(
+        "a reduction cannot go over a range that comes from data",
+        "Outside of such a range, the operand of a reduction is a value that changes nothing: 0 in "
+        "a sum, -inf in a maximum of floats. rargmax, lists, scans, and maxima of whole numbers "
+        "have no such value. Reduce floats, or use a label without a range and a mask of your own.",
     ),
 }

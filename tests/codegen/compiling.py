@@ -22,7 +22,7 @@ from dtpoly.targets.kernel_binary import Failed
 from dtpoly.targets.subject import subjects
 from dtpoly.targets.target import Target
 from tests.codegen.cases import random_case, verdict
-from tests.codegen.listings import ATTENTIONS, FILES, SCANS, code, program
+from tests.codegen.listings import APART, FILES, code, program
 
 TARGETS = (Target("cuda", 80), Target("cuda", 90), Target("hip", "gfx942"))
 # The words that stand for a GPU's own code.
@@ -37,7 +37,7 @@ NEWER_GPU = "'cvt with .e4m3x2/.e5m2x2' requires .target sm_89"
 
 def wrong(word: str) -> Iterator[str]:
     """Yield what is wrong with the binaries of a listing, or with those of one kernel of a case."""
-    if word in FILES or word in SCANS or word in ATTENTIONS:
+    if word in FILES or word in APART:
         yield from _built(word, judge(program(word), DIRECTIVES).scheduled, code(word))
         return
     case = random_case(int(word.removesuffix(ALL)))

@@ -39,6 +39,10 @@ PLACED = {path.stem: path for path in sorted((DATA / "placed").glob("*.dt"))}
 SCANS = {path.stem: path for path in sorted((DATA / "scans").glob("*.dt"))}
 # Forms of attention, which have tests of their own, too.
 ATTENTIONS = {path.stem: path for path in sorted((ROOT / "examples" / "attentions").glob("*.dt"))}
+# Ranges whose ends are data, which have tests of their own.
+RAGGED = {path.stem: path for path in sorted((DATA / "ragged").glob("*.dt"))}
+# All files that have tests of their own.
+APART = {**PLACED, **SCANS, **ATTENTIONS, **RAGGED}
 # Forms of products, for which not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
 # Examples with tiles for a large GPU; few sizes are tried, and only in the longer suite.
@@ -64,7 +68,7 @@ PRIMES = (17, 67, 131, 257, 521, 1031, 2053, 4099, 8209, 65537, 131101)
 @cache
 def program(name: str) -> Program:
     """Return the Program of a listing."""
-    path = {**FILES, **SCANS, **ATTENTIONS}[name]
+    path = {**FILES, **APART}[name]
     return load(Source(path.name, path.read_text()))
 
 

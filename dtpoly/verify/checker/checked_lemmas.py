@@ -62,6 +62,8 @@ def _has_form(of: Assumption) -> bool:
             return size.plain is not None and step >= 1
         case Lemma.PROMISED, (str() as text,):
             return bool(text)
+        case Lemma.LEFT_OUT, (str() as counter, Whole() as size, int() as step):
+            return step > 0 and counter not in names_of(size)
         case Lemma.FRAMES, (
             str() as one,
             str() as frame,

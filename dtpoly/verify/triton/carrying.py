@@ -9,7 +9,7 @@ it holds what that leaves. In any other case its value is lost, and a later use 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
@@ -58,6 +58,7 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.triton.branch_frames import grown, in_one_frame
 from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.data_bounds import LeftOut
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.list_calls import carried_list, list_after, nth_of
 from dtpoly.verify.triton.running_frames import extreme_of, frames_of, kept
@@ -86,6 +87,13 @@ class LoopEnd:
     # The value of each counter in the first iteration, and what is known in each iteration.
     first: Mapping[str, Whole]
     known: Region
+    # The rounds that the loop leaves out, if its bounds are data.
+    left_out: LeftOut | None = None
+
+    def counts_all(self, operation: str, pieces: Sequence[Term]) -> bool:
+        """Return whether a reduction of these pieces is that of all rounds."""
+        out = self.left_out
+        return out is None or all(out.changes_nothing(operation, one) for one in pieces)
 
 
 def after_loop(
@@ -113,6 +121,8 @@ def after_loop(
         if isinstance(new.item, Whole | PointerValue | Radix):
             result = None
         elif not _carries(as_term(new.item, 0), end.loop):
+            if end.left_out is not None:
+                return LostValue("is set in a loop whose bounds are data, and used after it")
             result = _of_last(run, before, after, one, put_truth(end.here, end.last), end.last)
         else:
             result = _combined(run, one, new, before, after, end)
@@ -172,7 +182,7 @@ def _combined(
 ) -> TileValue | None:
     """Return what a loop leaves of a name into which it reduces; None for others."""
     found = reduction_of(run, one, new, before, after, end)
-    if found is None:
+    if found is None or not end.counts_all(found.operation, found.pieces):
         return None
     totals = [Total(found.operation, tuple(end.last), end.here, piece) for piece in found.pieces]
     result = found.start
@@ -211,6 +221,8 @@ def _in_frame(
         return None
     me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
     found = kept(run, term, start, extreme, old, (me, tuple(end.last), end.here, end.known))
+    if end.left_out is not None:
+        return None
     return None if found is None else replace(new, item=found)
 
 

@@ -125,12 +125,12 @@ def named(state: KernelState, indices: Sequence[Index]) -> Mapping[Term, str]:
     data = dict.fromkeys(one for one in indices if not isinstance(one, Whole))
     names = {one: state.run.fresh(MARK) for one in data}
     for term, one in names.items():
-        low, high = _ends(state, term)
+        low, high = number_ends(state, term)
         state.ranges[one] = within(number(low), name(one), number(high + 1))
     return names
 
 
-def _ends(state: KernelState, term: Term) -> tuple[int, int]:
+def number_ends(state: KernelState, term: Term) -> tuple[int, int]:
     """Return between which numbers a number that is data must be: those that its type has."""
     match term:
         case Element(tensor=tensor) if (kind := state.arrays[tensor].kind) in kinds.LEAST:
@@ -138,7 +138,7 @@ def _ends(state: KernelState, term: Term) -> tuple[int, int]:
         case Literal() if (value := whole_in(plain(term))) is not None:
             return value.constant or 0, value.constant or 0
         case Choose(yes=yes, no=no) | AppliedOperation(operation="where", operands=(_, yes, no)):
-            pairs = (_ends(state, yes), _ends(state, no))
+            pairs = (number_ends(state, yes), number_ends(state, no))
             return min(low for low, _ in pairs), max(high for _, high in pairs)
         case _:
             return kinds.LEAST[WIDE], kinds.LARGEST[WIDE]

@@ -41,6 +41,7 @@ from dtpoly.verify.algebra.whole import (
 from dtpoly.verify.triton import shared_iterations as persistent
 from dtpoly.verify.triton.carrying import LoopEnd, after_loop, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
+from dtpoly.verify.triton.data_bounds import DataBounds, LeftOut, check_body, data_bounds
 from dtpoly.verify.triton.earlier import with_earlier
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
@@ -88,6 +89,7 @@ class Counting:
     ranges: Mapping[str, Truth]
     last: Mapping[str, Whole]
     first: Mapping[str, Whole]
+    line: int
 
     @property
     def here(self) -> Truth:
@@ -105,14 +107,15 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     """Run the body of a loop for any iteration; then set the names to what the loop leaves."""
     state = read.state
     over, body = node.iter, node.body
-    low, high, by, options = _range_of(read, over)
+    taken = data_bounds(read, over)
+    low, high, by, options = _range_of(read, over, taken)
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
         return
     step = by.constant
     if step is None or step <= 0:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
-    counting = _counting(read, counter, node, low, high, step)
+    counting = _counting(read, counter, node, low, high, step, is_plain=taken is not None)
     is_static = ast.unparse(over).startswith(STATIC)
     if is_static and not _is_run(low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
@@ -128,9 +131,11 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     state.loops = (*around, *own)
     state.time = (*time, state.tick(), *map(name, own))
     started = {**before, counter: counting.counter}
-    begun = len(state.accesses)
+    begun, passed = len(state.accesses), len(state.barriers)
     changes = _learned(read, body, started, changed, Changes(counting.loop, low, step, own))
     after = state.names
+    if taken is not None:
+        check_body(state, begun, passed, bool(changes.grows), over.lineno)
     if not is_static:
         check_carried(state, before, after, changed, node.lineno)
         check_combined(state, after, changed, counting.loop, node.lineno)
@@ -141,26 +146,52 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     known = both(state.facts, outside, counting.here)
     known = known if is_affine(known) else state.facts
     end = LoopEnd(
-        counting.loop, counting.here, counting.last, moving, counting.first, set_of(known)
+        counting.loop,
+        counting.here,
+        counting.last,
+        moving,
+        counting.first,
+        set_of(known),
+        None if taken is None else LeftOut(state, taken, counting.loop, counting.here),
     )
     own_accesses = state.accesses[begun:]
     state.accesses[begun:] = with_earlier(state.run, own_accesses, changed, before, after, end)
-    for one in changed:
-        if one in changes.grows:
-            state.names[one] = moved(before[one], changes.grows[one] * counting.times)
-        elif before[one] != after[one]:
-            state.leaves(before[one], over.lineno)
-            state.names[one] = after_loop(state.run, one, before, after, end)
+    _set_after(state, counting, changes, changed, (before, after), end)
     for one in (*(one for one in after if one not in before), counter):
         state.names[one] = LostValue("is set in a loop, and used after it")
 
 
+def _set_after(
+    state: KernelState,
+    counting: Counting,
+    changes: Changes,
+    changed: Sequence[str],
+    around: tuple[Mapping[str, Value], Mapping[str, Value]],
+    end: LoopEnd,
+) -> None:
+    """Set the names that a loop changes to what it leaves; `around` are those before and after."""
+    before, after = around
+    for one in changed:
+        if one in changes.grows:
+            state.names[one] = moved(before[one], changes.grows[one] * counting.times)
+        elif before[one] != after[one]:
+            state.leaves(before[one], counting.line)
+            state.names[one] = after_loop(state.run, one, before, after, end)
+
+
 def _counting(
-    read: Reader, counter: str, node: ast.For, low: Whole, high: Whole, step: int
+    read: Reader,
+    counter: str,
+    node: ast.For,
+    low: Whole,
+    high: Whole,
+    step: int,
+    *,
+    is_plain: bool,
 ) -> Counting:
     """Return how a loop counts: by its own name, or by several coordinates (see flattened)."""
     over, loop = node.iter, read.state.run.fresh(counter)
-    is_counted = (low, step) == (number(0), 1)
+    is_counted = (low, step) == (number(0), 1) and not is_plain
     parts = coordinates(read, loop, node, counter, high) if is_counted else None
     counter_at = name(loop) if parts is None else parts.counter
     counted = TileValue(
@@ -168,12 +199,24 @@ def _counting(
     )
     if parts is not None:
         first = dict.fromkeys(parts.ranges, number(0))
-        return Counting(loop, low, high, step, counted, dict(parts.ranges), dict(parts.last), first)
+        return Counting(
+            loop,
+            low,
+            high,
+            step,
+            counted,
+            dict(parts.ranges),
+            dict(parts.last),
+            first,
+            line=over.lineno,
+        )
     here = within(low, name(loop), high)
     if step != 1:
         here = both(here, compare("==", (name(loop) - low).modulo(step), number(0)))
     last = low + (high - 1 - low).floor(step) * step
-    return Counting(loop, low, high, step, counted, {loop: here}, {loop: last}, {loop: low})
+    return Counting(
+        loop, low, high, step, counted, {loop: here}, {loop: last}, {loop: low}, line=over.lineno
+    )
 
 
 def _learned(
@@ -366,11 +409,20 @@ def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) ->
     return None if names_of(grown) & inner else grown
 
 
-def _range_of(read: Reader, over: ast.expr) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
-    """Return the bounds of a loop, its step, and the options of `tl.range`."""
+def _range_of(
+    read: Reader, over: ast.expr, taken: DataBounds | None
+) -> tuple[Whole, Whole, Whole, dict[str, Value]]:
+    """Return the bounds of a loop, its step, and the options of `tl.range`.
+
+    A loop with bounds from data is read as one over all tiles of its size.
+    """
     match over:
         case ast.Call(func=func, args=args, keywords=keywords) if ast.unparse(func) in RANGES:
-            values = [read.whole(arg) for arg in args]
+            values = (
+                [read.whole(arg) for arg in args]
+                if taken is None
+                else [number(0), taken.size, number(taken.step)]
+            )
             options = {str(k.arg): read.value(k.value) for k in keywords}
             is_static = ast.unparse(func) == STATIC
             if (keywords and ast.unparse(func) == "range") or not (

@@ -1,0 +1,438 @@
+"""Lets a loop begin and end where data says, if its other rounds would change nothing.
+
+    for l in tiles of the size:                          for l in tiles from start to end:
+        total += where(start <= l and l < end, ..., 0)      total += where(...)
+
+A round changes nothing if everything that it puts to a result is masked, and its mask compares the
+index of the loop with numbers that were loaded. If these have lanes, the loop goes from the least
+start to the largest end of all lanes. The mask stays, so the first tile may begin at a multiple of
+its length.
+"""
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.frozen import dataclass
+from dtpoly.ir.bound_widths import LARGE
+from dtpoly.ir.kernel import (
+    Accumulate,
+    Barrier,
+    Collapse,
+    ForLoop,
+    If,
+    Instruction,
+    Lanes,
+    Let,
+    Load,
+    LoopScalar,
+    Mask,
+    Product,
+    Reshaped,
+    Select,
+    Step,
+    Store,
+    TiledLoop,
+)
+from dtpoly.ir.lane_scans import ScanLanes
+from dtpoly.ir.parts import assigned, assigned_by, inside, needed, renamed, steps_inside
+from dtpoly.ir.step_dependences import carried, exposed, reads
+from dtpoly.ir.tile_values import (
+    Call,
+    Converted,
+    IndexValue,
+    LiteralNumber,
+    Masked,
+    Test,
+    Value,
+    Variable,
+    axes_of,
+)
+from dtpoly.poly.loops import Bound, Combined
+
+from .python_names import fresh
+
+INFINITY = float("inf")
+NOTHING = {"rsum": 0, "rprod": 1, "rmax": -INFINITY, "rmin": INFINITY}
+# What a lane that is not there has in the place of a start: no lane begins behind it.
+LAST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEnds:
+    """The numbers with which masks compare the index of a loop: starts, and ends."""
+
+    starts: frozenset[Value] = frozenset()
+    ends: frozenset[Value] = frozenset()
+
+    def also(self, other: "IndexEnds") -> "IndexEnds":
+        """Return the ends of two conditions that both hold."""
+        return IndexEnds(self.starts | other.starts, self.ends | other.ends)
+
+
+@dataclass(slots=True)
+class DataRounds:
+    """All names of a kernel."""
+
+    taken: set[str]
+
+    def name(self, wish: str) -> str:
+        """Return a name that nothing in the kernel has."""
+        name = fresh(wish, self.taken)
+        self.taken.add(name)
+        return name
+
+
+@dataclass(slots=True)
+class BlockBounds:
+    """What stands in front of loops of a block: loads of their bounds, and the bounds."""
+
+    loads: dict[str, str] = field(default_factory=dict[str, str])
+    bounds: dict[str, tuple[str, Bound]] = field(default_factory=dict[str, tuple[str, Bound]])
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLoop:
+    """A loop over tiles of a size, with the body that is right for each tile."""
+
+    step: Step
+    name: str
+    size: Affine
+    by: int
+    body: tuple[Step, ...]
+
+    @property
+    def indices(self) -> frozenset[str]:
+        """Return the names that are the index of the loop."""
+        own = Affine(((self.name, 1),))
+        found = {self.name} if self.by == 1 else set[str]()
+        for step in self.body:
+            match step.instruction:
+                case Lanes(name=name, start=start, step=1) if start == own:
+                    found.add(name)
+                case Let(name=name, value=Converted(value=IndexValue(index=index))) if (
+                    index == own and self.by == 1
+                ):
+                    found.add(name)
+                case _:
+                    pass
+        return frozenset(found)
+
+
+def with_data_rounds(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, ...]:
+    """Return the body; `taken` are the names of its parameters."""
+    rounds = DataRounds({*taken, *assigned(body)})
+    return _block(rounds, body, frozenset())
+
+
+def _block(rounds: DataRounds, body: tuple[Step, ...], after: frozenset[str]) -> tuple[Step, ...]:
+    """Change the loops of a block. `after` are the names that are needed behind the block."""
+    done: list[Step] = []
+    here = BlockBounds()
+    for at, step in enumerate(body):
+        behind = after | exposed(body[at + 1 :])
+        one = step.instruction
+        changed = _changed(rounds, here, step, behind)
+        if changed is not None:
+            done += changed
+        elif isinstance(one, ForLoop | If):
+            inner = _block(rounds, one.body, behind | exposed(one.body))
+            done.append(replace(step, instruction=replace(one, body=inner)))
+        else:
+            done.append(step)
+    return tuple(done)
+
+
+def _changed(
+    rounds: DataRounds, here: BlockBounds, step: Step, behind: frozenset[str]
+) -> list[Step] | None:
+    """Return a loop with bounds from data, and what comes in front of it; None for other steps."""
+    loop = _opened(step)
+    if loop is None:
+        return None
+    ends = _ends_of(loop, behind)
+    if ends is None or not (ends.starts or ends.ends):
+        return None
+    front = _front(loop, ends)
+    if front is None:
+        return None
+    kept = _without(loop.body, frozenset(one.instruction for one in front))
+    put: dict[str, str] = {}
+    made: list[Step] = []
+    for one in front:
+        instruction = renamed(one.instruction, put)
+        (name,) = assigned_by(instruction)
+        key = repr(renamed(instruction, {name: ""}))
+        if key in here.loads:
+            put[name] = here.loads[key]
+        else:
+            here.loads[key] = name
+            made.append(replace(one, instruction=instruction))
+    ends = renamed(ends, put)
+    kept = renamed(kept, put)
+    start, stop, bounds = _bounds(rounds, here, loop, ends, front)
+    found = loop.step.instruction
+    assert isinstance(found, ForLoop | TiledLoop)
+    made += [replace(loop.step, instruction=one) for one in bounds]
+    new = ForLoop(loop.name, start, stop, loop.by, kept, found.unroll, found.is_pipelined)
+    return [*made, replace(loop.step, instruction=new)]
+
+
+def _opened(step: Step) -> OpenLoop | None:
+    match step.instruction:
+        case TiledLoop(name=name, size=size, step=by, tail=(first, *rest)) if (
+            isinstance(first.instruction, LoopScalar) and first.instruction.name == name
+        ):
+            return OpenLoop(step, name, size, by, tuple(rest))
+        case ForLoop(name=name, start=Affine() as start, stop=Affine() as stop, step=1, body=body):
+            is_all = start == Affine() and len(stop.terms) == 1 and stop.constant == 0
+            return OpenLoop(step, name, stop, 1, body) if is_all else None
+        case _:
+            return None
+
+
+# Masks
+
+
+def _ends_of(loop: OpenLoop, behind: frozenset[str]) -> IndexEnds | None:
+    """Return the ends that the masks of all results of a loop have; None if one has no mask."""
+    made = {*assigned(loop.body)}
+    results = carried(loop.body)
+    if (made - results) & behind:
+        return None
+    lets: dict[str, Let | Reshaped | Collapse] = {
+        one.name: one for one in inside(loop.body) if isinstance(one, Let | Reshaped | Collapse)
+    }
+    found: list[IndexEnds | None] = []
+    for one in inside(loop.body):
+        if isinstance(one, Store | Barrier | Select | ScanLanes):
+            return None
+        if results.isdisjoint(assigned_by(one)) or isinstance(one, ForLoop | If):
+            continue
+        found.append(_masks_of(loop, one, lets))
+    if not found or found[0] is None or any(one != found[0] for one in found):
+        return None
+    return found[0]
+
+
+def _masks_of(
+    loop: OpenLoop, one: Instruction, lets: Mapping[str, Let | Reshaped | Collapse]
+) -> IndexEnds | None:
+    match one:
+        case Accumulate(reduction=reduction, value=value) if reduction in NOTHING:
+            return _mask(loop, value, reduction, lets)
+        case Product(left=left, right=right):
+            first, second = (_mask(loop, side, "rsum", lets) for side in (left, right))
+            return first if first == second else None
+        case _:
+            return None
+
+
+def _mask(
+    loop: OpenLoop, value: Value, reduction: str, lets: Mapping[str, Let | Reshaped | Collapse]
+) -> IndexEnds | None:
+    """Return the ends in the mask of a value that changes nothing where the mask does not hold."""
+    nothing = NOTHING[reduction]
+    match value:
+        case Masked(value=inner, other=other) if other == nothing:
+            return _mask(loop, inner, reduction, lets)
+        case Converted(value=inner):
+            return _mask(loop, inner, reduction, lets)
+        case Variable(name=name, axes=axes, dtype=dtype) if name in lets:
+            one = lets[name]
+            if not isinstance(one, Collapse):
+                return _mask(loop, one.value, reduction, lets)
+            is_same = one.reduction == reduction and one.source != name
+            source = Variable(one.source, axes, dtype)
+            return _mask(loop, source, reduction, lets) if is_same else None
+        case Call(operation="where", operands=(condition, _, other)) if _number(other) == nothing:
+            return _compared(loop, condition)
+        case _:
+            return None
+
+
+def _number(value: Value) -> float | None:
+    match value:
+        case LiteralNumber(value=number):
+            return number
+        case Call(operation="neg", operands=(inner,)):
+            below = _number(inner)
+            return None if below is None else -below
+        case Converted(value=inner):
+            return _number(inner)
+        case _:
+            return None
+
+
+def _compared(loop: OpenLoop, condition: Value) -> IndexEnds:
+    """Return with which numbers a condition compares the index of a loop."""
+    match condition:
+        case Call(operation="and", operands=(left, right)):
+            return _compared(loop, left).also(_compared(loop, right))
+        case (
+            Call(operation="le", operands=(other, index))
+            | Call(operation="ge", operands=(index, other))
+        ) if _is_index(loop, index) and _is_data(other):
+            return IndexEnds(starts=frozenset((other,)))
+        case (
+            Call(operation="lt", operands=(index, other))
+            | Call(operation="gt", operands=(other, index))
+        ) if _is_index(loop, index) and _is_data(other):
+            return IndexEnds(ends=frozenset((other,)))
+        case _:
+            return IndexEnds()
+
+
+def _is_index(loop: OpenLoop, value: Value) -> bool:
+    match value:
+        case Converted(value=inner, dtype=DType.I64):
+            return _is_index(loop, inner)
+        case IndexValue(index=Affine(terms=((str() as name, 1),), constant=0)):
+            return name in loop.indices
+        case _:
+            return False
+
+
+def _is_data(value: Value) -> bool:
+    """Return whether a value is a whole number that was loaded, or a sum with such a number."""
+    match value:
+        case Converted(value=inner, dtype=DType.I64):
+            return _is_data(inner)
+        case Variable(dtype=DType() as dtype):
+            return dtype in (DType.I8, DType.I16, DType.I32, DType.I64, DType.U8)
+        case Call(operation="add" | "sub" | "mul", operands=operands, dtype=DType.I64):
+            return any(map(_is_data, operands)) and all(map(_is_whole, operands))
+        case _:
+            return False
+
+
+def _is_whole(value: Value) -> bool:
+    return _is_data(value) or isinstance(value, LiteralNumber | IndexValue)
+
+
+# What comes in front of the loop
+
+
+def _front(loop: OpenLoop, ends: IndexEnds) -> list[Step] | None:
+    """Return the loads of the ends, in their order; None if the loop changes one of them."""
+    setters: dict[str, Step] = {}
+    for step in steps_inside(loop.body):
+        for name in assigned_by(step.instruction):
+            if setters.setdefault(name, step).instruction != step.instruction:
+                setters[name] = replace(step, instruction=Barrier())  # it has several meanings
+    pending = [name for value in (*ends.starts, *ends.ends) for name in needed(value)]
+    found: set[str] = set()
+    while pending:
+        name = pending.pop()
+        if name in found:
+            continue
+        found.add(name)
+        if name == loop.name:
+            return None
+        setter = setters.get(name)
+        if setter is not None:
+            if not isinstance(setter.instruction, Load | Let | Mask | Lanes):
+                return None
+            pending += reads(setter.instruction)
+    return [one for name, one in setters.items() if name in found]
+
+
+def _without(body: tuple[Step, ...], gone: frozenset[Instruction]) -> tuple[Step, ...]:
+    """Return a body without some of its instructions, also in blocks inside of it."""
+    done: list[Step] = []
+    for step in body:
+        one = step.instruction
+        if isinstance(one, TiledLoop):
+            main, tail = _without(one.main, gone), _without(one.tail, gone)
+            done.append(replace(step, instruction=replace(one, main=main, tail=tail)))
+        elif isinstance(one, ForLoop | If):
+            done.append(replace(step, instruction=replace(one, body=_without(one.body, gone))))
+        elif one not in gone:
+            done.append(step)
+    return tuple(done)
+
+
+def _bounds(
+    rounds: DataRounds, here: BlockBounds, loop: OpenLoop, ends: IndexEnds, front: list[Step]
+) -> tuple[Bound, Bound, list[Instruction]]:
+    """Return where the tiles begin and end, and the steps that compute it."""
+    made: list[Instruction] = []
+    first: Bound = Affine()
+    stop: Bound = loop.size
+    wish = min(loop.indices)
+    # Lanes that are not there have an end of 0, if it was loaded. Then their start need not count.
+    is_apart = any(isinstance(_bare(one), Variable) for one in ends.ends)
+    for value in sorted(ends.starts, key=repr):
+        wanted = f"{wish}_from"
+        start = _of_all_lanes(rounds, here, value, wanted, "rmin", made, front, is_apart=is_apart)
+        first = Combined("max", (start, first))
+    for value in sorted(ends.ends, key=repr):
+        end = _of_all_lanes(rounds, here, value, f"{wish}_to", "rmax", made, front)
+        stop = Combined("min", (end, stop))
+    if ends.starts and loop.by > 1:
+        by = Affine((), loop.by)
+        first = Combined("*", (Combined("//", (first, by)), by))
+    found: list[Bound] = []
+    for word, bound in (("first", first), ("stop", stop)):
+        key = repr((word, bound))
+        if isinstance(bound, Affine):
+            found.append(bound)
+            continue
+        if key not in here.bounds:
+            name = rounds.name(f"{wish}_{word}")
+            made.append(LoopScalar(name, bound))
+            here.bounds[key] = (name, bound)
+        found.append(Affine(((here.bounds[key][0], 1),)))
+    return found[0], found[1], made
+
+
+def _of_all_lanes(
+    rounds: DataRounds,
+    here: BlockBounds,
+    value: Value,
+    wish: str,
+    how: str,
+    made: list[Instruction],
+    front: list[Step],
+    *,
+    is_apart: bool = False,
+) -> Bound:
+    """Return the least or largest of the numbers that lanes have, in 64 bits."""
+    key = repr((how, value))
+    if key in here.bounds:
+        return Affine(((here.bounds[key][0], 1),))
+    axes = axes_of(value)
+    bare = _bare(value)
+    if not axes and isinstance(bare, Variable):
+        own = Affine(((bare.name, 1),))
+        return own if bare.dtype is DType.I64 else Combined(LARGE, (own,))
+    wide = value if _is_wide(value) else Converted(value, axes, DType.I64)
+    if axes:
+        tile = rounds.name(f"{wish}_tile")
+        if is_apart and (tests := _tests_of(front, value)):
+            wide = Masked(wide, tests, LAST, axes, DType.I64)
+        made.append(Let(tile, wide, axes))
+        name = rounds.name(wish)
+        made.append(Collapse(name, tile, how, axes, ()))
+    else:
+        name = rounds.name(wish)
+        made.append(Let(name, wide, ()))
+    here.bounds[key] = (name, Affine())
+    return Affine(((name, 1),))
+
+
+def _tests_of(front: list[Step], value: Value) -> tuple[Test, ...]:
+    """Return which lanes of a value are there, by the loads that it is made of."""
+    names = {*needed(value)}
+    loads = (one.instruction for one in front)
+    found = (one.conditions for one in loads if isinstance(one, Load) and one.name in names)
+    return tuple(dict.fromkeys(test for tests in found for test in tests))
+
+
+def _bare(value: Value) -> Value:
+    return value.value if isinstance(value, Converted) else value
+
+
+def _is_wide(value: Value) -> bool:
+    return isinstance(value, Variable | Converted | Call) and value.dtype is DType.I64
