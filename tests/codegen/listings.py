@@ -34,8 +34,7 @@ FILES = {
     )
     for path in sorted(folder.glob("*.dt"))
 }
-# What goes to places in an input, and scans, which have tests of their own.
-PLACED = {path.stem: path for path in sorted((DATA / "placed").glob("*.dt"))}
+# Scans, which have tests of their own.
 SCANS = {path.stem: path for path in sorted((DATA / "scans").glob("*.dt"))}
 # Forms of products, for which not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
