@@ -69,6 +69,16 @@ def adam(t: Tensors) -> Results:
     return param.detach(), step.state[param]["exp_avg"], step.state[param]["exp_avg_sq"]
 
 
+def kv_cache_append(t: Tensors) -> torch.Tensor:
+    """A copy of the cache, in which each new row that has room is put."""
+    cache, (length, new) = t["K"].clone(), (t["K"].shape[1], t["X"].shape[1])
+    for b, start in enumerate(t["pos"].tolist()):
+        for at in range(new):
+            if 0 <= start + at < length:
+                cache[b, start + at] = t["X"][b, at] * t["angle"][at].double().cos()
+    return cache
+
+
 def batch_norm(t: Tensors) -> Results:
     """The layer of torch, which writes its running statistics in place."""
     mean, var = t["M"].clone(), t["V"].clone()
@@ -178,6 +188,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "half_wide_softmax": lambda t: normalized(t["A"]),
     "half_mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
     "kl_div": lambda t: functional.kl_div(t["Y"], t["T"], reduction="batchmean"),
+    "kv_cache_append": kv_cache_append,
     "layer_norm": lambda t: functional.layer_norm(
         t["X"], t["W"].shape, t["W"], t["B"], float(t["eps"])
     ),

@@ -34,8 +34,7 @@ FILES = {
     )
     for path in sorted(folder.glob("*.dt"))
 }
-# What goes to places in an input, and scans, which have tests of their own.
-PLACED = {path.stem: path for path in sorted((DATA / "placed").glob("*.dt"))}
+# Scans, which have tests of their own.
 SCANS = {path.stem: path for path in sorted((DATA / "scans").glob("*.dt"))}
 # Forms of attention, which have tests of their own, too.
 ATTENTIONS = {path.stem: path for path in sorted((ROOT / "examples" / "attentions").glob("*.dt"))}

@@ -53,7 +53,6 @@ IN_KERNELS: dict[str, tuple[str, Change]] = {
     "something is taken away": (r"(_at = .*)$", lambda m: f"{m[1]} - 1"),
     "the place is doubled": (r"(_at = )(.*)$", lambda m: f"{m[1]}2 * ({m[2]})"),
     "a part of the place is missing": (r"(_at = \w+) [+-] .*$", lambda m: m[1]),
-    "another page": (r"// 16", lambda _: "// 8"),
     "another row of a page": (r"% 16", lambda _: "% 8"),
     "the table is read one further": (
         r"\b(\w+) \* (pos|slot|pages|T|U)_stride_",
