@@ -91,7 +91,7 @@ HEADS = "attention of heads"
 
 # What such a name begins with is no peer: it says how far one could get at most.
 FLOOR = "floor: "
-WINDOW = 1024  # keys that a query of a window sees
+WINDOW = 1025  # keys that a query of a window sees, with its own
 
 AIMS: Mapping[str, Aim] = {
     BANDWIDTH: Aim(1.03, 0.95),
@@ -151,6 +151,8 @@ def _product_tiles(name: str, reduced: str, way: str) -> Derived:
     return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
 
 
+_ONE_WARP = "value.block(x:1); value.tensorize(x:0, j:0, k:256); value.num_warps(1);"
+_NARROW_LISTS = "value.tensorize(x:0, j:0, k:512);"
 _FLASHES = (
     "flash_attention",
     "causal_flash_attention",
@@ -160,6 +162,8 @@ _FEW_WAYS = ("16x32x64x4x4", "16x64x128x4x3", "16x128x64x4x4")
 _MANY_WAYS = ("64x128x64x4x3", "128x128x64x8x3", "128x128x64x4x3", "128x256x64x8x3")
 
 DERIVED = (
+    Derived("top_k_warp", "top_k", _ONE_WARP, ("block", "tensorize")),
+    Derived("top_k_narrow", "top_k", _NARROW_LISTS, ("tensorize",)),
     *(one for name in _FLASHES for one in _flash(name)),
     *(
         _product_tiles(name, reduced, way)
@@ -295,7 +299,7 @@ GROUPS = (
     Group("embedding", TRAINING, ("embedding",), "v l k", _TOKENS),
     Group("dropout", CHOICES, ("dropout",), "x y", ("8192x8192 f32", "8192x8192 bf16")),
     Group("scan of rows", CHOICES, ("scan_rows",), "x t", ("8192x4096 f32", "1024x65536 f32")),
-    Group("top 8", CHOICES, ("top_k",), "x k", ("8192x4096 f32", "8192x128256 bf16")),
+    Group("top 8", CHOICES, _tiled("top_k"), "x k", ("8192x4096 f32", "8192x128256 bf16")),
     Group("moe gate", CHOICES, ("moe_gate",), "t k", ("65536x64 f32", "65536x128 bf16")),
     Group("log_sum_exp", CHOICES, ("log_sum_exp",), "x y", _LOGITS),
     Group("quantize rows", QUANTISED, ("quantize_rows",), "x y", _NORMED),
