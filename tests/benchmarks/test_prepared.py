@@ -13,7 +13,7 @@ from benchmarks.gpu import processes, session
 from benchmarks.gpu.ahead import Ahead, compile_ahead
 from benchmarks.gpu.candidates import Candidate, arguments, candidates
 from benchmarks.gpu.inputs import Inputs, inputs, tensors, unfilled
-from benchmarks.gpu.manifest import hash_of
+from benchmarks.gpu.manifest import Prepared, hash_of
 from benchmarks.gpu.manifest import read as read_manifest
 from benchmarks.gpu.manifest import write as write_manifest
 from benchmarks.gpu.results import Results, Timed, began_file, read, write
@@ -174,7 +174,7 @@ def test_the_host(folder: Path, tmp_path: Path) -> None:
 def changed(folder: Path, old: str, new: str) -> None:
     """Change all texts of a folder."""
     manifest = read_manifest(folder)
-    texts = []
+    texts: list[Prepared] = []
     for one in manifest.texts:
         text = (folder / one.file).read_text()
         assert old in text

@@ -103,13 +103,18 @@ def test_what_may_be_chosen_freely_is_compared_by_what_it_means() -> None:
     nowhere = other.clone()
     nowhere[0, 0] = torch.iinfo(torch.int64).min
     assert off(row, compared(row, given, (value, nowhere)), want).is_wrong
+
+
+def test_dropout_has_about_as_many_zeros_as_it_should() -> None:
     row = TINY["dropout"]
     given = inputs(row, "cpu")
-    want = reference(row, given)
-    assert isinstance(want, tuple)
-    assert off(row, compared(row, given, want[0].clone()), want).is_wrong  # without zeros
-    assert off(row, compared(row, given, torch.zeros_like(want[0])), want).is_wrong
-    assert not off(row, compared(row, given, torch.dropout(given["A"], 0.125, True)), want).is_wrong
+    want, values = reference(row, given), tensors(given)["A"]
+    scaled = values / (1 - 0.125)
+    assert off(row, compared(row, given, scaled), want).is_wrong
+    assert off(row, compared(row, given, torch.zeros_like(scaled)), want).is_wrong
+    dropped = torch.dropout(values, 0.125, train=True)
+    assert not off(row, compared(row, given, dropped), want).is_wrong
+    assert off(row, compared(row, given, 1.01 * dropped), want).is_wrong
 
 
 def test_a_number_next_to_the_nearest_one_is_wrong() -> None:
