@@ -153,6 +153,11 @@ def _product_tiles(name: str, reduced: str, way: str) -> Derived:
     return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
 
 
+# The gradients of weights: columns that fill whole lines of memory, or parts of columns as well.
+_TILED = ("block", "tensorize")
+_WHOLE_ROWS = "dx.block(x:1); dx.tensorize(x:0, y:0);"
+_WIDE_COLUMNS = f"{_WHOLE_ROWS} dw.block(y:64); dw.tensorize(y:0, x:32);"
+_PARTS_OF_COLUMNS = f"{_WHOLE_ROWS} dw.block(y:128, x:256); dw.tensorize(y:0, x:16);"
 _ONE_WARP = "value.block(x:1); value.tensorize(x:0, j:0, k:256); value.num_warps(1);"
 _NARROW_LISTS = "value.tensorize(x:0, j:0, k:512);"
 _CAUSAL = "causal_flash_attention"
@@ -161,6 +166,8 @@ _FEW_WAYS = ("16x32x64x4x4", "16x64x128x4x3", "16x128x64x4x4")
 _MANY_WAYS = ("64x128x64x4x3", "128x128x64x8x3", "128x128x64x4x3", "128x256x64x8x3")
 
 DERIVED = (
+    Derived("layer_norm_backward_wide", "layer_norm_backward", _WIDE_COLUMNS, _TILED),
+    Derived("layer_norm_backward_parts", "layer_norm_backward", _PARTS_OF_COLUMNS, _TILED),
     Derived("top_k_warp", "top_k", _ONE_WARP, ("block", "tensorize")),
     Derived("top_k_narrow", "top_k", _NARROW_LISTS, ("tensorize",)),
     *(one for name in _FLASHES for one in _flash(name)),
@@ -168,7 +175,7 @@ DERIVED = (
         _product_tiles(name, reduced, way)
         for name, reduced in (("packed_w4a16", "k"), ("w4a16", "c"))
         for way in (*_FEW_WAYS, *_MANY_WAYS)
-        if name == "packed_w4a16" or "x64x" in way
+        if name == "packed_w4a16" or way.split("x")[2] == "64"
     ),
     # The thesis's table 4.4: the same tiles in the other order of programs, plain or in groups.
     Derived("half_matmul_ungrouped", "half_matmul", "half_matmul.map(m, n);", ("map",)),
@@ -293,7 +300,7 @@ GROUPS = (
     Group("conv2d", CONV, ("few_filters_conv2d",), "b c h w f r s", _FEW_FILTERS),
     Group("add + rms_norm", TRAINING, ("add_rms_norm",), "x y", _NORMED),
     Group("layer_norm forward", TRAINING, ("layer_norm_forward",), "x y", _NORMED),
-    Group("layer_norm backward", TRAINING, ("layer_norm_backward",), "x y", _NORMED),
+    Group("layer_norm backward", TRAINING, _tiled("layer_norm_backward"), "x y", _NORMED),
     Group("adam in place", TRAINING, ("adam_in_place",), "x", ("67108864 f32", "67108864 bf16")),
     Group("embedding", TRAINING, ("embedding",), "v l k", _TOKENS),
     Group("dropout", CHOICES, ("dropout",), "x y", ("8192x8192 f32", "8192x8192 bf16")),
