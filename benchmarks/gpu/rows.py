@@ -171,6 +171,7 @@ DERIVED = (
     Derived("top_k_warp", "top_k", _ONE_WARP, ("block", "tensorize")),
     Derived("top_k_narrow", "top_k", _NARROW_LISTS, ("tensorize",)),
     *(one for name in _FLASHES for one in _flash(name)),
+    *(_flash_tiles("window_flash_attention", way) for way in ("64x64x4x2", "64x64x4x3")),
     *(
         _product_tiles(name, reduced, way)
         for name, reduced in (("packed_w4a16", "k"), ("w4a16", "c"))
@@ -316,7 +317,7 @@ GROUPS = (
     Group("attention, heads", HEADS, _tiled("flash_attention"), _HEADED, _HEADS),
     Group("attention, causal", HEADS, _tiled(_CAUSAL), _HEADED, _HEADS),
     Group("attention, grouped", HEADS, _tiled("grouped_flash_attention"), _HEADED, _SHARED),
-    Group("attention, window", HEADS, ("window_flash_attention",), _HEADED, _SHARED),
+    Group("attention, window", HEADS, _tiled("window_flash_attention"), _HEADED, _SHARED),
 )
 
 # Where only the host's time counts; also what a machine without a GPU can run.
