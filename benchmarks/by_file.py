@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from benchmarks.evaluation import MISSING
 from benchmarks.files import RESULTS, ROOT
 from benchmarks.gpu.results import Ceilings, Results, RowResult, read
-from benchmarks.gpu.rows import REPEATED, rows
+from benchmarks.gpu.rows import REPEATED, UNMEASURED, rows
 from benchmarks.gpu.summary import Line, floor, lines
 from benchmarks.spaces import table
 
@@ -18,7 +18,7 @@ def told() -> dict[str, str]:
     """Return the text between the marks of the page, by the names of files."""
     results = read(KERNELS) if KERNELS.exists() else Results()
     every = [line for line in lines(results) if line.counts]
-    names = dict.fromkeys(row.files[0] for row in rows())
+    names = dict.fromkeys(row.files[0] for row in rows() if row.family not in UNMEASURED)
     return {name: _of(name, results, [o for o in every if o.row.file == name]) for name in names}
 
 

@@ -18,6 +18,9 @@ from benchmarks.gpu.peers import peers
 from benchmarks.gpu.results import OURS, PEER
 from benchmarks.gpu.rows import Row, tag
 
+# What the names of peers begin with that are written by hand in Triton.
+BY_HAND = "Triton"
+
 
 @dataclass(frozen=True, slots=True)
 class Made:
@@ -56,6 +59,13 @@ class Candidate:
     def kind(self) -> str:
         """Whose it is."""
         return PEER if self.text is None else OURS
+
+    @property
+    def can_be_ahead(self) -> bool:
+        """Return whether other processes can compile it into Triton's cache before it is run."""
+        if self.text is None:
+            return self.name.startswith(BY_HAND)
+        return bool(self.text.file)
 
     @property
     def text_hash(self) -> str:

@@ -33,14 +33,14 @@ def flash_walk(
     for at in tl.range(start, stop, BLOCK_N):
         at = tl.multiple_of(at, BLOCK_N)
         keys = at + n
+        inside = keys < l_size
         if MASKED:
-            inside = keys < l_size
             k = tl.load(K_at + keys[None, :] * K_row, mask=inside[None, :], other=0.0)
         else:
             k = tl.load(K_at + keys[None, :] * K_row)
         scores = tl.dot(q, k)
         if MASKED:
-            seen = inside[None, :]
+            seen: Given = inside[None, :]
             if CAUSAL:
                 seen = seen & (keys[None, :] <= m[:, None])
             if WINDOW > 0:

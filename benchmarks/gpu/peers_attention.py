@@ -66,6 +66,21 @@ def _sdpa(name: str, row: Row, given: Inputs) -> Run:
     return run
 
 
+def _causal(_: Tensor, __: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    """Return what is seen of a batch and a head: the same in all."""
+    return key <= query
+
+
+def _windowed(_: Tensor, __: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    return is_within(query, key)
+
+
+MASKS: Mapping[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
+    CAUSAL: _causal,
+    WINDOWED: _windowed,
+}
+
+
 def _flex(row: Row, given: Inputs) -> Run:
     """FlexAttention, compiled; whole blocks that are masked are left out."""
     # Importing it loads torch's compiler, which takes seconds.
@@ -78,14 +93,10 @@ def _flex(row: Row, given: Inputs) -> Run:
     device = known["Q"].device
     if device.type == "cpu":
         raise Unfit("torch's compiler takes long for it on a CPU")
-    masks: Mapping[str, Callable[..., Tensor]] = {
-        CAUSAL: lambda b, h, query, key: key <= query,
-        WINDOWED: lambda b, h, query, key: is_within(query, key),
-    }
     mask = None
-    if row.kernel in masks:
+    if row.kernel in MASKS:
         sizes = row.sizes["m"], row.sizes["l"]
-        mask = create_block_mask(masks[row.kernel], None, None, *sizes, device=str(device))
+        mask = create_block_mask(MASKS[row.kernel], None, None, *sizes, device=str(device))
     compiled: Callable[..., Tensor] = _torch.compile(flex_attention, dynamic=False)
     return partial(
         compiled,

@@ -132,6 +132,22 @@ def _top(A: Tensor) -> Outcome:
     return value, index
 
 
+def _embedding(E: Tensor, T: Tensor) -> Outcome:
+    return nn.embedding(T, E)
+
+
+def _sums(A: Tensor) -> Outcome:
+    return torch.cumsum(A, -1)
+
+
+def _dropout(A: Tensor) -> Outcome:
+    return nn.dropout(A, NUMBERS["p"])
+
+
+def _log_sum_exp(A: Tensor) -> Outcome:
+    return torch.logsumexp(A, -1)
+
+
 _pairs = partial(_product, weights_of_pairs)
 _halves = partial(_product, weights_of_halves)
 READY = f"{FLOOR}cuBLAS, weights unpacked before"
@@ -141,15 +157,15 @@ TRAINING_EAGER: Mapping[str, Callable[..., Outcome]] = {
     "layer_norm forward": _forward,
     "layer_norm backward": _backward,
     "adam in place": _adam,
-    "embedding": lambda E, T: nn.embedding(T, E),
-    "scan of rows": lambda A: torch.cumsum(A, -1),
+    "embedding": _embedding,
+    "scan of rows": _sums,
     "quantize rows": _quantized,
     "w4a16, pairs": _pairs,
     "w4a16, halves": _halves,
     "top 8": _top,
     "moe gate": _gate,
-    "dropout": lambda A: nn.dropout(A, NUMBERS["p"]),
-    "log_sum_exp": lambda A: torch.logsumexp(A, -1),
+    "dropout": _dropout,
+    "log_sum_exp": _log_sum_exp,
 }
 TRAINING_LIBRARY = {"layer_norm forward": "native_layer_norm"}
 TRAINING_EXTRA: Mapping[str, tuple[Peer, ...]] = {

@@ -74,7 +74,7 @@ def session(chosen: Chosen, tell: Tell) -> Results:
     write(chosen.output, results)
     left = [*_left(chosen, results, manifest, kinds)]
     if chosen.ahead:
-        jobs = [(row, one) for row, given in left for one in given if one.text and one.text.file]
+        jobs = [(row, one) for row, given in left for one in given if one.can_be_ahead]
         compile_ahead(jobs, Ahead(chosen.ahead, chosen.device, chosen.seconds), tell)
     took: list[float] = []
     for at, (row, given) in enumerate(left):

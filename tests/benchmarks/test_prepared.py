@@ -13,7 +13,7 @@ from benchmarks.gpu import processes, session
 from benchmarks.gpu.ahead import Ahead, compile_ahead
 from benchmarks.gpu.candidates import Candidate, arguments, candidates
 from benchmarks.gpu.inputs import Inputs, inputs, tensors, unfilled
-from benchmarks.gpu.manifest import hash_of
+from benchmarks.gpu.manifest import Prepared, hash_of
 from benchmarks.gpu.manifest import read as read_manifest
 from benchmarks.gpu.manifest import write as write_manifest
 from benchmarks.gpu.results import Results, Timed, began_file, read, write
@@ -31,6 +31,26 @@ Func half_matmul; In A, B; Var m, n; RVar k;
 half_matmul[m, n] = rdot(A[m, k], B[k, n], k);
 half_matmul.block(m:16, n:16); half_matmul.tensorize(m:0, n:0, k:16);
 half_matmul.map(m:mi/2, n, mi); half_matmul.compile();
+"""
+
+
+ADAM = """\
+Func param into P, moment into M, second into V;
+In P, G, M, V; SIn rate, beta1, beta2, eps, c, d; Var x;
+moment[x] = beta1 * M[x] + (1 - beta1) * G[x];
+second[x] = beta2 * V[x] + (1 - beta2) * pow(G[x], 2);
+param[x] = P[x] - rate * (moment[x] / c) / (sqrt(second[x] / d) + eps);
+param.block(x:256); param.tensorize(x:0);
+moment.fuse_at(param, x); second.fuse_at(param, x); param.compile(moment, second);
+"""
+QUANTIZE = """\
+Func quantized: i8, scale, largest; In A; Var x; RVar y;
+largest[x] = rmax(abs(A[x, y]), y);
+scale[x] = where(largest[x] > 0, div_rn(largest[x], 127), 1);
+quantized[x, y] = cast(
+    clamp(floor(div_rn(A[x, y], reshape(scale[x], x, 1)) + 0.5), -127, 127), i8);
+quantized.block(x:1); quantized.tensorize(x:0, y:0);
+largest.fuse_at(quantized, x); scale.fuse_at(quantized, x); quantized.compile(scale);
 """
 
 
@@ -149,6 +169,53 @@ def test_the_host(folder: Path, tmp_path: Path) -> None:
     run(folder, output, "--kernels", "swiglu", "--host")
     assert {one.name for one in read(output).host if one.kernel == "swiglu"} == {"swiglu", "torch"}
     assert all(one.median > 0 for one in read(output).host)
+
+
+def changed(folder: Path, old: str, new: str) -> None:
+    """Change all texts of a folder."""
+    manifest = read_manifest(folder)
+    texts: list[Prepared] = []
+    for one in manifest.texts:
+        text = (folder / one.file).read_text()
+        assert old in text
+        text = text.replace(old, new)
+        (folder / one.file).write_text(text)
+        texts.append(replace(one, text_hash=hash_of(text)))
+    write_manifest(folder, replace(manifest, texts=tuple(texts)))
+
+
+def test_results_in_place(tmp_path: Path) -> None:
+    """Each candidate has its own tensors, and each check begins with the first values."""
+    examples, out = tmp_path / "examples", tmp_path / "out"
+    examples.mkdir()
+    (examples / "adam_in_place.dt").write_text(ADAM)
+    given = ["prepare", str(out), "--examples", str(examples), "--only", "adam*"]
+    assert main(given) == 0
+    assert run(out, tmp_path / "r.json", "--only", "adam*") == 0
+    (row,) = read(tmp_path / "r.json").rows
+    times = {one.name: one for one in row.times}
+    assert times.keys() == {"adam_in_place", "torch", "fused Adam"}
+    assert all(one.median > 0 for one in row.times)
+    # Results that are right in one of three tensors only.
+    changed(out, "(1.0 - beta2)", "(1.5 - beta2)")
+    assert run(out, tmp_path / "wrong.json", "--only", "adam*") == 1
+    (row,) = read(tmp_path / "wrong.json").rows
+    (ours,) = (one for one in row.times if one.is_ours)
+    assert ours.failure.startswith("wrong: it is off by")
+
+
+def test_several_results_of_which_one_has_whole_numbers(tmp_path: Path) -> None:
+    examples, out = tmp_path / "examples", tmp_path / "out"
+    examples.mkdir()
+    (examples / "quantize_rows.dt").write_text(QUANTIZE)
+    main(["prepare", str(out), "--examples", str(examples), "--only", "quantize*"])
+    assert run(out, tmp_path / "r.json", "--only", "quantize*") == 0
+    # What is left out keeps a number that no result has.
+    changed(out, "mask=y_mask,\n    )\n\n", "mask=y_mask & (y != 5),\n    )\n\n")
+    assert run(out, tmp_path / "wrong.json", "--only", "quantize*") == 1
+    (row,) = read(tmp_path / "wrong.json").rows
+    (ours,) = (one for one in row.times if one.is_ours)
+    assert ours.failure.startswith("wrong: it is off by")
 
 
 def test_a_wrong_result_has_no_time(folder: Path, tmp_path: Path) -> None:

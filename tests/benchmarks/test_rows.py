@@ -5,10 +5,11 @@ import torch
 
 from benchmarks.gpu.inputs import SHAPES, in_place, inputs, size_in_bytes, tensors
 from benchmarks.gpu.peer import Unfit
-from benchmarks.gpu.peers import MODULES, PACKAGES, kinds_here, peers
+from benchmarks.gpu.peers import EAGER, MODULES, PACKAGES, kinds_here, peers
+from benchmarks.gpu.peers_attention import KERNELS
 from benchmarks.gpu.references import CUT, WHOLE, off, reference
 from benchmarks.gpu.references_training import compared
-from benchmarks.gpu.rows import AIMS, DERIVED, GROUPS, Row, files, flops, rows, tiny_rows
+from benchmarks.gpu.rows import AIMS, DERIVED, GROUPS, Row, files, flops, is_named, rows, tiny_rows
 from dtpoly.timing.failures import WrongResult
 
 TINY = {row.kernel: row for row in tiny_rows()}
@@ -29,6 +30,7 @@ def test_names_are_unique_and_every_family_has_an_aim() -> None:
     assert len(names) == len(set(names)) > 60
     assert {row.family for row in rows()} == AIMS.keys()
     assert SHAPES.keys() == CUT.keys() | WHOLE.keys() == {group.kernel for group in GROUPS}
+    assert EAGER.keys() | {*KERNELS} == SHAPES.keys()
     assert {one.name for one in DERIVED} < {*files()}
 
 
@@ -89,3 +91,63 @@ def test_what_is_wrong_is_told() -> None:
 def test_tiny_rows_are_of_every_kernel() -> None:
     assert [*TINY] == [*dict.fromkeys(group.kernel for group in GROUPS)]
     assert all(isinstance(row, Row) for row in TINY.values())
+
+
+def test_what_may_be_chosen_freely_is_compared_by_what_it_means() -> None:
+    """Indices of equal values, and random zeros: several results are right, and others wrong."""
+    row = TINY["top 8"]
+    given = {"A": torch.zeros(2, 16)}
+    want = (torch.zeros(2, 8),) * 2
+    value, other = torch.zeros(2, 8), torch.arange(8, 16).expand(2, 8)
+    assert not off(row, compared(row, given, (value, other)), want).is_wrong
+    nowhere = other.clone()
+    nowhere[0, 0] = torch.iinfo(torch.int64).min
+    assert off(row, compared(row, given, (value, nowhere)), want).is_wrong
+
+
+def test_dropout_has_about_as_many_zeros_as_it_should() -> None:
+    row = TINY["dropout"]
+    given = inputs(row, "cpu")
+    want, values = reference(row, given), tensors(given)["A"]
+    scaled = values / (1 - 0.125)
+    assert off(row, compared(row, given, scaled), want).is_wrong
+    assert off(row, compared(row, given, torch.zeros_like(scaled)), want).is_wrong
+    dropped = torch.dropout(values, 0.125, train=True)
+    assert not off(row, compared(row, given, dropped), want).is_wrong
+    assert off(row, compared(row, given, 1.01 * dropped), want).is_wrong
+
+
+def test_a_number_next_to_the_nearest_one_is_wrong() -> None:
+    row = TINY["quantize rows"]
+    given = inputs(row, "cpu")
+    want = reference(row, given)
+    values = tensors(given)["A"]
+    scale = values.abs().amax(-1) / 127
+    quantized = (values / scale[:, None]).round().to(torch.int8)
+    assert not off(row, compared(row, given, (quantized, scale)), want).is_wrong
+    quantized[3, 5] += 1 if quantized[3, 5] < 127 else -1
+    assert off(row, compared(row, given, (quantized, scale)), want).is_wrong
+
+
+def test_results_that_are_missing() -> None:
+    """A peer may lack one, and says so; fewer results are wrong."""
+    row = TINY["add + rms_norm"]
+    want = tuple(torch.rand(size) for size in ((4, 8), (4, 8), (4,)))
+    assert not off(row, (want[0], want[1], None), want).is_wrong
+    assert off(row, (want[0], want[1] + 1, None), want).is_wrong
+    assert off(row, want[:2], want).why == "it has 2 results, not 3"
+
+
+def test_names_may_be_patterns() -> None:
+    assert is_named(("moe gate",), ())
+    assert is_named(("moe gate", "moe_gate"), ("softmax", "moe*"))
+    assert not is_named(("moe gate",), ("moe",))
+
+
+def test_attention_counts_the_pairs_that_are_seen() -> None:
+    found = {row.name: row for row in rows()}
+    full = flops(found["attention, heads 1x16x4096x128x128x4096 bf16"])
+    assert full == 4 * 16 * 4096 * 4096 * 128
+    causal = flops(found["attention, causal 1x16x4096x128x128x4096 bf16"])
+    assert causal == 4 * 16 * (4096 * 4097 // 2) * 128
+    assert flops(found["attention, window 1x16x4096x128x128x4096 bf16"]) < causal

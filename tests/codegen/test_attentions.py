@@ -107,7 +107,8 @@ def test_each_has_a_case() -> None:
 
 @cache
 def function(name: str) -> Callable[..., Any]:
-    return getattr(module(name), program(name).directives[-1].func)
+    found: Callable[..., Any] = getattr(module(name), program(name).directives[-1].func)
+    return found
 
 
 @pytest.mark.parametrize("size", SIZES)
