@@ -41,7 +41,7 @@ ATTENTIONS = {path.stem: path for path in sorted((ROOT / "examples" / "attention
 # Ranges whose ends are data, which have tests of their own.
 RAGGED = {path.stem: path for path in sorted((DATA / "ragged").glob("*.dt"))}
 # All files that have tests of their own.
-APART = {**PLACED, **SCANS, **ATTENTIONS, **RAGGED}
+APART = {**SCANS, **ATTENTIONS, **RAGGED}
 # Forms of products, for which not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
 # Examples with tiles for a large GPU; few sizes are tried, and only in the longer suite.

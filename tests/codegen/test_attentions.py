@@ -30,7 +30,8 @@ def weights(scores: Tensor, *, causal: bool = False) -> Tensor:
     if causal:
         seen = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
         scores = scores.masked_fill(~seen, float("-inf"))
-    return torch.softmax(scores, -1)
+    found: Tensor = torch.softmax(scores, -1)
+    return found
 
 
 def scores_of(Q: Tensor, K: Tensor) -> Tensor:
