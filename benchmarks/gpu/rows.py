@@ -239,7 +239,10 @@ def _weights(kernel: str, file: str, few: bool) -> Group:
     """Return a product with weights of 4 bits, for as many rows as a decoder has, or for many."""
     m = 16 if few else 2048
     cases = tuple(f"{m}x{n}x4096 f16" for n in (4096, 14336))
-    return Group(kernel, QUANTISED, _tiled(file, few), "m n k", cases)
+    files = _tiled(file, few)
+    if not few and file == "packed_w4a16":
+        files = (f"wide_{file}", *files)  # a kernel of its own unpacks the weights
+    return Group(kernel, QUANTISED, files, "m n k", cases)
 
 
 _HEADED = "b h m n k l"

@@ -35,7 +35,8 @@ def weights(scores: Tensor, *, causal: bool = False) -> Tensor:
 
 
 def scores_of(Q: Tensor, K: Tensor) -> Tensor:
-    return Q @ K.transpose(-1, -2) * Q.shape[-1] ** -0.5
+    products: Tensor = Q @ K.transpose(-1, -2)
+    return products * Q.shape[-1] ** -0.5
 
 
 def softcap(Q: Tensor, K: Tensor, V: Tensor, cap: float) -> tuple[Tensor, ...]:
