@@ -45,7 +45,7 @@ MEANS = ("tvd", "kl_div", "cross_entropy")
 
 # Of the size of the results: what rounding of this dtype, also between two steps, may cost.
 TOLERANCE = {"f16": 6e-3, "bf16": 4e-2, "f32": 1e-4, "tf32": 1e-2}
-# Results of attention are means of many values, which cancel; rounded weights cost as much as before.
+# Results of attention are means of many values, which cancel; what rounded weights cost does not.
 OF_MEANS = {"f16": 2e-2, "bf16": 1e-1}
 # Where all comes to one number, rounding cancels, and a row or a tile that is left out is little.
 OF_ONE = {"f16": 1e-3, "bf16": 3e-3, "f32": 1e-5, "tf32": 1e-3}

@@ -36,7 +36,8 @@ def weights(scores: Tensor, *, causal: bool = False) -> Tensor:
 
 def scores_of(Q: Tensor, K: Tensor) -> Tensor:
     products: Tensor = Q @ K.transpose(-1, -2)
-    return products * Q.shape[-1] ** -0.5
+    scale: float = Q.shape[-1] ** -0.5
+    return products * scale
 
 
 def softcap(Q: Tensor, K: Tensor, V: Tensor, cap: float) -> tuple[Tensor, ...]:
@@ -113,6 +114,7 @@ def function(name: str) -> Callable[..., Any]:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", CASES)
 def test_it_computes_what_torch_does(name: str, size: tuple[int, int]) -> None:
@@ -124,6 +126,7 @@ def test_it_computes_what_torch_does(name: str, size: tuple[int, int]) -> None:
         torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", CASES)
 def test_of_short_floats(name: str, dtype: torch.dtype) -> None:
@@ -158,6 +161,7 @@ def test_it_is_proved(name: str) -> None:
     assert report.verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_each_becomes_machine_code(served: Server) -> None:
     code_, out, err = served("call", "tests.codegen.compiling:main", *CASES)
     assert code_ == 0, out + err
