@@ -79,6 +79,17 @@ def kv_cache_append(t: Tensors) -> torch.Tensor:
     return cache
 
 
+def grouped_matmul(t: Tensors) -> torch.Tensor:
+    """Each row of a group, times the weights of its expert; rows that are not there are 0."""
+    done, X, W = t["C"].clone(), t["X"], t["W"]
+    for rows, expert in zip(t["rows"].tolist(), t["expert"].tolist(), strict=True):
+        for row in rows:
+            if 0 <= row < len(done):
+                is_there = row < len(X) and 0 <= expert < len(W)
+                done[row] = X[row] @ W[expert] if is_there else 0
+    return done
+
+
 def batch_norm(t: Tensors) -> Results:
     """The layer of torch, which writes its running statistics in place."""
     mean, var = t["M"].clone(), t["V"].clone()
@@ -182,6 +193,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "flash_attention": lambda t: functional.scaled_dot_product_attention(t["Q"], t["K"], t["V"]),
     "fp8_block_scales": fp8_block_scales,
     "geglu": lambda t: functional.gelu(t["A"], approximate="tanh") * t["B"],
+    "grouped_matmul": grouped_matmul,
     "half_cross_entropy": lambda t: functional.cross_entropy(t["L"], t["T"]),
     "half_kl_div": lambda t: functional.kl_div(t["Y"], t["T"], reduction="batchmean"),
     "half_matmul": lambda t: t["A"] @ t["B"],
@@ -231,6 +243,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "two_mm_outer": two_products,
     "two_mm_outer_512": two_products,
     "w4a16": w4a16,
+    "wide_packed_w4a16": packed_product,
     "wide_softmax": lambda t: normalized(t["A"]),
 }
 BETA1, BETA2 = (torch.tensor(one, dtype=torch.float64) for one in (0.9, 0.99))
@@ -259,6 +272,10 @@ def given(program: Program, seed: int) -> dict[str, torch.Tensor]:
         inputs |= {"Y": inputs["Y"].log(), "T": torch.where(inputs["T"] < 0.01, 0, inputs["T"])}
     if {"L", "T"} <= inputs.keys():
         inputs["T"] = torch.arange(sizes["x"]) * 7 % sizes["y"]
+    if "expert" in inputs:
+        # No row twice, and the first is one that is not there.
+        rows = inputs["rows"]
+        inputs["rows"] = torch.arange(rows.numel()).reshape(rows.shape) - 1
     if "V" in inputs and "G" in inputs:
         inputs |= {"V": inputs["V"].square(), "beta1": BETA1, "beta2": BETA2}
         # The moments began two steps ago.

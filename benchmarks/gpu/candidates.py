@@ -100,11 +100,13 @@ def is_of(row: Row, text: Prepared) -> bool:
 
 
 def _peer(peer: Peer) -> Candidate:
-    def make(row: Row, given: Inputs) -> Made:
-        own = in_place(row, given)
-        return Made(peer.make(row, own), restored=_pairs(row, given, own))
+    return Candidate(peer.name, partial(_of_peer, peer), peer.make)
 
-    return Candidate(peer.name, make, peer.make)
+
+def _of_peer(peer: Peer, row: Row, given: Inputs) -> Made:
+    """Return what a peer runs, with copies of its own of what it changes in place."""
+    own = in_place(row, given)
+    return Made(peer.make(row, own), restored=_pairs(row, given, own))
 
 
 def _pairs(row: Row, given: Inputs, own: Inputs) -> tuple[tuple[Tensor, Tensor], ...]:
