@@ -72,7 +72,8 @@ def adam(t: Tensors) -> Results:
 def kv_cache_append(t: Tensors) -> torch.Tensor:
     """A copy of the cache, in which each new row that has room is put."""
     cache, (length, new) = t["K"].clone(), (t["K"].shape[1], t["X"].shape[1])
-    for b, start in enumerate(t["pos"].tolist()):
+    starts: list[int] = cast("Any", t["pos"]).tolist()
+    for b, start in enumerate(starts):
         for at in range(new):
             if 0 <= start + at < length:
                 cache[b, start + at] = t["X"][b, at] * t["angle"][at].double().cos()
@@ -82,7 +83,9 @@ def kv_cache_append(t: Tensors) -> torch.Tensor:
 def grouped_matmul(t: Tensors) -> torch.Tensor:
     """Each row of a group, times the weights of its expert; rows that are not there are 0."""
     done, X, W = t["C"].clone(), t["X"], t["W"]
-    for rows, expert in zip(t["rows"].tolist(), t["expert"].tolist(), strict=True):
+    groups: list[list[int]] = cast("Any", t["rows"]).tolist()
+    experts: list[int] = cast("Any", t["expert"]).tolist()
+    for rows, expert in zip(groups, experts, strict=True):
         for row in rows:
             if 0 <= row < len(done):
                 is_there = row < len(X) and 0 <= expert < len(W)

@@ -114,15 +114,20 @@ def function(name: str) -> Callable[..., Any]:
     return found
 
 
+def results(name: str, given: Inputs) -> tuple[Tensor, ...]:
+    found: Any = function(name)(*given)
+    return found if isinstance(found, tuple) else (found,)
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", CASES)
 def test_it_computes_what_torch_does(name: str, size: tuple[int, int]) -> None:
     make, reference = CASES[name]
     given = make(size[1], size[0], torch.float32)
-    found = function(name)(*given)
+    found = results(name, given)
     wanted = reference(*wide(given))
-    for one, other in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+    for one, other in zip(found, wanted, strict=True):
         torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
 
 
@@ -132,9 +137,9 @@ def test_it_computes_what_torch_does(name: str, size: tuple[int, int]) -> None:
 def test_of_short_floats(name: str, dtype: torch.dtype) -> None:
     make, reference = CASES[name]
     given = make(33, 1, dtype)
-    found = function(name)(*given)
+    found = results(name, given)
     wanted = reference(*wide(given))
-    for one, other in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+    for one, other in zip(found, wanted, strict=True):
         torch.testing.assert_close(one.double(), other, rtol=0.06, atol=0.06)
 
 
@@ -149,9 +154,9 @@ def test_tensors_may_be_turned(name: str) -> None:
         else one
         for one in given
     )
-    found = function(name)(*turned)
+    found = results(name, turned)
     wanted = reference(*wide(given))
-    for one, other in zip(found if isinstance(found, tuple) else (found,), wanted, strict=True):
+    for one, other in zip(found, wanted, strict=True):
         torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
 
 
