@@ -15,6 +15,7 @@ from itertools import islice, product
 from pathlib import Path
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.label_sizes import input_shapes, sizes_of
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
@@ -27,9 +28,9 @@ from dtpoly.source import Source
 from tests.codegen.cases import in_one_launch, in_panels, launched_otherwise, random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import (
+    COMPARED,
     DTYPES,
     FILES,
-    KERNELS,
     NAMES,
     PRODUCTS,
     code,
@@ -84,9 +85,11 @@ def main() -> None:
 
 def listings(folder: Path) -> Iterator[Case]:
     """Yield each listing, and examples that begin early, at the sizes around each of its tiles."""
-    words = {name: {one.name for one in program(name).directives} for name in KERNELS}
+    words = {name: {one.name for one in program(name).directives} for name in COMPARED}
     # For listings that load in blocks, tiles are too large for f64.
-    early = [name for name in KERNELS if "early" in words[name] and "descriptor" not in words[name]]
+    early = [
+        name for name in COMPARED if "early" in words[name] and "descriptor" not in words[name]
+    ]
     pairs = [(name, sizes) for name in (*NAMES, *early) for sizes in size_cases(name)]
     for (name, sizes), (recipe, out) in zip(pairs, recipes(len(pairs)), strict=True):
         yield Case(
@@ -107,7 +110,7 @@ def every_layout(folder: Path) -> Iterator[Case]:
 
 def in_blocks(folder: Path) -> Iterator[Case]:
     """Yield kernels with descriptors, at ragged sizes that allow descriptors: multiples of 8."""
-    for name in (*PRODUCTS, *KERNELS):
+    for name in (*PRODUCTS, *COMPARED):
         words = {directive.name for directive in program(name).directives}
         labels = program(name).labels
         if "descriptor" not in words or len(labels) > 4:
@@ -124,16 +127,17 @@ def in_blocks(folder: Path) -> Iterator[Case]:
 
 def in_fours(folder: Path) -> Iterator[Case]:
     """Yield kernels without descriptors, at sizes that are multiples of 4 and not of 16."""
-    for name in (*NAMES, *PRODUCTS, *KERNELS):
+    for name in (*NAMES, *PRODUCTS, *COMPARED):
         text, labels = code(name).text, program(name).labels
         if "if fours:" not in text or len(labels) > 4:
             continue
         # With f32, tiles that are made for the copy engine need too much memory.
         is_small = "descriptor" in {directive.name for directive in program(name).directives}
         for at, dtype in enumerate((DType.F16 if is_small else DType.F32, DType.F16, DType.BF16)):
-            sizes = {one.name: FOURS[(3 * at + 5 * n) % len(FOURS)] for n, one in enumerate(labels)}
+            wish = {one.name: FOURS[(3 * at + 5 * n) % len(FOURS)] for n, one in enumerate(labels)}
+            sizes = filled(program(name), {}, wish)
             if not _fit(program(name), sizes):
-                sizes = {one.name: FOURS[at] for one in labels}
+                sizes = filled(program(name), {}, {one.name: FOURS[at] for one in labels})
             given = _kept(folder, name), _text(name), _outputs(name), sizes, Recipe(at, dtype)
             yield Case("in fours", name, *given)
 

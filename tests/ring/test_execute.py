@@ -15,7 +15,7 @@ from dtpoly.ring.interpreter import in_ring
 from dtpoly.ring.ring_execution import Agreement, agreement
 from dtpoly.schedule.legality import judge
 from tests.codegen.calls import text
-from tests.codegen.listings import KERNELS, NAMES, code, numbers, program
+from tests.codegen.listings import COMPARED, NAMES, code, numbers, program
 from tests.codegen.plans import plans_in
 
 WRONG = {
@@ -61,7 +61,7 @@ def has_lists(name: str) -> bool:
 
 IN_RING = (
     *(name for name in NAMES if not has_lists(name)),
-    *(pytest.param(name, marks=pytest.mark.long) for name in KERNELS if not has_lists(name)),
+    *(pytest.param(name, marks=pytest.mark.long) for name in COMPARED if not has_lists(name)),
 )
 
 
