@@ -209,6 +209,19 @@ def test_rows_without_a_number() -> None:
     assert top[2] == float("-inf")
 
 
+def test_an_infinity_that_a_row_does_not_reach() -> None:
+    """In a tile that the range cuts, its weight is 0: so rows before it get a NaN, as with torch."""
+    made = torch.Generator().manual_seed(3)
+    Q, K, V = (torch.randn(one, generator=made) for one in ((40, 16), (40, 16), (40, 5)))
+    exact = module("attention, causal").f(Q, K, V)
+    V[37, 2] = float("inf")
+    found = module("attention, causal").f(Q, K, V)
+    assert torch.equal(found[:32], exact[:32])
+    assert torch.equal(found[:37, [0, 1, 3, 4]], exact[:37, [0, 1, 3, 4]])
+    assert found[32:37, 2].isnan().all()
+    assert (found[37:, 2] == float("inf")).all()
+
+
 def test_a_minimum_goes_on_with_a_maximum() -> None:
     """A sum brings a minimum up to date when the maximum grows that it subtracts; it rounds."""
     given = (
