@@ -100,7 +100,7 @@ def lower(
     return kernel_of(last)
 
 
-def _grid(building: Building, path: Path, descending: frozenset[str]) -> tuple[GridAxis, ...]:
+def _grid(building: Building, path: Path, descending: tuple[str, ...]) -> tuple[GridAxis, ...]:
     """Return the axes of the launch grid; those of one block only are left out."""
     found: list[GridAxis] = []
     blocks: list[str] = []

@@ -48,8 +48,8 @@ class Descending(LaunchEdit):
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Turn the order of the blocks of these labels; that of panels stays as it is."""
         panel = None if launch.panel is None else launch.panel[0]
-        labels = (one.text for one in self.labels if one.text != panel)
-        return replace(launch, descending=launch.descending | frozenset(labels))
+        labels = tuple(one.text for one in self.labels if one.text != panel)
+        return replace(launch, descending=(*launch.descending, *labels))
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Report labels along which programs are not numbered."""

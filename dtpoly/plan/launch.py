@@ -49,7 +49,7 @@ class Launch:
     # Reductions that are computed in the loop of a Func that depends on them; each with that Func.
     running: tuple[tuple[str, str], ...] = ()
     # Labels of which programs take the blocks from the last one to the first.
-    descending: frozenset[str] = frozenset()
+    descending: tuple[str, ...] = ()
 
     def flaw(self) -> str | None:
         """Say which number no launch can have; None if all are possible."""
