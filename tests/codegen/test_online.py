@@ -210,7 +210,7 @@ def test_rows_without_a_number() -> None:
 
 
 def test_an_infinity_that_a_row_does_not_reach() -> None:
-    """In a tile that the range cuts, its weight is 0: so rows before it get a NaN, as with torch."""
+    """In a tile that the range cuts, its weight is 0: rows before it get a NaN, as with torch."""
     made = torch.Generator().manual_seed(3)
     Q, K, V = (torch.randn(one, generator=made) for one in ((40, 16), (40, 16), (40, 5)))
     exact = module("attention, causal").f(Q, K, V)
