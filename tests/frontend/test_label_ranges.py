@@ -80,7 +80,7 @@ def test_the_layout_has_a_space_before_the_bracket() -> None:
         ("RVar k: 4 in [4, m);", "DT216", "has no index"),
         ("RVar k in [0, -m * 0);", "DT216", "has no index"),
         ("RVar k in [0, k * len(m));", "DT135", "not affine"),
-        ("RVar k in [0, A[m, m]);", "DT135", "what a tensor holds cannot be an end"),
+        ("RVar k in [0, A[m, m]);", "DT237", "an end of a range is a whole number"),
         ("RVar k in [0, m / 2);", "DT135", "not affine"),
         ("RVar k in [0, 1.5);", "DT136", "whole number"),
         ("RVar k in [0, z);", "DT120", "unknown name 'z'"),
