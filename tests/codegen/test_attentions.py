@@ -162,7 +162,7 @@ def test_tensors_may_be_turned(name: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_proved(name: str) -> None:
-    report = verify(program(name), code(name).text)
+    report = verify(program(name), code(name).text, seconds=120)
     assert report.verdict is LayerVerdict.PROVED
 
 
