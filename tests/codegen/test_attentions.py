@@ -115,7 +115,7 @@ def function(name: str) -> Callable[..., Any]:
 
 
 def results(name: str, given: Inputs) -> tuple[Tensor, ...]:
-    found: Any = function(name)(*given)
+    found: Tensor | tuple[Tensor, ...] = function(name)(*given)
     return found if isinstance(found, tuple) else (found,)
 
 

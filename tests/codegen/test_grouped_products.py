@@ -1,6 +1,6 @@
 """Products of a mixture of experts: groups of rows that a table names, each with its expert."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -50,7 +50,8 @@ def test_each_row_meets_its_expert(tokens: int, k: int, n: int, dtype: torch.dty
     C = torch.full((tokens, n), float("nan"), dtype=dtype)
     found = called(X, W, C, rows, of_group).double()
     wanted = torch.zeros(tokens, n, dtype=torch.float64)
-    for token, expert in enumerate(experts.tolist()):
+    listed: list[int] = cast("Any", experts).tolist()
+    for token, expert in enumerate(listed):
         wanted[token] = X[token].double() @ W[expert].double()
     torch.testing.assert_close(found, wanted, rtol=2e-2, atol=8e-2)
 

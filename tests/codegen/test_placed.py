@@ -231,8 +231,8 @@ def test_the_kernel_is_torchs_indexing(name: str, dtype: torch.dtype) -> None:
         given = MADE[name](*sizes, seed, dtype)
         exact = MEANS[name](doubled(given))
         function = getattr(module, next(iter(exact)))
-        found: Any = function(**given)
-        results: tuple[torch.Tensor, ...] = found if isinstance(found, tuple) else (found,)
+        found: torch.Tensor | tuple[torch.Tensor, ...] = function(**given)
+        results = found if isinstance(found, tuple) else (found,)
         share = {F64: 1e-6, torch.float32: 2e-5}.get(dtype, 4e-2)
         for tensor, one in of.into.items():
             assert any(given[tensor] is got for got in results)
