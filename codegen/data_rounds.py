@@ -86,7 +86,7 @@ class DataRounds:
 
 @dataclass(slots=True)
 class BlockBounds:
-    """What stands in front of loops of a block: loads of their bounds, and the bounds."""
+    """Names for loads and bounds that loops of one block share, so that each is written once."""
 
     loads: dict[str, str] = field(default_factory=dict[str, str])
     bounds: dict[str, tuple[str, Bound]] = field(default_factory=dict[str, tuple[str, Bound]])

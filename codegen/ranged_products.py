@@ -24,7 +24,7 @@ from .scopes import Scope
 from .tile_lanes import Tiling, at_index, of_lanes
 
 
-def is_cut(tiling: Tiling, sides: Sides) -> bool:
+def goes_by_index(tiling: Tiling, sides: Sides) -> bool:
     """Return whether a tile must be added up index by index.
 
     Indices of a reduced label count for some of its rows or columns only.

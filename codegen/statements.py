@@ -34,7 +34,7 @@ from .kept_lists import begin_list, in_memory, list_axes, take_into_list
 from .matrix_products import Sides, product_step, sides_of, sum_step
 from .operation_spelling import is_float_element
 from .python_names import plain
-from .ranged_products import add_apart, is_cut
+from .ranged_products import add_apart, goes_by_index
 from .scan_tiles import begin_scan, scan_into, scanned
 from .storage import INDEX
 from .tensor_loads import loaded, local_indices, relevant, stored_element
@@ -183,7 +183,7 @@ def _update(tiling: Tiling, tiles: StatementTiles) -> None:
     axes = _axes(tiling, held)
     emit = building.scopes.emit
     match body:
-        case Dot() if (sides := _sides(building, tiles)) and is_cut(tiling, sides):
+        case Dot() if (sides := _sides(building, tiles)) and goes_by_index(tiling, sides):
             add_apart(tiling, body, held, axes, reduced)
         case Dot() if (sides := _sides(building, tiles)) is not None:
             emit(product_step(tiling, body, held, sides), statement.name)

@@ -18,7 +18,7 @@ from dtpoly.verify.algebra.whole import Truth, Whole
 
 @dataclass(frozen=True, slots=True)
 class ScatteredStore:
-    """What a store at an address made of data has besides names that stand for the data.
+    """Describes a store whose address is made of data: by the data itself, beside names for it.
 
     `indices` has the data as terms. The store happens where the formula `where` holds and all
     `tests` on data do, and `names` are the names that stand for data in the access.
