@@ -1,5 +1,7 @@
 """docs/diagnostics.md is what the catalogue and the examples say; --update-golden rewrites it."""
 
+import re
+import textwrap
 from collections.abc import Iterator
 
 from dtpoly.catalogue import CATALOGUE
@@ -60,9 +62,16 @@ def _entries() -> Iterator[str]:
         if first.call:
             yield _fenced("python", first.call)
         yield _fenced("text", _messages(first))
-        yield f"*Remedy.* {entry.remedy}\n"
+        yield _wrapped(f"*Remedy.* {entry.remedy}")
         if others:
             yield _fenced("text", "\n".join(map(_messages, others)))
+
+
+def _wrapped(text: str) -> str:
+    """Wrap a paragraph; no line begins with an operator, which would be the mark of a list."""
+    kept = re.sub(r" (?=[-+*>#] )", "\0", text)
+    lines = textwrap.wrap(kept, 100, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines).replace("\0", " ") + "\n"
 
 
 def _messages(example: Example) -> str:
