@@ -105,7 +105,8 @@ def _statement(tokens: Sequence[Token], starts: Sequence[int]) -> _Statement:
             tight = token.kind is TokenKind.END or token.text == ","
         elif not tight:
             tight = _joins(previous, token, piece)
-        if piece.is_declaration and previous.text == PLACE and depth == 0:
+        # The word before a place, and no tensor of that name.
+        if piece.is_declaration and (previous.text, token.text, depth) == (PLACE, "[", 0):
             tight = False
         if not tight:
             spaces[at] = " "

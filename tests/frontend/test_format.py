@@ -59,6 +59,10 @@ def respaced_texts(draw: st.DrawFn) -> tuple[str, str]:
 
 
 LAYOUTS = {
+    "a place, and a tensor named at": (
+        "Func f into A  at[ p,x ];In at,A:f16 ;",
+        "Func f into A at [p, x];\nIn at, A: f16;\n",
+    ),
     "spaces": (
         "Func   f;In A :bf16 ,B;SIn alpha;Var x,y;\nf [x,y]=alpha*( A[x , y]+B[ x,y ] ) ;",
         "Func f;\nIn A: bf16, B;\nSIn alpha;\nVar x, y;\nf[x, y] = alpha * (A[x, y] + B[x, y]);\n",
