@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -38,16 +39,49 @@ py-modules = ["skew"]
 SKEWED = "Func f; In A; Var x, y; f[x, y] = exp(A[x, y]); f.skew(x, y); f.compile();\n"
 
 
+def shown(command: Sequence[str | Path]) -> str:
+    """A command as a person would type it in the root of the repository."""
+    return " ".join(str(word) for word in command).replace(f"{ROOT}{os.sep}", "")
+
+
 def run(command: Sequence[str | Path], cwd: Path = ROOT) -> None:
     """Run a command, showing it and how long it took; stop the task if it fails."""
-    shown = " ".join(str(word) for word in command).replace(f"{ROOT}{os.sep}", "")
-    print(f"\n$ {shown}", flush=True)
+    print(f"\n$ {shown(command)}", flush=True)
     start = time.monotonic()
     done = subprocess.run([str(word) for word in command], cwd=cwd, check=False)
     print(f"  ({time.monotonic() - start:.1f} s)", flush=True)
-    if done.returncode:
-        print(f"failed with exit code {done.returncode}: {shown}", file=sys.stderr)
-        raise SystemExit(done.returncode)
+    stop_if_failed(command, done.returncode)
+
+
+def run_together(*commands: Sequence[str | Path]) -> None:
+    """Run commands at the same time; show what each printed when all have ended."""
+    start = time.monotonic()
+    with ThreadPoolExecutor(len(commands)) as threads:
+        ended = list(threads.map(run_quietly, commands))
+    for command, done in zip(commands, ended, strict=True):
+        print(f"\n$ {shown(command)}\n{done.stdout}", end="", flush=True)
+    print(f"  ({time.monotonic() - start:.1f} s, together)", flush=True)
+    for command, done in zip(commands, ended, strict=True):
+        stop_if_failed(command, done.returncode)
+
+
+def run_quietly(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
+    """Run a command, keeping what it prints."""
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=ROOT,
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+
+
+def stop_if_failed(command: Sequence[str | Path], code: int) -> None:
+    """End the task with the exit code of a command that failed."""
+    if code:
+        print(f"failed with exit code {code}: {shown(command)}", file=sys.stderr)
+        raise SystemExit(code)
 
 
 def program(environment: Path, name: str) -> Path:
@@ -90,20 +124,18 @@ def test(arguments: Sequence[str], long: bool) -> None:
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".[dev]")
     python = program(ENVIRONMENT, "python")
-    for tool in (
-        ["ruff", "format", "--check", "."],
-        ["ruff", "check", "."],
-        ["mypy"],
-        ["pyright", "--pythonpath", str(python)],
-    ):
+    for tool in (["ruff", "format", "--check", "."], ["ruff", "check", "."]):
         run([python, "-m", *tool])
+    # Each of these keeps one core busy for about a minute.
+    run_together([python, "-m", "mypy"], [python, "-m", "pyright", "--pythonpath", str(python)])
     chosen = "not gpu" if long else "not gpu and not long"
     workers = str(min(os.cpu_count() or 1, 8))
     pytest = [python, "-m", "pytest", "-m"]
     seed = str(seed_of_commit())
     spread = ["-n", workers, "--dist=worksteal"]
     part = [] if long or arguments else ["--sampled", seed]
-    run([*pytest, f"{chosen} and not alone", *spread, *part, *arguments])
+    slowest = ["--durations", "20"]
+    run([*pytest, f"{chosen} and not alone", *spread, *slowest, *part, *arguments])
     if not arguments:
         run([*pytest, f"{chosen} and alone"])
     if not arguments and not long:

@@ -2,9 +2,10 @@
 
     pytest -m "not gpu and not long" --sampled SEED
 
-Of a test that is marked `sampled`, so many cases run as SHARE says, and at least one. Which they
-are follows from the seed and from the names of the cases, so that all workers choose the same ones.
-Without the option all cases run. CI gives each commit a seed of its own; the longer suite runs all.
+Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
+hundredth. Which they are follows from the seed and from the names of the cases, so that all workers
+choose the same ones. Without the option all cases run. CI gives each commit a seed of its own; the
+longer suite runs all.
 """
 
 from collections.abc import Iterable
@@ -13,7 +14,13 @@ from math import ceil
 
 import pytest
 
-SHARE = 0.2
+SHARE = 0.1
+AT_MOST, SHARE_OF_MANY = 2, 0.01
+
+
+def chosen_of(count: int) -> int:
+    """Return how many cases of a test run that has so many."""
+    return min(ceil(count * SHARE), AT_MOST + ceil(count * SHARE_OF_MANY))
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -31,7 +38,7 @@ def sampled(names: Iterable[str], seed: int) -> set[str]:
     chosen: set[str] = set()
     for mine in cases.values():
         mine.sort(key=lambda name: sha256(f"{seed} {name}".encode()).digest())
-        chosen.update(mine[: ceil(len(mine) * SHARE)])
+        chosen.update(mine[: chosen_of(len(mine))])
     return chosen
 
 

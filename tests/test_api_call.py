@@ -193,6 +193,7 @@ def python(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_the_cpu_only_when_asked() -> None:
     code = f"import dtpoly, torch; print(dtpoly.load({str(SOFTMAX)!r})(torch.zeros(2, 4))[0, 0])"
     done = python(code)
@@ -203,6 +204,7 @@ def test_the_cpu_only_when_asked() -> None:
     assert python(code, TRITON_INTERPRET="1").stdout == "tensor(0.2500)\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", ["torch", "triton"])
 def test_what_is_not_installed_is_only_missed_by_a_call(missing: str) -> None:
     code = (

@@ -215,6 +215,7 @@ def imported(path: Path) -> Iterator[tuple[str, bool]]:
             yield ".", node in inside
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("home", "path"), list(modules()), ids=lambda value: str(value))
 def test_imports_go_down(home: str, path: Path) -> None:
     for name, inside_function in imported(path):
@@ -302,6 +303,7 @@ def test_the_verifier_has_no_circle_of_imports() -> None:
     assert len(list(sorter.static_order())) == len(graph)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", [*VERIFIER, *GENERATOR], ids=lambda path: path.stem)
 def test_what_is_handed_over_is_seen(path: Path) -> None:
     """No module needs another one only for its types, and nothing is looked up that is ambient."""
@@ -313,6 +315,7 @@ def test_what_is_handed_over_is_seen(path: Path) -> None:
             assert len(node.args) <= MOST_BY_PLACE, f"{path}:{node.lineno}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", [*VERIFIER, *GENERATOR], ids=lambda path: path.stem)
 def test_modules_are_read_in_pieces(path: Path) -> None:
     text = path.read_text()

@@ -29,6 +29,7 @@ def test_every_code_is_in_the_catalogue() -> None:
     assert sorted(CATALOGUE) == sorted(emitted())
 
 
+@pytest.mark.long
 def test_every_code_has_an_example_of_its_own() -> None:
     assert sorted(CATALOGUE) == sorted(name for name in BY_NAME if name in emitted())
 

@@ -78,6 +78,7 @@ def files() -> Iterator[Path]:
                 yield path
 
 
+@pytest.mark.long
 def test_no_other_file_names_a_directive() -> None:
     names = {one.name for one in DIRECTIVES}
     found: dict[str, set[str]] = {}

@@ -25,6 +25,7 @@ def source(name: str) -> Source:
     return Source(f"{name}.dt", (EXAMPLES / f"{name}.dt").read_text())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.dt")))
 def test_checks_without_errors_and_warnings(name: str) -> None:
     found = check(source(name)).diagnostics
@@ -290,6 +291,7 @@ def test_each_example_has_a_meaning() -> None:
     assert sorted(MEANS) == sorted(path.stem for path in EXAMPLES.glob("*.dt"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MEANS)
 def test_computes_what_it_says(name: str) -> None:
     program = load(source(name))

@@ -84,6 +84,7 @@ arguments = some.fixed_dictionaries(
 )
 
 
+@pytest.mark.long
 @given(arguments, arguments)
 def test_equality_hash_and_words(first: dict[str, Any], second: dict[str, Any]) -> None:
     ours, theirs = [[cls(**one) for one in (first, second)] for cls in (OURS[1], THEIRS[1])]

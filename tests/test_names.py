@@ -4,6 +4,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 ROOMS = ("dtpoly", "frontend", "codegen")
 LINKS = (ROOT / "dtpoly" / "frontend", ROOT / "dtpoly" / "codegen")  # rooms that are listed already
@@ -22,6 +24,7 @@ def test_each_room_is_looked_at() -> None:
     assert all(link.is_dir() for link in LINKS)
 
 
+@pytest.mark.long
 def test_no_class_name_stands_twice() -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
     for path in modules():

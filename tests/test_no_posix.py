@@ -88,6 +88,7 @@ def test_an_exploration(tmp_path: Path) -> None:
     assert "measured" in {row["outcome"] for row in rows}
 
 
+@pytest.mark.long
 def test_texts_that_are_emitted(tmp_path: Path) -> None:
     said = told(tmp_path, "explore", SPACE, *SIMULATED[1:], "--emit", "-o", "run.sqlite")
     assert "proved" in said

@@ -76,6 +76,7 @@ def test_the_wheel_holds_the_tracked_files(wheel: Path) -> None:
     assert packed == expected
 
 
+@pytest.mark.long
 def test_a_package_beside_the_wheel_brings_directives(wheel: Path, tmp_path: Path) -> None:
     plugin = (ROOT / "examples" / "skew.py").read_text()
     project, site, elsewhere = (tmp_path / name for name in ("project", "site", "elsewhere"))

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import DOCS
 
 ROOT = Path(__file__).parent
@@ -60,6 +62,7 @@ def test_each_change_is_on_the_page() -> None:
         assert users.strip()
 
 
+@pytest.mark.long
 def test_nothing_is_changed_of_the_interpreter() -> None:
     """Kernels compute there as at users' places: files mend Triton's interpreter themselves."""
     for path in ROOT.rglob("*.py"):

@@ -60,6 +60,7 @@ def told(schedule: str, path: str) -> tuple[Diagnostic, ...]:
     return remarked(checked).diagnostics
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("own", "mine"),
     [
@@ -73,6 +74,7 @@ def test_code_is_that_of_our_own_directives(own: str, mine: str) -> None:
     assert emitted(mine, with_plugins([TURNED])) == emitted(own) != emitted("")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("command", "said"),
     [

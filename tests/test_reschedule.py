@@ -134,6 +134,7 @@ def refused(text: str) -> None:
     dtpoly.parse(text)
 
 
+@pytest.mark.long
 def test_processes_that_know_nothing() -> None:
     spawn = multiprocessing.get_context("spawn")
     k = dtpoly.parse(TO_SKEW, plugins=[ROOT / "examples" / "skew.py"])

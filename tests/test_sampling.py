@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sampling import SHARE, sampled
+from tests.sampling import chosen_of, sampled
 
 ROOT = Path(__file__).parent.parent
 CASES = [f"file::test_one[{case}]" for case in range(40)] + ["file::test_two[only]"]
@@ -15,13 +15,20 @@ CASES = [f"file::test_one[{case}]" for case in range(40)] + ["file::test_two[onl
 def test_a_part_of_each_test_is_chosen() -> None:
     for seed in range(10):
         chosen = sampled(CASES, seed)
-        assert len(chosen) == 40 * SHARE + 1
+        assert len(chosen) == 3 + 1
         assert "file::test_two[only]" in chosen
         assert sampled(reversed(CASES), seed) == chosen
 
 
+@pytest.mark.parametrize(
+    ("cases", "chosen"), [(0, 0), (1, 1), (10, 1), (11, 2), (30, 3), (200, 4), (1000, 12)]
+)
+def test_of_many_cases_a_smaller_share_is_chosen(cases: int, chosen: int) -> None:
+    assert chosen_of(cases) == chosen
+
+
 def test_all_cases_have_their_turn() -> None:
-    assert set[str]().union(*(sampled(CASES, seed) for seed in range(40))) == {*CASES}
+    assert set[str]().union(*(sampled(CASES, seed) for seed in range(100))) == {*CASES}
 
 
 @pytest.mark.sampled
@@ -30,7 +37,7 @@ def test_one_of_eight(case: int) -> None:
     assert case in range(8)
 
 
-@pytest.mark.parametrize(("option", "count"), [([], 8), (["--sampled", "3"], 2)])
+@pytest.mark.parametrize(("option", "count"), [([], 8), (["--sampled", "3"], 1)])
 def test_the_option_leaves_cases_out(option: list[str], count: int) -> None:
     asked = f"{__file__}::test_one_of_eight"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", asked, *option]

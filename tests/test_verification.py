@@ -81,6 +81,7 @@ def test_what_takes_too_long_is_not_kept(count: Counted, folder: Path) -> None:
     assert count() == 3
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("damage", [b"", b"\xff", b"[]", b"0" * 64 + b'\n[{"name": "f"}]'])
 def test_a_damaged_proof_is_made_anew(count: Counted, folder: Path, damage: bytes) -> None:
     first = verified(SUM, TEXT)

@@ -14,6 +14,7 @@ from tests.attack.hostile_files import SECRET, base, folder_of
 from tests.attack.outcome import Verdict
 
 
+@pytest.mark.long
 def test_attempts_end_with_a_message() -> None:
     for seed in range(40):
         outcome = attempt(seed)
@@ -93,5 +94,6 @@ def test_a_process_of_its_own_says_the_same() -> None:
         assert told[0].said == told[1].said
 
 
+@pytest.mark.long
 def test_the_same_seed_does_the_same() -> None:
     assert [attempt(seed) for seed in range(3)] == [attempt(seed) for seed in range(3)]

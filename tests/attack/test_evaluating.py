@@ -58,6 +58,7 @@ VALUES = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("to", "wide"), [F32, F64])
 @pytest.mark.parametrize(
     ("value", "dtype"),
@@ -104,6 +105,7 @@ def test_a_truth_as_a_number_has_a_type(value: str) -> None:
 
 
 # A sum in f16, whole numbers in f64 and in f32, a scalar beside f64, one rounding for two.
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [1310, 1341, 2001009, 2002958, 2000223, 9000430, 34001040])
 def test_what_the_campaign_found_is_mended(seed: int) -> None:
     outcome = judged(case_of_seed(seed))

@@ -81,6 +81,7 @@ def test_a_seed_makes_one_kernel() -> None:
     assert case_of_seed(3) != case_of_seed(4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(12))
 def test_a_slice_of_the_campaign(seed: int) -> None:
     outcome = attempt(seed)

@@ -12,6 +12,7 @@ from tests.attack.pair_algorithms import algorithm
 from tests.attack.pairs import checked, compiled, why_not, written
 
 
+@pytest.mark.long
 def test_algorithms_are_sound_and_most_schedules_legal() -> None:
     for seed in range(60):
         assert check(Source("pair.dt", algorithm(Random(seed)))).program is not None
@@ -30,6 +31,7 @@ def test_a_pair_is_checked(seed: int) -> None:
     assert outcome.verdict in (Verdict.PROVED, Verdict.REFUSED), outcome.case
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(4))
 def test_a_pair_is_compiled(seed: int) -> None:
     outcome = compiled(seed)

@@ -62,6 +62,7 @@ def test_a_case_is_read_as_it_was_written(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found[name], one)
 
 
+@pytest.mark.long
 def test_a_folder_is_checked_and_a_run_goes_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,6 +15,7 @@ from tests.attack.summary import summary_of
 (TOY,) = (one for one in CAMPAIGNS if one.name == "toy")
 
 
+@pytest.mark.long
 def test_each_way_to_fail_is_an_outcome_and_the_others_are_not_lost(tmp_path: Path) -> None:
     path = tmp_path / "toy.jsonl"
     record, entries = record_at(path), list[Entry]()

@@ -132,6 +132,7 @@ def test_run_and_go_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert read(output).rows[-1].kernel == "swiglu"
 
 
+@pytest.mark.long
 def test_all_are_compiled_ahead(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,6 +42,7 @@ def test_a_row() -> None:
     assert flops(one) == 2 * 8 * 157 * 696 * 64 * 25
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kernel", TINY)
 def test_peers_compute_what_the_reference_does(kernel: str) -> None:
     row = TINY[kernel]

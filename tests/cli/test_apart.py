@@ -80,6 +80,7 @@ def written(folder: Path) -> list[str]:
     return sorted(one.name for one in folder.iterdir() if one.name not in ("hard.dt", "cache"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["check", "compile"])
 def test_an_interruption_ends_what_computes_in_c(name: str, tmp_path: Path) -> None:
     with started(COMMANDS[name], tmp_path) as process:
@@ -110,6 +111,7 @@ def test_an_interruption_ends_every_command_at_any_time(name: str, tmp_path: Pat
         assert written(folder) in ([], ["out.py"])
 
 
+@pytest.mark.long
 def test_time_that_is_over_is_said_with_the_stage(tmp_path: Path) -> None:
     with started(["check", "--seconds", "1"], tmp_path) as process:
         out, told = process.communicate(timeout=300)
@@ -118,6 +120,7 @@ def test_time_that_is_over_is_said_with_the_stage(tmp_path: Path) -> None:
     assert b"it was stopped while deciding whether its schedule is legal" in out + told
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", TIMED)
 def test_every_command_ends_in_the_time_that_it_is_given(name: str, tmp_path: Path) -> None:
     began = time.monotonic()
@@ -168,6 +171,7 @@ def test_space_says_what_is_known_when_its_time_is_over(tmp_path: Path) -> None:
     assert found["looked_at"] < 2000
 
 
+@pytest.mark.long
 def test_time_that_is_over_is_json_where_that_was_asked_for(tmp_path: Path) -> None:
     with started(["check", "--json", "--seconds", "1"], tmp_path) as process:
         out, _ = process.communicate(timeout=300)
@@ -176,6 +180,7 @@ def test_time_that_is_over_is_json_where_that_was_asked_for(tmp_path: Path) -> N
     assert found["code"] == "DT210"
 
 
+@pytest.mark.long
 def test_nothing_is_written_when_the_time_is_over(tmp_path: Path) -> None:
     with started(["compile", "-o", "out.py", "--seconds", "1"], tmp_path) as process:
         process.communicate(timeout=300)
@@ -183,6 +188,7 @@ def test_nothing_is_written_when_the_time_is_over(tmp_path: Path) -> None:
     assert written(tmp_path) == []
 
 
+@pytest.mark.long
 def test_who_is_ended_by_force_leaves_no_process_behind(tmp_path: Path) -> None:
     with started(["check"], tmp_path) as process:
         time.sleep(3)

@@ -105,6 +105,7 @@ def test_no_more_of_it_is_read_than_it_may_have(call: Entry, certified: Path) ->
         assert "it has more than" in err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "options",
     [

@@ -133,6 +133,7 @@ def test_one_func_gets_the_function(call: Entry) -> None:
     assert "g" not in found
 
 
+@pytest.mark.long
 def test_a_test_function(call: Entry, good: Path, elsewhere: Path) -> None:
     """With the kernels in Triton's interpreter, in a process of its own."""
     code, _, _ = call("compile", str(good), "--test", "x=3,y=10")
@@ -385,6 +386,7 @@ def test_functions_are_told_by_the_names_that_they_have(call: Entry, tmp_path: P
     assert {one.split(" ")[0] for one in listed} <= defined
 
 
+@pytest.mark.long
 def test_a_file_may_import_the_runtime(call: Entry, good: Path, elsewhere: Path) -> None:
     """It is short, proved and tested like the file that carries the runtime."""
     texts: dict[str, str] = {}

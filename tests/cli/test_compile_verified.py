@@ -121,6 +121,7 @@ def test_without_verification_it_is_written(
     assert header_of(here / "f.py")[1] == NOTHING
 
 
+@pytest.mark.long
 def test_what_is_not_proved_is_written_with_a_warning(
     call: Entry, here: Path, emit: Callable[[str, str], None]
 ) -> None:

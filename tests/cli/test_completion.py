@@ -28,6 +28,7 @@ def test_an_unknown_shell_is_usage(call: Entry) -> None:
     assert call("completion", "csh")[0] == 2
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("words", "answer"),
     [

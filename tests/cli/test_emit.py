@@ -37,6 +37,7 @@ def total(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("stage", "mark", "inside"),
     [
@@ -99,6 +100,7 @@ def test_binaries_go_to_files(served: Server, exp: Path, total: Path, tmp_path: 
     assert named == ["many.total_k_partial_kernel.cubin", "many.total_kernel.cubin"]
 
 
+@pytest.mark.long
 def test_a_binary_to_standard_output(exp: Path) -> None:
     done = dtpoly("compile", "--emit", "cubin", "-o", "-", str(exp))
     assert done.returncode == 0
@@ -189,6 +191,7 @@ def test_usage(served: Server, exp: Path, arguments: tuple[str, ...], message: s
     assert message in " ".join(err.split())
 
 
+@pytest.mark.long
 def test_it_compiles_also_where_kernels_are_interpreted(exp: Path) -> None:
     done = dtpoly("compile", "--emit", "ttir", str(exp), env={"TRITON_INTERPRET": "1"})
     assert done.returncode == 0
@@ -212,6 +215,7 @@ def test_without_triton(exp: Path) -> None:
     assert done.stderr == "error: triton is not installed: pip install triton\n"
 
 
+@pytest.mark.long
 def test_where_triton_has_no_place_to_write(exp: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     place = str(tmp_path / "file")

@@ -46,6 +46,7 @@ def test_a_space_is_explored_and_told(explore: Explore, tmp_path: Path) -> None:
     assert lines[5].startswith(f"kept in {tmp_path / 'run.sqlite'}: dtpoly report ")
 
 
+@pytest.mark.long
 def test_the_same_command_goes_on(explore: Explore, tmp_path: Path) -> None:
     code, out, _ = explore("--budget", "2", "--json")
     first = json.loads(out)
@@ -92,6 +93,7 @@ def test_what_failed_is_tried_again_if_asked(explore: Explore, tmp_path: Path) -
     assert (code, json.loads(out)["outcomes"]) == (0, {"measured": 5, "wrong": 1})
 
 
+@pytest.mark.long
 def test_texts_emitted_before_need_no_isl(explore: Explore, tmp_path: Path) -> None:
     code, out, err = explore("--emit")
     assert (code, out) == (0, "")
@@ -152,6 +154,7 @@ def test_without_a_gpu_it_says_so(call: Entry, tmp_path: Path) -> None:
     assert (code, err) == (1, "error: torch finds no GPU here\n")
 
 
+@pytest.mark.long
 def test_a_page_loads_nothing_and_shows_all(call: Entry, explore: Explore, tmp_path: Path) -> None:
     explore("--fault", "wrong=*x:2)*y:64)*")
     explore(size="x=64,y=1024")

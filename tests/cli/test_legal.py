@@ -16,6 +16,7 @@ from tests.test_thesis import DATA
 LISTING = "listing_4_03_2mm.dt"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("func", ["_2mm", "mm"])
 def test_as_it_was(func: str, call: Entry, golden: Golden, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(DATA)
@@ -24,6 +25,7 @@ def test_as_it_was(func: str, call: Entry, golden: Golden, monkeypatch: pytest.M
     golden(f"legal/{func}.txt", out)
 
 
+@pytest.mark.long
 def test_what_is_legal_stands_first(call: Entry) -> None:
     code, out, _ = call("legal", "-", "_2mm", stdin=TWO_PRODUCTS.encode())
     answers = [line.split()[0] for line in out.splitlines()[2:]]

@@ -93,6 +93,7 @@ def test_results_are_those_of_a_plugin_as_it_is(call: Entry, plugin: Path, space
     assert "error[DT221]" in err
 
 
+@pytest.mark.long
 def test_a_schedule_has_what_a_plugin_says_of_a_layout(call: Entry, plugin: Path) -> None:
     given = ("schedule", "-", *SIZES, "--place", "simulated", "--budget", "2", "--json")
     plain = json.loads(call(*given, stdin=SUM.encode())[1])

@@ -204,6 +204,7 @@ def test_a_refused_schedule(call: Entry) -> None:
     assert "error[DT" in err
 
 
+@pytest.mark.long
 def test_a_whole_process(good: Path, tmp_path: Path) -> None:
     """Without a place to keep anything."""
     (tmp_path / "file").write_text("")
@@ -213,6 +214,7 @@ def test_a_whole_process(good: Path, tmp_path: Path) -> None:
     assert b"softmax agrees with the reference" in done.stdout
 
 
+@pytest.mark.long
 def test_without_triton(good: Path) -> None:
     code = (
         "import sys; sys.modules['triton'] = None\n"

@@ -21,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_what_is_measured_is_shipped_and_merged(folder: Path, call: Entry) -> None:
     results, kept = folder / "run.sqlite", folder / "kept.dts"
     explore = ("explore", str(folder / "space.dt"), "--simulate", "--verify", "-o", str(results))

@@ -279,6 +279,7 @@ def test_a_map_that_is_too_large_to_look_at_is_listed(call: Entry, tmp_path: Pat
     assert "a table up to 4096" in " ".join(err.split())
 
 
+@pytest.mark.long
 def test_a_map_of_large_blocks_has_a_row_for_each(call: Entry, tmp_path: Path) -> None:
     file = tmp_path / "f.dt"
     file.write_text("Func f; In A; Var m, n; f[m, n] = exp(A[m, n]); f.block(m:128, n:64);")

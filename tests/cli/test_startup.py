@@ -67,6 +67,7 @@ def test_isl_stays_out_where_nothing_is_to_be_proved(text: str, wrong: Path) -> 
     assert loaded("check", "--json", str(wrong)) == (ISL if "=" in text else set())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "arguments",
     [("--help",), ("run", "--help"), ("compile", "--help"), ("verify", "--help"), ("--version",)],

@@ -276,6 +276,7 @@ def test_the_dossier_of_a_fusion(call: Entry, here: Path) -> None:
     assert "not empty" in out
 
 
+@pytest.mark.long
 def test_the_ring(here: Path) -> None:
     (here / "f.dt").write_text(SUM)
     with Server.start() as command:
@@ -298,6 +299,7 @@ def test_the_ring(here: Path) -> None:
         assert "ring: at x = 1, k = 1, 1 elements read outside of every tensor" in out
 
 
+@pytest.mark.long
 def test_the_ring_runs_nothing_that_is_written_by_hand(here: Path) -> None:
     (here / "f.dt").write_text("Func f; In A; Var x; f[x] = A[x]; f.compile();")
     (here / "by_hand.py").write_text(
@@ -329,6 +331,7 @@ def k(a_ptr, o_ptr, n, B: tl.constexpr):
 SEVERAL = "Func f, g, h; In A; Var x; f[x] = A[x]; g[x] = A[x]; h[x] = f[x]; {}"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("directives", "missing"),
     [

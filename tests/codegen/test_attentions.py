@@ -143,6 +143,7 @@ def test_of_short_floats(name: str, dtype: torch.dtype) -> None:
         torch.testing.assert_close(one.double(), other, rtol=0.06, atol=0.06)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_tensors_may_be_turned(name: str) -> None:
     """Tensors whose last two axes are exchanged in memory are read as they are."""
@@ -160,6 +161,7 @@ def test_tensors_may_be_turned(name: str) -> None:
         torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_proved(name: str) -> None:
     report = verify(program(name), code(name).text, seconds=120)

@@ -58,6 +58,7 @@ def test_names_that_the_launch_needs() -> None:
     assert imported(code.text).g_h(one, other).equal((one + 1) + other * 2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("more", "why"),
     [
@@ -84,6 +85,7 @@ def test_a_launch_of_its_own(more: str, why: str) -> None:
     assert why in found.notes[0].text
 
 
+@pytest.mark.long
 def test_each_gpu_has_code_for_it() -> None:
     found = told_by("tests.codegen.joined")
     launched = [(str(target), name) for target in TARGETS for name in ("g_h_kernel", "f_kernel")]

@@ -17,6 +17,7 @@ INNER = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("best", ["rargmin", "rargmax"])
 @pytest.mark.parametrize("sizes", [{"k": 5, "l": 3}, {"k": 17, "l": 1}])
 def test_a_single_value_meets_a_tile_of_the_best_ones(best: str, sizes: dict[str, int]) -> None:

@@ -108,6 +108,7 @@ def routes(one: Program, given: dict[str, torch.Tensor]) -> Iterator[tuple[str, 
     yield "ring", torch.as_tensor(in_ring(one, arrays, {"x": len(given["A"])})["f"])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("sign", MEANT)
 def test_pairs(sign: str, dtype: str) -> None:
@@ -124,6 +125,7 @@ def test_pairs(sign: str, dtype: str) -> None:
             assert carried_out(WORDS[sign], (left, right)) == value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 def test_pairs_divided_upwards(dtype: str) -> None:
     one = written(TEXT.format(dtype, "cdiv(A[x], B[x])"))
@@ -149,6 +151,7 @@ def test_complement(dtype: str) -> None:
         assert carried_out("invert", (value,)) == -1 - value
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("by", [0, 1, 3, 7])
 @pytest.mark.parametrize("sign", ["<<", ">>", "//", "%", "&", "^"])
@@ -160,6 +163,7 @@ def test_a_written_number_on_the_right(sign: str, by: int, dtype: str) -> None:
         assert numbers(found) == exact, route
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("number", [1, 100])
 @pytest.mark.parametrize("sign", ["<<", ">>", "//", "%", "|"])
@@ -197,6 +201,7 @@ PROVED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("name", PROVED)
 @pytest.mark.parametrize("sign", MEANT)
@@ -210,6 +215,7 @@ ROUNDED = (0.0, -0.0, 0.5, -0.5, 1.5, 2.5, -2.5, 0.49999997, -0.49999997, 1e30, 
 HALVES = (8388607.5, -8388607.5, 8388609.0, 4503599627370495.5, float("inf"), float("nan"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("name", ["round", "trunc"])
 def test_rounding(name: str, dtype: torch.dtype) -> None:

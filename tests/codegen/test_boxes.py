@@ -208,6 +208,7 @@ def test_a_box_of_a_whole_tile_changes_nothing(size: int) -> None:
     assert not warned(f"{PRODUCT} f.store(n:16);")
 
 
+@pytest.mark.long
 def test_shared_memory_holds_one_box() -> None:
     whole, half, quarter = told_by("tests.codegen.boxed")
     assert whole["shared"] - half["shared"] == TILE // 2

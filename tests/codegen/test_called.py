@@ -33,12 +33,14 @@ def in_text(kernel: TileKernel) -> frozenset[str]:
     return frozenset(words & TEXTS.keys())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_is_called_stands_in_the_text(path: Path) -> None:
     for kernel in kernels(read_file(str(path))):
         assert called(kernel) == in_text(kernel)
 
 
+@pytest.mark.long
 def test_so_it_is_for_texts_of_the_record() -> None:
     emitted = [one for one in read_record(FROZEN) if one.outcome.kind is Kind.EMITTED]
     found = set[str]()
@@ -49,6 +51,7 @@ def test_so_it_is_for_texts_of_the_record() -> None:
     assert {"dt_max", "dt_mul", "dt_tanh"} <= found
 
 
+@pytest.mark.long
 def test_functions_stand_once_and_in_order() -> None:
     made = [kernel for path in FILES for kernel in kernels(read_file(str(path)))]
     texts = helpers(made)

@@ -57,11 +57,13 @@ def run(cases: Iterable[RandomCase]) -> Counter[Outcome]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, ORDINARY, AT_ONCE))
 def test_a_sample(first: int) -> None:
     run(map(random_case, range(first, first + AT_ONCE)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, OTHERWISE, AT_ONCE))
 def test_how_kernels_are_launched_and_where_rows_begin_changes_nothing(first: int) -> None:
     cases = [random_case(seed) for seed in range(first, first + AT_ONCE)]
@@ -75,6 +77,7 @@ def ordinary_and_long(firsts: range) -> list[object]:
     return [firsts[0], *(pytest.param(one, marks=pytest.mark.long) for one in firsts[1:])]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", ordinary_and_long(range(0, TOGETHER, 100)))
 def test_two_kernels_in_one_launch_compute_the_same(first: int) -> None:
     cases = [random_case(seed) for seed in range(first, first + 100)]
@@ -84,6 +87,7 @@ def test_two_kernels_in_one_launch_compute_the_same(first: int) -> None:
     assert not found[Outcome.REFUSED]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", ordinary_and_long(range(0, 1400, 350)))
 def test_panels_compute_the_same(first: int) -> None:
     cases = [random_case(seed) for seed in range(first, first + 350)]
@@ -173,6 +177,7 @@ OCCURS = {
 }
 
 
+@pytest.mark.long
 def test_all_there_is_occurs() -> None:
     found: dict[str, set[str]] = {name: set() for name in OCCURS}
     for seed in range(500):

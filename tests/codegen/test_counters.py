@@ -25,6 +25,7 @@ def test_a_loop_over_a_block_has_a_name_of_its_own(seed: int) -> None:
     assert 2 in kinds
 
 
+@pytest.mark.long
 def test_offsets_of_64_bits_compile() -> None:
     found = told_by("tests.codegen.wide", *map(str, (*REFUSED, *range(8))))
     assert len(found) >= 10

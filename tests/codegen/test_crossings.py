@@ -69,6 +69,7 @@ def with_all_indices(inputs: Inputs, extent: int) -> Inputs:
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 @pytest.mark.parametrize("name", FILES)
 def test_computed(name: str, recipe: Recipe) -> None:

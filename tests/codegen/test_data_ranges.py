@@ -213,6 +213,7 @@ def result(name: str) -> str:
     return name if name not in RAGGED else "result"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "call", "kind"), calls())
 def test_the_reference_goes_over_slices(name: str, call: RaggedCall, kind: str) -> None:
     given = inputs(name, call, kind)
@@ -220,6 +221,7 @@ def test_the_reference_goes_over_slices(name: str, call: RaggedCall, kind: str) 
     torch.testing.assert_close(found, MEANS[name](given), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "call", "kind"), calls())
 def test_the_kernel_goes_over_slices(name: str, call: RaggedCall, kind: str) -> None:
     given = inputs(name, call, kind)
@@ -228,6 +230,7 @@ def test_the_kernel_goes_over_slices(name: str, call: RaggedCall, kind: str) -> 
     torch.testing.assert_close(found, MEANS[name](given), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_other_types(name: str, dtype: torch.dtype) -> None:
@@ -283,6 +286,7 @@ def test_each_is_formatted_and_read_again(name: str) -> None:
     assert load(Source("again.dt", show(program(name)))) == program(name)
 
 
+@pytest.mark.long
 def test_each_becomes_machine_code(served: Server) -> None:
     code_, out, err = served("call", "tests.codegen.compiling:main", *NAMES)
     assert code_ == 0, out + err

@@ -56,7 +56,7 @@ DEEP = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_a_deep_value_is_cut_into_parts(text: str) -> None:
     program = load(Source("test.dt", text))
@@ -68,6 +68,7 @@ def test_a_deep_value_is_cut_into_parts(text: str) -> None:
     assert verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_a_deep_value_in_python(tmp_path: Path) -> None:
     """A schedule in Python has as much room for deep trees as the command line."""
     path = tmp_path / "deep.dt"

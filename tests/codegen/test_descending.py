@@ -53,6 +53,7 @@ def expected(text: str, A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
     }[text]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SCHEDULES)
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 15, 16, 17, 37])
 def test_it_computes_the_same(name: str, size: int) -> None:

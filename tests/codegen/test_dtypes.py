@@ -88,6 +88,7 @@ def numbers(dtype: DType, other: bool = False) -> torch.Tensor:
 WHOLE = [o for o in OPERATIONS if o.result is ResultRule.PROMOTED and o.name != "neg"]
 
 
+@pytest.mark.long
 @some_ways
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_operations_on_whole_numbers(dtype: DType, way: str) -> None:
@@ -105,6 +106,7 @@ def test_operations_on_whole_numbers(dtype: DType, way: str) -> None:
     assert checked.known == checked.elements
 
 
+@pytest.mark.sampled
 @some_ways
 @pytest.mark.parametrize("one", [*INTEGERS, DType.BOOL], ids=str)
 def test_operations_on_mixed_whole_numbers(one: DType, way: str) -> None:
@@ -201,6 +203,7 @@ def test_products(dtype: DType) -> None:
     assert checked.known == checked.elements == len(funcs) * 17 * 3
 
 
+@pytest.mark.sampled
 @some_ways
 @pytest.mark.parametrize("one", [*FLOATS, DType.I32, DType.BOOL], ids=str)
 def test_promotion_of_floats(one: DType, way: str) -> None:
@@ -287,6 +290,7 @@ def test_labels_and_sizes(way: str) -> None:
     assert checked.known == checked.elements
 
 
+@pytest.mark.sampled
 @some_ways
 @pytest.mark.parametrize("declared", DType, ids=str)
 def test_a_declared_result(declared: DType, way: str) -> None:
@@ -308,6 +312,7 @@ def test_a_declared_result(declared: DType, way: str) -> None:
     run("\n".join((f"Func {funcs}; In {inputs}; RVar x, y;", *lines)), given)
 
 
+@pytest.mark.long
 def test_a_declared_result_between_kernels_is_rounded() -> None:
     """Another kernel reads what was stored; so a fused one must not be far from it either."""
     for declared in FLOATS:

@@ -36,6 +36,7 @@ def test_a_label_of_that_name() -> None:
     assert imported(generated(text).text).f(A).equal(A)
 
 
+@pytest.mark.long
 def test_it_changes_no_result() -> None:
     late = TWO.replace("f.early(); ", "").replace("g.early();", "")
     step, right = (imported(generated(text).text).f for text in (TWO, late))

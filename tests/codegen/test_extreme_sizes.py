@@ -77,6 +77,7 @@ def test_a_size_is_compared_as_it_is(dtype: str, size: int) -> None:
     assert checked.elements == size
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("sizes", [(0, 2, 1), (0, 7, 5), (3, 7, 5), (3, 4, 0), (5, 1, 3)])
 def test_nothing_is_read_of_an_empty_tensor(sizes: tuple[int, int, int]) -> None:
     program, named = read(FUSED), dict(zip("xyk", sizes, strict=True))

@@ -69,6 +69,7 @@ def defined(text: str) -> set[str]:
     return set(re.findall(r"^(?:def )?(dt_\w+)(?: =|\()", text, re.MULTILINE))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("has_test", [False, True])
 @pytest.mark.parametrize("source", PROGRAMS)
 def test_a_file_defines_what_it_uses(source: str, has_test: bool) -> None:
@@ -82,6 +83,7 @@ def test_a_file_defines_what_it_uses(source: str, has_test: bool) -> None:
     assert made.count(FIRST) == 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("has_test", [False, True])
 @pytest.mark.parametrize("source", PROGRAMS)
 def test_a_file_imports_what_it_uses(source: str, has_test: bool) -> None:
@@ -108,6 +110,7 @@ def test_the_runtime_begins_and_ends_with_a_line_of_its_own() -> None:
         assert f"\ndef {name}(" in made, home
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("carries_runtime", [False, True])
 @pytest.mark.parametrize("has_test", [False, True])
 def test_linters_find_nothing(tmp_path: Path, has_test: bool, carries_runtime: bool) -> None:

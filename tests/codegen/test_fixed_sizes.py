@@ -54,6 +54,7 @@ def test_max_pooling(schedule: str, shape: tuple[int, ...]) -> None:
         assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_average_pooling_with_a_rim(schedule: str) -> None:
     program, text = made(AVERAGE + schedule)
@@ -112,6 +113,7 @@ def test_refused(
         module.f(*map(torch.zeros, shapes), **sizes)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("indices", "size"),
     [

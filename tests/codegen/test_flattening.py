@@ -58,6 +58,7 @@ def flat(text: str) -> list[tuple[str, ...]]:
     return [one.over for one in steps if isinstance(one, ForLoop) and one.over]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("form", FORMS)
 def test_convolutions(form: str) -> None:
     directives, (r, s, c) = FORMS[form]
@@ -70,6 +71,7 @@ def test_convolutions(form: str) -> None:
     torch.testing.assert_close(found.double(), wanted.permute(0, 2, 3, 1), atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.long
 def test_lanes_that_overhang_are_loaded_in_blocks() -> None:
     directives, _ = FORMS["filters as rows, in blocks"]
     assert described(CONV + directives) == [("A", (2, 4, 4, 16)), ("W", (64, 1, 1, 16))]

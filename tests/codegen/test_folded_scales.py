@@ -84,6 +84,7 @@ def kernel_of(text: str) -> str:
     return made[made.index("def out_kernel(") :].split("\n@", 1)[0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SCALED)
 def test_a_scale_takes_the_factor(name: str) -> None:
     text = kernel_of(text_of(SCALED[name]))
@@ -92,6 +93,7 @@ def test_a_scale_takes_the_factor(name: str) -> None:
     assert "tl.exp(" not in text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", AS_THEY_ARE)
 def test_others_stay_as_they_are(name: str) -> None:
     text = kernel_of(text_of(AS_THEY_ARE[name]))
@@ -105,6 +107,7 @@ def test_a_maximum_that_is_needed_itself_has_no_factor() -> None:
     assert "exp2" not in text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*SCALED, *AS_THEY_ARE])
 @pytest.mark.parametrize("size", [1, 15, 16, 17, 40])
 def test_it_computes_the_same(name: str, size: int) -> None:

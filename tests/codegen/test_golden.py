@@ -23,6 +23,7 @@ def test_kernels(name: str, golden: Golden) -> None:
     golden(f"codegen/{name}.py.txt", shown)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])
 def test_the_same_text_again(name: str) -> None:
     again = code.__wrapped__(name)

@@ -153,6 +153,7 @@ def test_the_file_of_an_operator_may_be_gone(tmp_path: Path) -> None:
     assert through_a_graph(other.f, torch.full((4,), 10.0), 2.0) == [21.0] * 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_known", [False, True])
 def test_a_name_that_something_else_took(is_known: bool, tmp_path: Path) -> None:
     """Neither a stranger's operator is run, nor one of an edited file that says it is ours."""
@@ -198,6 +199,7 @@ def digest_of(content: str, folder: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.long
 def test_other_processes_and_folders_give_the_same_name(tmp_path: Path) -> None:
     (tmp_path / "deeper").mkdir()
     here = name_of(at(written(tmp_path, "made", TIMES)))

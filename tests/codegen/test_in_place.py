@@ -111,6 +111,7 @@ def test_the_shown_program_is_read_back(name: str) -> None:
     assert load(Source("shown.dt", show(program(name)))) == program(name)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_is_proved(name: str) -> None:
     found = verify(program(name), text(program(name)), seconds=60)
@@ -118,6 +119,7 @@ def test_each_is_proved(name: str) -> None:
     assert found.verdict is LayerVerdict.PROVED, said
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize(("dtype", "layout"), RECIPES)
 def test_at_the_sizes_around_each_tile(name: str, dtype: DType, layout: Layout) -> None:
@@ -143,6 +145,7 @@ def example(name: str) -> Program:
     return load(test_examples.source(name))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("layout", [Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED])
 def test_examples_are_what_torch_computes(name: str, layout: Layout) -> None:
@@ -164,6 +167,7 @@ def _written(of: Program, found: tuple[torch.Tensor, ...]) -> dict[str, torch.Te
     return {tensor: values[func] for tensor, func in of.into.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize(("dtype", "layout"), RECIPES)
 def test_examples_at_ragged_sizes(name: str, dtype: DType, layout: Layout) -> None:
@@ -334,7 +338,7 @@ def legal_case(seed: int) -> Case | None:
     return case if judge(case.program, DIRECTIVES).is_legal else None
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
 def test_random_programs(part: int) -> None:
     """The results are right at two sizes of each label; most are proved, and none refuted."""

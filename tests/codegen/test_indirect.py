@@ -190,6 +190,7 @@ def test_the_reference_is_torchs_indexing(name: str, call: Call) -> None:
     torch.testing.assert_close(found, MEANS[name](given), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "call"), [*calls()])
 @pytest.mark.parametrize("dtype", [F64, torch.float32, torch.bfloat16, torch.float16])
 def test_the_kernel_is_torchs_indexing(name: str, call: Call, dtype: torch.dtype) -> None:
@@ -202,6 +203,7 @@ def test_the_kernel_is_torchs_indexing(name: str, call: Call, dtype: torch.dtype
     torch.testing.assert_close(found.to(F64), exact, rtol=share, atol=share)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_proved(name: str) -> None:
     found = verify(program(name), code(name).text, seconds=60)
@@ -214,7 +216,7 @@ def test_each_is_formatted(name: str) -> None:
     assert format_source(source) == source.text
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(20))
 def test_random_programs(part: int) -> None:
     """The results are right at two sizes of each label; nearly all are proved, and none refuted."""
@@ -237,7 +239,7 @@ SIZES = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_each_gets_a_schedule_that_is_proved(served: Server, name: str, tmp_path: Path) -> None:
     path, best = DATA / "indirect" / f"{name}.dt", tmp_path / "best.dt"

@@ -41,7 +41,7 @@ def test_no_check_hides_another() -> None:
     assert len(NAMES) == len(set(NAMES))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_launches(name: str, wrong: dict[str, str]) -> None:
     assert not wrong[name], wrong[name]

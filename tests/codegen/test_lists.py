@@ -116,6 +116,7 @@ def test_floats(schedule: str, size: tuple[int, int]) -> None:
             check(program(schedule), rows, 4)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", WHOLES)
 def test_whole_numbers(dtype: str) -> None:
     of = program("tiles", 3, dtype)
@@ -147,6 +148,7 @@ def test_the_first_place_is_the_largest() -> None:
         assert torch.equal(f[:, 0], g)
 
 
+@pytest.mark.long
 def test_ranges() -> None:
     text = TOP.format(count=3, dtype="").replace("RVar k", "RVar k in [0, x + 1)")
     of = load(Source("test.dt", f"{text}{SCHEDULES['tiles']}{RETURNED}"))
@@ -194,6 +196,7 @@ def test_used_at_other_places() -> None:
     assert verify(of, text_of(of)).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_largest_of_a_product() -> None:
     of = load(Source("test.dt", PRODUCT))
     module: Any = imported(text_of(of))
@@ -213,6 +216,7 @@ def gate(logits: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
     return weights / weights.sum(1, keepdim=True), experts
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("tokens", [0, 1, 16, 37])
 @pytest.mark.parametrize("experts", [2, 8, 61])
 def test_gate_of_experts(tokens: int, experts: int) -> None:
@@ -239,6 +243,7 @@ FOR_GPUS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FOR_GPUS)
 def test_compiled_for_three_gpus(name: str, tmp_path: Path) -> None:
     file = tmp_path / "lists.dt"
@@ -271,6 +276,7 @@ def kernel(v, p, w, q, x, y, N: tl.constexpr, K: tl.constexpr):
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8, torch.uint8])
 def test_what_is_said_of_the_function(dtype: torch.dtype) -> None:
     """It keeps the first pairs of a set in order, whatever the order of its tiles (lemma 12)."""

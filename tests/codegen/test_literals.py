@@ -37,6 +37,7 @@ def run(text: str, dtype: DType = DType.F32, inputs: Inputs | None = None, **siz
     return made.text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", ["f8e4m3", "bf16", "f64"])
 @pytest.mark.parametrize("value", ["1", "0.1", "len(x)", "x", "1 < x", "A[x]", "A[x] < 2"])
@@ -45,6 +46,7 @@ def test_a_whole_value_as_a_float(value: str, dtype: str, way: str) -> None:
     run(f"Func f: {dtype}; {head}Var x; f[x] = {value}; {way}", x=5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("size", [1, 6])
 def test_comparisons_of_sizes_and_indices(size: int, way: str) -> None:
@@ -181,6 +183,7 @@ def test_inlined_below_a_pad() -> None:
 # Results that memory combines
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("operation", ["rsum", "rmax", "rmin"])
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS, DType.BOOL], ids=str)
 def test_narrow_results_are_not_combined_in_memory(dtype: DType, operation: str) -> None:

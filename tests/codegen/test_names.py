@@ -116,6 +116,7 @@ SPECIAL = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("by", range(0, len(SPECIAL), 2))
 def test_words_of_plans_are_names_like_others(by: int) -> None:
     """The file is proved, and runs; each word is in the place of every other name in turn."""
@@ -129,6 +130,7 @@ def test_words_of_plans_are_names_like_others(by: int) -> None:
     assert torch.equal(function(A, B, 2), torch.full((3, 5), 7.0))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("place", ["f", "g", "A", "s", "x"])
 @pytest.mark.parametrize("word", ["f32", "bf16", "out", "re", "Any"])
 def test_a_word_of_plans_is_a_name_in_each_place(word: str, place: str) -> None:
@@ -261,6 +263,7 @@ def test_plain() -> None:
     assert plain("f.k.2@g!index") == "f_k_2_g_index"
 
 
+@pytest.mark.long
 def test_no_text_of_a_file_becomes_code() -> None:
     # Comments are not kept, names are ASCII words; what is left of a text is a comment of a kernel.
     text = """

@@ -97,7 +97,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return found
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_an_emitted_file_is_right(name: str, results: Results) -> None:
     assert len(results[name]) == len(LOST) - 2 * (name == "atomic sum")

@@ -127,7 +127,7 @@ def module(name: str) -> Any:
     return imported(text_of(program(name)))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_at_the_sizes_around_each_tile(name: str, recipe: Recipe) -> None:
@@ -162,6 +162,7 @@ def blocks(body: tuple[Step, ...]) -> Iterator[tuple[Step, ...]]:
                 yield from blocks(one.body)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_all_take_their_steps_in_one_loop(name: str) -> None:
     kernels = code_of(judge(program(name), DIRECTIVES).scheduled).stages.kernels

@@ -66,6 +66,7 @@ CASES: list[tuple[str, Arguments, dict[str, Any], tuple[int, ...]]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("source", "given", "named", "shape"), CASES)
 def test_torch_finds_nothing_wrong(
     source: str, given: Arguments, named: dict[str, Any], shape: tuple[int, ...]

@@ -40,6 +40,7 @@ def text_of(source: str) -> tuple[Any, str]:
     return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["i4", "u4"])
 @pytest.mark.parametrize("tile", [1, 16, 0])
 def test_all_bytes(dtype: str, tile: int) -> None:
@@ -55,6 +56,7 @@ def test_all_bytes(dtype: str, tile: int) -> None:
     assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["i4", "u4"])
 @pytest.mark.parametrize("size", [0, 2, 6, 16, 34])
 def test_sums_at_even_sizes(dtype: str, size: int) -> None:
@@ -98,6 +100,7 @@ MISTAKES = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("old", "new"), MISTAKES)
 def test_no_mistake_is_proved(old: str, new: str) -> None:
     program, text = text_of(COPY.format(dtype="i4", tile=16))

@@ -15,6 +15,7 @@ from tests.ir.by_hand import kernel_of
 from tests.ir.test_check import FILES
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_signature_has_them_in_order(path: Path) -> None:
     for kernel in kernels(read_file(str(path))):

@@ -213,6 +213,7 @@ def doubled(given: Tensors) -> Tensors:
     }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("sizes", SIZES)
 def test_the_reference_is_torchs_indexing(name: str, sizes: tuple[int, int, int, int, int]) -> None:
@@ -222,6 +223,7 @@ def test_the_reference_is_torchs_indexing(name: str, sizes: tuple[int, int, int,
         torch.testing.assert_close(found, wanted, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_the_kernel_is_torchs_indexing(name: str, dtype: torch.dtype) -> None:
@@ -241,6 +243,7 @@ def test_the_kernel_is_torchs_indexing(name: str, dtype: torch.dtype) -> None:
             torch.testing.assert_close(got, wanted, rtol=share, atol=share)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FILES)
 def test_each_is_proved(name: str) -> None:
     found = verify(program(name), text(program(name)), seconds=60)

@@ -140,6 +140,7 @@ def changed(choose: Choose, one: Program, shapes: Mapping[str, tuple[int, ...]])
     return {name: tuple(shape) for name, shape in made.items()}
 
 
+@pytest.mark.long
 def test_as_specified() -> None:
     refused = sum(compare(seeded(seed)) for seed in range(400))
     assert refused > 50
@@ -152,6 +153,7 @@ def test_as_specified_many_times(first: int) -> None:
     assert refused > 200
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=50)
 @given(st.data())
 def test_as_specified_for_what_hypothesis_finds(data: st.DataObject) -> None:

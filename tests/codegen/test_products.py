@@ -115,6 +115,7 @@ def test_bytes_need_more_steps(dtype: str, steps: int) -> None:
     assert ("tl.dot(" in text) == (dtype in ("f8e4m3", "bf16") or (dtype == "i8" and steps == 32))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [DType.F8E4M3, DType.F8E5M2, DType.F16, DType.BF16], ids=str)
 @pytest.mark.parametrize("where", ["registers", "one by one", "scratch"])
 def test_what_was_computed_is_multiplied_as_if_it_had_been_stored(dtype: DType, where: str) -> None:
@@ -139,6 +140,7 @@ def test_what_was_computed_is_not_rounded_to_f16_first() -> None:
     run(f"{BETWEEN} f.tensorize(m:16, n:16, k:16, l:0);", inputs=inputs)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_a_file(name: str) -> None:
     sizes = {label.name: 2 * at + 3 for at, label in enumerate(program(name).labels)}

@@ -170,6 +170,7 @@ def test_the_reference_is_torchs_operator(name: str, call: Call) -> None:
     torch.testing.assert_close(found, MEANS[name](given, call), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "call"), [*calls()])
 @pytest.mark.parametrize("dtype", [F64, torch.float32, torch.bfloat16, torch.float16])
 def test_the_kernel_is_torchs_operator(name: str, call: Call, dtype: torch.dtype) -> None:
@@ -183,6 +184,7 @@ def test_the_kernel_is_torchs_operator(name: str, call: Call, dtype: torch.dtype
     torch.testing.assert_close(found.to(F64), exact, rtol=share, atol=share)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_proved(name: str) -> None:
     found = verify(program(name), code(name).text, seconds=60)
@@ -195,7 +197,7 @@ def test_each_is_formatted(name: str) -> None:
     assert format_source(source) == source.text
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(20))
 def test_random_programs(part: int) -> None:
     """The results are right at two sizes of each label; most are proved, and none refuted."""
@@ -222,7 +224,7 @@ SIZES = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_each_gets_a_schedule_that_is_proved(served: Server, name: str, tmp_path: Path) -> None:
     path, best = DATA / "quotients" / f"{name}.dt", tmp_path / "best.dt"
@@ -236,6 +238,7 @@ def test_each_gets_a_schedule_that_is_proved(served: Server, name: str, tmp_path
     assert found.verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_each_becomes_machine_code(served: Server) -> None:
     code_, out, err = served("call", "tests.codegen.compiling:main", *NAMES)
     assert code_ == 0, out + err

@@ -145,6 +145,7 @@ def without(text: str, numbers: tuple[int, ...]) -> str:
     return first + "".join(f"{one}{part}" for one, part in zip(kept, rest, strict=True))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_barriers_are_needed_and_enough(variant: Variant) -> None:
     text = variant.code.text

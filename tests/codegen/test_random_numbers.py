@@ -139,6 +139,7 @@ SCHEDULES = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("seed", [0, 1, 12345, -1, 2**40 + 7, -(2**63)])
 def test_no_schedule_changes_a_bit(schedule: str, seed: int) -> None:
@@ -211,6 +212,7 @@ PROVED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("tiles", ["f.block(x:4);", "f.block(x:4); f.tensorize(x:0, y:16);"])
 @pytest.mark.parametrize("name", PROVED)
 def test_proved(name: str, tiles: str) -> None:

@@ -110,11 +110,13 @@ def module(name: str) -> Any:
     return imported(text(program(name)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_is_proved(name: str) -> None:
     assert verify(program(name), text(program(name)), seconds=60).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize(("dtype", "layout", "out"), RECIPES)
 def test_at_the_sizes_around_each_tile(
@@ -140,6 +142,7 @@ A, B = torch.rand(37, 37, dtype=torch.float64), torch.rand(37, 21, dtype=torch.f
 ONLY_OUTSIDE = torch.ones(37, 37, dtype=torch.bool).triu(1)
 
 
+@pytest.mark.long
 def test_the_words_of_torch() -> None:
     closest = torch.testing.assert_close
     closest(module("triangular product").f(A, B), A.tril() @ B)
@@ -154,6 +157,7 @@ def test_the_words_of_torch() -> None:
     closest(module("causal scores and their softmax").f(A, A), scores.softmax(1))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["triangular product", "weights in registers", "cumulative sum"])
 @pytest.mark.parametrize("strange", [float("inf"), float("nan")])
 def test_what_is_outside_is_not_multiplied_by_0(name: str, strange: float) -> None:
@@ -230,7 +234,7 @@ def test_what_a_range_forbids(name: str, directives: str, code: str) -> None:
 ENDLESS = {7012}
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 def test_random_programs(part: int) -> None:
     """The results are right at two sizes of each label; more are proved than not, none refuted."""

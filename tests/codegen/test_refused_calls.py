@@ -130,6 +130,7 @@ def test_an_input_that_nothing_reads_may_be_anything() -> None:
     assert function(torch.ones(2), None).shape == (2,)
 
 
+@pytest.mark.long
 def test_the_cpu_only_in_the_interpreter(tmp_path: Any) -> None:
     path = tmp_path / "generated.py"
     path.write_text(text(ADD))

@@ -137,6 +137,7 @@ SCHEDULES = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES.values(), ids=SCHEDULES)
 @pytest.mark.parametrize("label", ["m", "n", "k", "mnk"])
 def test_any_size_may_be_0(schedule: str, label: str) -> None:

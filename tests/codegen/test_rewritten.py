@@ -63,6 +63,7 @@ REWRITTEN = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", REWRITTEN)
 def test_a_rewritten_tree(name: str) -> None:
     checked = run(REWRITTEN[name])
@@ -103,6 +104,7 @@ SHUFFLED = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "seeds", [range(6), pytest.param(range(6, 60), marks=pytest.mark.long)], ids=str
 )

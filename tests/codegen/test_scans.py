@@ -149,6 +149,7 @@ def test_each_program_has_a_meaning() -> None:
     assert sorted(MEANS) == NAMES
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "length"), CALLS)
 def test_the_reference_is_torchs_operator(name: str, length: int) -> None:
     given = inputs(name, length, F64, Layout.PLAIN)
@@ -156,6 +157,7 @@ def test_the_reference_is_torchs_operator(name: str, length: int) -> None:
     torch.testing.assert_close(found.to(F64), exact(name, given), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "length"), CALLS)
 def test_the_kernel_is_torchs_operator(name: str, length: int) -> None:
     function = getattr(imported(code(name).text), compiled(name))
@@ -186,6 +188,7 @@ def test_a_nan_stays_from_where_it_is_on(name: str) -> None:
     assert torch.equal(found.isnan(), exact(name, given).isnan())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_proved(name: str) -> None:
     found = verify(program(name), code(name).text, seconds=60)
@@ -199,6 +202,7 @@ def test_each_is_formatted_and_shown(name: str) -> None:
     assert load(Source("shown.dt", show(program(name)))) == program(name)
 
 
+@pytest.mark.long
 def test_each_becomes_machine_code(served: Server) -> None:
     code_, out, err = served("call", "tests.codegen.compiling:main", *NAMES)
     assert code_ == 0, out + err
@@ -217,6 +221,7 @@ h.compile();
 """
 
 
+@pytest.mark.long
 def test_a_recurrence_of_100000_steps() -> None:
     of = load(Source("long.dt", LONG))
     made = code_of(judge(of, DIRECTIVES).scheduled)
@@ -249,7 +254,7 @@ def has_recurrences(of: Program) -> bool:
     return any(scan.operation == RECURRENCE for func in of.funcs for scan in scans_of(func.body))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 def test_random_programs(part: int) -> None:
     """The results are right at two sizes of each label; most are proved, and none refuted."""

@@ -90,6 +90,7 @@ def module(name: str) -> Any:
     return imported(text(program(name)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_result_is_proved(name: str) -> None:
     found = verify(program(name), text(program(name)), seconds=60)
@@ -107,6 +108,7 @@ def rectangles(name: str) -> list[dict[str, int]]:
     return list(found.values())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize(("dtype", "layout", "out"), RECIPES)
 def test_at_the_sizes_around_each_tile(
@@ -234,7 +236,7 @@ def legal_case(seed: int) -> Case | None:
     return case if judge(case.program, DIRECTIVES).is_legal else None
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 def test_random_programs(part: int) -> None:
     """The results are right at two sizes of each label; most are proved, and none refuted."""

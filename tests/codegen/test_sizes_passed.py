@@ -36,6 +36,7 @@ def made(text: str) -> tuple[Program, str]:
     return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_window_is_passed(schedule: str) -> None:
     program, text = made(POOL + schedule)

@@ -20,6 +20,7 @@ FINITE = (0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 0.5, -0.5, 1.5, -1.5, 1e-30, 1e3
 SPECIAL = (*FINITE, math.inf, -math.inf, math.nan)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", ARITY)
 def test_it_is_what_torch_computes(name: str, dtype: torch.dtype) -> None:

@@ -44,6 +44,7 @@ def test_where_programs_take_blocks_in_turn_it_is_the_loop_over_these() -> None:
     assert rest.startswith(",\n    ):\n        pid = ")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -83,6 +84,7 @@ def test_a_matrix_times_itself_is_as_it_was() -> None:
     assert not kernel.own
 
 
+@pytest.mark.long
 def test_a_matrix_of_which_a_label_is_shorter_is_as_it_was() -> None:
     """No size that the kernel has is the length of such an axis."""
     shifted = PRODUCT.replace("A[m, k]", "A[m, k + 8]").replace("Func f;", "Func f, g;")

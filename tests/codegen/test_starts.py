@@ -127,6 +127,7 @@ def test_they_are_proved(name: str) -> None:
     assert verify(program, generated(text).text, seconds=60).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ALIGNED)
 def test_of_others_nothing_is_said(name: str) -> None:
     text = ALIGNED[name]

@@ -94,7 +94,7 @@ def check(text: str, recipe: Recipe, out: Layout = Layout.PLAIN) -> None:
         compared(made, program, ("f",), recipe.inputs(program, sizes), sizes, layout=out)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 350, 70))
 def test_random_products(first: int) -> None:
     compare_random_products(range(first, first + 70))
@@ -176,6 +176,7 @@ def test_where_nothing_is_multiplied_it_changes_nothing() -> None:
     assert not [*vain(state, code_of(state).stages, DIRECTIVES)]
 
 
+@pytest.mark.long
 def test_tensor_cores_multiply_more_at_once() -> None:
     """The tile is turned back on its way into shared memory, and by nothing else."""
     found = told_by("tests.codegen.swapped")

@@ -126,6 +126,7 @@ def test_nan_and_another_shape_are_as_wrong() -> None:
         made.test()
 
 
+@pytest.mark.long
 def test_the_file_is_a_program(tmp_path: Path) -> None:
     (tmp_path / "matmul.py").write_text(text(MATMUL))
     environment = {**os.environ, "TRITON_INTERPRET": "1"}

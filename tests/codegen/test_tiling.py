@@ -44,6 +44,7 @@ f2.compile(); f0.fuse_at(f1, x); f1.fuse_at(f2, w); f2.block(w:2);
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_side_of_a_product_is_loaded_where_any_lane_of_the_other_wants_it(name: str) -> None:
     program = load(Source("f.dt", TEXTS[name]))

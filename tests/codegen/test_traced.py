@@ -196,6 +196,7 @@ NUMBERS: list[tuple[Any, Any, Any]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("numbers", NUMBERS, ids=str)
 def test_numbers_in_tensors_do_not_break_a_graph(numbers: tuple[Any, Any, Any]) -> None:
     made = module(SCALARS)

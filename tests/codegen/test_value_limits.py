@@ -34,7 +34,7 @@ def text_of(value: str, schedule: str) -> str:
     return f"Func f; {read} RVar {over}; f[] = rsum({value}, {over}); f.compile(); {schedule}"
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("value", VALUES)
 def test_is_proved(value: str, schedule: str) -> None:

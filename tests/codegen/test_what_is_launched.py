@@ -206,6 +206,7 @@ def never(*_: object) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_the_text_depends_on_the_source_alone() -> None:
     code = (
         "from tests.codegen.calls import ADD, SCALARS, text\n"

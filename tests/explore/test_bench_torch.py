@@ -140,6 +140,7 @@ def test_what_is_hopeless_is_stopped(device: TorchBench, text: EmittedText) -> N
     assert result.median is not None
 
 
+@pytest.mark.long
 def test_a_candidate_has_so_much_of_the_device(text: EmittedText) -> None:
     counts: list[int] = []
     for each in (1e-6, 1e6):

@@ -37,6 +37,7 @@ def cost_of(text: str, sizes: Mapping[str, int], dtype: DType = DType.F32) -> Co
     return cost(state, filled(state.program, sizes), dtype, H200)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_has_a_cost(path: Path) -> None:
     state = state_of(read_file(str(path)).text)

@@ -75,6 +75,7 @@ def store(tmp_path: Path) -> ResultStore:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("has_isl", [True, False])
 @pytest.mark.parametrize("change", HOSTILE)
 def test_what_dtpoly_does_not_write_is_not_run(

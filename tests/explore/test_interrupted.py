@@ -45,6 +45,7 @@ def known(folder: Path) -> dict[str, float | None]:
 PYTHON_STARTS = "Fatal Python error: init"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_at_some_moments(tmp_path: Path, sign: signal.Signals) -> None:
     goes_on(tmp_path, sign, 2)

@@ -78,6 +78,7 @@ def answers(of: Space, again: int = 0, workers: int = 1) -> list[PointVerdict]:
     return [found[place] for place in range(len(chosen))]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "directives",
     [

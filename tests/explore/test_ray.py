@@ -29,6 +29,7 @@ PLACE = RunPlace("simulated", question_of(few()).asked)
 PAUSES = (0.05, 1, 5)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 def test_two_workers_of_a_cluster_share_a_run(tmp_path: Path) -> None:
     assert any(workers_of_a_run(tmp_path / str(pause), pause) >= 2 for pause in PAUSES)

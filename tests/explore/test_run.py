@@ -67,6 +67,7 @@ def test_nothing_that_a_candidate_does_ends_a_run(simulation: Simulation) -> Non
     assert [one.looked_at for one in seen] == sorted(one.looked_at for one in seen)
 
 
+@pytest.mark.long
 def test_what_is_known_is_not_measured_again(simulation: Simulation) -> None:
     simulation.faults = FAULTS
     first = simulation.run("random", most=8)

@@ -78,6 +78,7 @@ def test_what_is_expected_of_an_unknown_device_has_to_be_said(tmp_path: Path) ->
         session(wanted(tmp_path, "cost"), lambda _: None, lambda _: None)
 
 
+@pytest.mark.long
 def test_texts_are_emitted_without_a_device(tmp_path: Path) -> None:
     given = wanted(tmp_path, "exhaustive")
     done = emit_only(given, lambda _: None)

@@ -93,6 +93,7 @@ def apart(text: str) -> str:
     return code_of(state, header(__version__, "f.dt")).text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("schedules", [SCHEDULES, SCHEDULES[::-1]])
 def test_what_one_shape_asks_of_isl_others_need_not(schedules: tuple[str, ...]) -> None:
     shapes = Shapes()

@@ -104,6 +104,7 @@ def test_random_bytes(chunk: int) -> None:
     fuzz(random_bytes, chunk, CHUNK)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_mutations(chunk: int) -> None:
     fuzz(mutation, chunk, CHUNK)

@@ -265,6 +265,7 @@ def test_brackets_nest_so_deep(depth: int, codes: list[str]) -> None:
     assert found(text) == codes
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("count", "codes"), [(199, []), (200, ["DT106"]), (20_000, ["DT106"])])
 @pytest.mark.parametrize("template", [" + 1", " * a"])
 def test_operators_nest_so_deep(count: int, codes: list[str], template: str) -> None:

@@ -253,6 +253,7 @@ def test_indices(index: str, meant: Affine) -> None:
 LAYOUTS = [order for size in range(4) for order in permutations("xyz", size)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("left", LAYOUTS, ids="".join)
 def test_operands_line_up_or_are_mended(left: tuple[str, ...]) -> None:
     for right in LAYOUTS:

@@ -75,6 +75,7 @@ def test_each_pass_leaves_a_valid_kernel(path: Path, monkeypatch: pytest.MonkeyP
         assert not is_always or kernels <= watch.ran[one.rewrite.__name__] <= watch.kernels
 
 
+@pytest.mark.long
 def test_each_pass_leaves_a_valid_kernel_of_other_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Watch()
     monkeypatch.setattr(lower, "drafts", watch)

@@ -20,6 +20,7 @@ def test_it_is_valid(name: str) -> None:
     assert not told(KERNELS[name].kernel)
 
 
+@pytest.mark.long
 def test_triton_compiles_all_of_them() -> None:
     found = told_by("tests.ir.compiled_by_hand", *KERNELS)
     assert [one["name"] for one in found] == [*KERNELS]

@@ -130,6 +130,7 @@ def drawn(random: Random, depth: int) -> Value:
             return Merged("rmax", inner[0], inner[1], (), F32)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("part", range(8))
 def test_a_random_value_moves_as_is_said(part: int) -> None:
     random = Random(part)

@@ -320,6 +320,7 @@ def test_the_oracle_imports_neither_isl_nor_the_model() -> None:
                     assert any(name.startswith(prefix) for prefix in mine), f"{path}: {name}"
 
 
+@pytest.mark.long
 def test_cases_are_spread_over_both_verdicts() -> None:
     found = verdicts(400)
     assert found["legal"] >= 140

@@ -118,6 +118,7 @@ print(rung > 20)
 """
 
 
+@pytest.mark.long
 def test_an_interruption_at_any_time_is_an_exception() -> None:
     """None inside of a callback from isl, where Python's exceptions end the process."""
     done = subprocess.run(

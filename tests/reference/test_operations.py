@@ -127,6 +127,7 @@ def test_every_operation_is_here() -> None:
     assert set(OPERATORS) == set(INFIX)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"where", *DRAWN}))
 def test_functions_of_floats(name: str) -> None:
     operands = combinations(FUNCTIONS[name].arity)

@@ -173,6 +173,7 @@ def nothing_is_empty(seed: int) -> bool:
     return all(made(seed)[1].values())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [seed for seed in range(200) if nothing_is_empty(seed)])
 def test_elements(seed: int) -> None:
     program, sizes = made(seed)

@@ -52,6 +52,7 @@ def run(program: Program, text: str) -> Equal | WrongTrial | NotRun:
     return tried(program, text, program.funcs[-1].name, 5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_a_mistake_is_seen(name: str) -> None:
     program, old, new, what = WRONG[name]
@@ -114,6 +115,7 @@ def test_lines_stay_where_they_are() -> None:
 ALIKE = "Func f; In A, W; Var x, y; f[x, y] = A[x, y] + reshape(W[x], x, 1) + W[y]; f.compile();"
 
 
+@pytest.mark.long
 def test_labels_of_one_size_are_not_both_large() -> None:
     """Of a block of 1024 rows there would be a million elements, one after another."""
     program = written(f"{ALIKE} f.block(x:1024);")

@@ -68,6 +68,7 @@ CASES: list[tuple[str, str, Plan, tuple[Any, ...], dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("text", "kernel", "plan", "given", "named", "schema"), CASES)
 def test_torch_finds_nothing_wrong(
     text: str,

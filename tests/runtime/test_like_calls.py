@@ -28,6 +28,7 @@ def wrong() -> dict[str, str]:
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_like_calls(name: str, wrong: dict[str, str]) -> None:
     assert not wrong[name], wrong[name]

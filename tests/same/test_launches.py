@@ -51,6 +51,7 @@ def text_of(one: Entry) -> str:
     return "".join(piece.text for piece in one.outcome.pieces)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_frozen_texts_launch_what_they_did(shard: int) -> None:
     chosen = [one for one in texts().values() if is_quick(one.name, SEED)][shard::SHARDS]

@@ -61,7 +61,7 @@ def aspects(before: Entry, now: Outcome) -> list[Aspect]:
     return [change.aspect for change in changes(before, now)]
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_a_tenth_is_the_same(shard: int) -> None:
     chosen = [one for one in frozen() if is_quick(one.name, SEED)][shard::SHARDS]
@@ -218,6 +218,7 @@ def test_one_change_of_many_texts_is_told_once() -> None:
     assert lines[-1] == "not the same, in more than words: 3 of 3 texts"
 
 
+@pytest.mark.long
 def test_the_command_compares_and_freezes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -241,6 +242,7 @@ def _rest(message: Message) -> tuple[str, tuple[str, ...], str]:
     return message.place, message.numbers, message.words
 
 
+@pytest.mark.long
 def test_shards_are_all_there_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     record = tmp_path / "record.xz"
     write_record([Entry(str(n), f"{WRONG}# {n}\n", False, made(WRONG)) for n in range(3)], record)
@@ -253,6 +255,7 @@ def test_shards_are_all_there_is(tmp_path: Path, capsys: pytest.CaptureFixture[s
         main([*base, "--shard", "3/2"])
 
 
+@pytest.mark.long
 def test_an_interruption_ends_it_soon() -> None:
     """As Ctrl-C does: it says how much was not compared."""
     frozen()
@@ -278,6 +281,7 @@ def ends_the_process(job: int) -> int:
     return job
 
 
+@pytest.mark.long
 def test_a_process_that_dies_takes_nothing_else_with_it() -> None:
     assert dict(worked(ends_the_process, [1, 2, 3], 1)) == {1: 1, 2: None, 3: 3}
 
@@ -288,6 +292,7 @@ def hangs(job: int) -> int:
     return job
 
 
+@pytest.mark.long
 def test_a_job_that_hangs_is_ended() -> None:
     assert dict(worked(hangs, [1, 2], 1, seconds=0.5)) == {1: 1, 2: None}
 

@@ -56,6 +56,7 @@ def counted(seeds: Iterable[int], made: Callable[[int], Case]) -> str:
     return json.dumps(dict(sorted(found.items())), indent=2) + "\n"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("part", range(6))
 def test_of_random_cases(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
@@ -68,18 +69,21 @@ def test_of_ordinary_cases(part: int) -> None:
         agreed(ordinary_case(seed))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
 def test_of_functions_with_several_results(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
         agreed(returning_case(seed))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_of_divided_indices(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
         agreed(dividing_case(seed))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_of_reads_at_data(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
@@ -130,6 +134,7 @@ def test_of_many_functions_with_several_results(part: int) -> None:
     assert found[KINDS[3]]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
 def test_of_results_in_place(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
@@ -150,6 +155,7 @@ def test_of_many_results_in_place(part: int) -> None:
     assert min(replaced[kind] for kind in (KINDS[0], KINDS[3])) >= 15, replaced
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
 def test_of_results_at_places(part: int) -> None:
     """Among these, old elements are read in time, and in other programs."""
@@ -285,6 +291,7 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_of_scans(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):

@@ -190,6 +190,7 @@ def innermost(body: tuple[Step, ...]) -> Iterator[ForLoop]:
     return (loop for loop in loops(body) if not any(loops(loop.body)))
 
 
+@pytest.mark.long
 def test_emitted_code_of_random_cases() -> None:
     assert sum(map(agrees, range(40))) >= 1
 

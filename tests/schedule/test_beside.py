@@ -117,6 +117,7 @@ def executed(case: Case, func: str, other: str) -> Legal | Illegal:
     return judge([moved(one) for one in built.placed], stored, ordered=case.ordered)
 
 
+@pytest.mark.long
 def test_the_oracle_says_the_same() -> None:
     found: Counter[tuple[bool, bool]] = Counter()
     for seed in range(160):

@@ -68,6 +68,7 @@ def said(one: Dossier) -> list[str]:
     return [f"{'empty' if o.is_empty else 'NOT EMPTY'}: {o.words}" for o in one.obligations]
 
 
+@pytest.mark.long
 def test_the_scripts_of_all_files_come_to_the_same_end() -> None:
     assert len(FUSED) >= 7
     found = tuple(one for path in FUSED for one in of_file(path))

@@ -195,6 +195,7 @@ def test_a_directive_that_says_nothing_changes_nothing() -> None:
     assert of("f.compile", TWO).changes == ()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_the_thesis(listing: str) -> None:
     """Every directive but `compile` and a map that is the default changes something."""

@@ -87,6 +87,7 @@ def test_the_picture_of_four_by_four(listing: str) -> None:
     assert own == [one for tables_of in by_hand for one in written(tables_of)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("listing", LISTINGS)
 def test_the_table_where_there_are_several_of_each(listing: str) -> None:
     make, two = BY_HAND[listing]

@@ -57,6 +57,7 @@ def tree(program: Program) -> str:
     return show_tree(judge(program, DIRECTIVES).scheduled.kernels)
 
 
+@pytest.mark.long
 def test_each_is_one_directive_and_none_is_listed_twice() -> None:
     for text, func in CASES.values():
         listed = [one.directive for one in menu(read(text), func, DIRECTIVES)]

@@ -138,6 +138,7 @@ def test_an_element_of_another_panel(body: str, example: str) -> None:
     assert examples == ([f"example: {example}"] if example else [])
 
 
+@pytest.mark.long
 def test_what_is_cut_is_what_is_needed() -> None:
     """The reference gives for parts of inputs the part of what it gives for all of them."""
     found: Counter[str] = Counter()

@@ -114,6 +114,7 @@ def explained(numbers: range) -> None:
         assert all(one.needed == "" for one in told.directives)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(0, 20, 10))
 def test_a_random_schedule_is_explained(seed: int) -> None:
     explained(range(seed, seed + 10))

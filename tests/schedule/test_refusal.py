@@ -81,6 +81,7 @@ def test_no_golden_file_is_left_over() -> None:
     assert sorted(path.stem for path in GOLDEN.iterdir()) == NAMES
 
 
+@pytest.mark.long
 def test_there_are_many_of_all_kinds() -> None:
     kinds = Counter(first(name).kind for name in NAMES)
     assert sum(kinds.values()) >= 40

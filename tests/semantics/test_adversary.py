@@ -152,6 +152,7 @@ TRUE_ALWAYS = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("test", TRUE_ALWAYS)
 def test_what_python_makes_of_a_constant_is_true(test: str) -> None:
     assert verify(WIDE, edited(WIDE, branch(test))).verdict is not LayerVerdict.PROVED
@@ -192,6 +193,7 @@ NAMED: dict[str, tuple[Program, Edits]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMED)
 def test_a_name_is_a_tensor_or_a_constant(name: str) -> None:
     program, edits = NAMED[name]

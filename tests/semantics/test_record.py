@@ -55,6 +55,7 @@ def asked_now(folder: Path, part: int, parts: int) -> dict[str, list[str]]:
     return {name: found for name, answers in said.items() if (found := wrong(name, answers))}
 
 
+@pytest.mark.long
 def test_the_installed_triton_says_the_same(tmp_path: Path) -> None:
     assert asked_now(tmp_path, 3, PARTS) == {}
 

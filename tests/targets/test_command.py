@@ -27,6 +27,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_too_many_stages(served: Server, tmp_path: Path) -> None:
     path = tmp_path / "mm.dt"
     path.write_text(STAGES)

@@ -31,6 +31,7 @@ def test_a_listing(served: Server, name: str) -> None:
     check(served, name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("first", range(0, 2 * CASES, 2 * AT_ONCE))
 def test_a_kernel_of_random_programs(served: Server, first: int) -> None:
     check(served, *legal(first))

@@ -46,6 +46,7 @@ def summed(
     return verify(program, TOTAL.format(to="f", then="", more="", start="0.0", put=put))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("declared", "of", "put"),
     [

@@ -158,6 +158,7 @@ def test_what_is_emitted_is_proved() -> None:
         assert verify(program, text_of(program)).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [(name, *one) for name, edits in MUTANTS.items() for one in edits],
@@ -169,6 +170,7 @@ def test_a_mistake_is_not_proved(name: str, old: str, new: str) -> None:
     assert verify(program, text.replace(old, new)).verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("function", "old", "new"), IN_FUNCTIONS)
 def test_a_mistake_in_a_function_is_not_proved(function: str, old: str, new: str) -> None:
     for text in PROGRAMS.values():

@@ -37,6 +37,7 @@ def verdict(program: Program, text: str) -> LayerVerdict:
     return verify(program, text, seconds=60).verdict
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", [HALVES, ROWS, QUARTERS, LINE, BATCHES])
 def test_it_is_proved(program: Program) -> None:
     text = text_of(program)
@@ -44,6 +45,7 @@ def test_it_is_proved(program: Program) -> None:
     assert verdict(program, text) is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(name: str) -> None:
     text = (ROOT / "examples" / f"{name}.dt").read_text()
@@ -93,6 +95,7 @@ def test_mistakes_are_refuted(old: str, new: str) -> None:
     assert verdict(HALVES, changed(text_of(HALVES), old, new)) is LayerVerdict.REFUTED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -129,6 +132,7 @@ def test_mistakes_in_quarters_are_refuted(old: str, new: str) -> None:
     assert verdict(QUARTERS, changed(text_of(QUARTERS), old, new)) is LayerVerdict.REFUTED
 
 
+@pytest.mark.long
 def test_a_part_on_its_side_is_not_proved() -> None:
     """It has as many rows as columns."""
     part = "tl.reshape(f_upper, (16, 2, 16)), "

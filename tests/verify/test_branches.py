@@ -40,6 +40,7 @@ BRANCH = """\
 """
 
 
+@pytest.mark.long
 def test_a_loop_in_two_loops_with_descriptors_or_without_is_proved() -> None:
     assert verify(WINDOWS, text_of(WINDOWS), seconds=60).verdict is LayerVerdict.PROVED
 
@@ -56,6 +57,7 @@ def test_both_sides_may_say_the_same_in_other_words(condition: str) -> None:
     assert verify(SUM, text).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "condition",
     ["x_size > 5", "x_start == 0", "k_start == 0", "k_start // 32 == 1", "k_start < x_size"],

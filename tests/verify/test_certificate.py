@@ -50,6 +50,7 @@ def _is_accepted(path: Path) -> None:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", [*BASES, ATTENTION], ids=lambda path: path.stem)
 def test_it_is_accepted(path: Path) -> None:
     _is_accepted(path)
@@ -186,6 +187,7 @@ def _leaves(of: Region) -> list[WhereTrue]:
     return [leaf for part in parts_of(of) for leaf in _leaves(part)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", [*BASES, ATTENTION], ids=lambda path: path.stem)
 def test_isl_reads_the_sets(path: Path) -> None:
     (found,) = attempts(program_of(path), text_of(program_of(path)), 60.0, lambda _: sets.is_empty)
@@ -235,6 +237,7 @@ def _are_the_same(paths: Sequence[Path]) -> None:
         assert done.stdout == "".join(base_of(path).certificate for path in paths)
 
 
+@pytest.mark.long
 def test_it_is_the_same_in_every_process() -> None:
     _are_the_same([MATMUL])
 

@@ -98,6 +98,7 @@ def test_promises_that_no_call_keeps_prove_nothing(
     assert checked.complaints
 
 
+@pytest.mark.long
 def test_witnesses_that_multiply_are_given_up() -> None:
     base = base_of(ROOT / "examples" / "attention.dt")
     document = base.document()

@@ -141,6 +141,7 @@ def test_blocks_that_start_anywhere_are_proved() -> None:
     assert verify(SHIFTED, text_of(SHIFTED)).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", OF_SHIFTED)
 def test_wrong_ones_are_not(name: str) -> None:
     report = verify(SHIFTED, changed(text_of(SHIFTED), *OF_SHIFTED[name]))

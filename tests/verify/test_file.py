@@ -37,6 +37,7 @@ ADDED: dict[str, str] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ADDED)
 def test_it_is_not_proved(name: str) -> None:
     assert verify(MATMUL, TEXT).verdict is LayerVerdict.PROVED
@@ -58,6 +59,7 @@ def test_a_parameter_hides_no_function(name: str) -> None:
     assert first.why == f"'{name}' is defined, which has a meaning of its own"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("space", ["\x0c", "\x0b", "\x1c", "\x85", "\u2028"])
 def test_a_line_is_what_python_takes_for_one(space: str) -> None:
     """With other lines, the runtime would be found where a string has the known one."""

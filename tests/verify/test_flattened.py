@@ -74,10 +74,12 @@ WRONG_BLOCKS = {
 }
 
 
+@pytest.mark.long
 def test_lanes_that_overhang_are_proved() -> None:
     assert verify(CONV, text_of(CONV)).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG_BLOCKS)
 def test_other_blocks_are_not(name: str) -> None:
     old, new = WRONG_BLOCKS[name]

@@ -147,6 +147,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_nearly_so_is_not_proved(name: str) -> None:
     of, old, new = WRONG[name]

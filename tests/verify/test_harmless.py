@@ -25,6 +25,7 @@ BEFORE, AFTER = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -56,6 +57,7 @@ def test_what_a_launch_may_not_be(old: str, new: str) -> None:
     assert report.verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_lanes_are_those_of_a_size_and_not_of_a_name() -> None:
     text = text_of(SUMS)
     for old, new in (("lanes(k)", "lanes(l)"), ("lanes(l)", "lanes(k)"), ("lanes(l)", "lanes(4)")):

@@ -98,6 +98,7 @@ def test_a_number_as_written_is_the_nearest_one_that_f32_has(line: str) -> None:
     assert is_proved(judged("cast(X[i], i64) + 16777216", near, dtype="i32"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["f32", "f64", "f16"])
 @pytest.mark.parametrize(
     "value",

@@ -28,6 +28,7 @@ def test_the_certificate_is_accepted() -> None:
     assert check_certificate(certificate(PROGRAM, TEXT, KERNEL), TEXT, KERNEL).accepted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", WAYS.values(), ids=WAYS)
 def test_more_witnesses_than_a_proof_has(more: Callable[[Any], Any]) -> None:
     document = json.loads(certificate(PROGRAM, TEXT, KERNEL))

@@ -10,6 +10,7 @@ from tests.verify.texts import FILES, ROOT, program_of, text_of
 ALL = (*FILES, ROOT / "examples/softmax.dt")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_it_is_proved(path: Path) -> None:
     program = program_of(path)

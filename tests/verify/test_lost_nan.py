@@ -66,6 +66,7 @@ def test_a_maximum_for_a_sum_is_seen_in_numbers() -> None:
     assert dict(value.witness.sizes)["j"] > 1
 
 
+@pytest.mark.long
 def test_witnesses_of_other_reductions_are_real() -> None:
     job = Job("listing_4_04_attention", "another reduction", 1)
     found = [one for said in judge(job, [""]) for one in said.refuted]

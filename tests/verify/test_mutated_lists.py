@@ -103,7 +103,7 @@ def tried(name: str) -> tuple[int, list[str]]:
     return refused, wrong
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_no_wrong_list_is_proved(name: str) -> None:
     refused, wrong = tried(name)

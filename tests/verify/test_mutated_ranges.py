@@ -79,7 +79,7 @@ def is_right(name: str, made: str) -> bool:
     return True
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_no_wrong_kernel_is_proved(name: str) -> None:
     wrong = proved = 0

@@ -30,6 +30,7 @@ PROGRAMS = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", PROGRAMS)
 def test_is_proved(text: str) -> None:
     program = written(text)

@@ -84,6 +84,7 @@ def of_rows(end: str, *lines: str, constant: str = "") -> Report:
 CONSTANT = ": tl.constexpr"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("end", "lines", "constant"),
     [

@@ -160,6 +160,7 @@ def test_as_it_is_emitted_it_is_proved(program: Program) -> None:
     assert report.verdict is LayerVerdict.PROVED, report.layers
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]

@@ -62,6 +62,7 @@ def is_proved(source: str, text: str) -> bool:
 SOURCES = [*sources()]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(8))
 def test_what_is_legal_is_proved_and_nothing_else(part: int) -> None:
     for source in SOURCES[part::8]:
@@ -69,6 +70,7 @@ def test_what_is_legal_is_proved_and_nothing_else(part: int) -> None:
         assert is_proved(source, text) is is_legal, source
 
 
+@pytest.mark.long
 def test_there_are_many_of_both() -> None:
     found = [emitted(source)[0] for source in SOURCES]
     assert min(found.count(True), found.count(False)) >= 30
@@ -182,7 +184,7 @@ def mutants(source: str) -> list[str]:
     return [*found]
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(8))
 def test_no_mutant_is_proved(part: int) -> None:
     for source in legal()[part::8]:

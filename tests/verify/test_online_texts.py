@@ -46,6 +46,7 @@ def emitted(name: str) -> tuple[Program, str]:
     return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "name",
     [
@@ -67,7 +68,7 @@ def mutants() -> Iterator[tuple[OnlineMutant, str]]:
         yield from mutants_of(name, emitted(name)[1])
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("mutant", "text"), [pytest.param(one, text, id=str(one)) for one, text in mutants()]
 )

@@ -105,6 +105,7 @@ def test_mistakes(old: str, new: str) -> None:
     assert verdict(changed(text_of(PRODUCT), old, new)) is not LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", ["1", "16", "33", "64", "1048576"])
 def test_panels_of_any_size(size: str) -> None:
     text = changed(text_of(PRODUCT), PANELS, PANELS.replace("32", size))
@@ -127,6 +128,7 @@ def test_memory_that_is_made_for_each_panel() -> None:
     assert verdict(text) is not LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_the_second_kernel_begins_a_panel() -> None:
     """It may not: it needs what the first one stores."""
     text = text_of(PRODUCT)
@@ -152,6 +154,7 @@ def in_panels(text: str, cut: str = CUT) -> str:
     return changed(text, INDICES, f"{INDICES}    {panels},\n")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("body", "around_it"),
     [
@@ -171,6 +174,7 @@ def test_panels_by_hand(body: str, around_it: LayerVerdict) -> None:
     assert verdict(in_panels(text_of(program)), program) is around_it
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("made", ["n", "n + 0", "B.shape[1]", "max(n, n)"])
 def test_a_size_by_another_name(made: str) -> None:
     """All of these are those of the part."""

@@ -37,7 +37,7 @@ def test_there_are_mistakes_of_each_kind() -> None:
     assert found.total() >= 300
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_a_mistake_is_not_proved(name: str) -> None:
     right = text(program(name))

@@ -134,6 +134,7 @@ def test_nothing_is_mixed_with_the_runtime(
 NEEDED = [*runtime_text.IMPORTS.split("\n")]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("line", [one for one in NEEDED if one])
 def test_the_runtime_has_all_that_it_imports(line: str) -> None:
     text = text_of(PROGRAM)

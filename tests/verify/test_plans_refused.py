@@ -31,6 +31,7 @@ def judged(name: str, data: dict[str, Any]) -> tuple[LayerVerdict, str]:
     return function.verdict, why
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", [*SOURCES])
 def test_each_plan_is_proved(name: str) -> None:
     assert judged(name, data_for(name)) == (LayerVerdict.PROVED, "")
@@ -215,6 +216,7 @@ FORMS: list[tuple[str, tuple[Any, ...], Any, str]] = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("name", "path", "new", "why"), FORMS)
 def test_it_is_not_proved(name: str, path: tuple[Any, ...], new: Any, why: str) -> None:
     verdict, said = judged(name, put(data_for(name), path, new))

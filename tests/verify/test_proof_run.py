@@ -2,6 +2,8 @@
 
 from itertools import zip_longest
 
+import pytest
+
 from dtpoly.algorithm.program import Program
 from dtpoly.verify.algebra.proof_limits import limited
 from dtpoly.verify.algebra.proof_run import ProofRun
@@ -38,6 +40,7 @@ def told(function: FunctionReport, run: ProofRun) -> dict[str, object]:
     return section(Attempt(function, run, table))
 
 
+@pytest.mark.long
 def test_proofs_that_take_turns_are_those_that_come_one_after_the_other() -> None:
     programs = (SUMS, TILES)
     alone = [attempts(one, text_of(one), SECONDS, lambda _: is_empty)[0] for one in programs]

@@ -36,7 +36,7 @@ def test_there_are_mistakes_of_each_kind() -> None:
     assert found.total() >= 250
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_mistake_is_not_proved(name: str) -> None:
     right = results(code(name).text, name)

@@ -89,6 +89,7 @@ def test_what_is_emitted_is_proved(name: str) -> None:
     assert report.verdict is LayerVerdict.PROVED, report.functions[0].layers[0].why
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("changed", CHANGED)
 @pytest.mark.parametrize(("name", "function"), CALLS)
 def test_another_call_is_not_proved(name: str, function: str, changed: str) -> None:
@@ -100,6 +101,7 @@ def test_another_call_is_not_proved(name: str, function: str, changed: str) -> N
     assert verify(written(PROGRAMS[name]), edited).verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_another_function_is_not_proved() -> None:
     for name, function in CALLS:
         text = drawn(name)
@@ -138,6 +140,7 @@ IN_FLOAT = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("old", "new"), IN_FUNCTIONS)
 def test_other_bits_are_not_proved(old: str, new: str) -> None:
     assert old in TEXTS[BITS]

@@ -35,6 +35,7 @@ WHOLE_REDUCED = written(
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", [PIXELS, REDUCED, WHOLE, WHOLE_FIRST, WHOLE_REDUCED])
 def test_is_proved(program: Program) -> None:
     text = text_of(program)
@@ -78,6 +79,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("change", WRONG)
 def test_is_not_proved(change: str) -> None:
     program, old, new = WRONG[change]

@@ -19,6 +19,7 @@ from tests.verify.texts import changed
 QUICK = ("softmax", "attention", "causal, two loops", "window, finite start")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RIGHT)
 def test_it_is_proved(name: str) -> None:
     one = RIGHT[name]
@@ -48,6 +49,7 @@ def test_a_missing_correction_shows_where_values_ascend() -> None:
         launch(algorithm_of(one.algorithm), wrong, one.sizes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["softmax", "causal, two loops", "attention, exp2"])
 def test_its_certificate_is_accepted(name: str) -> None:
     one = RIGHT[name]

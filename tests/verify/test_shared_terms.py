@@ -45,6 +45,7 @@ def test_values_that_share_their_parts_are_proved(text: str) -> None:
     assert report.verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_a_power_with_another_exponent_is_not_proved() -> None:
     right, wrong = nested("pow({}, 9)", 12), nested("pow({}, 9)", 11)
     checked, other = (check(Source("nested.dt", text)) for text in (right, wrong))

@@ -209,6 +209,7 @@ def test_any_text_has_an_answer(text: str) -> None:
     assert verify(SUM, text).verdict is LayerVerdict.UNKNOWN
 
 
+@pytest.mark.long
 def test_a_text_cut_anywhere_has_an_answer() -> None:
     text = text_of(SUM)
     lines = text.splitlines(keepends=True)

@@ -10,6 +10,7 @@ def rows(first: int, last: int, mutants: int) -> list[Row]:
     return [row for number in range(first, last) for row in searched(Seed(number, mutants))]
 
 
+@pytest.mark.long
 def test_nothing_wrong_is_proved() -> None:
     found = rows(1, 4, 1)
     assert len(found) == 6

@@ -27,6 +27,7 @@ def test_it_is_proved(name: str) -> None:
     assert not any(one.assumed for one in report.functions)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -27,6 +27,7 @@ def is_python(text: str) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(x, marks=pytest.mark.long) for x in (2, 3))])
 def test_what_is_spliced_in_is_refused_or_does_nothing(seed: int) -> None:
     random = Random(seed)

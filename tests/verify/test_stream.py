@@ -13,12 +13,14 @@ RAGGED = written(
 LOADED = 'eviction_policy="evict_first"'
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_proved(name: str) -> None:
     program = written(PROGRAMS[name][0])
     assert verify(program, text_of(program), seconds=60).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_examples_are_proved() -> None:
     for program, loads in ((SOFTMAX, 4), (RAGGED, 2)):
         text = text_of(program)

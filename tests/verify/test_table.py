@@ -51,6 +51,7 @@ def table(names: Sequence[str]) -> str:
     return "".join(lines)
 
 
+@pytest.mark.long
 def test_the_table_of_proofs(published: Published) -> None:
     published("proofs.md", "layers", table(NAMES))
 

@@ -258,6 +258,7 @@ def test_as_it_is_emitted_it_is_proved() -> None:
     assert verify(SCALED, TEXT).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["dt_foo", "test", "given", "exit", "one", "name"])
 @pytest.mark.parametrize(
     "text",
@@ -335,6 +336,7 @@ MAIN: dict[str, tuple[str, str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", MAIN)
 def test_what_a_file_does_if_it_is_run(name: str) -> None:
     assert verify(SCALED, TESTED).verdict is LayerVerdict.PROVED

@@ -94,6 +94,7 @@ def test_what_nothing_is_known_about_sends_nobody_to_the_ring() -> None:
     assert "--ring" not in found.hint
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["row_sum", "bias_silu", "transpose", "matmul", "outer"])
 def test_what_is_promised_is_enough(name: str) -> None:
     """Without any promise, one hint after the other leads to a proof."""

@@ -67,6 +67,7 @@ def test_another_index_is_about_loads() -> None:
     assert found["value"].verdict is LayerVerdict.UNKNOWN
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", ["tl.uint8", "tl.int8", "tl.float16"])
 @pytest.mark.parametrize(("size", "is_other"), [(5, False), (2049, True)])
 def test_rounding_shows_only_where_it_changes_a_number(

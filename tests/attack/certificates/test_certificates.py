@@ -41,12 +41,14 @@ def test_a_forgery_is_made(forge: Forge) -> None:
         assert any(each.certificate != one.certificate for each in made)
 
 
+@pytest.mark.long
 def test_the_same_seed_makes_the_same_forgery() -> None:
     made = [forged(seed)[1] for seed in range(6)]
     assert made == [forged(seed)[1] for seed in range(6)]
     assert len({one.certificate for one in made}) == len(made)
 
 
+@pytest.mark.long
 def test_what_is_accepted_wrongly_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     def careless(*_: str) -> CheckedCertificate:
         return CheckedCertificate(True, (), 1, 0, 0.0, ())
@@ -56,6 +58,7 @@ def test_what_is_accepted_wrongly_is_a_finding(monkeypatch: pytest.MonkeyPatch) 
     assert found[Verdict.WRONG] > 4
 
 
+@pytest.mark.long
 def test_some_forgeries_are_tried() -> None:
     found = [attempt(seed) for seed in range(8)]
     assert not [one.what for one in found if one.is_finding]

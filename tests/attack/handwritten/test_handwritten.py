@@ -30,6 +30,7 @@ def test_no_proof_is_lost(name: str) -> None:
         assert verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [one if one in QUICK else pytest.param(one, marks=pytest.mark.long) for one in OURS]
 )

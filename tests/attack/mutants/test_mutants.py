@@ -30,6 +30,7 @@ def test_there_are_enough_kinds_in_all_classes() -> None:
     assert set(GROUPS) == CLASSES
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda one: one.name)
 def test_a_kind_changes_some_text(operator: Operator) -> None:
     sources = [emitted(name).source for name in TEXTS] + [by_hand("matmul").source]
@@ -38,6 +39,7 @@ def test_a_kind_changes_some_text(operator: Operator) -> None:
     assert any(one is not None and one not in texts for one in made)
 
 
+@pytest.mark.long
 def test_the_same_seed_makes_the_same_mutant() -> None:
     source = emitted("softmax").source
     made = [mutant(source, Random(seed)).text for seed in range(30)]
@@ -92,6 +94,7 @@ def test_running_shows_a_fault(fault: str) -> None:
     assert ran(one, text.encode(), text).shown is shown
 
 
+@pytest.mark.long
 def test_some_mutants_are_tried() -> None:
     found = [attempt(seed) for seed in range(24)]
     assert not [one.what for one in found if one.is_finding]
