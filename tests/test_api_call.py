@@ -57,6 +57,7 @@ def test_a_file_is_called() -> None:
     torch.testing.assert_close(out, A.softmax(1))
 
 
+@pytest.mark.long
 def test_a_file_may_import_the_runtime() -> None:
     """So says the word `runtime`, which steps and copies keep."""
     carried = dtpoly.load(SOFTMAX)
@@ -160,6 +161,7 @@ def test_what_a_plugin_does_is_not_kept(cache_folder: Path) -> None:
     assert kept(cache_folder) == []
 
 
+@pytest.mark.long
 def test_under_torch_compile() -> None:
     torch.compiler.reset()
     softmax = dtpoly.load(SOFTMAX)

@@ -48,6 +48,7 @@ def test_what_runs_is_proved() -> None:
     torch.testing.assert_close(k(A), A.sum(1))
 
 
+@pytest.mark.long
 def test_what_is_wrong_does_not_run(emit: Emit) -> None:
     emit("range(0, k_size)", "range(1, k_size)")
     k = dtpoly.parse(SUM, name="f.dt")

@@ -78,6 +78,7 @@ def test_what_was_proved_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "one.py").read_bytes() == (tmp_path / "two.py").read_bytes()
 
 
+@pytest.mark.long
 def test_an_exploration(tmp_path: Path) -> None:
     said = told(tmp_path, "explore", SPACE, *SIMULATED, "-o", "run.sqlite")
     assert "best: " in said
@@ -94,6 +95,7 @@ def test_texts_that_are_emitted(tmp_path: Path) -> None:
     assert "proved" in said
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
     code = f"""
 from pathlib import Path

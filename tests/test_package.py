@@ -52,6 +52,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(copy, folder)
 
 
+@pytest.mark.long
 def test_the_wheel_holds_the_tracked_files(wheel: Path) -> None:
     tracked = subprocess.run(
         [

@@ -46,6 +46,7 @@ def changed_in(path: Path) -> Iterator[str]:
                 pass
 
 
+@pytest.mark.long
 def test_each_change_is_on_the_page() -> None:
     files = {
         str(path.relative_to(ROOT.parent)): set(changed_in(path))

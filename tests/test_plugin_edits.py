@@ -175,6 +175,7 @@ def test_wrong_ones_are_told(name: str, plugin: Callable[[str], str]) -> None:
     assert found[0].title.startswith(title)
 
 
+@pytest.mark.long
 def test_a_rewrite_that_computes_something_else_is_refuted(plugin: Callable[[str], str]) -> None:
     swapped = (
         "    def rewrite(self, body):\n"

@@ -36,7 +36,7 @@ def compiled(text: str, folder: Path) -> tuple[int, str, float]:
     return done.returncode, done.stderr, after.ru_utime - before.ru_utime
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", [one for one in FAMILIES if one != "coefficients"])
 def test_a_small_one_is_proved(name: str, tmp_path: Path) -> None:
     family, few, _ = FAMILIES[name]

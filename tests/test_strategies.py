@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from typing import get_args
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,6 +146,7 @@ def test_sizes_fit(data: st.DataObject) -> None:
     assert sizes_of(generated, input_shapes(generated, chosen), passed) == chosen
 
 
+@pytest.mark.long
 def test_sizes_that_are_not_zero_come_back_as_chosen() -> None:
     for seed, generated in enumerate(PROGRAMS):
         chosen = label_sizes(seeded(seed), generated, 3, 6)

@@ -22,6 +22,7 @@ def classes(path: Path) -> dict[str, ast.ClassDef]:
     return {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
 
+@pytest.mark.long
 def test_it_runs(golden: Golden) -> None:
     done = subprocess.run(
         [sys.executable, TUTORIAL],

@@ -38,6 +38,7 @@ def said(text: str) -> tuple[str, str]:
     return one.notes[0].text, one.hint
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("old", "new", "why", "way"),
     [

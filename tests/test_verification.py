@@ -50,6 +50,7 @@ def report(**verdicts: LayerVerdict) -> Report:
     )
 
 
+@pytest.mark.long
 def test_it_is_proved_once(count: Counted) -> None:
     first = verified(SUM, WRONG)
     assert first.verdict is LayerVerdict.REFUTED
@@ -126,6 +127,7 @@ def one_proof(_: int) -> str:
     return str(verified(SUM, TEXT).verdict)
 
 
+@pytest.mark.long
 def test_several_processes_at_once(folder: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert set(pool.map(one_proof, range(6), 1)) == {"proved"}

@@ -60,6 +60,7 @@ def _empty(_: object) -> int:
     return 0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("fault", "told"),
     [

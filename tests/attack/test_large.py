@@ -2,10 +2,13 @@
 
 import subprocess
 
+import pytest
+
 from tests.attack.large import attempt, judged
 from tests.attack.outcome import Verdict
 
 
+@pytest.mark.long
 def test_some_attempts_find_nothing() -> None:
     outcomes = [attempt(seed) for seed in (1, 12)]
     assert not any(one.is_finding for one in outcomes), [one.what for one in outcomes]

@@ -8,7 +8,7 @@ from tests.attack.planted import FAULTS, Fault, found_at
 EVERY = 5
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS[::EVERY], ids=lambda fault: fault.name)
 def test_a_planted_fault_is_found(fault: Fault) -> None:
     assert found_at(fault) is not None

@@ -28,6 +28,7 @@ def kernels(count: int) -> Iterator[tuple[Case, Wanted]]:
         yield next(there)
 
 
+@pytest.mark.long
 def test_what_is_prepared_is_what_happens() -> None:
     every = [*kernels(5), *((case, wanted) for case, wanted, _ in operations(0, TYPES))]
     outcomes = [judged(case, wanted) for case, wanted in every]

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+import pytest
+
 from dtpoly.autoschedule.choose import RankedSchedule, alike, candidates
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.plans import PlacementPlan
@@ -72,6 +74,7 @@ def test_variants_of_the_first_come_early() -> None:
     assert [one.seconds < 0 for one in found].index(True) == ROUND - 1
 
 
+@pytest.mark.long
 def test_plans_share_what_kernels_cost_and_the_first_is_the_fastest() -> None:
     call = call_of(example("safe_softmax"), x=4096, y=4096)
     found = candidates(call)

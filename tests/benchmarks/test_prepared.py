@@ -109,6 +109,7 @@ def test_prepare_again_where_texts_are_others(tmp_path: Path) -> None:
     assert text.text_hash == hash_of((out / "swiglu.py").read_text())
 
 
+@pytest.mark.long
 def test_run_and_go_on(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "r.json"
     # A variant cannot be compiled, so that something of ours failed.
@@ -303,6 +304,7 @@ def lose(row: str) -> Callable[..., object]:
     return measured
 
 
+@pytest.mark.long
 def test_who_loses_the_device_is_not_run_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

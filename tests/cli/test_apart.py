@@ -156,6 +156,7 @@ def test_legal_lists_what_was_tried_in_time(tmp_path: Path) -> None:
     assert all(one["reason"] != "this takes more than 0.5 seconds" for one in found["directives"])
 
 
+@pytest.mark.long
 def test_space_says_what_is_known_when_its_time_is_over(tmp_path: Path) -> None:
     file = str(ROOT / "examples/spaces/attention.dts")
     done = subprocess.run(

@@ -126,6 +126,7 @@ def test_nothing_that_is_asked_for_is_left_out_in_silence(
     assert not (certified / "g.json").exists()
 
 
+@pytest.mark.long
 def test_it_is_of_every_func_that_is_compiled(call: Entry, here: Path) -> None:
     (here / "f.dt").write_text(TWO)
     assert call("compile", "f.dt", "--func", "e")[0] == 0

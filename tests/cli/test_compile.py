@@ -335,6 +335,7 @@ def test_warnings_do_not_keep_it_from_being_written(call: Entry, elsewhere: Path
     assert "\nattention = dt_function(attention_plan, " in (elsewhere / "attention.py").read_text()
 
 
+@pytest.mark.long
 def test_the_same_text_in_every_process(good: Path) -> None:
     texts = {
         dtpoly("compile", str(good), "-o", "-", env={"PYTHONHASHSEED": seed}).stdout

@@ -58,6 +58,7 @@ def test_the_verdict_stands_in_the_header(call: Entry, here: Path) -> None:
     assert header_of(here / "f.py")[1] == PROVED
 
 
+@pytest.mark.long
 def test_what_is_written_is_what_was_verified(call: Entry, here: Path) -> None:
     call("compile", "f.dt", "-o", "plain.py", "--no-verify")
     call("compile", "f.dt", "-o", "verified.py")
@@ -163,6 +164,7 @@ def test_functions_that_differ_have_a_line_each(
     assert (here / "f.py").read_text().splitlines()[number - 1] == '    "more": 1,'
 
 
+@pytest.mark.long
 def test_a_proof_is_kept(call: Entry, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert call("compile", "f.dt")[0] == 0
     before = (here / "f.py").read_bytes()
@@ -186,6 +188,7 @@ def test_without_a_place_for_proofs(
     assert header_of(here / "f.py")[1] == PROVED
 
 
+@pytest.mark.long
 def test_nothing_heavy_is_loaded(here: Path) -> None:
     for _ in range(2):
         assert loaded("compile", "f.dt", "-o", os.devnull) == {"islpy._isl"}

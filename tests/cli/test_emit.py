@@ -37,7 +37,7 @@ def total(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("stage", "mark", "inside"),
     [

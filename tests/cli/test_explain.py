@@ -138,6 +138,7 @@ def test_labels_of_one_size(call: Entry) -> None:
     assert "k and y have the same size" in err
 
 
+@pytest.mark.long
 def test_many_lines_are_cut_short_but_not_in_json(call: Entry) -> None:
     names = [f"f{i}" for i in range(20)]
     text = f"Func {', '.join(names)}; In A; Var x; f0[x] = A[x]; "

@@ -70,6 +70,7 @@ def test_the_same_command_goes_on(explore: Explore, tmp_path: Path) -> None:
     assert json.loads(out)["known"] == 0
 
 
+@pytest.mark.long
 def test_what_is_slow_is_stopped_early_unless_nothing_is(explore: Explore) -> None:
     # One worker and one that prepares: several may begin all six before the first has a time.
     one = ("--workers", "1", "--preparing", "1")
@@ -85,6 +86,7 @@ def test_what_is_slow_is_stopped_early_unless_nothing_is(explore: Explore) -> No
     assert explore("--slow", "0")[0] == 2
 
 
+@pytest.mark.long
 def test_what_failed_is_tried_again_if_asked(explore: Explore, tmp_path: Path) -> None:
     explore("--fault", "fail=*x:2)*", "--fault", "wrong=*x:4)*y:16)*")
     code, out, _ = explore("--json")
@@ -185,6 +187,7 @@ def test_a_page_loads_nothing_and_shows_all(call: Entry, explore: Explore, tmp_p
     assert (tmp_path / "again.html").read_text() == text
 
 
+@pytest.mark.long
 def test_pictures_are_a_png(call: Entry, explore: Explore, tmp_path: Path) -> None:
     explore()
     path = tmp_path / "run.png"
@@ -196,6 +199,7 @@ def test_pictures_are_a_png(call: Entry, explore: Explore, tmp_path: Path) -> No
     assert height > 1000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("suffix", "begin"), [("svg", b"<?xml"), ("pdf", b"%PDF-")])
 def test_pictures_have_other_forms(
     call: Entry, explore: Explore, tmp_path: Path, suffix: str, begin: bytes

@@ -36,6 +36,7 @@ DAMAGES = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("command", ["check", "verify", "explain", "compile"])
 @pytest.mark.parametrize("seconds", ["inf", "1e308", "1e20"])
 def test_more_seconds_than_a_clock_counts(
@@ -66,6 +67,7 @@ def test_a_shell_that_says_nothing(
     assert call("check")[0] in (0, 1, 2)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("link", ["itself", "hard", "soft", "around"])
 @pytest.mark.parametrize("name", ["f.dt", "f.py"])
 def test_a_certificate_takes_the_place_of_no_file_that_it_is_about(

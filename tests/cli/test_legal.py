@@ -37,6 +37,7 @@ def test_what_is_legal_stands_first(call: Entry) -> None:
     assert "refused mm.fuse_at(_2mm, n); recomputes in a loop" in lines
 
 
+@pytest.mark.long
 def test_json(call: Entry) -> None:
     code, out, _ = call("legal", "-", "_2mm", "--json", stdin=TWO_PRODUCTS.encode())
     document = json.loads(out)

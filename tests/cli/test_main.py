@@ -99,6 +99,7 @@ def test_a_package_that_is_missing_is_no_bug() -> None:
     assert done.stderr == "error: islpy is not installed: pip install islpy\n"
 
 
+@pytest.mark.long
 def test_too_little_memory_is_no_bug() -> None:
     words = ("run", "--reference", "softmax.dt", "--size", "x=100000,y=100000", "--memory", "999")
     limited = ["sh", "-c", 'ulimit -v 6000000; exec "$@"', "sh", sys.executable, "-m", "dtpoly"]
@@ -170,6 +171,7 @@ def test_interrupted_while_reading(arguments: tuple[str, ...]) -> None:
         assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "module", ["dtpoly/cli/check_command.py", "dtpoly/source.py", "dtpoly/cli/main.py"]
 )

@@ -78,6 +78,7 @@ def test_without_the_plugin_nobody_knows_them(call: Entry, space: str) -> None:
     assert (code, found) == (1, {"refused": 3, "known": 0})
 
 
+@pytest.mark.long
 def test_results_are_those_of_a_plugin_as_it_is(call: Entry, plugin: Path, space: str) -> None:
     assert explored(call, space, "--plugin", str(plugin))[0] == 0
     wrong = plugin.read_text().replace("num_warps=2", "num_warps='2'")

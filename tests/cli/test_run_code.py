@@ -59,6 +59,7 @@ def test_the_inputs_are_those_of_the_reference(call: Entry, good: Path) -> None:
     assert kernels["funcs"][0]["reference"] == reference["funcs"][0]["elements"][:3]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f64", "f8e4m3", "f8e5m2"])
 def test_dtypes(call: Entry, good: Path, dtype: str) -> None:
     code, out, _ = call(*RUN, "x=4,y=40", "--dtype", dtype, "--json", str(good))
@@ -77,6 +78,7 @@ def test_products(call: Entry) -> None:
         assert 0 <= func["error"] <= func["allowed"]
 
 
+@pytest.mark.long
 def test_several_functions_and_whole_numbers(call: Entry) -> None:
     code, out, _ = call(*RUN, "x=3,k=7,n=2", "--json", "-", stdin=MANY.encode())
     assert code == 0

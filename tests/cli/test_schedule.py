@@ -75,6 +75,7 @@ def test_json_and_files(call: Entry, tmp_path: Path) -> None:
     assert first["schedule"][0]["why"]
 
 
+@pytest.mark.long
 def test_times_are_measured(call: Entry) -> None:
     given = ("schedule", "-", *SIZES, "--place", "simulated", "--budget", "3", "--json")
     code, out, _ = call(*given, stdin=SUM)

@@ -42,6 +42,7 @@ def test_what_is_measured_is_shipped_and_merged(folder: Path, call: Entry) -> No
     assert err.count("space.dt: x = 64, y = ") == 2
 
 
+@pytest.mark.long
 def test_what_is_not_proved_is_not_shipped(folder: Path, call: Entry) -> None:
     results, kept = folder / "run.sqlite", folder / "kept.dts"
     file = str(folder / "space.dt")
@@ -78,6 +79,7 @@ def test_a_new_file_has_to_be_about_something(folder: Path, call: Entry) -> None
     assert "--algorithm" in err
 
 
+@pytest.mark.long
 def test_results_of_another_algorithm_are_left_out(folder: Path, call: Entry) -> None:
     results = folder / "run.sqlite"
     call("explore", str(folder / "space.dt"), "--size", SMALL, "--simulate", "-o", str(results))

@@ -148,6 +148,7 @@ def test_a_func_that_no_kernel_computes_is_not_proved(call: Entry, here: Path) -
     assert document["verdict"] == "unknown"
 
 
+@pytest.mark.long
 def test_a_function_that_has_almost_the_name_of_a_func_is_named(call: Entry, here: Path) -> None:
     (here / "f.dt").write_text(TWO.replace("f", "fine"))
     assert call("compile", "f.dt", "--func", "e")[0] == 0

@@ -18,6 +18,7 @@ from tests.schedule.told import read
 SPECIAL = (nan, -nan, inf, -inf, 0.0, -0.0, 1.0, -1.0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("operation", ["rmax", "rmin"])
 @pytest.mark.parametrize(("given", "kept"), [("f32", "f32"), ("f64", "f64"), ("f64", "f32")])
 def test_every_special_value_meets_every_other_one(given: str, kept: str, operation: str) -> None:

@@ -119,7 +119,7 @@ def results(name: str, given: Inputs) -> tuple[Tensor, ...]:
     return found if isinstance(found, tuple) else (found,)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", CASES)
 def test_it_computes_what_torch_does(name: str, size: tuple[int, int]) -> None:

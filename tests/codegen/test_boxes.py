@@ -103,7 +103,7 @@ def test_ragged_sizes(said: str, more: str, dtype: DType) -> None:
         compared(made, program, ("f",), inputs, given)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(RANDOM))
 def test_random_products(seed: int) -> None:
     text = random_product(seed)

@@ -138,6 +138,7 @@ def test_a_seed_gives_one_case_in_every_process() -> None:
     assert told[0].count("Func") >= 20
 
 
+@pytest.mark.long
 def test_few_schedules_are_refused() -> None:
     seeds = range(LONG, LONG + 100)
     share = 1 - sum(verdict(random_case(seed)).is_legal for seed in seeds) / len(seeds)

@@ -246,6 +246,7 @@ def test_other_types(name: str, dtype: torch.dtype) -> None:
         torch.testing.assert_close(found.to(F64), exact, rtol=share, atol=share)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_proved(name: str) -> None:
     found = verify(program(name), code(name).text, seconds=60)

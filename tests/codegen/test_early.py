@@ -43,6 +43,7 @@ def test_it_changes_no_result() -> None:
     assert not wrong(step, right, 100, "cpu", 16)
 
 
+@pytest.mark.long
 def test_a_chain_shows_what_is_read_too_early() -> None:
     right = imported(generated(PROGRAMS["one kernel"]).text).f
 

@@ -54,6 +54,7 @@ def test_sizes_are_multiplied_in_64_bits(name: str) -> None:
     assert found["overflow"] is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FAR)
 def test_large_numbers_are_added_in_64_bits(name: str) -> None:
     (report,) = verify(read(FAR[name]), emitted(FAR[name])).functions

@@ -110,7 +110,7 @@ def test_the_runtime_begins_and_ends_with_a_line_of_its_own() -> None:
         assert f"\ndef {name}(" in made, home
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("carries_runtime", [False, True])
 @pytest.mark.parametrize("has_test", [False, True])
 def test_linters_find_nothing(tmp_path: Path, has_test: bool, carries_runtime: bool) -> None:

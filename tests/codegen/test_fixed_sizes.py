@@ -65,6 +65,7 @@ def test_average_pooling_with_a_rim(schedule: str) -> None:
     assert "X_shape_0" not in text  # only two axes have a rim
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "schedule",
     [
@@ -148,6 +149,7 @@ def test_an_axis_that_is_read_at_a_fixed_label_and_numbers(
     assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_what_differs_in_one_number_is_refuted() -> None:
     program, text = made(POOL + SCHEDULES[2])
     for old, new in (
@@ -201,6 +203,7 @@ def test_loops_of_fixed_sizes_are_one_with_others(loops: str, end: str) -> None:
             )
 
 
+@pytest.mark.long
 def test_the_autoscheduler_flattens_loops_of_fixed_sizes() -> None:
     algorithm = CONV.partition("f.block")[0]
     call = call_of(Source("test.dt", algorithm), "f16", b=16, h=64, o=64, c=64)

@@ -58,7 +58,7 @@ def flat(text: str) -> list[tuple[str, ...]]:
     return [one.over for one in steps if isinstance(one, ForLoop) and one.over]
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("form", FORMS)
 def test_convolutions(form: str) -> None:
     directives, (r, s, c) = FORMS[form]

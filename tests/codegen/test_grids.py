@@ -65,6 +65,7 @@ RIGHT: dict[str, tuple[str, Callable[[Grid], Grid]]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RIGHT)
 def test_programs_without_work_do_nothing(name: str) -> None:
     verdict = judge_state(laid_out(*RIGHT[name]))

@@ -99,7 +99,7 @@ def edited(kind: str) -> tuple[str, float]:
     return after, expected
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("first", ["the proved one", "the edited one"])
 @pytest.mark.parametrize("kind", EDITED)
 def test_a_graph_runs_the_file_that_it_calls(kind: str, first: str, tmp_path: Path) -> None:

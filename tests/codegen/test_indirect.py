@@ -253,6 +253,7 @@ def test_each_gets_a_schedule_that_is_proved(served: Server, name: str, tmp_path
     assert found.verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_each_becomes_machine_code(served: Server) -> None:
     code_, out, err = served("call", "tests.codegen.compiling:main", *NAMES)
     assert code_ == 0, out + err

@@ -107,7 +107,7 @@ def check(of: Program, rows: torch.Tensor, count: int) -> None:
         assert torch.allclose(values, wanted[0], 0, 0, equal_nan=True), (route, rows)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("size", SIZES)
 def test_floats(schedule: str, size: tuple[int, int]) -> None:
@@ -134,6 +134,7 @@ def test_proved(schedule: str, count: int) -> None:
     assert verify(of, text_of(of)).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_the_first_place_is_the_largest() -> None:
     of = load(
         Source(
@@ -276,7 +277,7 @@ def kernel(v, p, w, q, x, y, N: tl.constexpr, K: tl.constexpr):
 """
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8, torch.uint8])
 def test_what_is_said_of_the_function(dtype: torch.dtype) -> None:
     """It keeps the first pairs of a set in order, whatever the order of its tiles (lemma 12)."""

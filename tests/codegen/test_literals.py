@@ -152,6 +152,7 @@ def test_lanes_that_take_steps_from_the_first_index() -> None:
 # A Func's type
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fused", ["", "f.inline();", "f.fuse_at(g, x);"])
 @pytest.mark.parametrize(
     ("head", "body"),
@@ -250,6 +251,7 @@ def test_tanh_is_right_to_3_units() -> None:
 CHOICE = "where(A[k] < 100, 1000000000, 0)"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", ["f.tensorize(k:0);", "f.tensorize(k:8);", "f.block(k:16);", ""])
 @pytest.mark.parametrize(
     "sum_",

@@ -91,6 +91,7 @@ def compiled(function: Callable[..., Any], dynamic: bool | None = None) -> Calla
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dynamic", [None, True])
 def test_a_graph_does_not_break(dynamic: bool | None) -> None:
     made = module(SOFTMAX)

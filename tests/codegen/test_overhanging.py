@@ -35,6 +35,7 @@ def test_what_has_a_rest_still(text: str) -> None:
     assert needed(text) == []
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("k", [0, 1, 15, 16, 17, 40])
 @pytest.mark.parametrize("text", [PRODUCT, IN_TURN])
 def test_sizes_around_a_tile(text: str, k: int) -> None:

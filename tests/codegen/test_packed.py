@@ -40,7 +40,7 @@ def text_of(source: str) -> tuple[Any, str]:
     return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["i4", "u4"])
 @pytest.mark.parametrize("tile", [1, 16, 0])
 def test_all_bytes(dtype: str, tile: int) -> None:

@@ -184,7 +184,7 @@ def test_the_kernel_is_torchs_operator(name: str, call: Call, dtype: torch.dtype
     torch.testing.assert_close(found.to(F64), exact, rtol=share, atol=share)
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_proved(name: str) -> None:
     found = verify(program(name), code(name).text, seconds=60)

@@ -225,6 +225,7 @@ def test_proved(name: str, tiles: str) -> None:
     assert report.verdict is LayerVerdict.PROVED, report.functions[0].layers[0].why
 
 
+@pytest.mark.long
 def test_gumbel_noise_samples_a_distribution() -> None:
     """The places of the largest are drawn with the chances that the logits say."""
     one = written(f"{PROVED['Gumbel']} f.block(x:4); f.tensorize(x:0, y:4); f.compile();")

@@ -76,6 +76,7 @@ def compare_random(choose: Choose) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_as_the_executor() -> None:
     assert sum(compare_random(seeded(seed)) for seed in range(120)) > 80
 
@@ -86,6 +87,7 @@ def test_as_the_executor_many_times(first: int) -> None:
     assert sum(compare_random(seeded(seed)) for seed in range(first, first + 500)) > 300
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=30)
 @given(st.data())
 def test_as_the_executor_for_what_hypothesis_finds(data: st.DataObject) -> None:

@@ -104,7 +104,7 @@ SHUFFLED = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(
     "seeds", [range(6), pytest.param(range(6, 60), marks=pytest.mark.long)], ids=str
 )

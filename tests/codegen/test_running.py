@@ -103,6 +103,7 @@ PLANTED: dict[str, tuple[str, Change, dict[str, int], str]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_mistake_is_found(name: str) -> None:
     listing, change, sizes, told = PLANTED[name]

@@ -296,6 +296,7 @@ sums.compile();
 """
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [1, 63, 64, 65, 1000])
 def test_few_long_rows_in_blocks(size: int) -> None:
     """Sums of blocks, where each begins, and sums inside of it: three kernels of many programs."""

@@ -108,7 +108,7 @@ def rectangles(name: str) -> list[dict[str, int]]:
     return list(found.values())
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize(("dtype", "layout", "out"), RECIPES)
 def test_at_the_sizes_around_each_tile(

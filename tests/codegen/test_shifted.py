@@ -21,7 +21,7 @@ from tests.codegen.shifted import SIZES, random_shifted
 SEEDS = 24
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_it_is_right_and_never_refuted(seed: int) -> None:
     """Also where one element, maybe beyond a label's end, is infinite or no number."""

@@ -36,7 +36,7 @@ def made(text: str) -> tuple[Program, str]:
     return program, code_of(judge(program, DIRECTIVES).scheduled).text
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("schedule", SCHEDULES)
 def test_a_window_is_passed(schedule: str) -> None:
     program, text = made(POOL + schedule)
@@ -46,6 +46,7 @@ def test_a_window_is_passed(schedule: str) -> None:
     assert verify(program, text).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_around_tiles_all_sizes_are_those_of_the_reference() -> None:
     program, text = made(POOL + SCHEDULES[1])
     module, seen = imported(text), set[str]()

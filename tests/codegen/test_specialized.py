@@ -112,7 +112,7 @@ def test_it_changes_no_result(more: str) -> None:
         assert one.dt_specialized(*asked.call_args.args) == 1
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(RANDOM))
 def test_random_products(seed: int) -> None:
     text = random_product(seed)

@@ -106,6 +106,7 @@ def check(text: str, dtype: DType = DType.F32) -> None:
         compared(made, program, ("f",), Recipe(at, dtype).inputs(program, sizes), sizes)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SHIFTED)
 def test_what_is_said_of_them(name: str) -> None:
     text, steps = SHIFTED[name]
@@ -127,7 +128,7 @@ def test_they_are_proved(name: str) -> None:
     assert verify(program, generated(text).text, seconds=60).verdict is LayerVerdict.PROVED
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALIGNED)
 def test_of_others_nothing_is_said(name: str) -> None:
     text = ALIGNED[name]

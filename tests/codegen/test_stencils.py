@@ -88,6 +88,7 @@ def test_where_lanes_are_that_go_beyond_a_label() -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", FOUND.values(), ids=FOUND)
 def test_it_is_right_and_proved(text: str) -> None:
     assert [check(text, seed) for seed in range(4)] == [LayerVerdict.PROVED] * 4
@@ -99,6 +100,7 @@ def test_it_is_right_and_never_refuted(seed: int) -> None:
     assert check(random_stencil(seed), seed) is not LayerVerdict.REFUTED
 
 
+@pytest.mark.long
 def test_most_are_done() -> None:
     """Not too many are refused: that would be no test."""
     sources = (Source("stencil.dt", random_stencil(seed)) for seed in range(SEEDS))

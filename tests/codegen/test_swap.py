@@ -123,7 +123,7 @@ def test_the_tile_is_turned_while_it_is_summed() -> None:
     assert "f_upper, f_lower = tl.split( tl.permute(tl.reshape(tl.permute(f_acc, 1, 0)," in words
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", [DType.F16, DType.F32, DType.F64])
 @pytest.mark.parametrize("name", FORMS)
 def test_sizes_around_the_tiles(name: str, dtype: DType) -> None:

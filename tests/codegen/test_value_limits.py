@@ -45,6 +45,7 @@ def test_is_proved(value: str, schedule: str) -> None:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("lanes", [16, 1024, 1 << 20])
 @pytest.mark.parametrize("size", [1, 3, 5, 1000])
 def test_lanes_past_a_fixed_size_fit(size: int, lanes: int) -> None:

@@ -53,6 +53,7 @@ def test_every_example_has_a_cost(path: Path) -> None:
 TOO_FEW = pytest.param(10, marks=pytest.mark.xfail(strict=True, raises=AssertionError))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", [*range(10), TOO_FEW, *range(11, 24)])
 def test_random_legal_schedules(seed: int) -> None:
     case = random_case(seed)

@@ -15,6 +15,7 @@ from dtpoly.source import Source
 SPACES = sorted((Path(__file__).parents[2] / "examples" / "spaces").glob("*.dts"))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", SPACES, ids=lambda path: path.stem)
 def test_of_an_example(path: Path) -> None:
     text = path.read_text()

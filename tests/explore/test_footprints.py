@@ -128,6 +128,7 @@ def counted_of(state: State, sizes: Mapping[str, int], one: AccessStream) -> Cou
     return counted(walk.statement, walk.path, state.model, sizes, one.indices, one.shape)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_what_all_programs_touch(name: str) -> None:
     for _, _, _, one, real in streams(name):

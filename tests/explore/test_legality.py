@@ -164,6 +164,7 @@ def test_a_block_bounds_its_tile() -> None:
     assert [one.rule for one in answers(of)] == [Rule.NONE, Rule.LIMIT]
 
 
+@pytest.mark.long
 def test_several_processes_answer_the_same() -> None:
     of = read_space(str(SPACES / "softmax.dts"))
     chosen = [point_at(counted(of), number) for number in sample(counted(of), 60, 1)]
@@ -300,6 +301,7 @@ def disagreeing(
     return len(found), [pair for pair in found if not pair.agrees]
 
 
+@pytest.mark.long
 def test_schedules_of_one_class_have_one_verdict() -> None:
     count, wrong = disagreeing(0, 16, (ordinary_case,))
     assert count > 3

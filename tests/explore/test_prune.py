@@ -30,6 +30,7 @@ def test_one_that_dies_costs_no_other() -> None:
     assert found["4"].detail == "for cuda:90"
 
 
+@pytest.mark.long
 def test_one_that_hangs_is_stopped() -> None:
     found = faulty(["hang", ""], workers=2, seconds=2.0)
     assert found["0"].reason is Reason.SLOW

@@ -47,6 +47,7 @@ def simulation(tmp_path: Path) -> Simulation:
     return Simulation(tmp_path)
 
 
+@pytest.mark.long
 def test_nothing_that_a_candidate_does_ends_a_run(simulation: Simulation) -> None:
     simulation.faults = FAULTS
     seen: list[Snapshot] = []
@@ -82,12 +83,14 @@ def test_what_is_known_is_not_measured_again(simulation: Simulation) -> None:
     assert len(measured) == len(set(measured)) == 11
 
 
+@pytest.mark.long
 def test_several_workers_share_a_run(simulation: Simulation) -> None:
     simulation.workers = [simulated(FAULTS, simulation.folder) for _ in range(3)]
     assert simulation.run("evolution").snapshot.outcomes == COUNTS
     assert len(set(simulation.measured())) == len(simulation.measured()) == 11
 
 
+@pytest.mark.long
 def test_two_runs_on_one_file_share_the_points(simulation: Simulation) -> None:
     child = os.fork()
     simulation.workers = [simulated({}, simulation.folder, pause=0.02)]
@@ -132,6 +135,7 @@ def test_hopeless_ones_are_stopped_early(simulation: Simulation) -> None:
     assert all(one.samples == 5 for one in found if one.outcome is Outcome.MEASURED)
 
 
+@pytest.mark.long
 def test_when_no_worker_can_be_had_the_run_ends(simulation: Simulation) -> None:
     simulation.workers = [Process({"kind": "simulated", "settings": {"unknown": 1}})]
     with pytest.raises(NoWorkers, match=r"no worker left: TypeError.*unknown"):
@@ -186,6 +190,7 @@ def test_ctrl_c_keeps_what_was_done(simulation: Simulation) -> None:
     assert len(measured) <= 19
 
 
+@pytest.mark.long
 def test_what_is_asked_does_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
     def points(workers: int) -> set[str]:
         folder = tmp_path / str(workers)
@@ -289,6 +294,7 @@ except StoreError as error:
 """
 
 
+@pytest.mark.long
 def test_a_full_disk_ends_a_run_that_goes_on_later(simulation: Simulation) -> None:
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(simulation.folder)],

@@ -55,6 +55,7 @@ def wanted(tmp_path: Path, strategy: str, model: str = "") -> Wanted:
     return Wanted(SPACE, place, tmp_path / "run.sqlite", strategy, model=model, proves=False)
 
 
+@pytest.mark.long
 def test_the_cheapest_is_measured_first(tmp_path: Path) -> None:
     given = wanted(tmp_path, "cost", "h200")
     told: list[object] = []

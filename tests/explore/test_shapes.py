@@ -107,6 +107,7 @@ def test_what_one_shape_asks_of_isl_others_need_not(schedules: tuple[str, ...]) 
     assert len(shapes.layouts) == len(SCHEDULES)
 
 
+@pytest.mark.long
 def test_another_product_leaves_most_answers_as_they_are() -> None:
     first, other = (attention(one) for one in SCHEDULES[:2])
     shapes = Shapes()

@@ -142,6 +142,7 @@ def writer(path: Path, first: int, end: int) -> subprocess.Popen[str]:
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.long
 def test_a_process_that_is_killed_loses_nothing_that_it_was_told_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
     told: set[int] = set()

@@ -70,6 +70,7 @@ def test_directives_without_choices_are_the_programs() -> None:
     assert not resolved(HEAD + "f.block(x:4);\nf.compile();\n").is_open
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(40))
 def test_random_spaces_are_read_back(seed: int) -> None:
     of = text(seed)

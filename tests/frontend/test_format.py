@@ -172,6 +172,7 @@ def test_what_only_resolution_refuses_is_formatted() -> None:
     assert formatted("f[x]=B[q];") == "f[x] = B[q];\n"
 
 
+@pytest.mark.long
 @given(texts())
 def test_meaning_and_tokens_stay(both: tuple[str, str]) -> None:
     text, layout = both
@@ -179,6 +180,7 @@ def test_meaning_and_tokens_stay(both: tuple[str, str]) -> None:
     assert tokens(formatted(layout)) == tokens(layout)
 
 
+@pytest.mark.long
 @given(texts())
 def test_idempotent(both: tuple[str, str]) -> None:
     for text in both:
@@ -195,6 +197,7 @@ def test_canonical(both: tuple[str, str]) -> None:
 BREAKABLE = re.compile(r", | (?:[-+*/%<>]|[<>=!]=|and|or) ")
 
 
+@pytest.mark.long
 @given(texts())
 def test_lines(both: tuple[str, str]) -> None:
     """Lines end as they should, and a line that can be broken is not too long."""

@@ -122,6 +122,7 @@ def test_many_mutations(chunk: int) -> None:
     fuzz(mutation, chunk, LONG_CHUNK)
 
 
+@pytest.mark.long
 def test_mutations_are_of_all_kinds() -> None:
     """Some mutations stay valid, and those that do not are wrong in many ways."""
     codes: set[str] = set()

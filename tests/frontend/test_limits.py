@@ -85,6 +85,7 @@ def refused(text: str, code: str) -> None:
     assert code in shown
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["parentheses 10,000 deep", "a file of 5 MB", "statements without an end"]
 )

@@ -265,7 +265,7 @@ def test_brackets_nest_so_deep(depth: int, codes: list[str]) -> None:
     assert found(text) == codes
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(("count", "codes"), [(199, []), (200, ["DT106"]), (20_000, ["DT106"])])
 @pytest.mark.parametrize("template", [" + 1", " * a"])
 def test_operators_nest_so_deep(count: int, codes: list[str], template: str) -> None:
@@ -291,6 +291,7 @@ def test_so_many_errors_are_told(count: int) -> None:
     assert len(codes) <= MAX_ERRORS + 1
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "unit", ["$", "$ ", "\u00d7 ", "1_0 ", "\u03b1 ", "\u03b1;", "{", "Var x\n"]
 )

@@ -37,6 +37,7 @@ def check_round_trip(generated: Program) -> None:
     assert understand(parse(formatted).file).program == generated
 
 
+@pytest.mark.long
 @given(programs())
 def test_shown_program_is_read_back(generated: Program) -> None:
     check_round_trip(generated)

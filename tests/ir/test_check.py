@@ -226,6 +226,7 @@ def _planted(name: str) -> Iterator[TileKernel]:
                 yield made
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_is_told(name: str) -> None:
     found = [told(one) for one in _planted(name)]

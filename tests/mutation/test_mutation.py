@@ -38,7 +38,7 @@ def test_a_fault_is_an_edit_of_the_source_as_it_is(fault: Fault) -> None:
     compile(edited(fault), fault.file, "exec")
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("fault", SAMPLE, ids=lambda fault: fault.what)
 def test_a_fault_is_noticed(fault: Fault) -> None:
     notices(fault)

@@ -33,6 +33,7 @@ def test_of_the_thesis(listing: str) -> None:
     assert_same(resolve(loaded, bind(loaded.directives, DIRECTIVES).primitives).model)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(25))
 def test_of_random_programs(seed: int) -> None:
     made = program(seeded(seed), Limits(funcs=3))

@@ -65,7 +65,7 @@ IN_RING = (
 )
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", IN_RING)
 def test_listing(name: str) -> None:
     assert not any(run(name, code(name).text, ragged(name)).differing.values())

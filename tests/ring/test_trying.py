@@ -85,6 +85,7 @@ def test_what_does_not_run_says_so(new: str) -> None:
     assert found.why.startswith("it does not run at x = 1, k = 1: ")
 
 
+@pytest.mark.long
 def test_a_comparison_as_a_float() -> None:
     program = written("Func f; Var x; In A; f[x] = cast(A[x] != 2.0, f32) * A[x]; f.compile();")
     assert isinstance(run(program, text_of(program)), Equal)

@@ -107,6 +107,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_kernels_are_not(name: str) -> None:
     value, old, new = WRONG[name]

@@ -60,6 +60,7 @@ def test_frozen_texts_launch_what_they_did(shard: int) -> None:
     assert [(str(o.call), o.before, o.after) for o in found] == []
 
 
+@pytest.mark.long
 def test_each_text_is_called_in_all_ways() -> None:
     assert launched().keys() == texts().keys()
     calls = [pair for one in launched().values() for pair in one]

@@ -56,7 +56,7 @@ def counted(seeds: Iterable[int], made: Callable[[int], Case]) -> str:
     return json.dumps(dict(sorted(found.items())), indent=2) + "\n"
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(6))
 def test_of_random_cases(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
@@ -168,6 +168,7 @@ def test_of_results_at_places(part: int) -> None:
     assert replaced.total() > replaced[LEGAL] >= 1, replaced
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
 def test_of_lists(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
@@ -185,6 +186,7 @@ def test_of_many_lists(part: int) -> None:
     assert min(found[kind] for kind in (LEGAL, KINDS[0], KINDS[1])) >= 15, found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(3))
 def test_of_ranges(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):

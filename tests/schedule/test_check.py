@@ -161,6 +161,7 @@ def wrong_directives(choose: Choose, scheduled: Program) -> Iterator[Directive]:
                 yield directive
 
 
+@pytest.mark.long
 def test_any_schedule_gets_an_answer() -> None:
     seen: set[str] = set()
     for seed in range(500):

@@ -18,6 +18,7 @@ WINDOW = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(80))
 def test_the_verdict_is_that_of_the_oracle(seed: int) -> None:
     found = ordinary_case(seed)

@@ -36,7 +36,7 @@ def tried(text: str, func: str, primitives: Primitives = DIRECTIVES) -> dict[str
     return {one.directive: one for one in menu(read(text), func, primitives)}
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_the_answers_are_true(name: str) -> None:
     text, func = CASES[name]
@@ -185,6 +185,7 @@ def test_primitives_of_a_user_are_tried_as_well() -> None:
     assert {"f.skew(x, y);", "f.skew(y, x);"} <= set(found)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("func", [func.name for func in in_order(read(ATTENTION))])
 def test_every_func_of_a_large_schedule(func: str) -> None:
     program = load(Source("attention", (DATA / "listing_4_04_attention.dt").read_text()))

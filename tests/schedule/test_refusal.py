@@ -93,6 +93,7 @@ def test_there_are_many_of_all_kinds() -> None:
     assert len([name for name in NAMES if not name.startswith("user_")]) >= 35
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_said(name: str) -> None:
     found = checked(name)
@@ -117,6 +118,7 @@ def test_what_is_refused_is_not_loaded() -> None:
     assert refused.value.diagnostics == checked("stencil").diagnostics
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", NAMES)
 def test_the_program_stays_as_it_was(name: str) -> None:
     before = program(name)
@@ -167,6 +169,7 @@ def look_at_pairs(numbers: range) -> None:
         assert plain(render(told))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(0, 30, 10))
 def test_the_pairs_of_random_cases(seed: int) -> None:
     look_at_pairs(range(seed, seed + 10))

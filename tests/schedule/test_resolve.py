@@ -14,6 +14,7 @@ from tests.schedule.tables import scheduled
 from tests.schedule.told import TWO, TWO_PRODUCTS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(0, 100, 10))
 def test_of_random_programs(seed: int) -> None:
     for number in range(seed, seed + 10):

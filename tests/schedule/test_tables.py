@@ -78,6 +78,7 @@ ONCE = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", ONCE)
 @pytest.mark.parametrize("extent", [0, 1, 5])
 def test_every_instance_has_a_place_of_its_own(text: str, extent: int) -> None:

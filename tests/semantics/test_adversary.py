@@ -33,6 +33,7 @@ WIDER = ").to(tl.float32)"
 STORE = "    tl.store(f_ptr + x * f_stride_0, f_sum, mask=x_mask)"
 
 
+@pytest.mark.long
 def test_what_is_emitted_is_proved() -> None:
     for program in (HALVES, WIDE, BYTES, QUOTIENT, BRAINS, TWO, SMALL):
         assert verify(program, text_of(program)).verdict is LayerVerdict.PROVED
@@ -130,6 +131,7 @@ def test_a_sum_that_is_rounded_at_each_step_is_not_proved(name: str) -> None:
     assert report.verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", OTHER)
 def test_another_type_is_not_proved(name: str) -> None:
     program, edits = OTHER[name]

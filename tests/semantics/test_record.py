@@ -29,6 +29,7 @@ def test_every_version_was_asked_about_every_operation() -> None:
         }
 
 
+@pytest.mark.long
 def test_most_entries_are_read() -> None:
     every = [(name, operands) for name, operands, _ in entries()]
     unread = [one for one in every if not is_checked(*one)]

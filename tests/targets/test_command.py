@@ -50,6 +50,7 @@ def test_the_file_to_compile_is_kept(served: Server, copy: Path) -> None:
     assert copy.read_text() == COPY
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("place", ["no/such/folder/x", "/dev/full", "."])
 @pytest.mark.parametrize("stage", ["ttir", "cubin"])
 def test_what_cannot_be_written(served: Server, copy: Path, place: str, stage: str) -> None:

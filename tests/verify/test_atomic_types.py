@@ -46,7 +46,7 @@ def summed(
     return verify(program, TOTAL.format(to="f", then="", more="", start="0.0", put=put))
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("declared", "of", "put"),
     [
@@ -88,6 +88,7 @@ def test_it_is_where_the_program_asks_for_it(of: str) -> None:
     assert is_proved(summed(": f16", of, directives=asked))
 
 
+@pytest.mark.long
 def test_another_func_that_asks_says_nothing() -> None:
     program = written(
         "Func f: f16, g: f16; In X: f32; RVar i; f[] = rsum(X[i], i); g[] = rsum(X[i], i);"
@@ -108,6 +109,7 @@ def test_the_largest_of_rounded_values_is_the_largest(of: str) -> None:
     assert verify(program, text).verdict is wanted
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("declared", "is_right"), [(": f16", False), (": bf16", False), ("", True)]
 )

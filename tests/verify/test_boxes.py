@@ -37,7 +37,7 @@ def verdict(program: Program, text: str) -> LayerVerdict:
     return verify(program, text, seconds=60).verdict
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("program", [HALVES, ROWS, QUARTERS, LINE, BATCHES])
 def test_it_is_proved(program: Program) -> None:
     text = text_of(program)

@@ -45,6 +45,7 @@ def test_a_loop_in_two_loops_with_descriptors_or_without_is_proved() -> None:
     assert verify(WINDOWS, text_of(WINDOWS), seconds=60).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not(name: str) -> None:
     report = verify(WINDOWS, changed(text_of(WINDOWS), *WRONG[name]), seconds=60)

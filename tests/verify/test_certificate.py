@@ -169,6 +169,7 @@ def test_every_forgery_is_rejected(seed: int) -> None:
     _is_rejected(seed)
 
 
+@pytest.mark.long
 def test_isl_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     base = base_of(MATMUL)
 
@@ -263,6 +264,7 @@ def test_that_of_a_random_kernel_is_accepted(seed: int) -> None:
     assert checked.not_decided == 0
 
 
+@pytest.mark.long
 def test_it_says_what_is_not_proved() -> None:
     base = base_of(MATMUL)
     for kernel in base.wrong_kernels:

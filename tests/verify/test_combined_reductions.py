@@ -90,6 +90,7 @@ RIGHT = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("value", "start", "lines"), WRONG)
 def test_what_triton_confuses_is_not_proved(value: str, start: str, lines: list[str]) -> None:
     assert "Triton takes both for one operation" in why(judged(value, start, *lines))

@@ -83,6 +83,7 @@ TAKEN = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("lines", "reason"), REFUSED)
 def test_what_triton_refuses_is_not_read(lines: str, reason: str) -> None:
     assert reason in why(judged("X[i] * 2.0", *lines.split("\n"), STORE))

@@ -136,6 +136,7 @@ def test_a_wrong_one_is_not_proved(name: str) -> None:
     assert report.verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_blocks_that_start_anywhere_are_proved() -> None:
     assert STEPS in text_of(SHIFTED)
     assert verify(SHIFTED, text_of(SHIFTED)).verdict is LayerVerdict.PROVED

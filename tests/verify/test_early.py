@@ -14,7 +14,7 @@ NEXT = "        tl.extra.cuda.gdc_launch_dependents()\n"
 BEGIN = f"    if early:\n{WAIT}"
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("text", PROGRAMS.values())
 def test_it_is_proved(text: str) -> None:
     program = load(Source("f.dt", text))

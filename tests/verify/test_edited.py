@@ -69,7 +69,7 @@ def test_a_wrong_one_is_not_proved(name: str) -> None:
     assert report.verdict is not LayerVerdict.PROVED
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(
     "operand", ["f32", "real(B)", "operand(A)", "operand(B)", "stored(A, B)", "stored(B)"]
 )

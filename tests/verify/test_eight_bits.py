@@ -41,6 +41,7 @@ def test_by_way_of_f32_it_is_read(dtype: str) -> None:
     assert is_proved(stored(BY_WAY_OF_F32, dtype))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("bound", ["k:16", "k:0"])
 @pytest.mark.parametrize(
     ("types", "value"),

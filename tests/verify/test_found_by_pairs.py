@@ -363,6 +363,7 @@ def _with_row(load: str) -> LayerVerdict:
     return verify(program, changed(text, "tl.load(A_ptr + x * A_stride_0)", load)).verdict
 
 
+@pytest.mark.long
 def test_addresses_are_spread_as_triton_spreads_them() -> None:
     """Along the lanes of the mask; what Triton does not compile is not read, either."""
     place, one = "A_ptr + x * A_stride_0", "tl.zeros((1,), offset)"

@@ -72,6 +72,7 @@ def _of_g(text: str) -> tuple[str, list[str], str]:
 ORDERS = [(1, 0, 2), (1, 2, 0), (0, 2, 1), (2, 0, 1), (2, 1, 0)]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("order", ORDERS)
 def test_not_in_another_order(order: tuple[int, ...]) -> None:
     before, launches, behind = _of_g(text_of(SUM))

@@ -82,6 +82,7 @@ def test_types_that_a_parameter_is_declared_to_have(old: str, new: str) -> None:
     assert verify(COPIES, text.replace(old, new), seconds=60).verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_descriptors_do_not_see_what_is_stored_by_address() -> None:
     """Nor the other way round: a barrier is for one way to memory."""
     program = written(

@@ -246,6 +246,7 @@ def test_as_it_is_emitted_it_is_proved(program: Program) -> None:
     assert report.verdict is LayerVerdict.PROVED, report
 
 
+@pytest.mark.long
 def test_what_triton_may_get_wrong_is_said() -> None:
     loop = "for k_start in tl.range(0, k_size, 16"
     text = changed(text_of(PANELS), loop, f"{loop}, warp_specialize=True")

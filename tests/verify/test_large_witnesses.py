@@ -24,6 +24,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.long
 def test_the_certificate_is_accepted() -> None:
     assert check_certificate(certificate(PROGRAM, TEXT, KERNEL), TEXT, KERNEL).accepted
 

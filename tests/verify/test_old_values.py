@@ -192,5 +192,6 @@ def test_no_mutant_is_proved(part: int) -> None:
             assert not is_proved(source, text), (source, at, text.split(HEAD)[0])
 
 
+@pytest.mark.long
 def test_there_are_many_mutants() -> None:
     assert sum(len(mutants(source)) for source in legal()) >= 300

@@ -189,6 +189,7 @@ def test_what_is_looked_at_before_the_panels(indices: str) -> None:
     assert verdict(changed(text_of(PRODUCT), INDICES, more)) is LayerVerdict.PROVED
 
 
+@pytest.mark.long
 def test_a_demand_on_the_whole_size_does_not_hold_of_its_parts() -> None:
     demand = '"demands": [{"shape": "B", "is": ("k", "n")}'
     whole = f'{demand}, {{"size": "n", "is": "max(n // 16, 1) * 16", "seen": "x"}}'

@@ -35,7 +35,7 @@ def is_never_right(what: str, demands: Sequence[dict[str, Any]]) -> bool:
     return what.endswith(NEVER) and not what.startswith("demands")
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", [*SOURCES])
 def test_mutants_are_understood(name: str) -> None:
     program, data = program_of(name), data_for(name)

@@ -97,6 +97,7 @@ def test_each_loop_has_programs_of_its_own(name: str) -> None:
     assert verify(written(COPY), RIGHT[name]).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", WRONG)
 def test_programs_that_are_shared_out_twice_are_not_proved(name: str) -> None:
     program, text = WRONG[name]

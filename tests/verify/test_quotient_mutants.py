@@ -28,6 +28,7 @@ def results(text: str, name: str) -> list[torch.Tensor | None]:
     return found
 
 
+@pytest.mark.long
 def test_there_are_mistakes_of_each_kind() -> None:
     found = Counter(word for name in NAMES for word, *_ in mutants(name))
     assert found.keys() == IN_KERNELS.keys() | IN_PLANS.keys()

@@ -151,6 +151,7 @@ def test_other_bits_are_not_proved(old: str, new: str) -> None:
         assert verify(written(PROGRAMS[name]), edited).verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("old", "new"), IN_FLOAT)
 def test_other_floats_are_not_proved(old: str, new: str) -> None:
     assert old in TEXTS[FLOAT]

@@ -33,6 +33,7 @@ def test_the_text_is_proved() -> None:
     assert verdict() is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("limits", ["{}", '{"k": 65}', '{"x": 64}', '{"k": 10**2}', '{"k": "64"}'])
 def test_what_is_not_refused_must_be_right(limits: str) -> None:
     assert verdict((PARTS, FEW)) is not LayerVerdict.PROVED

@@ -77,6 +77,7 @@ def test_an_instance_of_another_form_is_rejected(instance: tuple[str, ...]) -> N
     assert problem(Assumption(Lemma.FRAMES, instance)) is not None
 
 
+@pytest.mark.long
 def test_a_maximum_that_may_be_infinite_is_not_proved() -> None:
     """It is equal over the reals; the first tile of some rows is masked, and the result is nan."""
     one = WINDOW_OF_NANS

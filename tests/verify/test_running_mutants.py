@@ -319,7 +319,7 @@ def mutants() -> Iterator[tuple[str, str]]:
             yield mistake, name
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(("mistake", "name"), [*mutants()])
 def test_a_mistake_is_not_proved(mistake: str, name: str) -> None:
     old, new = MISTAKES[mistake]

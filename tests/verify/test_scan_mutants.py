@@ -24,6 +24,7 @@ def results(text: str, name: str) -> list[torch.Tensor]:
     ]
 
 
+@pytest.mark.long
 def test_there_are_mistakes_of_each_kind() -> None:
     found = Counter(word for name in NAMES for word, *_ in mutants(name))
     assert found.keys() >= IN_LINES.keys()

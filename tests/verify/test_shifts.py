@@ -137,7 +137,7 @@ WRONG: dict[str, tuple[Program, str, str]] = {
 }
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRONG)
 def test_it_is_not_proved(name: str) -> None:
     program, old, new = WRONG[name]

@@ -20,6 +20,7 @@ ASKED = '"specialized": (2, ("A_blocks", "B_blocks", "halves_blocks"))'
 FIRST = "    n_blocks = tl.cdiv(tl.cast(n_size, offset), 64)\n"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_proved(name: str) -> None:
     report = verify(program(name), code(name).text, seconds=60)

@@ -22,7 +22,7 @@ def test_it_is_proved() -> None:
     assert verify(PRODUCT, text_of(PRODUCT), seconds=60).verdict is LayerVerdict.PROVED
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -42,6 +42,7 @@ def test_other_words_that_there_are(said: str) -> None:
     assert verify(SOFTMAX, text, seconds=60).verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "said",
     [

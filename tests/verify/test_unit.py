@@ -50,6 +50,7 @@ def test_other_builtins_are_refused(value: str) -> None:
     assert "'__builtins__'" in why(verify(SCALED, other))
 
 
+@pytest.mark.long
 def test_no_certificate_of_a_text_that_is_refused_is_accepted(tmp_path: Path) -> None:
     algorithm = (ROOT / "examples/softmax.dt").read_text()
     good = text_of(SOFTMAX)

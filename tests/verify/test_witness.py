@@ -37,6 +37,7 @@ SHOWN = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_witness_in_words(name: str) -> None:
     path, old, new, _ = MUTANTS[name]

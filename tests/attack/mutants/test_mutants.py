@@ -56,6 +56,7 @@ def _is_python(text: str) -> bool:
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["softmax", "listing_3_20_sum_block"])
 def test_what_is_emitted_is_proved_and_right(name: str) -> None:
     one = emitted(name)
@@ -64,6 +65,7 @@ def test_what_is_emitted_is_proved_and_right(name: str) -> None:
     assert ran(one, data, one.text).shown is Shown.RIGHT
 
 
+@pytest.mark.long
 def test_what_is_written_by_hand_is_proved_and_right() -> None:
     one = by_hand("softmax")
     data = one.text.encode()

@@ -55,7 +55,7 @@ def test_there_are_enough_operators() -> None:
     assert len(NAMED) == len(OPERATORS) >= 25
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "operator"), SAMPLE)
 def test_a_mistake_is_refuted(file: str, operator: str) -> None:
     (one,) = found_of(Job(file, operator, 1))
