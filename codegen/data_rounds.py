@@ -181,10 +181,13 @@ def _changed(
 
 def _opened(step: Step) -> OpenLoop | None:
     match step.instruction:
-        case TiledLoop(name=name, size=size, step=by, tail=(first, *rest)) if (
-            isinstance(first.instruction, LoopScalar) and first.instruction.name == name
+        case TiledLoop(
+            name=name,
+            size=size,
+            step=by,
+            tail=(Step(instruction=LoopScalar(name=counter)), *rest),
         ):
-            return OpenLoop(step, name, size, by, tuple(rest))
+            return OpenLoop(step, name, size, by, renamed(tuple(rest), {counter: name}))
         case ForLoop(name=name, start=Affine() as start, stop=Affine() as stop, step=1, body=body):
             is_all = start == Affine() and len(stop.terms) == 1 and stop.constant == 0
             return OpenLoop(step, name, stop, 1, body) if is_all else None

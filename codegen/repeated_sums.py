@@ -15,10 +15,11 @@ from .repeats import without_repeats
 class Summed:
     """An accumulator: the places of the steps of a block that set it, and a text for these steps.
 
-    In the text, names that the steps set are numbered, so that two accumulators can be compared.
+    `names` are all that these steps set: the accumulator, and maybe the sum of its lanes. In the
+    text, names are numbered, so that two accumulators can be compared.
     """
 
-    name: str
+    names: tuple[str, ...]
     places: tuple[int, ...]
     text: str
 
@@ -40,12 +41,12 @@ def _without_one(body: tuple[Step, ...], kept: frozenset[str]) -> tuple[Step, ..
         if not isinstance(step.instruction, Fill):
             continue
         one = _summed(body, at, step.instruction.name)
-        if one is None or one.name in kept:
+        if one is None or not kept.isdisjoint(one.names):
             continue
         before = first.setdefault(one.text, one)
         if before is not one and _is_the_same(body, before, one):
             left = tuple(step for at, step in enumerate(body) if at not in one.places)
-            return renamed(left, {one.name: before.name})
+            return renamed(left, dict(zip(one.names, before.names, strict=True)))
     return None
 
 
@@ -60,14 +61,13 @@ def _summed(body: tuple[Step, ...], start: int, name: str) -> Summed | None:
     )
     if places[0] != start or others or is_scaled:
         return None
-    mine = dict.fromkeys(assigned(steps))
-    alone = {made for made in mine if made != name}
+    mine = tuple(dict.fromkeys(assigned(steps)))
     outside = tuple(step for at, step in enumerate(body) if at not in places)
-    if not alone.isdisjoint((*assigned(outside), *exposed(outside))):
+    if not {*mine}.isdisjoint(assigned(outside)):
         return None
     numbers = {made: f"<{number}>" for number, made in enumerate(mine)}
     text = repr(tuple(renamed(step.instruction, numbers) for step in steps))
-    return Summed(name, places, text)
+    return Summed(mine, places, text)
 
 
 def _is_the_same(body: tuple[Step, ...], one: Summed, other: Summed) -> bool:

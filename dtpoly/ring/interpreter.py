@@ -197,11 +197,13 @@ OPERATIONS: dict[str, Callable[..., Handle]] = {
     "create_fma": _fma,
     "create_exp": _one(field.exp),
     "create_exp2": _one(field.exp2),
+    "create_log": _one(field.log),
+    "create_log2": _one(field.log2),
     "create_dot": _dot,
     "create_atomic_rmw": _atomic,
     **{
         f"create_{name}": _tagged(name)
-        for name in ("log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf", "floor", "ceil")
+        for name in ("sqrt", "rsqrt", "sin", "cos", "erf", "floor", "ceil")
     },
     "create_precise_sqrt": _tagged("sqrt"),
     "create_fabs": _tagged("abs"),

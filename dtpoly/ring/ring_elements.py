@@ -220,6 +220,16 @@ def tag(name: str, *operands: Elements) -> Elements:
     return packed((p, q, r))
 
 
+def log(a: Elements) -> Elements:
+    """Return the logarithm, a tag; of 0 it is -inf, as the sum of a row without elements has it."""
+    return np.where(a == 0, -np.inf, tag("log", a))
+
+
+def log2(a: Elements) -> Elements:
+    """Return the logarithm to the base 2, a tag; of 0 it is -inf."""
+    return np.where(a == 0, -np.inf, tag("log2", a))
+
+
 def total(elements: Elements, axis: int) -> Elements:
     """Return the sum along an axis."""
     parts = zip(residues(elements), MODULI, strict=True)

@@ -152,6 +152,8 @@ FLOATS: Mapping[str, Operation] = {
     "fma": _fma,
     "exp": field.exp,
     "exp2": field.exp2,
+    "log": field.log,
+    "log2": field.log2,
     "sigmoid": _sigmoid,
     "tanh": tanh,
     "pow": power,
@@ -160,7 +162,7 @@ FLOATS: Mapping[str, Operation] = {
     "trunc": _rounded("cos"),
     **{
         name: _tagged(name)
-        for name in ("abs", "floor", "ceil", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf")
+        for name in ("abs", "floor", "ceil", "sqrt", "rsqrt", "sin", "cos", "erf")
     },
 }
 WHOLES: Mapping[str, Operation] = {

@@ -49,6 +49,7 @@ from dtpoly.verify.algebra.terms import (
     walk,
     weight,
 )
+from dtpoly.verify.algebra.tested_terms import where_all
 from dtpoly.verify.algebra.value import Difference, difference, reduced_bag
 from dtpoly.verify.algebra.whole import TRUE, Truth, both, names_of, negation
 
@@ -63,7 +64,7 @@ class FrameUse:
     """A frame that is used on a set of points: m in `exp(power * m + rest)`.
 
     If the exponential stands in sums, `bound` and `domain` are those of the sums, `masks` is under
-    which conditions it stands there, and `outside` is the set around them.
+    which conditions it stands there, `tests` are those of data, and `outside` is the set around them.
     """
 
     frame: Term
@@ -73,6 +74,7 @@ class FrameUse:
     bound: tuple[str, ...] = ()
     domain: Truth = TRUE
     masks: Truth = TRUE
+    tests: tuple[Term, ...] = ()
     outside: Region | None = None
 
 
@@ -213,6 +215,10 @@ def _uses(
                 if not run.is_empty(inside):
                     within = None if sums is None else replace(sums, masks=both(sums.masks, truth))
                     yield from _uses(run, framing, side, inside, within)
+        case AppliedOperation(operation="where", operands=(test, yes, no)) if sums is not None:
+            yield from _uses(run, framing, test, where)
+            yield from _uses(run, framing, yes, where, _also_tested(sums, test))
+            yield from _uses(run, framing, no, where, sums)
         case Total(operation=operation):
             new = renamed(run, term)
             inside = where.intersect(set_of(new.domain))
@@ -253,6 +259,10 @@ def _is_taken_away(frame: Term, power: Fraction) -> bool:
     return (power < 0) is (operation_of(guarded(frame) or frame) == "maximum")
 
 
+def _also_tested(sums: FrameUse, test: Term) -> FrameUse:
+    return replace(sums, tests=tuple(dict.fromkeys((*sums.tests, test))))
+
+
 def _narrowed(sums: FrameUse, bound: tuple[str, ...], domain: Truth) -> FrameUse:
     return replace(sums, bound=(*sums.bound, *bound), domain=both(sums.domain, domain))
 
@@ -267,9 +277,17 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
         if _is_number(piece.body, is_finite=is_finite):
             there = without(where, piece.bound)
             known = there if known is None else known.union(there)
-    if known is None:
-        return run.is_empty(use.where)
-    return run.is_subset(use.where, known)
+    if run.is_empty(use.where) if known is None else run.is_subset(use.where, known):
+        return True
+    # Where data leaves elements out, the frame is not below those that it leaves in (lemma 20).
+    x = _value_of(use) if use.bound and use.tests else None
+    if x is None or not _is_number(x, is_finite=is_finite):
+        return False
+    # A rounding makes no number infinite, so it does not matter which of those that are allowed
+    # a kernel has.
+    rest = tuple((factor, without_may(one)) for factor, one in use.rest)
+    tests = tuple(map(without_may, use.tests))
+    return _is_above(run, replace(use, frame=without_may(use.frame), rest=rest, tests=tests), [])
 
 
 def _is_number(term: Term, *, is_finite: bool) -> bool:
@@ -337,10 +355,11 @@ def _value_of(use: FrameUse) -> Term | None:
 
 def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
     """Return whether m is at least x: to put x to what m reduces changes nothing."""
-    x, frame = _value_of(use), guarded(use.frame) or use.frame
+    value, frame = _value_of(use), guarded(use.frame) or use.frame
     operation = operation_of(frame)
-    if x is None or not _is_taken_away(use.frame, use.power):
+    if value is None or not _is_taken_away(use.frame, use.power):
         return False
+    x = where_all(use.tests, value, IDENTITY[operation])
     bare = _unstarted(frame)
     parts = _operands(bare, operation)
     # What is seen soonest comes first: x itself, or one tile that x is in.
@@ -400,7 +419,8 @@ def _is_largest(run: ProofRun, frame: Term, use: FrameUse) -> bool:
     bound = tuple(one for one in use.bound if one not in names(frame))
     there = use.outside.intersect(without(set_of(use.domain), bound))
     operation = operation_of(frame)
-    inside = choose(use.masks, x, IDENTITY[operation])
+    nothing = IDENTITY[operation]
+    inside = choose(use.masks, where_all(use.tests, x, nothing), nothing)
     largest = Total(operation, bound, use.domain, inside) if bound else inside
     return difference(run, largest, _unstarted(frame), there) is None
 

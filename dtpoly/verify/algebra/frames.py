@@ -33,6 +33,7 @@ from dtpoly.verify.algebra.terms import (
     sources,
     walk,
 )
+from dtpoly.verify.algebra.tested_terms import Tested
 from dtpoly.verify.algebra.whole import Truth
 
 ZERO, ONE = Literal("0"), Literal("1")
@@ -317,6 +318,8 @@ class Framing:
                 return self._rounded(term, self.value(a))
             case Choose(yes=yes, no=no):
                 return self._choice(term, self.value(yes), self.value(no))
+            case AppliedOperation(operation="where", operands=(test, yes, no)):
+                return self._tested(self.framed(test), self.value(yes), self.value(no))
             case Total(operation="add", bound=bound, domain=domain, body=body):
                 return self._total(bound, domain, self.value(body))
             case _:
@@ -378,6 +381,12 @@ class Framing:
             return one.with_body(choose(term.condition, yes.body, no.body))
         return FramedValue({}, choose(term.condition, written(yes), written(no)))
 
+    def _tested(self, test: Term, yes: FramedValue, no: FramedValue) -> FramedValue:
+        """Return a choice by data; in sums, what it leaves out may be anything (lemma 20)."""
+        if yes.is_beside(no) or no.body == ZERO:
+            return yes.with_body(Tested(test, yes.body, no.body).term)
+        return FramedValue({}, Tested(test, written(yes), written(no)).term)
+
     def _product(self, a: Term, b: Term) -> Term:
         if ONE in (a, b):
             return b if a == ONE else a
@@ -426,6 +435,8 @@ def exp_of(term: Term) -> Term:
             no, Choose
         ):
             return choose(condition, exp_of(yes), exp_of(no))
+        case AppliedOperation(operation="where", operands=(test, yes, no)) if no == NOTHING:
+            return Tested(test, exp_of(yes), ZERO).term
         case _:
             return AppliedOperation("exp", (term,))
 

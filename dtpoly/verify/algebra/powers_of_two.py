@@ -16,6 +16,7 @@ from dtpoly.verify.algebra.frames import (
     INFINITIES,
     NATURAL,
     SYMBOL,
+    ZERO,
     guarded,
     is_frame,
     is_start,
@@ -34,6 +35,7 @@ from dtpoly.verify.algebra.terms import (
     rebuilt,
     walk,
 )
+from dtpoly.verify.algebra.tested_terms import Tested
 
 OF_EXP2 = "exp2(x * log2(e)) is exp(x), with the number that is nearest to log2(e)"
 LOG2_E = Fraction("1.44269504088896340735992468100189213742664595415298593413544940693")
@@ -91,7 +93,7 @@ def natural(term: Term) -> Term | None:
 
 def _natural(factor: Fraction, term: Term) -> tuple[Fraction, Term] | None:
     """Return a summand without log2(e), which is a factor before it or in it."""
-    if term in INFINITIES:
+    if term in (*INFINITIES, ZERO):
         return factor, term
     k = without_factor(factor)
     if k is not None:
@@ -119,6 +121,11 @@ def _inside(term: Term) -> Term | None:
         case _ if (frame := guarded(term)) is not None:
             inner = natural(frame)
             return None if inner is None else guard_of(inner)
+        case AppliedOperation(operation="where", operands=(test, yes, no)):
+            first, second = natural(yes), natural(no)
+            if first is None or second is None:
+                return None
+            return Tested(test, first, second).term
         case _:
             return None
 

@@ -220,9 +220,12 @@ def _in_frame(
     if extreme is None:
         return None
     me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
-    found = kept(run, term, start, extreme, old, (me, tuple(end.last), end.here, end.known))
-    if end.left_out is not None:
-        return None
+    loop = (me, tuple(end.last), end.here, end.known)
+
+    def has_all(more: Term) -> bool:
+        return end.counts_all("add", [more])
+
+    found = kept(run, term, start, extreme, old, loop, has_all)
     return None if found is None else replace(new, item=found)
 
 

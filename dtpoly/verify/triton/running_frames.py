@@ -7,7 +7,8 @@ and what it calls: a value that is not recognised is lost, and its use is an err
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 
@@ -50,6 +51,7 @@ from dtpoly.verify.algebra.terms import (
     swapped,
     walk,
 )
+from dtpoly.verify.algebra.tested_terms import where_all
 from dtpoly.verify.algebra.value import difference
 from dtpoly.verify.algebra.whole import TRUE, All, Put, Truth, both, names_of, negation
 
@@ -132,11 +134,14 @@ def kept(
     extreme: RunningExtreme,
     old: Carried,
     loop: tuple[Carried, tuple[str, ...], Truth, Region],
+    has_all: Callable[[Term], bool] = lambda _: True,
 ) -> Term | None:
     """Return what x is after a loop that keeps it in the frame of a running maximum, or None.
 
     `loop` has x in an iteration, the names of the counters, their range, and all that is known in
-    an iteration. A branch counts as a loop of one iteration, without counters.
+    an iteration. A branch counts as a loop of one iteration, without counters. `has_all` says
+    whether a sum of a term over the rounds of the loop is that over the whole range: a loop whose
+    bounds are data leaves rounds out.
     """
     me, counters, here, known = loop
     whole_new = swapped(extreme.new, OLD, old)
@@ -144,6 +149,8 @@ def kept(
     plain = in_base_e(body)
     update = _affine(plain or body, me)
     if update is None or update.factor is None or _carries(update, me.loop):
+        return None
+    if not has_all(update.more):
         return None
     framing = Framing(run)
     factor, more = framing.value(update.factor), framing.value(update.more)
@@ -296,6 +303,7 @@ class ExponentUse:
     operand: Term
     bound: tuple[str, ...] = ()
     domain: Truth = TRUE
+    tests: tuple[Term, ...] = ()  # of data
 
 
 def _exponents(
@@ -307,17 +315,20 @@ def _exponents(
         return
     match term:
         case AppliedOperation(operation="exp", operands=(a,)):
-            yield ExponentUse(a, around.bound, around.domain)
+            yield replace(around, operand=a)
         case Total():
             new = renamed(run, term)
-            bound = (*around.bound, *new.bound)
-            yield from _exponents(
-                run, new.body, ExponentUse(term, bound, both(around.domain, new.domain))
-            )
+            bound, domain = (*around.bound, *new.bound), both(around.domain, new.domain)
+            yield from _exponents(run, new.body, replace(around, bound=bound, domain=domain))
         case Choose(condition=condition, yes=yes, no=no):
             for truth, side in ((condition, yes), (negation(condition), no)):
-                inside = ExponentUse(term, around.bound, both(around.domain, truth))
+                inside = replace(around, domain=both(around.domain, truth))
                 yield from _exponents(run, side, inside)
+        case AppliedOperation(operation="where", operands=(test, yes, no)):
+            yield from _exponents(run, test, around)
+            tests = tuple(dict.fromkeys((*around.tests, test)))
+            yield from _exponents(run, yes, replace(around, tests=tests))
+            yield from _exponents(run, no, around)
         case _:
             for one in children(term):
                 yield from _exponents(run, one, around)
@@ -338,10 +349,12 @@ def _is_at_most(
     parts = use.domain.parts if isinstance(use.domain, All) else (use.domain,)
     outer = [part for part in parts if names_of(part).isdisjoint(use.bound)] if use.bound else []
     inner = [part for part in parts if part not in outer]
+    nothing = IDENTITY[extreme.operation]
+    x = where_all(use.tests, x, nothing)
     largest = (
         Total(extreme.operation, use.bound, both(*inner), x)
         if use.bound
-        else choose(use.domain, x, IDENTITY[extreme.operation])
+        else choose(use.domain, x, nothing)
     )
     where = known.intersect(set_of(both(*outer)))
     steps = (inward(extreme.step), natural(inward(extreme.step)))

@@ -1,0 +1,41 @@
+"""Values that a test of data chooses: `where(test, yes, no)`, where no set says what a test is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.terms import AppliedOperation, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A value that is `yes` where a test of data holds, and `no` elsewhere."""
+
+    test: Term
+    yes: Term
+    no: Term
+
+    @property
+    def term(self) -> Term:
+        """Return the value as a term; a test whose answer is known is not asked again."""
+        above, below = tested(self.yes), tested(self.no)
+        yes = above.yes if above and above.test == self.test else self.yes
+        no = below.no if below and below.test == self.test else self.no
+        return yes if yes == no else AppliedOperation("where", (self.test, yes, no))
+
+
+def tested(term: Term) -> Tested | None:
+    """Return a term as a value that a test of data chooses; None for others."""
+    match term:
+        case AppliedOperation(operation="where", operands=(test, yes, no)):
+            return Tested(test, yes, no)
+        case _:
+            return None
+
+
+def where_all(tests: Sequence[Term], value: Term, other: Term) -> Term:
+    """Return a value where all tests hold, and the other one elsewhere; the first is outermost."""
+    for test in reversed(tests):
+        value = Tested(test, value, other).term
+    return value
