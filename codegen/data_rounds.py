@@ -73,9 +73,10 @@ class IndexEnds:
 
 @dataclass(slots=True)
 class DataRounds:
-    """All names of a kernel."""
+    """All names of a kernel, and the Funcs whose sums go on with a running maximum."""
 
     taken: set[str]
+    running: frozenset[str]
 
     def name(self, wish: str) -> str:
         """Return a name that nothing in the kernel has."""
@@ -120,9 +121,15 @@ class OpenLoop:
         return frozenset(found)
 
 
-def with_data_rounds(body: tuple[Step, ...], taken: frozenset[str]) -> tuple[Step, ...]:
-    """Return the body; `taken` are the names of its parameters."""
-    rounds = DataRounds({*taken, *assigned(body)})
+def with_data_rounds(
+    body: tuple[Step, ...], taken: frozenset[str], running: frozenset[str] = frozenset()
+) -> tuple[Step, ...]:
+    """Return the body; `taken` are the names of its parameters.
+
+    `running` are the Funcs whose sums go on with a running maximum. Of a product in such a sum, one
+    masked operand is enough: 0 times a value that a mask hides is taken for 0 there.
+    """
+    rounds = DataRounds({*taken, *assigned(body)}, running)
     return _block(rounds, body, frozenset())
 
 
@@ -151,7 +158,7 @@ def _changed(
     loop = _opened(step)
     if loop is None:
         return None
-    ends = _ends_of(loop, behind)
+    ends = _ends_of(loop, behind, rounds.running)
     if ends is None or not (ends.starts or ends.ends):
         return None
     front = _front(loop, ends)
@@ -198,7 +205,9 @@ def _opened(step: Step) -> OpenLoop | None:
 # Masks
 
 
-def _ends_of(loop: OpenLoop, behind: frozenset[str]) -> IndexEnds | None:
+def _ends_of(
+    loop: OpenLoop, behind: frozenset[str], running: frozenset[str]
+) -> IndexEnds | None:
     """Return the ends that the masks of all results of a loop have; None if one has no mask."""
     made = {*assigned(loop.body)}
     results = carried(loop.body)
@@ -208,25 +217,35 @@ def _ends_of(loop: OpenLoop, behind: frozenset[str]) -> IndexEnds | None:
         one.name: one for one in inside(loop.body) if isinstance(one, Let | Reshaped | Collapse)
     }
     found: list[IndexEnds | None] = []
-    for one in inside(loop.body):
+    for step in steps_inside(loop.body):
+        one = step.instruction
         if isinstance(one, Store | Barrier | Select | ScanLanes):
             return None
         if results.isdisjoint(assigned_by(one)) or isinstance(one, ForLoop | If):
             continue
-        found.append(_masks_of(loop, one, lets))
-    if not found or found[0] is None or any(one != found[0] for one in found):
+        is_running = step.origin.partition(".")[0] in running
+        found.append(_masks_of(loop, one, lets, is_running=is_running))
+    first = found[0] if found else None
+    if first is None or any(one != first for one in found):
         return None
-    return found[0]
+    # Where no number was loaded, the range says more, and its loops are divided.
+    return first if any(map(_is_data, (*first.starts, *first.ends))) else None
 
 
 def _masks_of(
-    loop: OpenLoop, one: Instruction, lets: Mapping[str, Let | Reshaped | Collapse]
+    loop: OpenLoop,
+    one: Instruction,
+    lets: Mapping[str, Let | Reshaped | Collapse],
+    *,
+    is_running: bool,
 ) -> IndexEnds | None:
     match one:
         case Accumulate(reduction=reduction, value=value) if reduction in NOTHING:
             return _mask(loop, value, reduction, lets)
         case Product(left=left, right=right):
             first, second = (_mask(loop, side, "rsum", lets) for side in (left, right))
+            if is_running and None in (first, second):
+                return first or second
             return first if first == second else None
         case _:
             return None
@@ -276,12 +295,12 @@ def _compared(loop: OpenLoop, condition: Value) -> IndexEnds:
         case (
             Call(operation="le", operands=(other, index))
             | Call(operation="ge", operands=(index, other))
-        ) if _is_index(loop, index) and _is_data(other):
+        ) if _is_index(loop, index) and _is_whole(other):
             return IndexEnds(starts=frozenset((other,)))
         case (
             Call(operation="lt", operands=(index, other))
             | Call(operation="gt", operands=(other, index))
-        ) if _is_index(loop, index) and _is_data(other):
+        ) if _is_index(loop, index) and _is_whole(other):
             return IndexEnds(ends=frozenset((other,)))
         case _:
             return IndexEnds()
@@ -311,7 +330,16 @@ def _is_data(value: Value) -> bool:
 
 
 def _is_whole(value: Value) -> bool:
-    return _is_data(value) or isinstance(value, LiteralNumber | IndexValue)
+    """Return whether a value is a whole number: data, an index, or made of such by sums."""
+    match value:
+        case LiteralNumber() | IndexValue():
+            return True
+        case Converted(value=inner, dtype=DType.I64):
+            return _is_whole(inner)
+        case Call(operation="add" | "sub" | "mul", operands=operands, dtype=DType.I64):
+            return all(map(_is_whole, operands))
+        case _:
+            return _is_data(value)
 
 
 # What comes in front of the loop

@@ -63,7 +63,8 @@ def do_as_asked(draft: KernelDraft) -> KernelDraft:
 
 def begin_at_data(draft: KernelDraft) -> KernelDraft:
     """Let loops begin and end where data says, if other rounds would change nothing."""
-    return replace(draft, body=with_data_rounds(draft.body, draft.names))
+    running = frozenset(reader for _, reader in draft.launch.running)
+    return replace(draft, body=with_data_rounds(draft.body, draft.names, running))
 
 
 def join_running(draft: KernelDraft) -> KernelDraft:

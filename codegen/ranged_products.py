@@ -11,8 +11,18 @@ taken for 0 there, and each proof names this licence.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from dtpoly.algorithm.expressions import Affine, Dot, Expr, free_labels, reads
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Dot,
+    Expr,
+    Integer,
+    Reshape,
+    free_labels,
+    reads,
+)
 from dtpoly.ir.kernel import Accumulate, Collapse, Fill, ForLoop
 from dtpoly.ir.tile_values import Axes, Call, Masked, Test, Value, Variable, axes_of
 
@@ -39,6 +49,37 @@ def goes_by_index(tiling: Tiling, sides: Sides) -> bool:
         # An operand is 0 in the lanes that are not taken, if it has the lanes of the test.
         return not all(rows >= set(o.axes) or columns >= set(o.axes) for o in cuts)
     return bool(cuts)
+
+
+def as_multiplied(building: Building, func: str, dot: Dot) -> Dot:
+    """Return a step of a product without a mask that would make no matrix of an operand.
+
+    A range from data masks both operands. In a sum that goes on with a running maximum the weights
+    are masked, and the mask of the other operand is left out if it has lanes that this one lacks.
+    """
+    if func not in building.running:
+        return dot
+    left, right = _unmasked(dot.left, dot.right), _unmasked(dot.right, dot.left)
+    return replace(dot, left=left, right=right if left is dot.left else dot.right)
+
+
+def _unmasked(side: Expr, other: Expr) -> Expr:
+    """Return an operand without a mask that the other one has, too, if only that has its lanes."""
+    test, value = _masked_by(side)
+    if test is None or test != _masked_by(other)[0]:
+        return side
+    lanes = set(free_labels(test))
+    is_of_other = lanes <= set(free_labels(_masked_by(other)[1]))
+    return value if is_of_other and not lanes <= set(free_labels(value)) else side
+
+
+def _masked_by(side: Expr) -> tuple[Expr | None, Expr]:
+    """Return the test of data of a value that is 0 where it does not hold, and the value."""
+    match side:
+        case Apply(operation="where", operands=(test, value, Integer(value=0))):
+            return (test.operand if isinstance(test, Reshape) else test), value
+        case _:
+            return None, side
 
 
 # An operand that was computed here with all its lanes; None if it is loaded index by index.

@@ -34,7 +34,7 @@ from .kept_lists import begin_list, in_memory, list_axes, take_into_list
 from .matrix_products import Sides, product_step, sides_of, sum_step
 from .operation_spelling import is_float_element
 from .python_names import plain
-from .ranged_products import add_apart, goes_by_index
+from .ranged_products import add_apart, as_multiplied, goes_by_index
 from .scan_tiles import begin_scan, scan_into, scanned
 from .storage import INDEX
 from .tensor_loads import loaded, local_indices, relevant, stored_element
@@ -72,6 +72,7 @@ def _sides(building: Building, update: StatementTiles) -> Sides | None:
     if not isinstance(body, Dot) or any(len(update.of_label(x)) > 1 for x in statement.labels):
         return None
     kind = join(building.elements.kind(body.left), building.elements.kind(body.right))
+    body = as_multiplied(building, statement.func, body)
     sides = sides_of(body, kind, statement.labels, _lanes_by_label(update))
     if (
         sides is not None
@@ -186,7 +187,8 @@ def _update(tiling: Tiling, tiles: StatementTiles) -> None:
         case Dot() if (sides := _sides(building, tiles)) and goes_by_index(tiling, sides):
             add_apart(tiling, body, held, axes, reduced)
         case Dot() if (sides := _sides(building, tiles)) is not None:
-            emit(product_step(tiling, body, held, sides), statement.name)
+            dot = as_multiplied(building, statement.func, body)
+            emit(product_step(tiling, dot, held, sides), statement.name)
         case Dot():
             emit(sum_step(tiling, body, held, axes, reduced), statement.name)
         case Reduce(operation=operation) if operation in PAIRED:

@@ -33,7 +33,7 @@ from dtpoly.verify.algebra.terms import (
     sources,
     walk,
 )
-from dtpoly.verify.algebra.tested_terms import Tested
+from dtpoly.verify.algebra.tested_terms import Tested, tested
 from dtpoly.verify.algebra.whole import Truth
 
 ZERO, ONE = Literal("0"), Literal("1")
@@ -193,7 +193,7 @@ def _is_weight(term: Term) -> bool:
     match term:
         case AppliedOperation(operation="exp"):
             return True
-        case Choose(yes=yes, no=no):
+        case Choose(yes=yes, no=no) | AppliedOperation(operation="where", operands=(_, yes, no)):
             return all(one == ZERO or _is_weight(one) for one in (yes, no))
         case _:
             return False
@@ -397,6 +397,11 @@ class Framing:
             if isinstance(one, Choose) and _is_masked(one):
                 pairs = ((side, other) if at == 0 else (other, side) for side in (one.yes, one.no))
                 return choose(one.condition, *(self._product(*pair) for pair in pairs))
+            weight = tested(one)
+            if weight is not None and weight.no == ZERO and _has_exponential(one):
+                sides = weight.sides_of(other)
+                yes = (weight.yes, sides[0]) if at == 0 else (sides[0], weight.yes)
+                return Tested(weight.test, self._product(*yes), self._nothing(sides[1])).term
         return AppliedOperation("mul", (a, b))
 
     def _nothing(self, other: Term) -> Term:
@@ -452,9 +457,11 @@ def _is_of_nothing(term: Term) -> bool:
 
 def _is_masked(term: Choose) -> bool:
     """Return whether a term is an exponential that is 0 where a mask does not hold."""
-    return ZERO in (term.yes, term.no) and any(
-        isinstance(one, AppliedOperation) and one.operation == "exp" for one in walk(term)
-    )
+    return ZERO in (term.yes, term.no) and _has_exponential(term)
+
+
+def _has_exponential(term: Term) -> bool:
+    return any(isinstance(one, AppliedOperation) and one.operation == "exp" for one in walk(term))
 
 
 def _divided(a: Term, b: Term) -> Term:
@@ -474,5 +481,7 @@ def _round(term: Term, body: Term) -> Term:
             return body
         case Choose(condition=condition, yes=yes, no=no) if ZERO in (yes, no):
             return choose(condition, _round(term, yes), _round(term, no))
+        case AppliedOperation(operation="where", operands=(test, yes, no)) if no == ZERO:
+            return Tested(test, _round(term, yes), ZERO).term
         case _:
             return rebuilt(term, (body,))

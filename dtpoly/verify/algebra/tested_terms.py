@@ -19,10 +19,14 @@ class Tested:
     @property
     def term(self) -> Term:
         """Return the value as a term; a test whose answer is known is not asked again."""
-        above, below = tested(self.yes), tested(self.no)
-        yes = above.yes if above and above.test == self.test else self.yes
-        no = below.no if below and below.test == self.test else self.no
+        yes, no = self.sides_of(self.yes)[0], self.sides_of(self.no)[1]
         return yes if yes == no else AppliedOperation("where", (self.test, yes, no))
+
+    def sides_of(self, other: Term) -> tuple[Term, Term]:
+        """Return what another value is where the test holds, and elsewhere."""
+        theirs = tested(other)
+        is_same = theirs is not None and theirs.test == self.test
+        return (theirs.yes, theirs.no) if theirs is not None and is_same else (other, other)
 
 
 def tested(term: Term) -> Tested | None:

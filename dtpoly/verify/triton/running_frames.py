@@ -150,10 +150,10 @@ def kept(
     update = _affine(plain or body, me)
     if update is None or update.factor is None or _carries(update, me.loop):
         return None
-    if not has_all(update.more):
-        return None
     framing = Framing(run)
     factor, more = framing.value(update.factor), framing.value(update.more)
+    if not has_all(more.body):
+        return None
     power = _power(factor, more, extreme)
     began = framing.value(start)
     if power is None:
