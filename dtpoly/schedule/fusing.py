@@ -1,10 +1,10 @@
 """Puts a producer inside of a loop of its consumer, as the primitive `fuse_at` asks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.algorithm.program import nested_labels, places_of_lists
+from dtpoly.algorithm.program import nested_labels, places_of_lists, reduced_labels
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
 from dtpoly.poly.index_ranges import Range
 from dtpoly.poly.model import Array, Role, Statement, access, by_name
@@ -61,12 +61,18 @@ def _fuse(
     )
     if not readers or not _is_read_by(state, kernel, func, consumer):
         return state
-    places = (_around if is_around else _places)(kernel, consumer, label, readers)
+    reduced = set(reduced_labels(state.program.func(func)))
+    places = (
+        _around(kernel, consumer, label, readers, reduced)
+        if is_around
+        else _places(kernel, consumer, label, readers)
+    )
     if not places:
         outside = tuple(reader.name for reader, _ in readers)
         fusion = Fusion(func, name, consumer, label, (), outside, recompute)
         return replace(state, fusions=(*state.fusions, fusion))
-    also = tuple(_as_readers(kernel, consumer, func, readers, known)) if is_around else ()
+    ((_, first, _), *_) = places
+    also = _as_readers(kernel, consumer, func, readers, known, first) if is_around else ()
     made: tuple[str, ...] = ()
     model, body = state.model, kernel.body
     for suffix, place, own in places:
@@ -140,16 +146,21 @@ def _joined_later(kernel: Kernel, consumer: str, label: str, readers: Readers) -
     return () if left else tuple(found.values())
 
 
-def _around(kernel: Kernel, consumer: str, label: str, readers: Readers) -> Places:
+def _around(
+    kernel: Kernel, consumer: str, label: str, readers: Readers, reduced: Set[str]
+) -> Places:
     """Find the loops around a consumer's reduction over a label that have all readers inside.
 
-    Loops of one iteration may be left out.
+    Loops of one iteration may be left out, and so are other loops of this reduction over labels
+    that are `reduced` by the producer, too.
     """
     wanted = {reader.name for reader, _ in readers}
     for loop in loops(kernel.body):
         *place, last = loop
         if not (last.is_reduction and last.func == consumer and last.axis.label == label):
             continue
+        while place and place[-1].is_reduction and place[-1].axis.label in reduced:
+            place.pop()
         while place and not wanted <= set(statements(place[-1])) and place[-1].axis.is_single:
             place.pop()
         if wanted <= set(statements(place[-1] if place else kernel.body)):
@@ -158,9 +169,14 @@ def _around(kernel: Kernel, consumer: str, label: str, readers: Readers) -> Plac
 
 
 def _as_readers(
-    kernel: Kernel, consumer: str, func: str, readers: Readers, known: Mapping[str, Statement]
+    kernel: Kernel,
+    consumer: str,
+    func: str,
+    readers: Readers,
+    known: Mapping[str, Statement],
+    place: Place,
 ) -> Readers:
-    """Return the accumulators of a consumer as readers of what its reductions read.
+    """Return the accumulators at a place as readers of what the consumer's reductions read.
 
     Some rows may have no index to reduce. Their results begin like the others, in the same lanes.
     """
@@ -169,6 +185,8 @@ def _as_readers(
     for path in paths((kernel,)):
         init = known[path.statement]
         if init.func != consumer or init.role is not Role.INIT:
+            continue
+        if place and init.name not in statements(place[-1]):
             continue
         space = init.domain.get_space()
         mine = tuple(

@@ -23,7 +23,10 @@ def drawn(seed: int, dtype: torch.dtype, *shapes: tuple[int, ...]) -> list[Tenso
 
 
 def wide(given: Inputs) -> Inputs:
-    return tuple(one.double() if isinstance(one, Tensor) else one for one in given)
+    def is_wide(one: Any) -> bool:
+        return not isinstance(one, Tensor) or not one.is_floating_point()
+
+    return tuple(one if is_wide(one) else one.double() for one in given)
 
 
 def weights(scores: Tensor, *, causal: bool = False) -> Tensor:
@@ -68,6 +71,35 @@ def backward(*given: Tensor) -> tuple[Tensor, ...]:
     return torch.autograd.grad(out, tracked, G)
 
 
+def packed(Q: Tensor, K: Tensor, V: Tensor, first: Tensor) -> tuple[Tensor, ...]:
+    at = torch.arange(len(first))
+    seen = (at[None, :] >= first[:, None]) & (at[None, :] <= at[:, None])
+    return (torch.softmax(scores_of(Q, K).masked_fill(~seen, float("-inf")), -1) @ V,)
+
+
+def paged(Q: Tensor, K: Tensor, V: Tensor, pages: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+    rows: list[Tensor] = []
+    for one, table, length in zip(Q, pages, lengths, strict=True):
+        keys, values = (rows_of(x, table)[:, :length] for x in (K, V))
+        rows.append((weights(scores_of(one[:, None], keys)) @ values)[:, 0])
+    return (torch.stack(rows),)
+
+
+def rows_of(x: Tensor, table: Tensor) -> Tensor:
+    """Return the rows of the pages that a table names, by head; a page that is not there is 0."""
+    there = (table >= 0) & (table < len(x))
+    found = torch.where(there[:, None, None, None], x[table.clamp(0, len(x) - 1)], 0)
+    return found.movedim(1, 0).flatten(1, 2)
+
+
+def blocks(Q: Tensor, K: Tensor, V: Tensor, table: Tensor, count: Tensor) -> tuple[Tensor, ...]:
+    rows: list[Tensor] = []
+    for at, (which, many) in enumerate(zip(table, count, strict=True)):
+        keys, values = (rows_of(x.movedim(0, 1), which[:many]) for x in (K, V))
+        rows.append(weights(scores_of(Q[:, at], keys)) @ values)
+    return (torch.stack(rows, 1),)
+
+
 def heads(size: int, b: int, dtype: torch.dtype) -> list[Tensor]:
     return drawn(size, dtype, *[(b, 2, size, 16)] * 2, (b, 2, size, 7))
 
@@ -95,12 +127,38 @@ def given_to_backward(size: int, b: int, dtype: torch.dtype) -> Inputs:
     return tuple(one.to(dtype) for one in (Q, K, V, out, G, lse))
 
 
+def given_to_packed(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    first = torch.randint(0, size, (size,), generator=torch.Generator().manual_seed(size))
+    first = first.sort().values.clamp(max=torch.arange(size))
+    return (*drawn(size, dtype, *[(b, size, 16)] * 2, (b, size, 7)), first.to(torch.int32))
+
+
+def given_to_paged(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    """Pages may be named twice, or not be there."""
+    made, many = torch.Generator().manual_seed(size), -(-size // 16)
+    pages = torch.randint(-1, 5, (b + 1, many), generator=made, dtype=torch.int32)
+    lengths = torch.randint(1, size + 1, (b + 1,), generator=made, dtype=torch.int32)
+    shapes = ((b + 1, 2, 16), (4, 2, 16, 16), (4, 2, 16, 7))
+    return (*drawn(size, dtype, *shapes), pages, lengths)
+
+
+def given_to_blocks(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    made, many = torch.Generator().manual_seed(size), -(-size // 32)
+    table = torch.randint(-1, 4, (many, 3), generator=made, dtype=torch.int32)
+    count = torch.randint(1, 4, (many,), generator=made, dtype=torch.int32)
+    shapes = ((b, many, 32, 16), (b, 3, 32, 16), (b, 3, 32, 7))
+    return (*drawn(size, dtype, *shapes), table, count)
+
+
 CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...]]]] = {
     "softcap": (given_to_softcap, softcap),
     "alibi": (given_to_alibi, alibi),
     "with_lse": (given_to_heads, with_lse),
     "latent": (given_to_latent, latent),
     "backward": (given_to_backward, backward),
+    "packed": (given_to_packed, packed),
+    "paged": (given_to_paged, paged),
+    "blocks": (given_to_blocks, blocks),
 }
 
 

@@ -111,6 +111,34 @@ MISTAKES: dict[str, tuple[str, Change]] = {
         lambda m: f"{m[1]} = tl.where",
     ),
     "the sum is taken twice": (r"(\w+_acc) \+= tl\.where", lambda m: f"{m[1]} += 2 * tl.where"),
+    # One pass: corrections, and the frame in the exponents.
+    "no correction": (r"^( +)\w+ \*= tl\.exp.*$", lambda m: f"{m[1]}pass"),
+    "the correction is upside down": (
+        r"tl\.(exp2?)\((\w+_before.*) - (\w+_max.*)\)$",
+        lambda m: f"tl.{m[1]}({m[3]} - {m[2]})",
+    ),
+    "a correction is made twice": (
+        r"\*= tl\.(exp2?)\((.*)\)$",
+        lambda m: f"*= tl.{m[1]}(2.0 * ({m[2]}))",
+    ),
+    "the correction has another base": (
+        r"\*= tl\.exp(2?)\(",
+        lambda m: "*= tl.exp(" if m[1] else "*= tl.exp2(",
+    ),
+    "the old maximum in the exponents": (
+        r"tl\.(exp2?)\((.*) - (\w+_max)(\[.*\])?\),$",
+        lambda m: f"tl.{m[1]}({m[2]} - {m[3]}_before{m[4] or ''}),",
+    ),
+    "no maximum in the exponents": (
+        r"tl\.(exp2?)\((.*) - (\w+_max)(\[.*\])?\),$",
+        lambda m: f"tl.{m[1]}({m[2]}),",
+    ),
+    "the maximum forgets": (r"(\w+_max) = dt_max\(\1, (\w+)\)$", lambda m: f"{m[1]} = {m[2]}"),
+    "the maximum begins with 0": (r"-1\.2676506002282294e30", lambda _: "0.0"),
+    "the maximum is of the lanes outside, too": (
+        r"^( +)-tl\.full\((.*), float\(\"inf\"\), real\),$",
+        lambda m: f"{m[1]}tl.full({m[2]}, 0.0, real),",
+    ),
 }
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.terms import AppliedOperation, Term
+from dtpoly.verify.algebra.terms import (
+    AppliedOperation,
+    Stored,
+    Term,
+    Total,
+    children,
+    names,
+    rebuilt,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +27,31 @@ class Tested:
     @property
     def term(self) -> Term:
         """Return the value as a term; a test whose answer is known is not asked again."""
-        yes, no = self.sides_of(self.yes)[0], self.sides_of(self.no)[1]
+        above, below = tested(self.yes), tested(self.no)
+        yes = above.yes if above and above.test == self.test else self.yes
+        no = below.no if below and below.test == self.test else self.no
         return yes if yes == no else AppliedOperation("where", (self.test, yes, no))
 
     def sides_of(self, other: Term) -> tuple[Term, Term]:
         """Return what another value is where the test holds, and elsewhere."""
-        theirs = tested(other)
-        is_same = theirs is not None and theirs.test == self.test
-        return (theirs.yes, theirs.no) if theirs is not None and is_same else (other, other)
+        own = names(self.test)
+        return _known(other, self.test, own, holds=True), _known(
+            other, self.test, own, holds=False
+        )
+
+
+def _known(term: Term, test: Term, own: frozenset[str], *, holds: bool) -> Term:
+    """Return a term where the answer of a test is known; `own` are the names that the test has."""
+    match term:
+        case AppliedOperation(operation="where", operands=(asked, yes, no)) if asked == test:
+            return _known(yes if holds else no, test, own, holds=holds)
+        case Total(bound=bound) if not own.isdisjoint(bound):
+            return term  # these names mean something else there
+        case Stored():
+            return term
+        case _:
+            parts = tuple(_known(one, test, own, holds=holds) for one in children(term))
+            return rebuilt(term, parts)
 
 
 def tested(term: Term) -> Tested | None:
