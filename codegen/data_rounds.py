@@ -205,9 +205,7 @@ def _opened(step: Step) -> OpenLoop | None:
 # Masks
 
 
-def _ends_of(
-    loop: OpenLoop, behind: frozenset[str], running: frozenset[str]
-) -> IndexEnds | None:
+def _ends_of(loop: OpenLoop, behind: frozenset[str], running: frozenset[str]) -> IndexEnds | None:
     """Return the ends that the masks of all results of a loop have; None if one has no mask."""
     made = {*assigned(loop.body)}
     results = carried(loop.body)

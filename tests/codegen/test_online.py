@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
+from math import prod
 from typing import Any
 
 import pytest
@@ -234,6 +235,20 @@ def test_a_minimum_goes_on_with_a_maximum() -> None:
     torch.testing.assert_close(found, A.amin(1))
 
 
+@pytest.mark.parametrize("label", ["y", "z"])
+@pytest.mark.parametrize("tiles", ["x:0", "x:0, y:16", "x:0, y:16, z:2"])
+def test_of_two_labels(label: str, tiles: str) -> None:
+    given = (
+        "Func f, top; In A; Var x; RVar y, z; top[x] = rmax(A[x, z, y], z, y);"
+        "f[x] = log(rsum(exp(A[x, z, y] - reshape(top[x], x, 1, 1)), z, y)) + top[x];"
+        f"top.online(f, {label}); f.block(x:2); f.tensorize({tiles}); f.compile();"
+    )
+    found = imported(text_of(load(Source("f.dt", given))))
+    for sizes in ((3, 5, 17), (2, 0, 4), (1, 1, 1), (4, 2, 32)):
+        A = torch.arange(prod(sizes), dtype=torch.float64).reshape(sizes).sin() * 30
+        torch.testing.assert_close(found.f(A), A.flatten(1).logsumexp(1))
+
+
 REFUSED = {
     "in another way": (
         f"Func f, top; {ROWS} f[x] = rsum(floor(A[x, y] / reshape(top[x], x, 1) * 127), y);"
@@ -283,6 +298,12 @@ REFUSED = {
         "Func f, top; In A: i64, E; Var x; RVar y; top[x] = rmax(A[x, y], y);"
         "f[x] = rsum(E[A[x, y] - reshape(top[x], x, 1)], y); top.online(f, y);" + TILES,
         "no factor and no sum",
+    ),
+    "a frame of each index of another loop": (
+        "Func f, top; In A; Var x; RVar y, z; top[x, z] = rmax(A[x, z, y], y);"
+        "f[x] = log(rsum(exp(A[x, z, y] - reshape(top[x, z], x, z, 1)), z, y));"
+        "top.online(f, y);" + TILES,
+        "what depends on it is needed behind the block of the two loops",
     ),
     "other tiles": (
         f"Func f, top; {ROWS} {LOG_SUM} top.online(f, y);"

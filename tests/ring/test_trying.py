@@ -70,6 +70,16 @@ def test_what_is_right_is_equal_at_all_sizes() -> None:
     assert begun[-1] == {"x": 9, "k": 1}
 
 
+def test_the_logarithm_of_no_element_is_infinite() -> None:
+    """A running maximum begins with a number, and the algorithm's with -inf: the sum is 0."""
+    given = written(
+        "Func f, top; In A; Var x; RVar k in [0, x); top[x] = rmax(A[k], k);"
+        "f[x] = log(rsum(exp(A[k] - reshape(top[x], x, 1)), k)) + top[x];"
+        "top.online(f, k); f.block(x:1); f.tensorize(k:4); f.compile();"
+    )
+    assert isinstance(run(given, text_of(given)), Equal)
+
+
 def test_the_line_is_that_of_the_file() -> None:
     program = program_of(ROOT / "examples/softmax.dt")
     text = changed(text_of(program), "y_mask = y < y_size", "y_mask = y < y_size + 1")

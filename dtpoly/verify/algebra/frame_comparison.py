@@ -64,7 +64,8 @@ class FrameUse:
     """A frame that is used on a set of points: m in `exp(power * m + rest)`.
 
     If the exponential stands in sums, `bound` and `domain` are those of the sums, `masks` is under
-    which conditions it stands there, `tests` are those of data, and `outside` is the set around them.
+    which conditions it stands there, `tests` are those of data that hold there, and `outside` is
+    the set around the sums.
     """
 
     frame: Term

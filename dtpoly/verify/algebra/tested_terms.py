@@ -35,9 +35,7 @@ class Tested:
     def sides_of(self, other: Term) -> tuple[Term, Term]:
         """Return what another value is where the test holds, and elsewhere."""
         own = names(self.test)
-        return _known(other, self.test, own, holds=True), _known(
-            other, self.test, own, holds=False
-        )
+        return _known(other, self.test, own, holds=True), _known(other, self.test, own, holds=False)
 
 
 def _known(term: Term, test: Term, own: frozenset[str], *, holds: bool) -> Term:
