@@ -250,6 +250,12 @@ def test_each_is_proved(name: str) -> None:
     assert found.verdict is LayerVerdict.PROVED, found
 
 
+def test_a_promise_is_named() -> None:
+    """A verdict says which promise of the file it takes for granted."""
+    (found,) = verify(program("slots"), text(program("slots")), seconds=60).functions
+    assert found.assumed == ("no two elements of stored go to one place of K (distinct)",)
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_each_is_shown_and_formatted(name: str) -> None:
     source = Source(f"{name}.dt", FILES[name].read_text())

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Program, Tensor
@@ -43,6 +44,12 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
     untyped = [one.name for one in program.tensors if one.dtype is None]
     found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
     found += [one.text for one in file.said if one.word == "assume"]
+    found += [
+        f"no two elements of {func.name} go to one place of {func.into.tensor} (distinct)"
+        for func in program.funcs
+        if func.into is not None and func.into.at is not None
+        if func.into.is_distinct and undecided(func.labels, func.into.at)
+    ]
     if file.said and file.plain:
         names = ", ".join(file.plain)
         found.append(f"functions of Python, which are not read, do what they should: {names}")
