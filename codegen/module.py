@@ -5,8 +5,10 @@
 shown.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
+from functools import partial
 from math import prod
 
 from dtpoly.algorithm.program import NOTHING, Program
@@ -22,7 +24,7 @@ from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.generation import loop_ast
 from dtpoly.poly.launched import unnumbered
 from dtpoly.poly.loops import LoopNode
-from dtpoly.poly.model import Model, Statement, by_name
+from dtpoly.poly.model import Model, Statement, by_name, is_ranged
 from dtpoly.poly.spaces import PolyError, computing
 from dtpoly.poly.tiles import StatementTiles, tiles_of
 
@@ -33,6 +35,7 @@ from .elements import PAIRED, ElementKinds, elements_of
 from .file_parts import FUNCTION, function_lines, imports_of, shared_by
 from .header import comment
 from .lower import lower
+from .motions import NotOnePassError
 from .plan_parts import FunctionParts, LaunchedKernel, indices_read
 from .planning import plan_of
 from .python_names import FileNames, file_names, fresh
@@ -173,10 +176,36 @@ def _lanes_stored(statement: Statement, path: Path) -> int:
 
 
 def _loops(
-    model: Model, launch: Launch, tiles: Mapping[str, StatementTiles]
+    model: Model,
+    launch: Launch,
+    tiles: Mapping[str, StatementTiles],
+    whole: frozenset[str] = frozenset(),
 ) -> tuple[LoopNode, ...]:
+    """Return the loops of a kernel; those over `whole` labels have a mask in each tile."""
     with stage(f"finding the loops of the kernel '{launch.name}'"):
-        return loop_ast(model, tuple(tiles.values()), frozenset(sum(launch.flat, ())))
+        return loop_ast(model, tuple(tiles.values()), frozenset(sum(launch.flat, ())) | whole)
+
+
+def _lowered(
+    model: Model,
+    launch: Launch,
+    tiles: Mapping[str, StatementTiles],
+    loops: tuple[LoopNode, ...],
+    make: Callable[[tuple[LoopNode, ...]], TileKernel],
+) -> TileKernel:
+    """Make a kernel of its loops.
+
+    If loops cannot be joined, since a range divides them too often, its tiles all get a mask.
+    """
+    try:
+        return make(loops)
+    except NotOnePassError:
+        steps = [one.statement for one in tiles.values()]
+        labels = {label for one in steps for label in one.labels if is_ranged(one, label)}
+        if labels:
+            with suppress(NotOnePassError):
+                return make(_loops(model, launch, tiles, frozenset(labels)))
+        raise
 
 
 def _generated(
@@ -202,7 +231,18 @@ def _generated(
             )
         try:
             kernels = tuple(
-                lower(model, name, launch, own, nodes, storage, elements, whole)
+                _lowered(
+                    model,
+                    launch,
+                    own,
+                    nodes,
+                    partial(
+                        *(lower, model, name, launch, own),
+                        storage=storage,
+                        elements=elements,
+                        whole=whole,
+                    ),
+                )
                 for launch, name, own, nodes in zip(
                     launches, names, mine, layout.loops, strict=True
                 )

@@ -104,6 +104,8 @@ PROGRAMS: Mapping[str, str] = {
     "attention": attention(),
     "attention, causal": attention(" in [0, x + 1)"),
     "attention to a window": attention(" in [x - 7, x + 1)"),
+    "attention to a window wider than a tile": attention(" in [x - 21, x + 1)"),
+    "attention to a window that is apart": attention(" in [x - 50, x - 5)"),
     "attention to what comes later": attention(" in [x, len(y))"),
     "attention with a bias": attention(bias=" - 0.1 * (x - y)"),
     "attention with a sink": attention(divisor="reshape(total[x] + exp(1 - top[x]), x, 1)"),
