@@ -11,9 +11,10 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.distinct_places import undecided
+from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.label_sizes import size_rules
-from dtpoly.algorithm.program import Program, Tensor
+from dtpoly.algorithm.program import Program, Tensor, in_order
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.whole import number
 from dtpoly.verify.triton.said import Said
@@ -59,6 +60,23 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
     called |= {"warp_specialize"} if any(map(_stores_otherwise, specialized)) else set[str]()
     trusted = (trust for word, trust in TRUSTED.items() if word in called)
     return (*found, *dict.fromkeys(trusted))
+
+
+def promised_of_places(program: Program, results: Sequence[str]) -> tuple[str, ...]:
+    """Return what a proof of a function takes for granted of the places of its Funcs, in words."""
+    found = list[str]()
+    dtypes = {one.name: one.dtype for one in program.tensors}
+    for func in in_order(program, results):
+        into = func.into
+        if into is None or into.at is None:
+            continue
+        dtype = dtypes[into.tensor]
+        if into.is_distinct and undecided(func.labels, into.at):
+            found.append(f"no two elements of '{func.name}' have the same place in '{into.tensor}'")
+        elif into.is_added and (dtype is None or is_float(dtype)):
+            what = f"the order in which elements of '{func.name}' are added in '{into.tensor}'"
+            found.append(f"{what}, each sum rounded to its type, may be any")
+    return tuple(found)
 
 
 def _is_trusted(file: Unit, option: ast.keyword) -> bool:

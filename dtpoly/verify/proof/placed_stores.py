@@ -56,11 +56,24 @@ def elements_of(
                     raise Unread(access.line, "a store at an address that is data")
             elif access.kind == "load":
                 raise Unread(access.line, "a load from a result that goes to a place")
-            elif access.kind != "store":
-                raise Unread(access.line, "an atomic operation at a place")
+            elif access.kind != _kind(func):
+                raise Unread(access.line, _other_kind(func, access.kind))
             else:
                 found[access] = _element(memory, meaning, func, (at, ran, access))
     return found
+
+
+def _kind(func: Func) -> str:
+    """Return the kind of access that a Func asks for at its places."""
+    return "atomic_add" if func.into is not None and func.into.is_added else "store"
+
+
+def _other_kind(func: Func, kind: str) -> str:
+    if kind == "store":
+        return f"a store at a place of '{func.name}', which is to be added there"
+    if _kind(func) == "store":
+        return "an atomic operation at a place"
+    return f"another atomic operation than a sum at a place of '{func.name}'"
 
 
 def _element(
@@ -72,7 +85,8 @@ def _element(
     number_of, ran, access = store
     assert func.into is not None
     assert func.into.at is not None
-    if undecided(func.labels, func.into.at) and not func.into.is_distinct:
+    is_alone = func.into.is_distinct or func.into.is_added
+    if undecided(func.labels, func.into.at) and not is_alone:
         raise Unread(access.line, f"two elements of '{func.name}' may have the same place")
     moved, mine = _place_of_store(access, func.into.at)
     mine = memory.seen(number_of, mine)
@@ -82,7 +96,8 @@ def _element(
         theirs = place_of(memory.run, meaning, func.name, indices)
         is_finite = meaning.is_finite
         if framed_difference(memory.run, mine, theirs, set_of(here), is_finite=is_finite) is None:
-            return replace(moved, indices=indices)
+            # What is added is proved as what is stored: each element once, and its value.
+            return replace(moved, kind="store", indices=indices)
     raise Unread(access.line, f"a store that is not seen to be at a place of '{func.name}'")
 
 
