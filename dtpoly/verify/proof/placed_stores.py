@@ -16,14 +16,14 @@ from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.expressions import Read
 from dtpoly.algorithm.program import Func
 from dtpoly.verify.algebra.algorithm_places import place_of
-from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, value_of
 from dtpoly.verify.algebra.frame_comparison import framed_difference
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.pieces import BagPiece
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.term_building import literal
-from dtpoly.verify.algebra.terms import Element, Term
+from dtpoly.verify.algebra.terms import Element, Pair, Term
 from dtpoly.verify.algebra.unify import guesses
 from dtpoly.verify.algebra.whole import Truth, Whole, both, name, number, within
 from dtpoly.verify.proof.stored_values import LaunchMemory
@@ -92,7 +92,8 @@ def _element(
     mine = memory.seen(number_of, mine)
     here = both(memory.facts, domain(ran, moved))
     memory.run.about(access.line, f"stores at the place of an element of '{func.name}'")
-    for indices in _guesses(memory.run, meaning, func, (ran, moved, mine)):
+    left = memory.left(number_of, moved) if func.into.is_added else None
+    for indices in _guesses(memory.run, meaning, func, (ran, moved, mine), left):
         theirs = place_of(memory.run, meaning, func.name, indices)
         is_finite = meaning.is_finite
         if framed_difference(memory.run, mine, theirs, set_of(here), is_finite=is_finite) is None:
@@ -118,8 +119,13 @@ def _guesses(
     meaning: AlgorithmMeaning,
     func: Func,
     store: tuple[Ran, KernelAccess, Term],
+    left: Term | None,
 ) -> Iterator[tuple[Whole, ...]]:
-    """Yield which element of a Func a store may be one of, the likeliest first."""
+    """Yield which element of a Func a store may be one of, the likeliest first.
+
+    Where elements may share a place, the place does not tell them apart, so that the value that is
+    `left` is looked at, too.
+    """
     ran, access, mine = store
     fresh = [run.fresh(label) for label in func.labels]
     theirs = place_of(run, meaning, func.name, tuple(map(name, fresh)))
@@ -128,7 +134,13 @@ def _guesses(
         for one, label in zip(fresh, func.labels, strict=True)
     ]
     own = own_names(ran, access)
-    kernel = BagPiece(own, domain(ran, access), mine, own)
-    for guess in guesses(run, kernel, BagPiece(tuple(fresh), both(*box), theirs, tuple(fresh))):
-        if all(one in guess for one in fresh):
-            yield tuple(guess[one] for one in fresh)
+    pairs = [(mine, theirs)]
+    if left is not None:
+        value = value_of(run, meaning, func.name, tuple(map(name, fresh)))
+        pairs.insert(0, (Pair(mine, left), Pair(theirs, value)))
+    names = tuple(fresh)
+    for here, there in pairs:
+        kernel = BagPiece(own, domain(ran, access), here, own)
+        for guess in guesses(run, kernel, BagPiece(names, both(*box), there, names)):
+            if all(one in guess for one in names):
+                yield tuple(guess[one] for one in names)
