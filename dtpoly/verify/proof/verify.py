@@ -386,7 +386,7 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     example, what = examples[0], finding.what
     # An element that goes to a place outside may have any value, so nothing is refuted there.
     is_sure = example is not None and not reading.skipped and finding.is_exact
-    is_sure = is_sure and not proof.elements
+    is_sure = is_sure and not proof.is_placed
     if any(one.startswith("programs(") or is_shift(one) for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:
