@@ -161,8 +161,8 @@ def _adds(planning: Planning) -> Iterator[CanAdd]:
             continue
         kind = function.elements.kinds[func.name]
         if kind.callers:
-            is_reduced = isinstance(func.body, Reduce) and func.name not in function.model.added
-            operation = func.body.operation if is_reduced else "rsum"
+            last = None if func.name in function.model.added else func.body
+            operation = last.operation if isinstance(last, Reduce) else "rsum"
             yield CanAdd(func.name, operation, terms_of(planning, kind))
 
 

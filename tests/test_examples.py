@@ -81,7 +81,7 @@ def kv_cache_append(t: Tensors) -> torch.Tensor:
 
 
 def added(whole: torch.Tensor, table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """A copy of a tensor to whose rows others are added, where the table names one that is there."""
+    """A copy of a tensor to whose rows others are added, where a table names one of them."""
     inside = (table >= 0) & (table < whole.shape[0])
     return whole.clone().index_add_(0, table[inside].long(), rows[inside])
 

@@ -44,6 +44,7 @@ from dtpoly.ring.ring_values import (
     cast,
     cast_as_told,
     converted,
+    is_elements,
     laid_out,
 )
 

@@ -48,8 +48,7 @@ IN_STATEMENTS: dict[str, Change] = {
     "it is added, and then stored": lambda m: m[0] + _call("tl.store")(m),
     "nothing is added after": lambda m: m[0] + _call("tl.atomic_add", "0 * ({value})", rest=SEM)(m),
     "it is loaded, and a sum is stored": lambda m: (
-        _call("old = tl.load", "0", mask="{mask}", rest="").__call__(m).replace(", 0", "", 1)
-        + _call("tl.store", "old + {value}")(m)
+        _call("old = tl.load", "0")(m).replace(", 0", "", 1) + _call("tl.store", "old + {value}")(m)
     ),
 }
 

@@ -13,6 +13,8 @@ from tests.codegen.test_added import FILES, SIZES, Tensors, made, program, text
 from tests.verify.added_mutants import IN_STATEMENTS, mutants
 
 SECONDS = 20
+# Of long files with parts that are alike, only some of the mistakes are looked at.
+EACH = {"embedding": 2, "fused": 2, "moe_combine": 2, "rows": 2, "segments": 5}
 
 
 def left(of: str, name: str, given: Tensors) -> list[torch.Tensor] | None:
@@ -29,11 +31,11 @@ def left(of: str, name: str, given: Tensors) -> list[torch.Tensor] | None:
     return [value for value in passed.values() if isinstance(value, torch.Tensor)]
 
 
-def looked_at(name: str, first: int, step: int) -> Counter[LayerVerdict]:
+def looked_at(name: str, step: int) -> Counter[LayerVerdict]:
     """Return the verdicts on some mistakes; what is proved must leave what the right text does."""
     right = text(program(name))
     found = Counter[LayerVerdict]()
-    for word, line, wrong in islice(mutants(right), first, None, step):
+    for word, line, wrong in islice(mutants(right), 0, None, step):
         verdict = verify(program(name), wrong, seconds=SECONDS).verdict
         found[verdict] += 1
         if verdict is not LayerVerdict.PROVED:
@@ -55,12 +57,12 @@ def test_there_are_mistakes_of_each_kind() -> None:
 
 
 def test_a_few_mistakes_are_not_proved() -> None:
-    found = looked_at("histogram", 0, 3)
+    found = looked_at("histogram", 3)
     assert found.total() - found[LayerVerdict.PROVED] >= 10
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", FILES)
 def test_a_mistake_is_not_proved(name: str) -> None:
-    found = looked_at(name, 0, 1)
+    found = looked_at(name, EACH.get(name, 1))
     assert found.total() - found[LayerVerdict.PROVED] >= 15
