@@ -1,6 +1,7 @@
 """Funcs that are added at places of an input: what they leave there, beside torch's operators."""
 
 from collections.abc import Callable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,9 @@ from torch.nn import functional
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
+from dtpoly.autoschedule.schedule_text import whole_text
+from dtpoly.autoschedule.schedules import schedules
+from dtpoly.autoschedule.unscheduled_source import algorithm_of
 from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
@@ -19,6 +23,7 @@ from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.autoschedule.asked import call_of
 from tests.codegen.listings import DATA
 from tests.codegen.running import imported
 
@@ -252,6 +257,38 @@ def test_nan_is_left_only_where_it_is_added() -> None:
     assert found[0].tolist() == [2, 2, 2]
     assert found[1].isnan().all()
     assert not found[2].any()
+
+
+def test_torch_compile_knows_what_is_changed() -> None:
+    function: Any = vars(imported(text(program("rows"))))["summed"]
+
+    def called(whole: torch.Tensor, *rest: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return function(whole, *rest) + 0, whole.sum()
+
+    compiled: Any = torch.compile(called, fullgraph=True, backend="aot_eager")
+    rest = torch.tensor([1, 1, 7, -1, 0]), torch.arange(25.0).reshape(5, 5)
+    first, second = torch.zeros(4, 5), torch.zeros(4, 5)
+    for _ in range(2):
+        for one, other in zip(called(first, *rest), compiled(second, *rest), strict=True):
+            torch.testing.assert_close(one, other)
+    torch.testing.assert_close(first, second)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_schedule_is_found_and_proved(name: str) -> None:
+    source = Source(f"{name}.dt", FILES[name].read_text())
+    call = call_of(source, **{"s" if name == "moe_combine" else "t": 4096, "d": 1024})
+    (best,) = islice(schedules(call), 1)
+    algorithm = algorithm_of(source, DIRECTIVES)
+    of = load(Source(source.name, whole_text(source, algorithm, "A schedule.", best.lines)))
+    assert verify(of, text(of), seconds=60).verdict is LayerVerdict.PROVED
+
+
+def test_no_test_is_written_for_places() -> None:
+    scheduled = judge(program("rows"), DIRECTIVES).scheduled
+    with pytest.raises(DtpolyError) as raised:
+        code_of(scheduled, test={"l": 3, "d": 5})
+    assert "'summed' goes to places in 'O': no test" in repr(raised.value.diagnostics)
 
 
 def test_what_shares_memory_is_refused() -> None:
