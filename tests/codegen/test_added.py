@@ -37,7 +37,8 @@ F64 = torch.float64
 Tensors = Mapping[str, Any]
 Results = dict[str, torch.Tensor]
 Sizes = tuple[int, int, int, int]
-# Where numbers outside of a table go: torch's operators take no such index.
+COMPILE: Callable[..., Any] = vars(torch)["compile"]
+# The word whose gradient is not wanted.
 UNUSED = 2
 
 
@@ -265,7 +266,7 @@ def test_torch_compile_knows_what_is_changed() -> None:
     def called(whole: torch.Tensor, *rest: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         return function(whole, *rest) + 0, whole.sum()
 
-    compiled: Any = torch.compile(called, fullgraph=True, backend="aot_eager")
+    compiled: Any = COMPILE(called, fullgraph=True, backend="aot_eager")
     rest = torch.tensor([1, 1, 7, -1, 0]), torch.arange(25.0).reshape(5, 5)
     first, second = torch.zeros(4, 5), torch.zeros(4, 5)
     for _ in range(2):
@@ -288,7 +289,8 @@ def test_no_test_is_written_for_places() -> None:
     scheduled = judge(program("rows"), DIRECTIVES).scheduled
     with pytest.raises(DtpolyError) as raised:
         code_of(scheduled, test={"l": 3, "d": 5})
-    assert "'summed' goes to places in 'O': no test" in repr(raised.value.diagnostics)
+    (found,) = raised.value.diagnostics
+    assert found.notes[0].text == "'summed' goes to places in 'O': no test"
 
 
 def test_what_shares_memory_is_refused() -> None:
