@@ -22,6 +22,7 @@ from dtpoly.generate import code_of
 from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.vain import vain
 from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.autoschedule.asked import call_of
 from tests.codegen.listings import DATA
@@ -247,7 +248,10 @@ def test_a_verdict_names_what_is_assumed_of_places() -> None:
     assert assumed("slots", slots) == ("no two elements of 'stored' have the same place in 'K'",)
     # Whole numbers have the same sum in any order, and a place that decides its labels is alone.
     assert assumed("histogram", FILES["histogram"].read_text()) == ()
-    assert assumed("shifted", (DATA / "placed" / "shifted.dt").read_text()) == ()
+    shifted = (DATA / "placed" / "shifted.dt").read_text()
+    assert (
+        assumed("shifted", shifted) == assumed("shifted", shifted.replace("4];", "4] add;")) == ()
+    )
 
 
 def test_nan_is_left_only_where_it_is_added() -> None:
@@ -283,6 +287,14 @@ def test_a_schedule_is_found_and_proved(name: str) -> None:
     algorithm = algorithm_of(source, DIRECTIVES)
     of = load(Source(source.name, whole_text(source, algorithm, "A schedule.", best.lines)))
     assert verify(of, text(of), seconds=60).verdict is LayerVerdict.PROVED
+
+
+def test_a_descriptor_does_not_add() -> None:
+    shifted = (DATA / "placed" / "shifted.dt").read_text().replace("4];", "4] add;")
+    asked = shifted.replace("moved.compile", "moved.descriptor(moved);\nmoved.compile")
+    state = judge(load(Source("f.dt", asked)), DIRECTIVES).scheduled
+    (found,) = vain(state, code_of(state).stages, DIRECTIVES)
+    assert found.notes[0].text == "what is added in memory is stored by no descriptor"
 
 
 def test_no_test_is_written_for_places() -> None:

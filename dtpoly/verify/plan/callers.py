@@ -71,7 +71,9 @@ def promised_of_places(program: Program, results: Sequence[str]) -> tuple[str, .
         if into is None or into.at is None:
             continue
         dtype = dtypes[into.tensor]
-        if into.is_distinct and undecided(func.labels, into.at):
+        if not undecided(func.labels, into.at):
+            continue  # no two elements have the same place
+        if into.is_distinct:
             found.append(f"no two elements of '{func.name}' have the same place in '{into.tensor}'")
         elif into.is_added and (dtype is None or is_float(dtype)):
             what = f"the order in which elements of '{func.name}' are added in '{into.tensor}'"
