@@ -155,12 +155,14 @@ def _adds(planning: Planning) -> Iterator[CanAdd]:
     function = planning.function
     launched = {one.func for one in function.launched}
     added = {one.func for one in function.model.statements if one.is_atomic}
+    added |= function.model.added
     for func in function.program.funcs:
         if func.name not in launched & added:
             continue
         kind = function.elements.kinds[func.name]
         if kind.callers:
-            operation = func.body.operation if isinstance(func.body, Reduce) else "rsum"
+            last = None if func.name in function.model.added else func.body
+            operation = last.operation if isinstance(last, Reduce) else "rsum"
             yield CanAdd(func.name, operation, terms_of(planning, kind))
 
 

@@ -176,6 +176,9 @@ def check_meaning(program: Program) -> None:
     for func in program.funcs:
         if any(isinstance(node, ProgramId) for node in walk(func.body)):
             raise Unsupported(f"'program_id' in '{func.name}' depends on the schedule: no test")
+        if func.into is not None and func.into.at is not None:
+            # The reference has the elements of the Func, and not the tensor that they go to.
+            raise Unsupported(f"'{func.name}' goes to places in '{func.into.tensor}': no test")
 
 
 def _inputs(writing: Writing) -> Iterator[str]:

@@ -428,6 +428,7 @@ def _store(
     if at is not None and array not in building.storage.scratch:
         indices, inside, taken = placed(tiling, at)
         tests = (*tests, *inside)
+        atomic = "rsum" if array in building.model.added else atomic
     else:
         indices = local_indices(tiling, array, tuple(map(tiling.index, statement.writes.indices)))
     pointer = building.pointer(array, len(indices), written=True)

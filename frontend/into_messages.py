@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Read
 from dtpoly.algorithm.program import Func
 from dtpoly.algorithm.show import show_expr
@@ -89,16 +90,19 @@ def other_dtype(
     )
 
 
-def distinct_alone(func: str, into: IntoSyntax, word: NameSyntax) -> Diagnostic:
-    """Report a promise about places where no place is named."""
+def word_alone(func: str, into: IntoSyntax, word: NameSyntax) -> Diagnostic:
+    """Report a word about places where no place is named."""
     cut = Span(word.span.source, into.tensor.span.end, word.span.end)
+    is_added = word.text == "add"
+    what = "to which it could be added" if is_added else "that could be distinct"
+    here = "; to add at the same indices, write the sum" if is_added else ""
     return Diagnostic(
         _PLACE,
         Severity.ERROR,
-        f"'{func}' names no place that could be distinct",
+        f"'{func}' names no place {what}",
         word.span,
         "each element has its own indices",
-        hint="remove it, or name the place: at [...] distinct",
+        hint=f"remove it, or name the place: at [...] {word.text}{here}",
         edits=(Edit(cut, ""),),
     )
 
@@ -120,8 +124,38 @@ def not_distinct(func: str, into: IntoSyntax, at: Read, labels: Sequence[str]) -
                 f"{first} = 0 and {first} = 1: nothing is known of what the tensors hold"
             ),
         ),
-        "promise that no two elements have the same place: write distinct behind it",
+        "promise that no two elements have the same place: write distinct behind it; or write add "
+        "to add up the elements that have the same place",
         (Edit(Span(into.place.source, end, end), " distinct"),),
+    )
+
+
+def added_along(func: str, into: IntoSyntax, label: str) -> Diagnostic:
+    """Report a label of a Func that is added at a place which does not depend on the label."""
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"all elements of '{func}' along '{label}' are added at one place",
+        into.place,
+        f"does not depend on '{label}'",
+        hint=f"add them up in the definition: leave '{label}' out on the left side of '{func}', "
+        f"and write rsum(..., {label}) on the right, with '{label}' declared by RVar",
+    )
+
+
+def not_addable(func: str, into: IntoSyntax, dtype: DType, declared: Span) -> Diagnostic:
+    """Report a Func that is added to a tensor of a type in which memory cannot add."""
+    tensor = into.tensor.text
+    wide = DType.F32 if is_float(dtype) else DType.I32
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"'{func}' cannot be added to '{tensor}', which is {dtype}",
+        into.how.span if into.how is not None else into.place,
+        f"memory cannot add numbers that are {dtype}",
+        (Note(f"'{tensor}' is declared here", declared),),
+        f"declare it wider, as in In {tensor}: {wide}; programs that add to one element at "
+        f"the same time need an atomic operation, and GPUs have none for {dtype}",
     )
 
 

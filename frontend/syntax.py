@@ -101,11 +101,14 @@ class LabelRangeSyntax:
 
 @dataclass(frozen=True, slots=True)
 class IntoSyntax:
-    """The tensor that a Func goes into, written `into tensor at [index, ...] distinct`."""
+    """The tensor that a Func goes into, written `into tensor at [index, ...] distinct`.
+
+    `how` is the word behind the place: `distinct`, or `add` for elements that are added there.
+    """
 
     tensor: NameSyntax
     indices: tuple[Node, ...] = ()
-    distinct: NameSyntax | None = None
+    how: NameSyntax | None = None
 
     @property
     def place(self) -> Span:

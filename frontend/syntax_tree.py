@@ -95,10 +95,10 @@ def _declared(
     return Declared(place.name(name), word, None, into, found, along)
 
 
-def _into(place: ParsedPlace, tensor: Raw, at: Group, distinct: Group) -> IntoSyntax:
-    """Build `into tensor at [indices] distinct`."""
+def _into(place: ParsedPlace, tensor: Raw, at: Group, how: Group) -> IntoSyntax:
+    """Build `into tensor at [indices] distinct`, or with another word at the end."""
     indices = tuple(expression(place, one) for one in at)
-    return IntoSyntax(place.name(tensor), indices, place.name(distinct[0]) if distinct else None)
+    return IntoSyntax(place.name(tensor), indices, place.name(how[0]) if how else None)
 
 
 def definition(place: ParsedPlace, raw: Group) -> Definition:

@@ -81,6 +81,12 @@ def kv_cache_append(t: Tensors) -> torch.Tensor:
     return cache
 
 
+def added(whole: torch.Tensor, table: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+    """A copy of a tensor to whose rows others are added, where a table names one of them."""
+    inside = (table >= 0) & (table < whole.shape[0])
+    return whole.clone().index_add_(0, table[inside].long(), rows[inside])
+
+
 def grouped_matmul(t: Tensors) -> torch.Tensor:
     """Each row of a group, times the weights of its expert; rows that are not there are 0."""
     done, X, W = t["C"].clone(), t["X"], t["W"]
@@ -193,6 +199,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "deep_conv2d": convolution,
     "dropout": dropout,
     "dyt": lambda t: torch.tanh(t["alpha"] * t["X"]) * t["gamma"] + t["beta"],
+    "embedding_backward": lambda t: added(t["W"], t["T"], t["G"]),
     "few_filters_conv2d": convolution,
     "flash_attention": lambda t: functional.scaled_dot_product_attention(t["Q"], t["K"], t["V"]),
     "fp8_block_scales": fp8_block_scales,
@@ -219,6 +226,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),
     "narrow_softmax": lambda t: normalized(t["A"]),
     "one_channel_conv2d": convolution,
+    "moe_combine": lambda t: added(t["O"], t["token"], t["gate"][:, None] * t["H"]),
     "moe_gate": gate,
     "online_softmax": lambda t: normalized(t["A"]),
     "packed_w4a16": packed_product,

@@ -21,6 +21,8 @@ class DType(StrEnum):
 
 
 FLOATS = (DType.F8E4M3, DType.F8E5M2, DType.F16, DType.BF16, DType.F32, DType.F64)
+# The types in which memory can add, so that several programs may add to one element.
+ADDED_IN_MEMORY = (DType.I32, DType.I64, DType.F16, DType.BF16, DType.F32, DType.F64)
 EIGHT_BIT_FLOATS = (DType.F8E4M3, DType.F8E5M2)
 INTEGERS = (DType.U8, DType.I8, DType.I16, DType.I32, DType.I64)
 

@@ -81,12 +81,14 @@ class Into:
 
     With `at`, it replaces the one that `at` reads, and all other elements of the tensor stay. The
     caller may promise that no two elements have the same place, where the file does not show it.
+    If it `is_added`, each element is added to what is at its place, and places may repeat.
     """
 
     tensor: str
     span: Span | None = field(default=None, compare=False, repr=False)
     at: Read | None = None
     is_distinct: bool = False
+    is_added: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,8 @@ def _into(func: Func) -> str:
     if into is None:
         return ""
     at = "" if into.at is None else f" at {_place(into.at)}"
-    return f" into {into.tensor}{at}{' distinct' if into.is_distinct else ''}"
+    how = " add" if into.is_added else " distinct" if into.is_distinct else ""
+    return f" into {into.tensor}{at}{how}"
 
 
 def _place(at: Read) -> str:

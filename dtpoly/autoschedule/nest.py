@@ -12,11 +12,10 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     children,
     free_labels,
-    reads,
 )
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
-from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor
+from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor, touched
 from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
@@ -177,7 +176,8 @@ def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive,
     """Return a Program of one kernel alone: what other kernels compute is passed to it."""
     funcs = tuple(program.func(name) for name in members)
     types = types_of(program)
-    wanted = {one.tensor for func in funcs for one in reads(func.body)} - {*members}
+    # The tensor of a Func in place decides its type and its places, though none may read it.
+    wanted = {one.tensor for func in funcs for one in touched(func)} - {*members}
     passed = (func.name for func in program.funcs if func.name in wanted)
     inputs = (
         *(one for one in program.inputs if isinstance(one, Scalar) or one.name in wanted),

@@ -175,8 +175,9 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "a Func goes to a place that cannot be one",
         "In Func f into K at [T[x], y]; the place of an element of f is made of the labels of f, "
         "of numbers, and of inputs that are not written. No two elements have the same place: "
-        "either the place decides each label, or the file promises it by distinct. No other Func "
-        "reads f, as its elements have no tensor of their own.",
+        "either the place decides each label, or the file promises it by distinct. With add behind "
+        "the place, elements may share one: they are added up, in a type in which memory can add. "
+        "No other Func reads f, as its elements have no tensor of their own.",
     ),
     "DT213": CatalogueEntry(
         "a Func is read at an index that is data",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.dtypes import ADDED_IN_MEMORY, DType, is_float
 from dtpoly.algorithm.expressions import Dot, Reduce
 from dtpoly.algorithm.inference import types_of
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
@@ -20,7 +20,7 @@ from dtpoly.schedule.tree import with_options
 # The types in which a device can do a step of a reduction atomically.
 EXTREME = (DType.I32, DType.I64, DType.F32, DType.F64)
 ATOMIC: Mapping[str, tuple[DType, ...]] = {
-    "rsum": (*EXTREME, DType.F16, DType.BF16),
+    "rsum": ADDED_IN_MEMORY,
     "rmax": EXTREME,
     "rmin": EXTREME,
 }

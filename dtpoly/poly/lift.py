@@ -85,13 +85,18 @@ def lift(
             for func in program.funcs
             if func.name in arrays and func.into is not None and func.into.at is not None
         }
+        added = frozenset(
+            func.name
+            for func in program.funcs
+            if func.name in places and func.into is not None and func.into.is_added
+        )
         statements = tuple(
             _statement(func.name, draft, arrays, sizes, params, into) for func, draft in drafts
         )
         said = (sized or program).fixed
         fixed = {sizes[label]: size for label, size in said.items() if label in sizes}
         facts = size_facts(sized or program, sizes)
-        return Model(sizes, facts, arrays, statements, {}, fixed, into, places)
+        return Model(sizes, facts, arrays, statements, {}, fixed, into, places, added)
 
 
 def drafts_of(func: Func, types: Types) -> tuple[Draft, ...]:

@@ -146,6 +146,8 @@ class Model:
     into: Mapping[str, str]
     # For an array whose elements lie at places in an input, the read of such a place.
     places: Mapping[str, Read]
+    # The arrays whose elements are added to what is at their places.
+    added: frozenset[str] = frozenset()
 
     @property
     def params(self) -> tuple[str, ...]:

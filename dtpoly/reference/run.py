@@ -37,7 +37,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.inference import check_types
 from dtpoly.algorithm.label_sizes import sizes_of
 from dtpoly.algorithm.operations import REDUCTION
-from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.algorithm.program import Func, Into, Program, in_order
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.reference.inputs import Inputs, check_inputs, with_dtypes
@@ -131,16 +131,18 @@ def define(func: Func, scope: RunScope) -> torch.Tensor:
         tensor = torch.where(taken, tensor, torch.zeros_like(tensor))
     if func.into is not None:
         tensor = tensor.to(scope.tensors[func.into.tensor].dtype)
-        return tensor if func.into.at is None else _placed(tensor, func.labels, func.into.at, scope)
+        return tensor if func.into.at is None else _placed(tensor, func.labels, func.into, scope)
     if func.dtype is None:
         return tensor
     return tensor.to(scope.compute if is_float(func.dtype) else TORCH_DTYPE[func.dtype])
 
 
 def _placed(
-    tensor: torch.Tensor, labels: tuple[str, ...], at: Read, scope: RunScope
+    tensor: torch.Tensor, labels: tuple[str, ...], into: Into, scope: RunScope
 ) -> torch.Tensor:
-    """Return a tensor in which elements are replaced at their places, where these are inside."""
+    """Return a tensor in which elements stand at their places, or are added, where it is inside."""
+    at = into.at
+    assert at is not None
     whole = scope.tensors[at.tensor].clone()
     along = indices_along(labels, scope.sizes, scope.device)
     places = [_place(index, along, scope).expand(tensor.shape) for index in at.indices]
@@ -148,9 +150,9 @@ def _placed(
     for place, extent in zip(places, whole.shape, strict=True):
         inside = inside & (place >= 0) & (place < extent)
     if not places:
-        return tensor
-    whole[tuple(place[inside] for place in places)] = tensor[inside]
-    return whole
+        return whole + tensor if into.is_added else tensor
+    found = tuple(place[inside] for place in places)
+    return whole.index_put_(found, tensor[inside], accumulate=into.is_added)
 
 
 def evaluate(expr: Expr, scope: RunScope) -> TabulatedValue:

@@ -44,6 +44,7 @@ from dtpoly.ring.ring_values import (
     cast,
     cast_as_told,
     converted,
+    is_elements,
     laid_out,
 )
 
@@ -66,6 +67,17 @@ def in_ring(
         if func.into is not None and func.into.at is not None:
             known[func.name] = reading.placed(known[func.name], func.labels, func.into)
     return known
+
+
+def _added(whole: Array, chosen: Array, values: Array) -> Array:
+    """Return a tensor to which values are added at flat places, one after another."""
+    flat = whole.reshape(-1)
+    for place, value in zip(chosen, values, strict=True):
+        if is_elements(whole):
+            flat[place] = field.add(flat[place : place + 1], np.asarray([value]))[0]
+        else:
+            flat[place] += value
+    return whole
 
 
 def _scalar(given: Any, dtype: DType | None) -> RingValue:
@@ -185,7 +197,7 @@ class _RingReading:
         return RingValue(names, np.where(*(laid_out(one, names) for one in parts)))
 
     def placed(self, value: Array, labels: tuple[str, ...], into: Into) -> Array:
-        """Return a tensor in which elements are replaced at their places, where these are inside.
+        """Return a tensor with elements at their places, or added there, where these are inside.
 
         Raises NoRing if two elements have one place: the caller has promised that there are none.
         """
@@ -197,6 +209,8 @@ class _RingReading:
             inside &= (found >= 0) & (found < extent)
             place = place * extent + found
         chosen = place[inside]
+        if into.is_added:
+            return _added(whole, chosen, value[inside].astype(whole.dtype))
         if len(np.unique(chosen)) < len(chosen):
             raise NoRing("distinct places that are not")
         whole.reshape(-1)[chosen] = value[inside].astype(whole.dtype)

@@ -157,6 +157,8 @@ class Made:
         """Say why no tile is stored through a descriptor, and what to do; by default `why`."""
         if any(node.options.atomic for node in self.nodes[-1:]):
             return "what is added in memory is stored by no descriptor", "remove it, or atomic"
+        if self.func.into is not None and self.func.into.is_added:
+            return "what is added in memory is stored by no descriptor", "remove it"
         if self.launch.aligned or self.launch.turned:
             return "not where loops are aligned or alternate", "remove one of them"
         return why, self.way_to_boxes

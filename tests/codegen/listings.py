@@ -40,8 +40,10 @@ SCANS = {path.stem: path for path in sorted((DATA / "scans").glob("*.dt"))}
 ATTENTIONS = {path.stem: path for path in sorted((ROOT / "examples" / "attentions").glob("*.dt"))}
 # Ranges whose ends are data, which have tests of their own.
 RAGGED = {path.stem: path for path in sorted((DATA / "ragged").glob("*.dt"))}
+# Funcs that are added at places of an input, which have tests of their own.
+ADDED = {f"added_{path.stem}": path for path in sorted((DATA / "added").glob("*.dt"))}
 # All files that have tests of their own.
-APART = {**SCANS, **ATTENTIONS, **RAGGED}
+APART = {**SCANS, **ATTENTIONS, **RAGGED, **ADDED}
 # Forms of products, for which not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
 # Examples with tiles for a large GPU; few sizes are tried, and only in the longer suite.

@@ -253,7 +253,7 @@ def test_each_is_proved(name: str) -> None:
 def test_a_promise_is_named() -> None:
     """A verdict says which promise of the file it takes for granted."""
     (found,) = verify(program("slots"), text(program("slots")), seconds=60).functions
-    assert found.assumed == ("no two elements of stored go to one place of K (distinct)",)
+    assert found.assumed == ("no two elements of 'stored' have the same place in 'K'",)
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -33,7 +33,10 @@ def _placed(random: Random, func: Func) -> Func:
     assert func.into is not None
     indices = tuple(_index(random, label) for label in func.labels)
     at = Read(func.into.tensor, indices, Integer(0))
-    return replace(func, into=replace(func.into, at=at, is_distinct=True))
+    # What is added must be read before and be stored once, just like what replaces.
+    is_added = random.random() < 0.4
+    into = replace(func.into, at=at, is_distinct=not is_added, is_added=is_added)
+    return replace(func, into=into)
 
 
 def _index(random: Random, label: str) -> Affine:

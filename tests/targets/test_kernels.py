@@ -7,7 +7,7 @@ import pytest
 from tests.cli.server import Server
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.compiling import ALL, LACKING
-from tests.codegen.listings import PRODUCTS, WITH_KERNELS
+from tests.codegen.listings import ADDED, PRODUCTS, WITH_KERNELS
 
 CASES = 50
 AT_ONCE = 10
@@ -28,6 +28,12 @@ def check(served: Server, *words: str) -> None:
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])
 def test_a_listing(served: Server, name: str) -> None:
+    check(served, name)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", [*ADDED, "moe_combine", "embedding_backward"])
+def test_sums_at_places(served: Server, name: str) -> None:
     check(served, name)
 
 

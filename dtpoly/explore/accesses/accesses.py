@@ -152,7 +152,7 @@ class TensorMemory:
             shape=shape,
             is_operand=is_operand,
             is_scratch=is_scratch,
-            is_atomic=is_store and walk.statement.is_atomic,
+            is_atomic=is_store and (walk.statement.is_atomic or name in self.model.added),
         )
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.distinct_places import undecided
-from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.label_sizes import size_rules
-from dtpoly.algorithm.program import Program, Tensor
+from dtpoly.algorithm.program import Program, Tensor, in_order
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.whole import number
 from dtpoly.verify.triton.said import Said
@@ -44,12 +44,6 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
     untyped = [one.name for one in program.tensors if one.dtype is None]
     found = [f"f32: {', '.join(untyped)}"] if untyped and file.said else []
     found += [one.text for one in file.said if one.word == "assume"]
-    found += [
-        f"no two elements of {func.name} go to one place of {func.into.tensor} (distinct)"
-        for func in program.funcs
-        if func.into is not None and func.into.at is not None
-        if func.into.is_distinct and undecided(func.labels, func.into.at)
-    ]
     if file.said and file.plain:
         names = ", ".join(file.plain)
         found.append(f"functions of Python, which are not read, do what they should: {names}")
@@ -66,6 +60,25 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
     called |= {"warp_specialize"} if any(map(_stores_otherwise, specialized)) else set[str]()
     trusted = (trust for word, trust in TRUSTED.items() if word in called)
     return (*found, *dict.fromkeys(trusted))
+
+
+def promised_of_places(program: Program, results: Sequence[str]) -> tuple[str, ...]:
+    """Return what a proof of a function takes for granted of the places of its Funcs, in words."""
+    found = list[str]()
+    dtypes = {one.name: one.dtype for one in program.tensors}
+    for func in in_order(program, results):
+        into = func.into
+        if into is None or into.at is None:
+            continue
+        dtype = dtypes[into.tensor]
+        if not undecided(func.labels, into.at):
+            continue  # no two elements have the same place
+        if into.is_distinct:
+            found.append(f"no two elements of '{func.name}' have the same place in '{into.tensor}'")
+        elif into.is_added and (dtype is None or is_float(dtype)):
+            what = f"the order in which elements of '{func.name}' are added in '{into.tensor}'"
+            found.append(f"{what}, each sum rounded to its type, may be any")
+    return tuple(found)
 
 
 def _is_trusted(file: Unit, option: ast.keyword) -> bool:

@@ -16,14 +16,14 @@ from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.expressions import Read
 from dtpoly.algorithm.program import Func
 from dtpoly.verify.algebra.algorithm_places import place_of
-from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, value_of
 from dtpoly.verify.algebra.frame_comparison import framed_difference
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.pieces import BagPiece
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.term_building import literal
-from dtpoly.verify.algebra.terms import Element, Term
+from dtpoly.verify.algebra.terms import Element, Pair, Term
 from dtpoly.verify.algebra.unify import guesses
 from dtpoly.verify.algebra.whole import Truth, Whole, both, name, number, within
 from dtpoly.verify.proof.stored_values import LaunchMemory
@@ -56,11 +56,24 @@ def elements_of(
                     raise Unread(access.line, "a store at an address that is data")
             elif access.kind == "load":
                 raise Unread(access.line, "a load from a result that goes to a place")
-            elif access.kind != "store":
-                raise Unread(access.line, "an atomic operation at a place")
+            elif access.kind != _kind(func):
+                raise Unread(access.line, _other_kind(func, access.kind))
             else:
                 found[access] = _element(memory, meaning, func, (at, ran, access))
     return found
+
+
+def _kind(func: Func) -> str:
+    """Return the kind of access that a Func asks for at its places."""
+    return "atomic_add" if func.into is not None and func.into.is_added else "store"
+
+
+def _other_kind(func: Func, kind: str) -> str:
+    if kind == "store":
+        return f"a store at a place of '{func.name}', which is to be added there"
+    if _kind(func) == "store":
+        return "an atomic operation at a place"
+    return f"another atomic operation than a sum at a place of '{func.name}'"
 
 
 def _element(
@@ -72,17 +85,20 @@ def _element(
     number_of, ran, access = store
     assert func.into is not None
     assert func.into.at is not None
-    if undecided(func.labels, func.into.at) and not func.into.is_distinct:
+    is_alone = func.into.is_distinct or func.into.is_added
+    if undecided(func.labels, func.into.at) and not is_alone:
         raise Unread(access.line, f"two elements of '{func.name}' may have the same place")
     moved, mine = _place_of_store(access, func.into.at)
     mine = memory.seen(number_of, mine)
     here = both(memory.facts, domain(ran, moved))
     memory.run.about(access.line, f"stores at the place of an element of '{func.name}'")
-    for indices in _guesses(memory.run, meaning, func, (ran, moved, mine)):
+    left = memory.left(number_of, moved) if func.into.is_added else None
+    for indices in _guesses(memory.run, meaning, func, (ran, moved, mine), left):
         theirs = place_of(memory.run, meaning, func.name, indices)
         is_finite = meaning.is_finite
         if framed_difference(memory.run, mine, theirs, set_of(here), is_finite=is_finite) is None:
-            return replace(moved, indices=indices)
+            # What is added is proved as what is stored: each element once, and its value.
+            return replace(moved, kind="store", indices=indices)
     raise Unread(access.line, f"a store that is not seen to be at a place of '{func.name}'")
 
 
@@ -103,8 +119,13 @@ def _guesses(
     meaning: AlgorithmMeaning,
     func: Func,
     store: tuple[Ran, KernelAccess, Term],
+    left: Term | None,
 ) -> Iterator[tuple[Whole, ...]]:
-    """Yield which element of a Func a store may be one of, the likeliest first."""
+    """Yield which element of a Func a store may be one of, the likeliest first.
+
+    Where elements may share a place, the place does not tell them apart, so that the value that is
+    `left` is looked at, too.
+    """
     ran, access, mine = store
     fresh = [run.fresh(label) for label in func.labels]
     theirs = place_of(run, meaning, func.name, tuple(map(name, fresh)))
@@ -113,7 +134,13 @@ def _guesses(
         for one, label in zip(fresh, func.labels, strict=True)
     ]
     own = own_names(ran, access)
-    kernel = BagPiece(own, domain(ran, access), mine, own)
-    for guess in guesses(run, kernel, BagPiece(tuple(fresh), both(*box), theirs, tuple(fresh))):
-        if all(one in guess for one in fresh):
-            yield tuple(guess[one] for one in fresh)
+    pairs = [(mine, theirs)]
+    if left is not None:
+        value = value_of(run, meaning, func.name, tuple(map(name, fresh)))
+        pairs.insert(0, (Pair(mine, left), Pair(theirs, value)))
+    names = tuple(fresh)
+    for here, there in pairs:
+        kernel = BagPiece(own, domain(ran, access), here, own)
+        for guess in guesses(run, kernel, BagPiece(names, both(*box), there, names)):
+            if all(one in guess for one in names):
+                yield tuple(guess[one] for one in names)

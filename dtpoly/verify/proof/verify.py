@@ -29,7 +29,15 @@ from dtpoly.verify.algebra.regions import NotAffine, set_of
 from dtpoly.verify.algebra.sets import is_empty, params_of, points_of, polyhedra_of, smallest
 from dtpoly.verify.algebra.whole import Truth, both, compare, name, number
 from dtpoly.verify.plan.binding import binding_of
-from dtpoly.verify.plan.callers import at_sizes, is_finite, promised, results, some_sizes, typed
+from dtpoly.verify.plan.callers import (
+    at_sizes,
+    is_finite,
+    promised,
+    promised_of_places,
+    results,
+    some_sizes,
+    typed,
+)
 from dtpoly.verify.plan.function_results import asked, check_places, doubt_result
 from dtpoly.verify.plan.held import FunctionReading
 from dtpoly.verify.plan.kernel_files import file_of
@@ -89,7 +97,14 @@ def verify(
         return _hand_written(program, file, seconds, run_of)
     wanted = [func.name for func in program.funcs if func.name in file.plans]
     found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
-    return Report(tuple(replace(one, assumed=promised(program, file)) for one in found))
+    return Report(tuple(_assuming(program, file, one) for one in found))
+
+
+def _assuming(program: Program, file: Unit, found: FunctionReport) -> FunctionReport:
+    """Return a report that says what its proof takes for granted."""
+    names = asked(program, found.name) or (found.name,)
+    places = () if found.name == "" else promised_of_places(program, names)
+    return replace(found, assumed=(*promised(program, file), *places))
 
 
 def _hand_written(
@@ -100,10 +115,9 @@ def _hand_written(
     if not wanted:
         why = "no kernel is given a Func to compute"
         return Report((_unknown("", file.said[0].line, why, time.monotonic()),))
-    assumed = promised(program, file)
     found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
     found = (_refuted_somewhere(program, file, one, seconds) for one in found)
-    return Report(tuple(replace(one, assumed=assumed) for one in found))
+    return Report(tuple(_assuming(program, file, one) for one in found))
 
 
 def _refuted_somewhere(
@@ -372,7 +386,7 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     example, what = examples[0], finding.what
     # An element that goes to a place outside may have any value, so nothing is refuted there.
     is_sure = example is not None and not reading.skipped and finding.is_exact
-    is_sure = is_sure and not proof.elements
+    is_sure = is_sure and not proof.is_placed
     if any(one.startswith("programs(") or is_shift(one) for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:

@@ -107,7 +107,7 @@ def store(
     ):
         raise Unread(line, "a store to what is not an address")
     found: LoadMask | None = None
-    if items[0].data and kind == "store":
+    if items[0].data and kind in ("store", "atomic_add"):
         found = LoadMask() if mask is None else mask_of(items[2], line)
         where = found.where
     else:
