@@ -53,10 +53,10 @@ def lower(
     name: str,
     launch: Launch,
     tiles: Mapping[str, StatementTiles],
-    loops: tuple[LoopNode, ...],
     storage: Storage,
     elements: ElementKinds,
     whole: Mapping[tuple[str, int], tuple[str, ...]],
+    loops: tuple[LoopNode, ...],
 ) -> TileKernel:
     """Write the tile program of one kernel. Raises NotVisible where a register tile will not do."""
     path = next(iter(tiles.values())).path

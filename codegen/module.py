@@ -230,22 +230,16 @@ def _generated(
                 f"the loop over '{label}' would overwrite private copies that are read after it"
             )
         try:
+            rows = zip(launches, names, mine, layout.loops, strict=True)
             kernels = tuple(
                 _lowered(
                     model,
                     launch,
                     own,
-                    nodes,
-                    partial(
-                        *(lower, model, name, launch, own),
-                        storage=storage,
-                        elements=elements,
-                        whole=whole,
-                    ),
+                    loops,
+                    partial(lower, model, name, launch, own, storage, elements, whole),
                 )
-                for launch, name, own, nodes in zip(
-                    launches, names, mine, layout.loops, strict=True
-                )
+                for launch, name, own, loops in rows
             )
         except NotVisible as needed:
             # Each array is spilled at most once: in memory it is visible everywhere.
