@@ -94,7 +94,8 @@ def test_a_matrix_of_which_a_label_is_shorter_is_as_it_was() -> None:
     A, B = torch.randn(128, 72).half(), torch.randn(64, 128).half()
     expected = (A[:, 8:].float() @ B.float()).half()
     torch.testing.assert_close(imported(made.text).f(A, B), expected, rtol=1e-2, atol=1e-2)
-    assert verify(load(Source("f.dt", shifted)), made.text).verdict is LayerVerdict.PROVED
+    found = verify(load(Source("f.dt", shifted)), made.text, seconds=60)
+    assert found.verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("more", ["", "f.persistent();"])
