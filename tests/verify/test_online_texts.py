@@ -57,7 +57,7 @@ def emitted(name: str) -> tuple[Program, str]:
     ],
 )
 def test_it_is_proved(name: str) -> None:
-    report = verify(*emitted(name))
+    report = verify(*emitted(name), seconds=60)
     assert [each for each in report.layers if each.verdict is not LayerVerdict.PROVED] == []
     assert report.verdict is LayerVerdict.PROVED
 
