@@ -154,6 +154,8 @@ DIVIDED: Edit = (
     "rdot(e[m, l], V[l, n], l) / reshape(total[m], m, 1)",
     "rdot(e[m, l] / reshape(total[m], m, 1), V[l, n], l)",
 )
+# Divided by a total, a sum over no key is 0, but 0 / 0 is a nan.
+SOME_KEY: Edit = ("len(m) <= 2**27,", "len(m) <= 2**27, 1 <= len(l),")
 LSE: tuple[Edit, ...] = (
     ("Func scores", "Func lse, scores"),
     ("attention[m, n]", "lse[m] = log(total[m]) + top[m];\nattention[m, n]"),
@@ -275,7 +277,7 @@ RIGHT: Mapping[str, RunningText] = {
     "attention, bf16": _attention(
         ATTENTION, START, *IN_F16, IN_BF16, of=edited(OF_ATTENTION, BF16)
     ),
-    "attention, divided before": _attention(ATTENTION, of=edited(OF_ATTENTION, DIVIDED)),
+    "attention, divided before": _attention(ATTENTION, SOME_KEY, of=edited(OF_ATTENTION, DIVIDED)),
     "attention, scale": _attention(ATTENTION, SCALED, of=edited(OF_ATTENTION, SCALE)),
     "attention, scale of top": _attention(ATTENTION, *SCALED_LATE, of=edited(OF_ATTENTION, SCALE)),
     "attention, scale of differences": _attention(

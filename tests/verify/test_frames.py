@@ -116,6 +116,26 @@ def test_zero_times_what_is_left_open_stays() -> None:
     assert "undefined" not in str(Framing(ProofRun(is_empty)).framed(total("add", weight)))
 
 
+@pytest.mark.parametrize("test", [MASK, of("gt", V, Literal("0"))])
+def test_zero_divided_by_a_sum_is_kept(test: Truth | Term) -> None:
+    """The sum may be 0, so that the quotient is a nan."""
+    weights = total("add", of("exp", of("sub", X, TOP)))
+    quotient = of("div", Literal("0"), total("add", V))
+    divided = of("div", weights, total("add", V))
+
+    def chosen(yes: Term, no: Term) -> Term:
+        return of("where", test, yes, no) if isinstance(test, Term) else choose(test, yes, no)
+
+    def framed(term: Term) -> Term:
+        return Framing(ProofRun(is_empty)).framed(term)
+
+    assert framed(of("add", weights, quotient)) != framed(weights)
+    assert framed(of("sub", weights, quotient)) != framed(weights)
+    assert framed(chosen(weights, quotient)) != framed(chosen(weights, Literal("0")))
+    kept = framed(chosen(divided, Literal("0")))
+    assert not (isinstance(kept, AppliedOperation) and kept.operation == "div")
+
+
 def test_what_is_a_frame() -> None:
     guard = of("where", of("eq", TOP, Literal("-inf")), Literal("0"), TOP)
     assert is_frame(TOP)

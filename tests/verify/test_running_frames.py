@@ -12,7 +12,15 @@ from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.codegen.running import Wrong
 from tests.verify.handwritten import launch
-from tests.verify.running_texts import RIGHT, WINDOW_OF_NANS, algorithm_of
+from tests.verify.running_texts import (
+    ATTENTION,
+    DIVIDED,
+    OF_ATTENTION,
+    RIGHT,
+    WINDOW_OF_NANS,
+    algorithm_of,
+    edited,
+)
 from tests.verify.texts import changed
 
 # One of each kind is run; the others are run in the long tests.
@@ -87,3 +95,9 @@ def test_a_maximum_that_may_be_infinite_is_not_proved() -> None:
     assert "a running maximum may be infinite" in layer.why
     with pytest.raises(Wrong, match="nan"):
         launch(algorithm_of(one.algorithm), one.text, one.sizes)
+
+
+def test_a_divisor_of_nothing_is_not_taken_out_of_a_sum() -> None:
+    """Without keys the algorithm sums nothing, which is 0; the kernel divides 0 by 0."""
+    report = verify(algorithm_of(edited(OF_ATTENTION, DIVIDED)), ATTENTION)
+    assert report.verdict is LayerVerdict.UNKNOWN

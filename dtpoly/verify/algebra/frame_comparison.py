@@ -17,6 +17,7 @@ from dtpoly.verify.algebra.frames import (
     EXTREME,
     INFINITIES,
     ODD,
+    ZERO,
     Framing,
     guarded,
     inward,
@@ -193,7 +194,11 @@ def _uses(
     where: Region,
     sums: FrameUse | None = None,
 ) -> Iterator[FrameUse]:
-    """Yield where frames are taken out of exponentials in a term; `sums` has the sums around it."""
+    """Yield where frames are taken out of exponentials in a term; `sums` has the sums around it.
+
+    A divisor that is taken out of a sum may be 0 where nothing is summed, and 0 / 0 is not 0. So a
+    maximum over what is summed must be finite there, as that of a frame: something is summed.
+    """
     match term:
         case AppliedOperation(operation=operation, operands=(_, *needs)) if operation == RUNNING:
             for one in needs:
@@ -225,6 +230,8 @@ def _uses(
             inside = where.intersect(set_of(new.domain))
             outer = sums or FrameUse(term, where, outside=where)
             within = _narrowed(outer, new.bound, new.domain) if operation == "add" else None
+            if operation == "add" and framing.divisors(new.body, new.bound):
+                yield FrameUse(Total("maximum", new.bound, new.domain, ZERO), where)
             yield from _uses(run, framing, new.body, inside, within)
         case Stored(cases=stored):
             for _, condition, value in (renamed_case(run, one) for one in stored):

@@ -75,6 +75,14 @@ class FramedValue:
         """Return whether there is anything in front of the body."""
         return bool(self.powers or self.over)
 
+    def is_nothing(self) -> bool:
+        """Return whether the value is 0; what is divided may be 0 / 0, which is a nan."""
+        return self.body == ZERO and not self.over
+
+    def is_nothing_beside(self, other: FramedValue) -> bool:
+        """Return whether the value is 0 in front of the other's frames; its divisors may be 0."""
+        return self.is_nothing() and not other.over
+
     def is_beside(self, other: FramedValue) -> bool:
         """Return whether two values have the same in front of their bodies."""
         return self.powers == other.powers and self.over == other.over
@@ -247,6 +255,10 @@ class Framing:
             found = self.done[term] = self._value(term)
         return found
 
+    def divisors(self, body: Term, bound: tuple[str, ...]) -> tuple[Term, ...]:
+        """Return what divides each operand of a sum, and is taken out of the sum."""
+        return tuple(one for one in self.value(body).over if names(one).isdisjoint(bound))
+
     def exponent(self, term: Term) -> Exponent:
         """Return a sum with its frames apart."""
         if is_frame(term):
@@ -321,14 +333,14 @@ class Framing:
             case AppliedOperation(operation="where", operands=(test, yes, no)):
                 return self._tested(self.framed(test), self.value(yes), self.value(no))
             case Total(operation="add", bound=bound, domain=domain, body=body):
-                return self._total(bound, domain, self.value(body))
+                return self._total(bound, domain, body)
             case _:
                 return FramedValue({}, rebuilt(term, tuple(map(self.framed, children(term)))))
 
-    def _total(self, bound: tuple[str, ...], domain: Truth, inner: FramedValue) -> FramedValue:
+    def _total(self, bound: tuple[str, ...], domain: Truth, operand: Term) -> FramedValue:
         """Return a sum, with what is the same for all of its operands in front of it."""
+        inner, over = self.value(operand), self.divisors(operand, bound)
         powers = {one: p for one, p in inner.powers.items() if names(one).isdisjoint(bound)}
-        over = tuple(one for one in inner.over if names(one).isdisjoint(bound))
         if over:
             self.run.take(OF_DIVISOR)
         left = {one: p for one, p in inner.powers.items() if one not in powers}
@@ -347,14 +359,14 @@ class Framing:
     def _sum(self, term: Term, first: FramedValue, second: FramedValue) -> FramedValue:
         assert isinstance(term, AppliedOperation)
         for one, other in ((first, second), (second, first)):
-            if other.body == ZERO and other.is_apart() and term.operation == "add":
+            if other.is_nothing() and other.is_apart() and term.operation == "add":
                 return one
         if first.is_beside(second):
             if first.is_apart():
                 return first.with_body(_added(term.operation, first.body, second.body))
-        elif first.body == ZERO and term.operation == "add":
+        elif first.is_nothing() and term.operation == "add":
             return second
-        elif second.body == ZERO:
+        elif second.is_nothing():
             return first
         # The logarithm of a factor may cancel with a frame beside it.
         exponent = self.exponent(term)
@@ -376,14 +388,14 @@ class Framing:
         return inner.with_body(_round(term, inner.body))
 
     def _choice(self, term: Choose, yes: FramedValue, no: FramedValue) -> FramedValue:
-        if yes.is_beside(no) or no.body == ZERO or yes.body == ZERO:
-            one = no if yes.body == ZERO else yes
+        if yes.is_beside(no) or no.is_nothing_beside(yes) or yes.is_nothing_beside(no):
+            one = no if yes.is_nothing_beside(no) else yes
             return one.with_body(choose(term.condition, yes.body, no.body))
         return FramedValue({}, choose(term.condition, written(yes), written(no)))
 
     def _tested(self, test: Term, yes: FramedValue, no: FramedValue) -> FramedValue:
         """Return a choice by data; in sums, what it leaves out may be anything (lemma 20)."""
-        if yes.is_beside(no) or no.body == ZERO:
+        if yes.is_beside(no) or no.is_nothing_beside(yes):
             return yes.with_body(Tested(test, yes.body, no.body).term)
         return FramedValue({}, Tested(test, written(yes), written(no)).term)
 
