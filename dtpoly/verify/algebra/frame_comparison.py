@@ -277,8 +277,9 @@ def _narrowed(sums: FrameUse, bound: tuple[str, ...], domain: Truth) -> FrameUse
 
 def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
     """Return whether a frame is finite where it is used: it reduces some number there."""
-    if guarded(use.frame) is not None:
-        return True
+    bare = guarded(use.frame)
+    if bare is not None and operation_of(bare) == "maximum":
+        return True  # a guard asks for -inf, which is what a maximum of nothing is
     operation = operation_of(use.frame)
     known: Region | None = None
     for piece, where in reduced_bag(run, operation, use.frame, use.where):

@@ -178,7 +178,8 @@ def kept(
     inside = bag if began.body == ZERO else AppliedOperation("add", (began.body, bag))
     value = written(FramedValue({final: power}, inside))
     needs = [need for term in walk(start) for need in needs_of(term)]
-    if guarded(frame) is None:
+    # A guard asks for -inf, which is what a maximum of nothing is.
+    if guarded(frame) is None or extreme.operation == "minimum":
         needs.append(extreme.first)
     return AppliedOperation(RUNNING, (value, *needs))
 
