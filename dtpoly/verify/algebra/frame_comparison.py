@@ -56,7 +56,7 @@ from dtpoly.verify.algebra.whole import TRUE, Truth, both, names_of, negation
 
 OF_START = "no value of a running maximum is below the number that it starts with"
 OF_FINITE = "the values of a running maximum are finite"
-INFINITE = "a running maximum may be infinite where it is subtracted, and the result a nan"
+INFINITE = "where nothing is reduced, a maximum may be infinite or a total 0, and the result a nan"
 NOT_LARGEST = "what is subtracted in an exponent is not proved to be the largest of its values"
 
 

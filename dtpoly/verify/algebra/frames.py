@@ -394,7 +394,7 @@ class Framing:
         return FramedValue({}, choose(term.condition, written(yes), written(no)))
 
     def _tested(self, test: Term, yes: FramedValue, no: FramedValue) -> FramedValue:
-        """Return a choice by data; in sums, what it leaves out may be anything (lemma 20)."""
+        """Return a choice by a test of data, with what both values have in front before it."""
         if yes.is_beside(no) or no.is_nothing_beside(yes):
             return yes.with_body(Tested(test, yes.body, no.body).term)
         return FramedValue({}, Tested(test, written(yes), written(no)).term)
