@@ -54,12 +54,12 @@ def run(command: Sequence[str | Path], cwd: Path = ROOT) -> None:
 
 
 def run_together(*commands: Sequence[str | Path]) -> None:
-    """Run commands at the same time; show what each printed when all have ended."""
+    """Run commands at the same time, showing them; show what each printed when all have ended."""
+    print("".join(f"\n$ {shown(command)}" for command in commands), flush=True)
     start = time.monotonic()
     with ThreadPoolExecutor(len(commands)) as threads:
         ended = list(threads.map(run_quietly, commands))
-    for command, done in zip(commands, ended, strict=True):
-        print(f"\n$ {shown(command)}\n{done.stdout}", end="", flush=True)
+    print("".join(done.stdout for done in ended), end="", flush=True)
     print(f"  ({time.monotonic() - start:.1f} s, together)", flush=True)
     for command, done in zip(commands, ended, strict=True):
         stop_if_failed(command, done.returncode)
