@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 
 ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
@@ -22,6 +23,7 @@ OLDEST = (3, 11)
 BUILD = ROOT / "build"
 EXAMPLE = "examples/softmax.dt"
 SIZES = "x=5,y=1000"
+PARTS_OF_LONG = 3  # of the files with long tests, one part is looked at for a commit
 PLUGIN = "examples/skew.py"
 # A package that brings the directive of that plugin, and a file that uses it.
 PLUGIN_PROJECT = """\
@@ -118,8 +120,8 @@ def demo() -> None:
 def test(arguments: Sequence[str], long: bool) -> None:
     """Install, then lint, type-check and test; `--long` adds the tests that take minutes.
 
-    Without it some of those are run, for about two minutes of two cores, and a part of the cases of
-    tests that have many: the commit says which.
+    Without it a part of all tests is run, and of those that take minutes as many as end in one: the
+    commit says which.
     """
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".[dev]")
@@ -137,10 +139,18 @@ def test(arguments: Sequence[str], long: bool) -> None:
     slowest = ["--durations", "20"]
     run([*pytest, f"{chosen} and not alone", *spread, *slowest, *part, *arguments])
     if not arguments:
-        run([*pytest, f"{chosen} and alone"])
+        run([*pytest, f"{chosen} and alone", *files_with("alone")])
     if not arguments and not long:
         some = "long and not gpu and not alone"
-        run([*pytest, some, "-n", workers, "--maxschedchunk=1", "--rotating", seed])
+        files = Random(seed).sample(found := files_with("long"), len(found) // PARTS_OF_LONG)
+        run([*pytest, some, "-n", workers, "--maxschedchunk=1", "--rotating", seed, *files])
+
+
+def files_with(mark: str) -> list[str]:
+    """Return the files that have tests with a mark: to collect all tests takes most of a minute."""
+    files = sorted((ROOT / "tests").rglob("test_*.py"))
+    named = (one for one in files if f"mark.{mark}" in one.read_text(encoding="utf-8"))
+    return [str(one.relative_to(ROOT)) for one in named]
 
 
 def seed_of_commit() -> int:

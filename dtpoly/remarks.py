@@ -9,6 +9,7 @@ from dtpoly.checking import Checked
 from dtpoly.diagnostics import Diagnostic, DtpolyError, in_source_order
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code, Test, code_of
+from dtpoly.one_pass_offers import with_one_pass
 from dtpoly.vain import vain
 
 # Generating a kernel takes 5 to 80 ms. `check`, which is to answer at once, takes no more than
@@ -46,8 +47,12 @@ def remarked(
     That is a schedule for which there is no code (DT300), and directives that the code is the same
     without (DT198). Of a file that is refused nothing is generated.
     """
-    if checked.program is None or checked.verdict is None:
+    if checked.verdict is None:
         return Remarked(in_source_order(checked.diagnostics))
+    if checked.program is None:
+        program = checked.verdict.scheduled.program
+        offering = with_one_pass(checked.diagnostics, program, checked.primitives)
+        return Remarked(in_source_order(offering))
     state = checked.verdict.scheduled
     try:
         code = code_of(state, header, test, wanted, carries_runtime=carries_runtime)

@@ -1,11 +1,11 @@
-"""A part of the cases of tests that have many: another part for each seed.
+"""A part of the tests: another part for each seed.
 
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Which they are follows from the seed and from the names of the cases, so that all workers
-choose the same ones. Without the option all cases run. CI gives each commit a seed of its own; the
-longer suite runs all.
+hundredth. Of all other cases a third runs. Which they are follows from the seed and from the names
+of the cases, so that all workers choose the same ones. Without the option all cases run. CI gives
+each commit a seed of its own; the longer suite runs all.
 """
 
 from collections.abc import Iterable
@@ -16,6 +16,7 @@ import pytest
 
 SHARE = 0.1
 AT_MOST, SHARE_OF_MANY = 2, 0.01
+OTHERS = 3  # of so many cases of tests that are not marked, one runs
 
 
 def chosen_of(count: int) -> int:
@@ -37,9 +38,18 @@ def sampled(names: Iterable[str], seed: int) -> set[str]:
         cases.setdefault(name.partition("[")[0], []).append(name)
     chosen: set[str] = set()
     for mine in cases.values():
-        mine.sort(key=lambda name: sha256(f"{seed} {name}".encode()).digest())
+        mine.sort(key=lambda name: _number(name, seed))
         chosen.update(mine[: chosen_of(len(mine))])
     return chosen
+
+
+def is_drawn(name: str, seed: int) -> bool:
+    """Return whether a case of a test that is not marked runs."""
+    return _number(name, seed) % OTHERS == 0
+
+
+def _number(name: str, seed: int) -> int:
+    return int.from_bytes(sha256(f"{seed} {name}".encode()).digest())
 
 
 def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -47,9 +57,11 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     seed = config.getoption("--sampled")
     if seed is None:
         return
-    marked = [item for item in items if item.get_closest_marker("sampled") is not None]
-    chosen = sampled((item.nodeid for item in marked), int(str(seed)))
-    left_out = [item for item in marked if item.nodeid not in chosen]
+    number = int(str(seed))
+    marked = {item.nodeid for item in items if item.get_closest_marker("sampled") is not None}
+    others = (item.nodeid for item in items if item.nodeid not in marked)
+    chosen = sampled(marked, number).union(one for one in others if is_drawn(one, number))
+    left_out = [item for item in items if item.nodeid not in chosen]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         without = {id(item) for item in left_out}

@@ -119,6 +119,7 @@ ALLOWED: dict[str, set[str]] = {
         "checking",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
+        *("one_pass_offers",),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
     "judged": {
@@ -127,7 +128,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "points": {"source", "algorithm", "frontend", "explore"},
     "directive_words": set[str](),
-    "remarks": {"diagnostics", "checking", "generate", "vain"},
+    "one_pass_offers": {"diagnostics", "algorithm", "schedule", "generate"},
+    "remarks": {"diagnostics", "checking", "generate", "vain", "one_pass_offers"},
     "python_errors": {"diagnostics", "render"},
     "rescheduling": {"source", "diagnostics", "algorithm", "schedule", "frontend"},
     "notebook": {

@@ -1,4 +1,4 @@
-"""A part of the cases of tests that have many."""
+"""A part of the tests, another one for each seed."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sampling import chosen_of, sampled
+from tests.sampling import OTHERS, chosen_of, is_drawn, sampled
 
 ROOT = Path(__file__).parent.parent
 CASES = [f"file::test_one[{case}]" for case in range(40)] + ["file::test_two[only]"]
@@ -29,6 +29,14 @@ def test_of_many_cases_a_smaller_share_is_chosen(cases: int, chosen: int) -> Non
 
 def test_all_cases_have_their_turn() -> None:
     assert set[str]().union(*(sampled(CASES, seed) for seed in range(100))) == {*CASES}
+
+
+def test_of_other_tests_a_share_runs_and_each_has_its_turn() -> None:
+    names = [f"file::test_{number}" for number in range(300)]
+    for seed in range(5):
+        drawn = sum(is_drawn(name, seed) for name in names)
+        assert 0.7 < drawn * OTHERS / len(names) < 1.3
+    assert all(any(is_drawn(name, seed) for seed in range(60)) for name in names)
 
 
 @pytest.mark.sampled

@@ -1,8 +1,9 @@
 """Lists the layouts of a kernel with several products, such as attention, and all its choices."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
-from math import prod
+from itertools import product
+from math import inf, log2, prod
 
 from dtpoly.autoschedule.nest import KernelNest, sides_of
 from dtpoly.autoschedule.powers import powers
@@ -13,6 +14,7 @@ SMALLEST, LARGEST = 16, 128  # tiles of a label
 WHOLE = 256  # indices of a label that may be one tile
 SUMS = 128  # of a thread, in registers
 WARP = 32
+USUAL_ROWS, USUAL_STEP = (64, 128), 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +26,24 @@ class LabelWalk:
     tile: int
 
 
-Option = LabelWalk | int
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """The warps of a program, and the iterations of a loop that are under way; 0 without a loop.
+
+    One choice, since more stages may leave room for one program alone, which then wants more warps.
+    """
+
+    warps: int
+    stages: int
+
+
+Option = LabelWalk | Threads
+THREADS = tuple(Threads(warps, stages) for warps in (4, 8) for stages in (0, 2, 3))
 
 
 @dataclass(frozen=True)
 class Chain:
-    """The choices of a kernel, made one by one: each label's walk, then warps, then stages."""
+    """The choices of a kernel, made one by one: each label's walk, then threads."""
 
     nest: KernelNest
     precision: str
@@ -43,12 +57,36 @@ class Chain:
         Nothing near may be possible: with two labels whole the tiles are too large, and where
         none is, what is reduced before it is read again has to be computed again.
         """
-        found: list[tuple[int, ...]] = []
+        found: list[tuple[int, ...]] = [*self._usual()]
         for label in self.nest.reduced:
             chosen = [self._first(knob, whole=label) for knob in self.knobs]
             if None not in chosen:
                 found.append(tuple(one for one in chosen if one is not None))
         return tuple(found)
+
+    def _usual(self) -> Iterator[tuple[int, ...]]:
+        """Yield blocks of 64 and of 128 rows, with all columns, and steps of 64."""
+        rows = sides_of(self.nest, self.nest.products[-1])[0]
+        for many, threads in product(USUAL_ROWS, (Threads(4, 3), Threads(8, 3))):
+            wanted = dict.fromkeys(rows, many)
+            chosen = [self._nearest(knob, wanted, threads) for knob in self.knobs]
+            yield tuple(chosen)
+
+    def _nearest(self, knob: Sequence[Option], rows: Mapping[str, int], threads: Threads) -> int:
+        """Return the option of a knob that is nearest to what is usual."""
+
+        def away(at: int) -> float:
+            one = knob[at]
+            if isinstance(one, Threads):
+                return 0.0 if one == threads else 1.0
+            if one.label in rows:
+                return abs(log2(one.block / rows[one.label])) if one.block else inf
+            size = self.nest.sizes[one.label]
+            wanted = 0 if size <= WHOLE else USUAL_STEP
+            is_walked = not one.block
+            return abs(one.tile - wanted) if is_walked else inf
+
+        return min(range(len(knob)), key=away)
 
     def _first(self, knob: Sequence[Option], whole: str) -> int | None:
         """Return the first option that walks this label whole, or another reduced one in steps."""
@@ -62,15 +100,16 @@ class Chain:
     def layout(self, chosen: Sequence[int]) -> Layout | None:
         """Return the layout of an option of each knob.
 
-        None where sums do not fit in registers, and where there is no loop that has stages.
+        None where sums do not fit in registers, and where stages are said without a loop.
         """
         options = [knob[at] for knob, at in zip(self.knobs, chosen, strict=True)]
         along = {one.label: one for one in options if isinstance(one, LabelWalk)}
-        warps, stages = (one for one in options if isinstance(one, int))
+        (threads,) = (one for one in options if isinstance(one, Threads))
+        warps, stages = threads.warps, threads.stages
         spans = {x: self._span(along[x]) if x in along else 1 for x in self.nest.sizes}
         sums = max(prod(spans[x] for x in one.kept) for one in self.nest.sums)
         is_loop = any(0 < spans[x] < self.nest.sizes[x] and not o.block for x, o in along.items())
-        if sums / (warps * WARP) > SUMS or (stages and not is_loop):
+        if sums / (warps * WARP) > SUMS or bool(stages) is not is_loop:
             return None
         blocks = {x: 1 for x in self.fixed} | {x: o.block for x, o in along.items() if o.block}
         sizes = tuple((x, blocks[x]) for x in self.nest.labels if x in blocks)
@@ -81,6 +120,7 @@ class Chain:
             sizes,
             tiles=tuple(tiles.items()),
             order=order if len(order) > 1 else (),
+            descending=tuple(x for x in order if x in self.nest.growing),
             precision=self.precision,
             warps=warps,
             stages=stages,
@@ -101,6 +141,7 @@ def chain(nest: KernelNest, precision: str) -> Chain:
         found = [LabelWalk(label, x, 0) for x in tiles]
         if label in right:
             whole = (0,) if size <= WHOLE else ()
+            found = [one for one in found if one.block < size]
             found += [LabelWalk(label, 0, x) for x in (*whole, *tiles)]
         knobs.append(tuple(found))
     for label in (x for x in nest.reduced if x not in nest.labels):
@@ -108,4 +149,4 @@ def chain(nest: KernelNest, precision: str) -> Chain:
         tiles = tuple(x for x in powers(2 * SMALLEST, LARGEST) if x < size)
         some = (0, *tiles) if size <= WHOLE or not tiles else tiles
         knobs.append(tuple(LabelWalk(label, 0, x) for x in some))
-    return Chain(nest, precision, (*knobs, (4, 8), (0, 2, 3)), batch)
+    return Chain(nest, precision, (*knobs, THREADS), batch)

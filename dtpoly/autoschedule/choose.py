@@ -51,7 +51,7 @@ def candidates(call: PricedCall) -> list[RankedSchedule]:
     found: list[RankedSchedule] = []
     known: Known = {}
     # What has fewest kernels is mostly best, and shows early what others must be better than.
-    for plan in sorted(every, key=lambda one: len(one.kernels)):
+    for plan in sorted(every, key=lambda one: (len(one.kernels), -one.joined)):
         best = min((one.seconds for one in found), default=inf)
         found += _of_plan(call, plan, known, LIMIT * best)
     return sorted(found, key=lambda one: one.score)

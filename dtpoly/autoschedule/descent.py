@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 Choice = tuple[int, ...]
 SWEEPS = 4
+HOPELESS = 2  # times the limit: what begins there does not come below it
 
 
 def descended(
@@ -16,8 +17,8 @@ def descended(
 
     The search starts at the best of these places: the middle, the first options, and those that are
     given. `counts` says how many options each knob has. It ends when a sweep changes nothing, or
-    when after a sweep even the best choice costs more than the limit. A choice that is impossible
-    has no price and is left out.
+    when even the best choice costs much more than the limit, or more than that after a sweep. A
+    choice that is impossible has no price and is left out.
     """
     known: dict[Choice, float | None] = {}
 
@@ -29,7 +30,7 @@ def descended(
 
     middle, first = tuple((n - 1) // 2 for n in counts), tuple(0 for _ in counts)
     best = min((middle, first, *starts), key=look)
-    for _ in range(SWEEPS):
+    for _ in range(SWEEPS if look(best) <= HOPELESS * limit else 0):
         before = best
         for at, count in enumerate(counts):
             options = [(*best[:at], option, *best[at + 1 :]) for option in range(count)]

@@ -122,6 +122,21 @@ class KernelNest:
         """Return all that moves."""
         return (*self.loads, self.store)
 
+    @property
+    def growing(self) -> frozenset[str]:
+        """Return labels along which more and more is reduced: a range ends at one, with a +."""
+        found = set[str]()
+        for label in self.program.labels:
+            if label.name in self.reduced and label.range is not None:
+                stop, start = label.range.stop.index, label.range.start.index
+                fixed = {term for term, _ in start.terms}
+                found |= {
+                    x
+                    for x, factor in stop.terms
+                    if isinstance(x, str) and factor > 0 and x not in fixed
+                }
+        return frozenset(found)
+
     def contiguous(self) -> tuple[str, ...]:
         """Return labels along which memory is contiguous, that of most bytes first."""
         found: dict[str, int] = {}

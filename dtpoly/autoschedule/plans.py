@@ -21,7 +21,7 @@ from dtpoly.algorithm.substitute import inlined
 from dtpoly.amounts import amount, many
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.bound_primitives import Primitives, saying
-from dtpoly.schedule.facts import Fact, Fused, Inlined
+from dtpoly.schedule.facts import Fact, Fused, Inlined, Running
 
 MOST = 12  # plans that are looked at
 
@@ -31,18 +31,23 @@ class ChosenPlace(Enum):
 
     KERNEL = "in a kernel of its own"
     FUSED = "inside of a loop of another one"
+    ONLINE = "in the loop of another one's reduction, which goes on with its result so far"
     INLINE = "wherever it is read"
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The place where a Func is computed, and the reason for it."""
+    """The place where a Func is computed, and the reason for it.
+
+    The host is the Func of its kernel; `reader` is that with whose loop its own one is joined.
+    """
 
     func: str
     how: ChosenPlace
     why: str
     host: str = ""
     label: str = ""
+    reader: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,12 @@ class PlacementPlan:
     def fused_into(self, host: str) -> tuple[str, ...]:
         """Return the Funcs that are computed inside of a kernel, producers first."""
         return tuple(one.func for one in self.placed if one.host == host)
+
+    @property
+    def joined(self) -> int:
+        """Return how many Funcs are computed in loops that are joined."""
+        online = {(x.reader, x.label) for x in self.placed if x.how is ChosenPlace.ONLINE}
+        return sum((one.reader or one.host, one.label) in online for one in self.placed)
 
     def find(self, func: str) -> Placed:
         """Return where a Func is."""
@@ -82,6 +93,8 @@ def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
             fact: Fact = Inlined(placed.func)
         case ChosenPlace.FUSED:
             fact = Fused(placed.func, placed.host, placed.label)
+        case ChosenPlace.ONLINE:
+            fact = Running(placed.func, placed.reader or placed.host, placed.label)
     return next(one.directive() for one in saying(fact, primitives))
 
 
@@ -173,7 +186,7 @@ def _hosts(setting: _Setting, func: str, made: tuple[Placed, ...]) -> tuple[str,
         match one.how:
             case ChosenPlace.KERNEL:
                 found[reader] = None
-            case ChosenPlace.FUSED:
+            case ChosenPlace.FUSED | ChosenPlace.ONLINE:
                 found[one.host] = None
             case ChosenPlace.INLINE:
                 found |= dict.fromkeys(_hosts(setting, reader, made))
@@ -211,10 +224,11 @@ def _reducing(
     row = _row(setting, func, host, made)
     others = [x for x in host.labels if x not in func.labels and x not in _bound(setting, host)]
     again = f" for each block of {' and '.join(others)}" if others and _multiplies(func) else ""
+    yield from _online(setting, func, host, made)
     if row is not None:
         why = f"computed where it is read, for each block of {row}: {size} less in memory"
         yield Placed(func.name, ChosenPlace.FUSED, why, host.name, row)
-    inner = _inner(setting, func, host)
+    inner = _inner(setting, func, host, made)
     if inner is not None:
         why = f"computed where it is read, step by step along {inner}: {size} less in memory"
         yield Placed(func.name, ChosenPlace.FUSED, why, host.name, inner)
@@ -246,12 +260,48 @@ def _bound(setting: _Setting, host: Func) -> set[str]:
     return set(_walked(setting.program.func(host.name)))
 
 
-def _inner(setting: _Setting, func: Func, host: Func) -> str | None:
-    """Return a label that the host reduces over, if it alone reads the Func."""
-    if setting.readers[func.name] != (host.name,):
-        return None
+def _inner(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) -> str | None:
+    """Return a label that the host reduces over, if only its loop, with those joined, reads it."""
     own = [x for x in reduced_labels(host) if x not in host.labels and x in func.labels]
-    return own[-1] if own else None
+    if not own:
+        return None
+    loop = {host.name, *(one.func for one in made if _is_joined(one, host.name, own[-1]))}
+    return own[-1] if _readers(setting, func.name, made) <= loop else None
+
+
+def _is_joined(one: Placed, reader: str, label: str) -> bool:
+    is_there = (one.reader, one.label) == (reader, label)
+    return one.how is ChosenPlace.ONLINE and is_there
+
+
+def _readers(setting: _Setting, func: str, made: tuple[Placed, ...]) -> set[str]:
+    """Return the Funcs in whose loops a Func is read, itself or by way of what is inlined."""
+    where = {one.func: one for one in made}
+    found = set[str]()
+    for reader in setting.readers[func]:
+        is_inlined = where[reader].how is ChosenPlace.INLINE
+        found |= _readers(setting, reader, made) if is_inlined else {reader}
+    return found
+
+
+def _online(
+    setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]
+) -> Iterator[Placed]:
+    """In the loop of a reader's reduction over the same label, which goes on with it so far.
+
+    If two readers reduce over the label, their loops are joined already.
+    """
+    others = {one.func: one for one in made if one.host == host.name} | {host.name: None}
+    for label in reduced_labels(func):
+        same = [x for x in others if label in reduced_labels(setting.program.func(x))]
+        first = [x for x in same if (one := others[x]) is None or one.how is not ChosenPlace.ONLINE]
+        joined = [x for x in same if (one := others[x]) and _is_joined(one, first[0], label)]
+        if len(first) != 1 or len(joined) + 1 != len(same):
+            continue
+        if _readers(setting, func.name, made).isdisjoint(same):
+            continue
+        why = f"the loop of '{first[0]}' over {label} goes on with the result so far: one loop less"
+        yield Placed(func.name, ChosenPlace.ONLINE, why, host.name, label, first[0])
 
 
 def _multiplies(func: Func) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.choose import RankedSchedule, layout_of, nests_of, schedule_of
-from dtpoly.autoschedule.plans import directive_of, with_directives
+from dtpoly.autoschedule.plans import PlacementPlan, directive_of, with_directives
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
@@ -12,6 +12,12 @@ from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.legality import judge
+
+NOT_ONE_PASS = "DT307"
+
+
+class _TangledError(Exception):
+    """A Func depends on a result so far in a way that no factor brings up to date."""
 
 
 @dataclass(frozen=True)
@@ -26,22 +32,34 @@ class Settled:
 def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[Settled]:
     """Yield candidates that are legal for all sizes and whose code no earlier one has."""
     seen: set[str] = set()
+    tangled: set[PlacementPlan] = set()
     for one in candidates:
+        if one.plan in tangled:
+            continue
         program = with_directives(call.program, schedule_of(call, one))
-        text = _code(program, call.primitives)
+        try:
+            text = _code(program, call.primitives)
+        except _TangledError:
+            tangled.add(one.plan)
+            continue
         if text is not None and text not in seen:
             seen.add(text)
             yield Settled(program, tuple(_lines(call, one)), one.seconds)
 
 
 def _code(program: Program, primitives: Primitives) -> str | None:
-    """Return the emitted text without comments, which say by what directives it was made."""
+    """Return the emitted text without comments, which say by what directives it was made.
+
+    None if there is none. Raises _TangledError where loops do not become one, whatever the blocks.
+    """
     try:
         verdict = judge(program, primitives)
         if not verdict.is_legal:
             return None
         lines = code_of(verdict.scheduled).text.splitlines()
-    except DtpolyError:
+    except DtpolyError as error:
+        if any(one.code == NOT_ONE_PASS for one in error.diagnostics):
+            raise _TangledError from error
         return None
     return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 

@@ -18,6 +18,7 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, has_errors
 from dtpoly.frontend.added import Added, add_directives
 from dtpoly.frontend.resolve import resolve
 from dtpoly.offers import vain_added
+from dtpoly.one_pass_offers import with_one_pass
 from dtpoly.plugins import completed
 from dtpoly.render.printable import printable
 from dtpoly.schedule.bound_primitives import Primitives
@@ -71,6 +72,9 @@ def command(
     if answer.is_legal:
         more = vain_added(answer.program, new, known)
         answer = replace(answer, diagnostics=(*answer.diagnostics, *more))
+    else:
+        offering = with_one_pass(answer.diagnostics, answer.program, known)
+        answer = replace(answer, diagnostics=offering)
     words: ModuleType = load("dtpoly.cli.answer")
     is_refused = checked.verdict is not None and not checked.verdict.is_legal
     if as_json:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.argument_values import Name
 from dtpoly.schedule.labels import LabelKind
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
@@ -50,6 +51,17 @@ class Descending(LaunchEdit):
         panel = None if launch.panel is None else launch.panel[0]
         labels = tuple(one.text for one in self.labels if one.text != panel)
         return replace(launch, descending=(*launch.descending, *labels))
+
+    @classmethod
+    def of_layout(cls, layout: Layout) -> Self | None:
+        """Return the directive that turns the order of blocks as a layout has it."""
+        if not layout.descending:
+            return None
+        return cls(layout.func, tuple(Name(label) for label in layout.descending))
+
+    def why(self, decided: Decided) -> str:
+        """Say which programs take longest."""
+        return "those that take longest begin first"
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Report labels along which programs are not numbered."""

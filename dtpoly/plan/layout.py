@@ -41,6 +41,7 @@ class Layout:
     partial: Partial | None = None
     tiles: Sizes = ()
     order: tuple[str, ...] = ()  # of programs, outermost first
+    descending: tuple[str, ...] = ()  # labels of which programs take the last block first
     group: Group | None = None
     flat: tuple[str, ...] = ()
     precision: str = ""

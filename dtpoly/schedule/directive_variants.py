@@ -31,6 +31,8 @@ MOST = 40
 # Pairs of a directive that stood in a Program and what stands there instead, if anything.
 Changes = tuple[tuple[Directive, Directive | None], ...]
 
+Place = tuple[str, str]  # a consumer, and the label of one of its loops
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -175,11 +177,11 @@ def moved_together(
     Yields Programs that pass the static checks, and what stands for what in them. It yields none
     for a directive that fuses nothing.
     """
-    place = _place(primitive)
+    place = place_of(primitive)
     if place is None:
         return
     bound = bind(program.directives, primitives)
-    mine = [p for p in bound.primitives if _place(p) == place]
+    mine = [p for p in bound.primitives if place_of(p) == place]
     for label in _labels(primitive, view_of(program, bound)):
         if label == place[1] or len(mine) < 2:
             continue
@@ -197,7 +199,7 @@ def moved_together(
             yield variant, changes
 
 
-def _place(primitive: Primitive) -> tuple[str, str] | None:
+def place_of(primitive: Primitive) -> Place | None:
     """Return the consumer in which a directive fuses a Func, and the label of the loop there."""
     fused = (fact for fact in primitive.facts() if isinstance(fact, Fused))
     return next(((fact.consumer, fact.label) for fact in fused), None)

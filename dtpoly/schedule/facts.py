@@ -42,6 +42,19 @@ class Fused:
 
 
 @dataclass(frozen=True, slots=True)
+class Running:
+    """A Func is reduced in the loop of a consumer's reduction over `label`, which goes on with it.
+
+    So it is fused into the consumer, too.
+    """
+
+    func: str
+    consumer: str
+    label: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked:
     """A label of a Func is cut into blocks, each for a program instance."""
 
@@ -105,4 +118,5 @@ class Rounded:
 
 
 OfLaunch = RowsApart | DescribedTensors | Rounded  # they say nothing of loops
-Fact = Compiled | Returned | Inlined | Fused | Blocked | NewName | Numbered | OfLaunch
+OfFusion = Inlined | Fused | Running
+Fact = Compiled | Returned | OfFusion | Blocked | NewName | Numbered | OfLaunch

@@ -70,7 +70,7 @@ def ways_out(
     hint = "; ".join(_sentences(old, legal)) or (nothing if legal.is_complete else TOO_LONG)
     one = [((old, new),) for new in (*reversed(legal.labels), *legal.others)]
     best = next((changes for changes in (*one, legal.moved, *legal.gone) if changes), ())
-    return WaysOut(hint, tuple(edit for pair in best for edit in _edits(program, *pair)))
+    return WaysOut(hint, tuple(edit for pair in best for edit in edits_of(program, *pair)))
 
 
 def _asked(
@@ -180,7 +180,7 @@ def _text(directive: Directive) -> str:
     return show_directive(directive).rstrip(";")
 
 
-def _edits(program: Program, old: Directive, new: Directive | None) -> tuple[Edit, ...]:
+def edits_of(program: Program, old: Directive, new: Directive | None) -> tuple[Edit, ...]:
     """Return the smallest change of the text that puts one directive in the place of another."""
     if old.span is None or program.directives.count(old) > 1:
         return ()

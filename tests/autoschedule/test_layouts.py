@@ -175,7 +175,7 @@ def test_chains_keep_sums_in_registers() -> None:
     assert first is not None
     assert (first.precision, first.warps, first.stages) == ("tf32", 4, 0)
     assert first.block("m") == 16
-    sums = [layout for at in range(4) if (layout := made.layout([at, 3, 0, 0, 0, 0])) is not None]
+    sums = [layout for at in range(4) if (layout := made.layout([at, 3, 0, 0, 0])) is not None]
     assert [layout.block("m") for layout in sums] == [16, 32, 64]
 
 

@@ -1,6 +1,7 @@
 """Tests where Funcs could be computed."""
 
 from dtpoly.algorithm.program import Argument, Directive
+from dtpoly.autoschedule.choose import nests_of
 from dtpoly.autoschedule.plans import ChosenPlace, directive_of
 from dtpoly.directives.built_in import DIRECTIVES
 from tests.autoschedule.asked import call_of, example, plans_of
@@ -19,6 +20,7 @@ def test_what_belongs_to_a_row_is_computed_in_it() -> None:
     assert found == {
         (("top", ChosenPlace.FUSED), ("e", ChosenPlace.FUSED), *rest),
         (("top", ChosenPlace.FUSED), ("e", ChosenPlace.INLINE), *rest),
+        (("top", ChosenPlace.ONLINE), ("e", ChosenPlace.INLINE), *rest),
     }
 
 
@@ -94,3 +96,34 @@ def test_other_results_are_stored_where_they_are_read() -> None:
     found = [plan.find("s") for plan in plans_of(call_of(text, x=4096, y=64))]
     assert [one.how for one in found] == [ChosenPlace.FUSED, ChosenPlace.KERNEL]
     assert found[0].why == "asked for, and stored where it is read, for each block of x"
+
+
+def test_reductions_over_one_label_share_a_loop() -> None:
+    """The scores are computed step by step in it, since only joined loops read them."""
+    call = call_of(example("flash_attention"), b=1, h=1, m=4096, n=64, k=64, l=4096)
+    plan = max(plans_of(call), key=lambda one: one.joined)
+    assert plan.kernels == (("scores", "top", "total", "flash_attention"),)
+    asked = [directive_of(one, DIRECTIVES) for one in plan.placed]
+    place = (Argument("flash_attention"), Argument("l"))
+    assert asked == [
+        Directive("scores", "fuse_at", place),
+        Directive("top", "online", place),
+        Directive("e", "inline"),
+        Directive("total", "online", place),
+        None,
+    ]
+
+
+def test_a_loop_is_joined_with_that_of_a_reader_which_reduces_too() -> None:
+    call = call_of(example("safe_softmax"), x=4096, y=4096)
+    plan = max(plans_of(call), key=lambda one: one.joined)
+    joined = Directive("top", "online", (Argument("total"), Argument("y")))
+    assert next(directive_of(one, DIRECTIVES) for one in plan.placed) == joined
+
+
+def test_programs_with_more_to_reduce_begin_first() -> None:
+    sizes = {"b": 1, "h": 1, "m": 4096, "n": 64, "k": 64, "l": 4096}
+    for name, growing in (("causal_flash_attention", {"m"}), ("flash_attention", set[str]())):
+        call = call_of(example(name), **sizes)
+        (nest, *_) = nests_of(call, max(plans_of(call), key=lambda one: one.joined))
+        assert nest.growing == growing

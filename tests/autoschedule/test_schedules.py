@@ -144,3 +144,29 @@ def test_words() -> None:
     assert (listed(("A",)), listed(("A", "B")), listed(("A", "B", "C"))) == (
         *("A", "A and B", "A, B and C"),
     )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["flash_attention", "causal_flash_attention"])
+def test_attention_is_one_pass(name: str) -> None:
+    sizes = {"b": 4, "h": 32, "m": 4096, "n": 128, "k": 128, "l": 4096}
+    (best,) = islice(schedules(call_of(example(name), "bf16", **sizes)), 1)
+    said = {show_directive(line.directive) for line in best.lines}
+    assert {f"{one}.online({name}, l);" for one in ("top", "total")} <= said
+    assert (f"{name}.descending(m);" in said) is name.startswith("causal")
+    made = code_of(judge(best.program, DIRECTIVES).scheduled)
+    small = {"b": 1, "h": 2, "m": 70, "n": 16, "k": 16, "l": 70}
+    inputs = Recipe().inputs(best.program, small)
+    compared(imported(made.text), best.program, made.stages.outputs, inputs, small)
+
+
+def test_what_cannot_be_one_pass_has_other_schedules() -> None:
+    """A rounded quotient by the result so far cannot be brought up to date."""
+    text = (
+        "Func top, f; In A; Var x; RVar y; top[x] = rmax(abs(A[x, y]), y);"
+        " f[x] = rsum(floor(A[x, y] / reshape(top[x], x, 1) * 127), y);"
+    )
+    call = call_of(text, x=4096, y=65536)
+    found = [show_directive(line.directive) for one in schedules(call) for line in one.lines]
+    assert found
+    assert "top.online(f, y);" not in found

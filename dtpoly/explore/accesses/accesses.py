@@ -10,6 +10,7 @@ from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Dot, free_labels, reads
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
 from dtpoly.codegen.elements import ElementKinds, elements_of
+from dtpoly.explore.accesses.joined_loops import joined
 from dtpoly.explore.accesses.reached_indices import Way
 from dtpoly.explore.accesses.sharing import waits_of, without_repeats
 from dtpoly.explore.accesses.streams import AccessStream
@@ -95,7 +96,8 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[CostedKernel, ..
     found: list[CostedKernel] = []
     for number, node in enumerate(state.kernels):
         own = [way for way in ways if way.kernel == number]
-        mine = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
+        each = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
+        mine = joined(each, node)
         memory = TensorMemory(model, types, extents, shapes, passing, frozenset(seen), home, number)
         streams = [one for walk in mine for one in _streams(memory, walk)]
         products = {
@@ -103,9 +105,7 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[CostedKernel, ..
             for walk in mine
             if is_product(walk)
         }
-        found.append(
-            CostedKernel(node, tuple(mine), without_repeats(streams, waits), products, passing)
-        )
+        found.append(CostedKernel(node, mine, without_repeats(streams, waits), products, passing))
     return tuple(found)
 
 

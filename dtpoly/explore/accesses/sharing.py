@@ -35,7 +35,7 @@ def _shares(first: AccessStream, second: AccessStream, waits: "Waits") -> bool:
         return False
     if first.is_scratch or _lanes(first) != _lanes(second) or _loops(first) != _loops(second):
         return False
-    names = [{axis.name for axis in one.walk.loops} for one in (first, second)]
+    names = [{*one.walk.nest} for one in (first, second)]
     return names[0] == names[1] or not waits.between(second.walk, first.walk)
 
 

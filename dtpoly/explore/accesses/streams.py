@@ -9,6 +9,7 @@ from dtpoly.explore.accesses.tile_counts import (
     lanes_of,
     steps_of,
     total,
+    trips,
 )
 from dtpoly.frozen import dataclass
 
@@ -51,7 +52,7 @@ class AccessStream:
 
     def _total(self, along: CountedAlong) -> int:
         kept = self._kept
-        return total(
+        found = total(
             self.walk,
             {
                 label: along
@@ -62,6 +63,15 @@ class AccessStream:
                 for label in self.walk.statement.labels
             },
         )
+        return found // self._iterations(kept)
+
+    def _iterations(self, kept: frozenset[str]) -> int:
+        """Count the iterations for each of which a copy counts, although it is loaded once."""
+        found = 1
+        for axis in self.walk.loops if self.walk.joined else ():
+            if axis.index.plain in kept and axis.name in self.walk.statement.copies:
+                found *= trips(self.walk, axis)
+        return found
 
     @cached_property
     def tile(self) -> int:
@@ -103,19 +113,26 @@ class AccessStream:
         return self.shape[-1] % 16 == 0
 
     @property
+    def is_resident(self) -> bool:
+        """True if a tile of an operand is loaded before the joined loop that multiplies it."""
+        return self.is_operand and bool(self._kept)
+
+    @property
     def _kept(self) -> frozenset[str]:
         """Return the labels whose loops do not change the indices.
 
-        The load stands before these loops.
+        The load stands before these loops, also that of an operand where loops are joined.
         """
-        if self.is_store or self.is_operand or self.tile > KEPT:
+        is_again = self.is_operand and not self.walk.joined
+        if self.is_store or is_again or (self.tile > KEPT and not self.is_operand):
             return frozenset()
         kept: set[str] = set()
         for axis in reversed(self.walk.loops):
             label = axis.index.plain
             if label is None or label in self.labels or label not in self.walk.labels:
                 break
-            if steps_of(self.walk, label) > 1 and axis.name in self.walk.statement.copies:
+            is_apart = axis.name in self.walk.statement.copies and not self.walk.joined
+            if is_apart and steps_of(self.walk, label) > 1:
                 break
             kept.add(label)
         return frozenset(kept)

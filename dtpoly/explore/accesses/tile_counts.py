@@ -17,11 +17,15 @@ Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[int, ...]]
 
 @dataclass(frozen=True)
 class StatementWalk:
-    """A statement on its path, at given sizes; the statements of one loop share their way."""
+    """A statement on its path, at given sizes; the statements of one loop share their way.
+
+    Where loops are joined, `joined` names those around the statement as they are then.
+    """
 
     statement: Statement
     path: Path
     way: Way
+    joined: tuple[str, ...] = ()
 
     @property
     def extents(self) -> Mapping[str, int]:
@@ -37,6 +41,11 @@ class StatementWalk:
     def loops(self) -> tuple[Axis, ...]:
         """Return the loops that have several iterations."""
         return several(self.path.loops)
+
+    @property
+    def nest(self) -> tuple[str, ...]:
+        """Return the names of the loops around the statement in the emitted kernel."""
+        return self.joined or tuple(axis.name for axis in self.loops)
 
     @cached_property
     def spans(self) -> Mapping[str, int]:
@@ -138,6 +147,14 @@ def _counted(indices: int, along: CountedAlong, span: int) -> int:
             return -(-indices // span)
         case CountedAlong.ONCE:
             return 1 if indices else 0
+
+
+def trips(walk: StatementWalk, axis: Axis) -> int:
+    """Return how many iterations a loop has each time that it is entered."""
+    extent = axis.extent
+    if extent is None:
+        extent = walk.extents.get(axis.index.plain or "", 1)
+    return max(-(-extent // (axis.step or 1)), 1)
 
 
 def steps(walk: StatementWalk) -> int:

@@ -115,15 +115,36 @@ def _shared(kernel: CostedKernel) -> int:
     """Operands of products, as many times as there are iterations under way."""
     found = 0
     stages = stages_of(kernel)
+    together = dict[tuple[str, ...], int]()  # of the products in one joined loop
     for walk in kernel.walks:
         if walk.statement.name in kernel.operand_dtypes:
-            tiles = sum(s.tile * s.size for s in _loads(kernel, walk) if s.is_operand)
-            found = max(found, tiles * (stages if walk.loops else 1))
+            under_way = stages + (stages - 1 if _has_second_loop(walk) else 0)
+            tiles = sum(
+                s.tile * s.size * (under_way if walk.loops and not s.is_resident else 1)
+                for s in _loads(kernel, walk)
+                if s.is_operand
+            )
+            if walk.joined:
+                tiles = together[walk.joined] = tiles + together.get(walk.joined, 0)
+            found = max(found, tiles)
     if found and launch_of(kernel.node).each:
         # The block that is stored goes through it while the next one is loaded.
         stores = [s for s in kernel.streams if s.is_store]
         found += max((s.tile * s.size // _parts(kernel, s) for s in stores), default=0)
     return found
+
+
+def _has_second_loop(walk: StatementWalk) -> bool:
+    """Return whether several tiles in a row are cut by a range, in a joined loop.
+
+    They have a loop of their own behind the other one, and Triton gives it memory of its own.
+    """
+    if not (walk.joined and walk.statement.is_over_range):
+        return False
+    reduced = {axis.index.plain for axis in walk.loops}
+    steps = min((many for x, many in walk.spans.items() if x in reduced), default=1)
+    along = {x for one in walk.statement.taken for x in one.labels} - reduced
+    return any(walk.spans.get(x, 1) > steps for x in along)
 
 
 def _parts(kernel: CostedKernel, store: AccessStream) -> int:

@@ -6,6 +6,7 @@ from math import ceil
 from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.tile_counts import lanes_of, steps
+from dtpoly.explore.cost.chained import chain_of, chained
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.cost.waiting import PORT, waiting
@@ -35,9 +36,11 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     share = _share_of_products(job.kernel, job.resources, device)
     products = sum(count / device.tensor(unit) for unit, count in work.products.items())
     yield TENSOR, products * uneven / share
-    yield INSTRUCTIONS, work.instructions * uneven / (device.issue * ISSUED)
+    issuing = work.instructions / (device.issue * ISSUED)
+    yield INSTRUCTIONS, issuing * uneven
     yield SPECIAL, work.special * uneven / (device["special"] * many * device["clock"])
-    yield LATENCY, waiting(job)
+    chain = chain_of(job)
+    yield LATENCY, chained(job, chain, products / share, issuing) if chain else waiting(job)
 
 
 def _share_of_products(kernel: CostedKernel, resources: Resources, device: Device) -> float:

@@ -9,10 +9,9 @@ from math import ceil
 
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
-from dtpoly.explore.accesses.tile_counts import StatementWalk, steps
+from dtpoly.explore.accesses.tile_counts import StatementWalk, steps, trips
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import WARP, stages_of
-from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Role
 from dtpoly.schedule.tree import launch_of
 
@@ -50,10 +49,10 @@ def waiting(job: Job) -> float:
             seen |= {one.array for one in loads}
             wait = far if is_new else near
             if loops and stages > 1:
-                trips = _trips(walk, walk.loops[-1])
-                entries = times / trips
+                count = trips(walk, walk.loops[-1])
+                entries = times / count
                 busy = own / max(times, 1)
-                later = max(wait / _ahead(stages, trips, loads) - busy, 0)
+                later = max(wait / _ahead(stages, count, loads) - busy, 0)
                 waits += entries * wait + (times - entries) * later
             else:
                 waits += times * wait
@@ -92,17 +91,9 @@ def _ahead(stages: int, trips: int, loads: list[AccessStream]) -> float:
     return max(min(stages, trips) - 1, 0.5)
 
 
-def _trips(walk: StatementWalk, axis: Axis) -> int:
-    """Return how many iterations a loop has each time that it is entered."""
-    extent = axis.extent
-    if extent is None:
-        extent = walk.extents.get(axis.index.plain or "", 1)
-    return max(-(-extent // (axis.step or 1)), 1)
-
-
 def _nests(kernel: CostedKernel) -> dict[tuple[str, ...], list[StatementWalk]]:
     """Return the statements of a kernel by the loops that they are in."""
     found: dict[tuple[str, ...], list[StatementWalk]] = {}
     for walk in kernel.walks:
-        found.setdefault(tuple(axis.name for axis in walk.loops), []).append(walk)
+        found.setdefault(walk.nest, []).append(walk)
     return found

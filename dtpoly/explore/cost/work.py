@@ -17,6 +17,7 @@ from dtpoly.algorithm.expressions import (
     free_labels,
 )
 from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.joined_loops import is_corrected
 from dtpoly.explore.accesses.tile_counts import (
     StatementWalk,
     cut_steps,
@@ -84,8 +85,10 @@ class Work:
 def work_of(kernel: CostedKernel) -> Work:
     """Count the operations that a kernel computes."""
     work = Work()
+    known = dict[tuple[str, ...], set[Expr]]()
     for walk in kernel.walks:
-        lanes = _Lanes(walk)
+        seen = known.setdefault(walk.joined, set()) if walk.joined else set[Expr]()
+        lanes = _Lanes(walk, seen)
         body, statement = walk.statement.body, walk.statement
         if isinstance(body, Dot) and statement.role is Role.UPDATE:
             _multiply(work, kernel, lanes, body)
@@ -95,6 +98,8 @@ def work_of(kernel: CostedKernel) -> Work:
             _compute(work, lanes, body)
         if statement.role is Role.UPDATE and not isinstance(body, Dot):
             work.instructions += lanes.of(statement.labels)
+        if is_corrected(walk):
+            work.instructions += lanes.of(statement.free)
     for stream in kernel.streams:
         each = MOVED * max(stream.size, 4) / 4 if stream.is_wide else ALONE
         if not stream.is_operand or not stream.is_wide:
@@ -113,8 +118,9 @@ def _multiply(work: Work, kernel: CostedKernel, lanes: "_Lanes", body: Dot) -> N
     if unit is None:
         work.instructions += many
         return
-    # Tiles through which a range goes are multiplied without tensor cores.
-    cut = cut_steps(lanes.walk) * lanes_of(lanes.walk, lanes.walk.statement.labels)
+    # Tiles through which a range goes are multiplied without tensor cores, but in joined loops.
+    tiles = 0 if lanes.walk.joined else cut_steps(lanes.walk)
+    cut = tiles * lanes_of(lanes.walk, lanes.walk.statement.labels)
     work.instructions += cut
     # `tf32x3` is three products.
     times = 3 if precision == "tf32x3" else 1
@@ -137,8 +143,14 @@ def unit_of(dtype: DType, precision: str | None) -> str | None:
 
 
 def _compute(work: Work, lanes: "_Lanes", body: Expr) -> None:
-    """Count each operation, once for all lanes that share its value."""
+    """Count each operation, once for all lanes that share its value.
+
+    In joined loops, what two statements compute alike is computed once.
+    """
     for node in _operations(body):
+        if lanes.walk.joined and node in lanes.seen:
+            continue
+        lanes.seen.add(node)
         many = lanes.of(free_labels(node))
         instructions, special = cost_of(node)
         work.instructions += instructions * many
@@ -173,10 +185,13 @@ def _is_uniform(node: Expr) -> bool:
 
 
 class _Lanes:
-    """The numbers of lanes that execute something of a statement, by the labels it varies along."""
+    """The numbers of lanes that execute something of a statement, by the labels it varies along.
 
-    def __init__(self, walk: StatementWalk) -> None:
-        self.walk = walk
+    `seen` are operations that are already counted in joined loops around it.
+    """
+
+    def __init__(self, walk: StatementWalk, seen: set[Expr]) -> None:
+        self.walk, self.seen = walk, seen
         self.steps = steps(walk)
 
     def of(self, labels: Iterable[str]) -> int:
