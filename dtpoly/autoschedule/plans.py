@@ -292,16 +292,19 @@ def _online(
     If two readers reduce over the label, their loops are joined already.
     """
     others = {one.func: one for one in made if one.host == host.name} | {host.name: None}
+    readers = others.keys() & _readers(setting, func.name, made)
     for label in reduced_labels(func):
-        same = [x for x in others if label in reduced_labels(setting.program.func(x))]
+        same = [x for x in others if x in readers and label in _reduced(setting, x)]
         first = [x for x in same if (one := others[x]) is None or one.how is not ChosenPlace.ONLINE]
         joined = [x for x in same if (one := others[x]) and _is_joined(one, first[0], label)]
         if len(first) != 1 or len(joined) + 1 != len(same):
             continue
-        if _readers(setting, func.name, made).isdisjoint(same):
-            continue
         why = f"the loop of '{first[0]}' over {label} goes on with the result so far: one loop less"
         yield Placed(func.name, ChosenPlace.ONLINE, why, host.name, label, first[0])
+
+
+def _reduced(setting: _Setting, func: str) -> tuple[str, ...]:
+    return reduced_labels(setting.program.func(func))
 
 
 def _multiplies(func: Func) -> bool:
