@@ -14,7 +14,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.bound_primitives import Primitives, bind, saying
 from dtpoly.schedule.directive_variants import Changes, Place, as_written, place_of, replaced
-from dtpoly.schedule.facts import Fused, Running
+from dtpoly.schedule.facts import Fused, ReducedAlong
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.ways_out import edits_of
@@ -23,7 +23,7 @@ REFUSED = ("DT201", "DT203")  # what reads a Func too early, or computes it agai
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _RefusedFusions:
     """A program that is refused, and the fusions in it that nothing else is asked of."""
 
     program: Program
@@ -39,7 +39,7 @@ def with_one_pass(
         return tuple(found)
     every = bind(program.directives, primitives).primitives
     fused = tuple(one for one in every if {type(fact) for fact in one.facts()} == {Fused})
-    asked = _Asked(program, primitives, fused)
+    asked = _RefusedFusions(program, primitives, fused)
     known = dict[Place, Changes]()
     told: list[Diagnostic] = []
     for one in found:
@@ -59,13 +59,13 @@ def _offering(one: Diagnostic, program: Program, changes: Changes) -> Diagnostic
     return replace(one, hint=f"{hint}; {one.hint}" if one.hint else hint, edits=edits)
 
 
-def _changes(asked: _Asked, place: Place) -> Changes:
+def _changes(asked: _RefusedFusions, place: Place) -> Changes:
     """Return `online` in place of each fusion there of a Func that reduces over the label."""
     consumer, label = place
     found: Changes = ()
     for one in asked.fused:
         if place_of(one) == place and label in reduced_labels(asked.program.func(one.func)):
-            fact = Running(one.func, consumer, label)
+            fact = ReducedAlong(one.func, consumer, label)
             new = next((other.directive() for other in saying(fact, asked.primitives)), None)
             if new is None:
                 return ()
@@ -73,7 +73,7 @@ def _changes(asked: _Asked, place: Place) -> Changes:
     return found
 
 
-def _judged(asked: _Asked, changes: Changes) -> Changes:
+def _judged(asked: _RefusedFusions, changes: Changes) -> Changes:
     """Return the changes if the program with them is legal and has code."""
     if not changes:
         return ()

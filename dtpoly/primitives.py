@@ -15,7 +15,7 @@ from dtpoly.schedule.argument_kinds import FuncName, Kind, OneOf, Refusal, Tenso
 from dtpoly.schedule.argument_kinds import IntegerKind as Integer
 from dtpoly.schedule.argument_values import Divided, Name, Sized
 from dtpoly.schedule.depends import Depends, Number, Piece
-from dtpoly.schedule.facts import Blocked, Fact, Fused, Inlined, NewName, Numbered, Running
+from dtpoly.schedule.facts import Blocked, Fact, Fused, Inlined, NewName, Numbered, ReducedAlong
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
 from dtpoly.schedule.labels import LabelKind as Label
@@ -79,10 +79,10 @@ __all__ = [
     "Piece",
     "Primitive",
     "Program",
+    "ReducedAlong",
     "Reference",
     "Refusal",
     "Row",
-    "Running",
     "Sequence",
     "Severity",
     "Sized",

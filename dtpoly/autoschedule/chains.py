@@ -28,7 +28,7 @@ class LabelWalk:
 
 @dataclass(frozen=True, slots=True)
 class Threads:
-    """The warps of a program, and the iterations of a loop that are under way; 0 without a loop.
+    """The warps of a program, and the iterations that are under way; 0 for what is usual.
 
     One choice, since more stages may leave room for one program alone, which then wants more warps.
     """
@@ -57,7 +57,7 @@ class Chain:
         Nothing near may be possible: with two labels whole the tiles are too large, and where
         none is, what is reduced before it is read again has to be computed again.
         """
-        found: list[tuple[int, ...]] = [*self._usual()]
+        found: list[tuple[int, ...]] = [*self._usual()] if self.nest.joined else []
         for label in self.nest.reduced:
             chosen = [self._first(knob, whole=label) for knob in self.knobs]
             if None not in chosen:
@@ -65,7 +65,10 @@ class Chain:
         return tuple(found)
 
     def _usual(self) -> Iterator[tuple[int, ...]]:
-        """Yield blocks of 64 and of 128 rows, with all columns, and steps of 64."""
+        """Yield blocks of 64 and of 128 rows, with all columns, and steps of 64.
+
+        In a joined loop the steps along a label do not depend on what else is whole.
+        """
         rows = sides_of(self.nest, self.nest.products[-1])[0]
         for many, threads in product(USUAL_ROWS, (Threads(4, 3), Threads(8, 3))):
             wanted = dict.fromkeys(rows, many)
@@ -109,7 +112,7 @@ class Chain:
         spans = {x: self._span(along[x]) if x in along else 1 for x in self.nest.sizes}
         sums = max(prod(spans[x] for x in one.kept) for one in self.nest.sums)
         is_loop = any(0 < spans[x] < self.nest.sizes[x] and not o.block for x, o in along.items())
-        if sums / (warps * WARP) > SUMS or bool(stages) is not is_loop:
+        if sums / (warps * WARP) > SUMS or (stages and not is_loop):
             return None
         blocks = {x: 1 for x in self.fixed} | {x: o.block for x, o in along.items() if o.block}
         sizes = tuple((x, blocks[x]) for x in self.nest.labels if x in blocks)

@@ -13,6 +13,7 @@ from dtpoly.autoschedule.layout_directives import said_of
 from dtpoly.autoschedule.layout_variants import variants
 from dtpoly.autoschedule.nest import KernelNest, nest_of
 from dtpoly.autoschedule.plans import ChosenPlace, PlacementPlan, directive_of, plans
+from dtpoly.autoschedule.preferences import of_operands
 from dtpoly.autoschedule.pricing import Priced, PricedCall, launching, priced
 from dtpoly.autoschedule.product_tiles import products, refined
 from dtpoly.autoschedule.reduction_walks import reductions
@@ -91,7 +92,9 @@ def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
     found: list[KernelNest] = []
     for members in plan.kernels:
         fusions = tuple(d for name in members[:-1] if (d := places[name]) is not None)
-        found.append(nest_of(program, members, fusions, call.sizes, call.dtype, taken))
+        nest = nest_of(program, members, fusions, call.sizes, call.dtype, taken)
+        shared = (one.label for one in plan.placed if one.host == members[-1] and one.reader)
+        found.append(replace(nest, joined=frozenset(shared)))
     return tuple(found)
 
 
@@ -150,6 +153,7 @@ def _layouts(call: PricedCall, nest: KernelNest) -> Iterator[Layout]:
 def _descended(call: PricedCall, nest: KernelNest, limit: float) -> list[Priced]:
     """Search a chain of products: return the layouts that were met on the way to a good one."""
     made = chain(nest, call.precision)
+    limit *= 1 + of_operands(nest, call.device)  # as scores are
     found: dict[tuple[int, ...], Priced] = {}
 
     def price(choice: tuple[int, ...]) -> float | None:

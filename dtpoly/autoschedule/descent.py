@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 Choice = tuple[int, ...]
 SWEEPS = 4
-HOPELESS = 2  # times the limit: what begins there does not come below it
+# Times the limit, and seconds beyond: what begins there does not come below the limit. Of short
+# kernels the beginning says little.
+HOPELESS, SHORT = 2, 100e-6
 
 
 def descended(
@@ -30,7 +32,7 @@ def descended(
 
     middle, first = tuple((n - 1) // 2 for n in counts), tuple(0 for _ in counts)
     best = min((middle, first, *starts), key=look)
-    for _ in range(SWEEPS if look(best) <= HOPELESS * limit else 0):
+    for _ in range(SWEEPS if look(best) <= HOPELESS * limit + SHORT else 0):
         before = best
         for at, count in enumerate(counts):
             options = [(*best[:at], option, *best[at + 1 :]) for option in range(count)]

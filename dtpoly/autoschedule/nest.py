@@ -89,6 +89,7 @@ class KernelNest:
     store: MovedTensor
     sizes: Mapping[str, int]
     taken: frozenset[str]  # names of the Program
+    joined: frozenset[str] = frozenset()  # labels over which several reductions share a loop
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from dtpoly.algorithm.substitute import inlined
 from dtpoly.amounts import amount, many
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.bound_primitives import Primitives, saying
-from dtpoly.schedule.facts import Fact, Fused, Inlined, Running
+from dtpoly.schedule.facts import Fact, Fused, Inlined, ReducedAlong
 
 MOST = 12  # plans that are looked at
 
@@ -94,7 +94,7 @@ def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
         case ChosenPlace.FUSED:
             fact = Fused(placed.func, placed.host, placed.label)
         case ChosenPlace.ONLINE:
-            fact = Running(placed.func, placed.reader or placed.host, placed.label)
+            fact = ReducedAlong(placed.func, placed.reader or placed.host, placed.label)
     return next(one.directive() for one in saying(fact, primitives))
 
 

@@ -29,7 +29,7 @@ def reluctance(nest: KernelNest, layout: Layout, device: Device) -> float:
     """Return a share of the time."""
     if not nest.products:
         return _of_threads(nest, layout)
-    return _of_products(nest, layout) + _of_operands(nest, device)
+    return _of_products(nest, layout) + of_operands(nest, device)
 
 
 def is_hopper(device: Device) -> bool:
@@ -38,7 +38,7 @@ def is_hopper(device: Device) -> bool:
     return kind == "cuda" and int(number) >= HOPPER
 
 
-def _of_operands(nest: KernelNest, device: Device) -> float:
+def of_operands(nest: KernelNest, device: Device) -> float:
     """Return the extra time of loads that lie badly; no layout of this kernel changes that."""
     share = 0.0
     summed = {label for one in nest.products for label in one.labels}

@@ -57,6 +57,8 @@ def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Ite
     later need one.
     """
     for layout in layouts:
+        if any(not 0 < layout.tile(label) < nest.sizes[label] for label in nest.joined):
+            continue  # without a loop, nothing is joined
         said = said_of(layout, call.primitives)
         directives = (*(one.directive() for one in said), *nest.program.directives)
         program = replace(nest.program, directives=directives)

@@ -10,7 +10,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.argument_kinds import FuncName
 from dtpoly.schedule.argument_values import Name
-from dtpoly.schedule.facts import Fact, Fused, Running
+from dtpoly.schedule.facts import Fact, Fused, ReducedAlong
 from dtpoly.schedule.fused_into import check_fused
 from dtpoly.schedule.fusing import fuse_around
 from dtpoly.schedule.kernels import View
@@ -68,12 +68,12 @@ class Online(Primitive):
     def facts(self) -> Iterator[Fact]:
         """State that the Func is fused, and with which loop."""
         yield Fused(self.func, self.consumer.text, self.label.text, self.span)
-        yield Running(self.func, self.consumer.text, self.label.text, self.span)
+        yield ReducedAlong(self.func, self.consumer.text, self.label.text, self.span)
 
     @classmethod
     def saying(cls, fact: Fact) -> Self | None:
         """Return the directive that joins a Func's loop with that of a reader."""
-        if not isinstance(fact, Running):
+        if not isinstance(fact, ReducedAlong):
             return None
         return cls(fact.func, Name(fact.consumer), Name(fact.label), span=fact.span)
 

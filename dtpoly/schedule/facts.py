@@ -42,7 +42,7 @@ class Fused:
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class ReducedAlong:
     """A Func is reduced in the loop of a consumer's reduction over `label`, which goes on with it.
 
     So it is fused into the consumer, too.
@@ -118,5 +118,5 @@ class Rounded:
 
 
 OfLaunch = RowsApart | DescribedTensors | Rounded  # they say nothing of loops
-OfFusion = Inlined | Fused | Running
+OfFusion = Inlined | Fused | ReducedAlong
 Fact = Compiled | Returned | OfFusion | Blocked | NewName | Numbered | OfLaunch

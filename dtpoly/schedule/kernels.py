@@ -25,10 +25,10 @@ from dtpoly.schedule.facts import (
     Inlined,
     NewName,
     Numbered,
+    ReducedAlong,
     Returned,
     Rounded,
     RowsApart,
-    Running,
 )
 from dtpoly.schedule.hosts import stores_of
 from dtpoly.schedule.placement import Placement, place
@@ -152,7 +152,7 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
                 found.blocked.setdefault(func, {}).setdefault(label, fact)
             case NewName(func=func, name=name):
                 found.names.setdefault(func, {}).setdefault(name, fact)
-            case Numbered() | Rounded() | Running():
+            case Numbered() | Rounded() | ReducedAlong():
                 pass  # no check looks at it
             case RowsApart(func=func):
                 found.rows_apart.setdefault(func, fact)

@@ -9,9 +9,9 @@ import pytest
 from dtpoly.algorithm.dtypes import DType
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import (
+    COMPARED,
     DTYPES,
     FEW_STEPS,
-    KERNELS,
     MOST_PROGRAMS,
     NAMES,
     code,
@@ -61,7 +61,7 @@ def test_at_the_sizes_around_each_tile(
 
 def ragged_kernels() -> list[Case]:
     """Examples with large tiles, each at one choice of sizes."""
-    cases = [(name, ragged_case(name)) for name in KERNELS if name not in SLOW]
+    cases = [(name, ragged_case(name)) for name in COMPARED if name not in SLOW]
     made = recipes(len(cases))
     return [(*case, *recipe) for case, recipe in zip(cases, made, strict=True)]
 
@@ -76,7 +76,7 @@ def test_a_kernel_at_ragged_sizes(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", COMPARED)
 def test_a_kernel_around_each_tile(name: str) -> None:
     given = program(name)
     few = [sizes for sizes in size_cases(name) if steps(given, sizes) <= FEW_STEPS]

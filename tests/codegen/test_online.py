@@ -130,14 +130,19 @@ def module(name: str) -> Any:
     return imported(text_of(program(name)))
 
 
+def sizes_around_tiles(of: Program) -> Iterator[dict[str, int]]:
+    """Yield sizes of rows and columns around the tiles of one of the programs."""
+    for rows, columns in product(SIZES, SIZES):
+        known = {"x": rows, "y": columns, "n": 3, "k": 5}
+        yield {label.name: known[label.name] for label in of.labels}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_at_the_sizes_around_each_tile(name: str, recipe: Recipe) -> None:
     of = program(name)
-    for rows, columns in product(SIZES, SIZES):
-        known = {"x": rows, "y": columns, "n": 3, "k": 5}
-        sizes = {label.name: known[label.name] for label in of.labels}
+    for sizes in sizes_around_tiles(of):
         compared(module(name), of, ("f",), recipe.inputs(of, sizes), sizes)
 
 
