@@ -45,6 +45,7 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 # The types that hold such a number.
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
+NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,6 +408,9 @@ def _moved(frames: tuple[Frame, ...], found: Motion, axes: Axes) -> Value:
         kept = frame.kept
         if not set(kept) <= set(axes):
             raise CannotJoinError("its rows are not in the lanes of the accumulator")
+        if found.is_factor and (rate > 0) == (frame.reduction == "rmax"):
+            # It begins far away from all elements, so the first factor would be infinite.
+            raise CannotJoinError(NO_BOUND)
         now, before = frame.variable(frame.name, kept), frame.variable(frame.before, kept)
         pair = (before, now) if rate < 0 else (now, before)
         one: Value = Call("sub", pair, kept, frame.fill.dtype)
