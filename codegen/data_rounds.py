@@ -285,6 +285,10 @@ def _mask(
             return _mask(loop, source, reduction, lets) if is_same else None
         case Call(operation="where", operands=(condition, _, other)) if _number(other) == nothing:
             return _compared(loop, condition)
+        case Call(operation="mul", operands=(left, right)) if nothing == 0:
+            # 0 times 0 is 0; 0 times another value might be a nan.
+            first, second = (_mask(loop, one, reduction, lets) for one in (left, right))
+            return first if first == second else None
         case _:
             return None
 

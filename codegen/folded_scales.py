@@ -37,6 +37,7 @@ from dtpoly.ir.parts import (
     values,
     with_values,
 )
+from dtpoly.ir.tile_types import type_of
 from dtpoly.ir.tile_values import (
     Axes,
     Call,
@@ -163,7 +164,10 @@ def _scaled(value: Value, members: Set[str], missing: set[str]) -> Value:
             return _scaled_product(value, left, right, members, missing)
         case Masked(other=other) if other == 0 or math.isinf(other):
             return mapped(value, lambda one: _scaled(one, members, missing))
-        case Converted(dtype=dtype) if dtype in WIDE:
+        case Converted(value=inner, dtype=dtype) if dtype in WIDE:
+            if dtype is not DType.F32 and type_of(inner) is DType.F32:
+                # A number of 32 bits would lose digits that are there where the caller has 64.
+                raise _CannotFoldError
             return mapped(value, lambda one: _scaled(one, members, missing))
         case Merged(reduction=reduction) if reduction in EXTREMES:
             return mapped(value, lambda one: _scaled(one, members, missing))

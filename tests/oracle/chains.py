@@ -166,9 +166,9 @@ def chain(seed: int) -> Chain:
     used = " ".join((result, *(f"{one.operand} {one.factor}" for one in links)))
     links = [one for one in links if not one.is_frame or re.search(rf"\b{one.name}\b", used)]
     among = random.choice(RANGES) if way != "softmax" and random.random() < 0.4 else None
-    if among is not None and maker.is_masked:
+    if maker.is_ranged or (among is not None and maker.is_masked):
         # The maximum has another range then than the sums: loops that differ are not joined.
-        maker.beyond.add("mask in a range")
+        maker.beyond.add("another range")
     tile = random.choice((1, 4, 8, 16, 16))
     lanes = ["x:0"] if random.random() < 0.85 else []
     lanes += [f"y:{tile}"] if tile > 1 else []
@@ -195,11 +195,11 @@ class _Maker:
         self.frames: list[Link] = []
         self.exponents: list[str] = []
         self.beyond: set[str] = set()
-        self.is_masked = False
+        self.is_masked = self.is_ranged = False
 
     def scores(self) -> str:
         scale = self.random.choice(("", " * rsqrt(len(k))", " * 0.5", " * c", " / sqrt(len(k))"))
-        bias = self.random.choice(("", "", "", " - 0.1 * (x - y)", " + B[x, y]"))
+        bias = self.random.choice(("", "", "", " - 0.125 * (x - y)", " + B[x, y]"))
         return f"rdot(A[x, k], K[y, k], k){scale}{bias}"
 
     def score(self, base: str) -> str:
@@ -212,6 +212,7 @@ class _Maker:
             return scaled
         condition = self.random.choice(conditions)
         self.is_masked = True
+        self.is_ranged = condition in ("y <= x", "y + 4 > x")
         return f"where({condition}, {scaled}, {least})"
 
     def add_frame(self, name: str, score: str) -> None:
