@@ -45,6 +45,10 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 # The types that hold such a number.
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
+UNLIKE = (
+    "their loops do not go over the same indices in the same tiles; where one of them has a mask "
+    "that compares indices, such as where(l <= m, ...), write it as a range of the label"
+)
 NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
 
 
@@ -297,8 +301,7 @@ def _woven(joint: Joint, first: tuple[Step, ...], second: tuple[Step, ...]) -> t
             )
             at = next(alike, -1)
             if at < 0:
-                why = "their loops do not go over the same indices in the same tiles"
-                raise CannotJoinError(why)
+                raise CannotJoinError(UNLIKE)
         done += _up_to_date(joint, leaves)
         done += left[:at]
         if block is not None:
