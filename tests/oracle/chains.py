@@ -165,6 +165,7 @@ def chain(seed: int) -> Chain:
         result = maker.result(any(one.name == "total" for one in links))
     used = " ".join((result, *(f"{one.operand} {one.factor}" for one in links)))
     links = [one for one in links if not one.is_frame or re.search(rf"\b{one.name}\b", used)]
+    is_scored = any("scores" in formula for formula in (result, *(o.operand for o in links)))
     among = random.choice(RANGES) if way != "softmax" and random.random() < 0.4 else None
     if maker.is_ranged or (among is not None and maker.is_masked):
         # The maximum has another range then than the sums: loops that differ are not joined.
