@@ -25,8 +25,8 @@ from dtpoly.algorithm.expressions import (
     free_labels,
     map_children,
 )
-from dtpoly.algorithm.operations import LIST
 from dtpoly.algorithm.inference import Types, type_of, types_of
+from dtpoly.algorithm.operations import LIST
 from dtpoly.algorithm.program import Func, Program
 from dtpoly.algorithm.shapes import shape_of
 from dtpoly.diagnostics import Diagnostic, Note, Severity

@@ -51,18 +51,13 @@ def tried(seed: int) -> TriedChain:
     """Compile, verify and run the chain of a seed; raise AssertionError if something is wrong."""
     one = chain(seed)
     runs = judged(one)
-    told = f"the oracle says {runs}:\n{one.text}"
-    try:
-        of = load(Source(f"chain_{seed}.dt", one.text))
-        found = judge(of, DIRECTIVES)
-        assert found.is_legal, f"isl refuses {found}, {told}"
-        text = code_of(found.scheduled).text
-    except DtpolyError as error:
-        assert [d.code for d in error.diagnostics] == ["DT307"], f"{error}, {told}"
-        if isinstance(runs, Cannot):
-            return TriedChain("refused")
-        assert one.beyond, f"it is refused: {error}, {told}"
-        return TriedChain("refused, though it can be done")
+    of, text, refusals = _compiled(one)
+    told = f"chain {seed}; the oracle says {runs}; refused: {refusals}:\n{one.text}"
+    if of is None:
+        assert refusals == ["DT307"], told
+        assert isinstance(runs, Cannot) or one.beyond, told
+        can_run = "" if isinstance(runs, Cannot) else ", though it can be done"
+        return TriedChain(f"refused{can_run}")
     assert not isinstance(runs, Cannot), f"it is accepted, {told}"
     verdict = verify(of, text, seconds=PROOF_S).verdict
     assert verdict is not LayerVerdict.REFUTED, f"it is refuted, {told}"
@@ -75,6 +70,18 @@ def tried(seed: int) -> TriedChain:
     if verdict is LayerVerdict.PROVED:
         proved = sum(_is_proved_and_right(of, one, seed, new) for new in _mutants(seed, text))
     return TriedChain("joined", verdict, proved)
+
+
+def _compiled(one: Chain) -> tuple[Program | None, str, list[str]]:
+    """Return the Program and its text, or the codes of what is refused."""
+    try:
+        of = load(Source("chain.dt", one.text))
+        found = judge(of, DIRECTIVES)
+        if not found.is_legal:
+            return None, "", [str(violation) for violation in found.violations]
+        return of, code_of(found.scheduled).text, []
+    except DtpolyError as error:
+        return None, "", [one.code for one in error.diagnostics]
 
 
 def _calls(one: Chain, seed: int) -> list[Data]:

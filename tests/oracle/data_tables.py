@@ -182,4 +182,3 @@ def placed_at(contents: Contents, func: Func, element: Indices) -> Indices | Non
         return element
     at = tuple(contents.index(index, labels) for index in func.into.at.indices)
     return at if all(one >= 0 for one in at) else None
-

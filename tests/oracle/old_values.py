@@ -70,9 +70,7 @@ def _at_place(
             yield from found
 
 
-def _writers(
-    writers: Writers, func: str, at: Indices, free: Sequence[int]
-) -> Iterator[Placed]:
+def _writers(writers: Writers, func: str, at: Indices, free: Sequence[int]) -> Iterator[Placed]:
     """Yield what writes an element, or any element along the axes that are free."""
     if not free:
         yield from writers.get((func, None, at), ())

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tests.oracle.chains import OWN, Chain, Link
+from tests.oracle.chains import Chain, Link
 
 # The number with which a maximum begins, so that differences from it are finite.
 FAR = 2.0**100
@@ -140,9 +140,7 @@ def _is_same(before: float, after: float) -> bool:
     return before == after or abs(before - after) < 1e-12 or (before != before and after != after)
 
 
-def _cancels(
-    evaluator: "Evaluator", frames: Sequence[Link], moves: Mapping[str, Moved]
-) -> bool:
+def _cancels(evaluator: "Evaluator", frames: Sequence[Link], moves: Mapping[str, Moved]) -> bool:
     """Return whether the result is the same whatever the frames are."""
     for number, one in product((0.7, 2.9), frames):
         known = {o.name: 0.4 for o in frames} | {n: number + len(n) / 9 for n in moves}
@@ -154,7 +152,7 @@ def _cancels(
             for x, y in product(range(4), range(4)):
                 before = evaluator.result(x, y, known)
                 after = evaluator.result(x, y, changed)
-                if not before == after and not abs(before - after) < 1e-9 * max(1, abs(before)):
+                if before != after and not abs(before - after) < 1e-9 * max(1, abs(before)):
                     return False
     return True
 
@@ -184,7 +182,7 @@ class Evaluator:
             found[x, y] = self.value(formula, {"x": x, "y": y, "dot": float(A[x] @ K[y])})
         return found
 
-    def value(self, formula: str, names: Mapping[str, float]) -> float:
+    def value(self, formula: str, names: Data) -> float:
         """Return the value of a formula."""
         if formula not in self.code:
             self.code[formula] = compile(formula, formula, "eval")
@@ -275,7 +273,6 @@ def _of_row(evaluator: Evaluator, x: int, n: int, runs: Runs | None) -> Numbers:
                 value = evaluator.operand(one, x, y, n, known)
                 known[one.name] = _reduced(one.reduction, known[one.name], value)
         return known
-    exact = {one.name: known[one.name] for one in frames}
     known |= {one.name: -FAR if one.reduction == "rmax" else FAR for one in frames}
     for start in range(0, evaluator.columns, chain.tile):
         tile = [y for y in taken if start <= y < start + chain.tile]
@@ -288,8 +285,7 @@ def _of_row(evaluator: Evaluator, x: int, n: int, runs: Runs | None) -> Numbers:
         for one, y in product((o for o in chain.links if not o.is_frame), tile):
             value = evaluator.operand(one, x, y, n, known)
             known[one.name] = _reduced(one.reduction, known[one.name], value)
-    # The second loop of a softmax computes with the maximum that its first loop leaves.
-    return known if any(taken) or not exact else known
+    return known
 
 
 def _brought(moved: Moved, value: float, before: Numbers, now: Numbers) -> float:
@@ -299,8 +295,3 @@ def _brought(moved: Moved, value: float, before: Numbers, now: Numbers) -> float
         return value + by
     with np.errstate(all="ignore"):
         return float(value * np.exp(by))
-
-
-def is_own(link: Link) -> bool:
-    """Return whether a reduction stands in the result itself."""
-    return link.name == OWN
