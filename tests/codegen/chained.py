@@ -64,7 +64,7 @@ def tried(seed: int) -> TriedChain:
     for data in _calls(one, seed):
         wanted = _wanted(of, data)
         for way in (None, runs):
-            assert _is_same(torch.from_numpy(executed(one, data, way)), wanted), told
+            assert _is_same(executed(one, data, way), wanted), told
         assert _is_right(text, data, wanted), f"it is wrong, {told}"
     proved = 0
     if verdict is LayerVerdict.PROVED:
@@ -96,7 +96,7 @@ def _wanted(of: Program, data: Data) -> torch.Tensor:
 
 def _is_right(text: str, data: Data, wanted: torch.Tensor) -> bool:
     module: Any = imported(text)
-    found = module.f(*data.values())
+    found: torch.Tensor | tuple[torch.Tensor, ...] = module.f(*data.values())
     return _is_same(found[0] if isinstance(found, tuple) else found, wanted)
 
 

@@ -6,7 +6,6 @@ schedule with tables that are drawn at random: repeated, negative, outside, empt
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import add, and_, le, lt, mul, sub
 from random import Random
 from typing import NamedTuple
 
@@ -31,14 +30,14 @@ from tests.oracle.statements import Dim
 Indices = tuple[int, ...]
 TABLES = ("Low", "High")
 # What is computed in indices that are data. Where a Func has a range, it is 0 elsewhere.
-MEANINGS: Mapping[str, Callable[..., int]] = {
-    "add": add,
-    "sub": sub,
-    "mul": mul,
-    "le": le,
-    "lt": lt,
-    "and": and_,
-    "where": lambda test, one, other: one if test else other,
+MEANINGS: Mapping[str, Callable[[list[int]], int]] = {
+    "add": lambda of: of[0] + of[1],
+    "sub": lambda of: of[0] - of[1],
+    "mul": lambda of: of[0] * of[1],
+    "le": lambda of: of[0] <= of[1],
+    "lt": lambda of: of[0] < of[1],
+    "and": min,
+    "where": lambda of: of[1] if of[0] else of[2],
 }
 
 
@@ -120,7 +119,7 @@ class Contents:
                     return self.value(func.body, dict(zip(func.labels, at, strict=True)))
                 return self.number(tensor, at) if all(one >= 0 for one in at) else 0
             case Apply(operation=operation, operands=operands):
-                return MEANINGS[operation](*(self.value(one, labels) for one in operands))
+                return MEANINGS[operation]([self.value(one, labels) for one in operands])
             case Cast(operand=inner) | Reshape(operand=inner):
                 return self.value(inner, labels)
             case Index(label=label):

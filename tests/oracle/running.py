@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tests.oracle.chains import Chain, Link
+from tests.oracle.chains import F64, Chain, Link
 
 # The number with which a maximum begins, so that differences from it are finite.
 FAR = 2.0**100
@@ -205,9 +205,12 @@ class Evaluator:
         """Return the indices of y that count in a row."""
         if self.chain.among is None:
             return [*range(self.columns)]
-        names = {"x": x, "y": 0, "len": lambda _: self.columns}
+        names: Data = {"x": x, "y": 0, "len": self._length}
         low, high = (int(self.value(end, names)) for end in self.chain.among)
         return [*range(max(low, 0), min(high, self.columns))]
+
+    def _length(self, _label: float) -> int:
+        return self.columns
 
 
 def _exact(known: Numbers) -> dict[str, float]:
@@ -218,18 +221,26 @@ def _where(condition: bool, one: float, other: float) -> float:
     return one if condition else other
 
 
+def _rsqrt(one: float) -> float:
+    return 1 / math.sqrt(one)
+
+
+def _sigmoid(one: float) -> float:
+    return float(1 / (1 + np.exp(-np.float64(one))))
+
+
 MEANINGS: Mapping[str, Any] = {
     "where": _where,
     "inf": np.float64("inf"),
     "exp": np.exp,
     "log": np.log,
     "sqrt": np.sqrt,
-    "rsqrt": lambda one: 1 / np.sqrt(one),
+    "rsqrt": _rsqrt,
     "floor": np.floor,
     "pow": np.power,
     "maximum": max,
     "abs": abs,
-    "sigmoid": lambda one: 1 / (1 + np.exp(-np.float64(one))),
+    "sigmoid": _sigmoid,
 }
 
 
@@ -245,7 +256,7 @@ def _reduced(reduction: str, one: float, other: float) -> float:
             return one + other
 
 
-def executed(chain: Chain, data: Data, runs: Runs | None) -> np.ndarray:
+def executed(chain: Chain, data: Data, runs: Runs | None) -> torch.Tensor:
     """Return the result of a chain: in one loop, or as it is defined, loop by loop."""
     evaluator = Evaluator(chain, data)
     places = range(2) if "n" in chain.labels else range(1)
@@ -259,7 +270,7 @@ def executed(chain: Chain, data: Data, runs: Runs | None) -> np.ndarray:
                 found[x] = [evaluator.result(x, y, known) for y in range(evaluator.columns)]
             else:
                 found[x, n] = evaluator.result(x, 0, known)
-    return found if len(chain.labels) > 1 else found[:, 0]
+    return torch.tensor((found if len(chain.labels) > 1 else found[:, 0]).tolist(), dtype=F64)
 
 
 def _of_row(evaluator: Evaluator, x: int, n: int, runs: Runs | None) -> Numbers:
