@@ -9,7 +9,7 @@ import pytest
 from tests.codegen.at_data import tried
 from tests.codegen.running import forget
 
-FEW, MANY = 3, 50
+FEW, MANY = 2, 50
 RECORD = Path("benchmarks/results/random_at_data.json")
 
 
