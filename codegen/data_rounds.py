@@ -9,6 +9,7 @@ start to the largest end of all lanes. The mask stays, so the first tile may beg
 its length.
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import field, replace
 
@@ -70,13 +71,24 @@ class IndexEnds:
         """Return the ends of two conditions that both hold."""
         return IndexEnds(self.starts | other.starts, self.ends | other.ends)
 
+    def renamed(self, names: Mapping[str, str]) -> "IndexEnds":
+        """Return the ends with other names for some variables."""
+        starts, ends = (
+            frozenset(renamed(one, names) for one in ones) for ones in (self.starts, self.ends)
+        )
+        return IndexEnds(starts, ends)
+
 
 @dataclass(slots=True)
 class DataRounds:
-    """All names of a kernel, and the Funcs whose sums go on with a running maximum."""
+    """All names of a kernel, and the Funcs whose sums go on with a running maximum.
+
+    `counts` says in how many places each name is set.
+    """
 
     taken: set[str]
     running: frozenset[str]
+    counts: Counter[str]
 
     def name(self, wish: str) -> str:
         """Return a name that nothing in the kernel has."""
@@ -129,7 +141,7 @@ def with_data_rounds(
     `running` are the Funcs whose sums go on with a running maximum. Of a product in such a sum, one
     masked operand is enough: 0 times a value that a mask hides is taken for 0 there.
     """
-    rounds = DataRounds({*taken, *assigned(body)}, running)
+    rounds = DataRounds({*taken, *assigned(body)}, running, Counter(assigned(body)))
     return _block(rounds, body, frozenset())
 
 
@@ -167,16 +179,21 @@ def _changed(
     kept = _without(loop.body, frozenset(one.instruction for one in front))
     put: dict[str, str] = {}
     made: list[Step] = []
+    mine = Counter(assigned((step,)))
     for one in front:
         instruction = renamed(one.instruction, put)
         (name,) = assigned_by(instruction)
         key = repr(renamed(instruction, {name: ""}))
         if key in here.loads:
             put[name] = here.loads[key]
-        else:
-            here.loads[key] = name
-            made.append(replace(one, instruction=instruction))
-    ends = renamed(ends, put)
+            continue
+        if rounds.counts[name] > mine[name]:
+            # In another loop it is something else, which may be of another type there.
+            put[name] = rounds.name(name)
+            instruction = renamed(instruction, put)
+        here.loads[key] = put.get(name, name)
+        made.append(replace(one, instruction=instruction))
+    ends = ends.renamed(put)
     kept = renamed(kept, put)
     start, stop, bounds = _bounds(rounds, here, loop, ends, front)
     found = loop.step.instruction
@@ -268,6 +285,10 @@ def _mask(
             return _mask(loop, source, reduction, lets) if is_same else None
         case Call(operation="where", operands=(condition, _, other)) if _number(other) == nothing:
             return _compared(loop, condition)
+        case Call(operation="mul", operands=(left, right)) if nothing == 0:
+            # 0 times 0 is 0; 0 times another value might be a nan.
+            first, second = (_mask(loop, one, reduction, lets) for one in (left, right))
+            return first if first == second else None
         case _:
             return None
 

@@ -11,7 +11,7 @@ This is done only if nothing but exponentials depends on the maximum: otherwise 
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
@@ -37,6 +37,7 @@ from dtpoly.ir.parts import (
     values,
     with_values,
 )
+from dtpoly.ir.tile_types import type_of
 from dtpoly.ir.tile_values import (
     Axes,
     Call,
@@ -103,7 +104,7 @@ def _read(one: Instruction) -> Iterator[Value]:
         yield Variable(one.source, (), REAL)
 
 
-def _is_outside(value: Value, members: set[str]) -> bool:
+def _is_outside(value: Value, members: Set[str]) -> bool:
     """Return whether a member is in a value, but not in an exponential."""
     if isinstance(value, Call) and value.operation == "exp":
         return False
@@ -133,13 +134,13 @@ def _needs(one: Instruction, members: set[str], starts: frozenset[float]) -> set
             raise _CannotFoldError
 
 
-def _missing(value: Value, members: set[str]) -> set[str]:
+def _missing(value: Value, members: Set[str]) -> set[str]:
     missing: set[str] = set()
     _scaled(value, members, missing)
     return missing
 
 
-def _scaled(value: Value, members: Iterable[str], missing: set[str]) -> Value:
+def _scaled(value: Value, members: Set[str], missing: set[str]) -> Value:
     """Return a value times log2(e), and note the variables that must have the factor for that.
 
     Raises _CannotFoldError where it cannot have it without another multiplication of each lane.
@@ -154,13 +155,19 @@ def _scaled(value: Value, members: Iterable[str], missing: set[str]) -> Value:
         case Call(operation=operation) if operation in KEEPING:
             return mapped(value, lambda one: _scaled(one, members, missing))
         case Call(operation="where", operands=(test, *sides)):
+            if not members.isdisjoint(needed(test)):
+                # A condition asks for the value without the factor.
+                raise _CannotFoldError
             changed = (_scaled(one, members, missing) for one in sides)
             return replace(value, operands=(test, *changed))
         case Call(operation="mul", operands=(left, right), dtype=dtype) if dtype in WIDE:
-            return _scaled_product(value, left, right, set(members), missing)
+            return _scaled_product(value, left, right, members, missing)
         case Masked(other=other) if other == 0 or math.isinf(other):
             return mapped(value, lambda one: _scaled(one, members, missing))
-        case Converted(dtype=dtype) if dtype in WIDE:
+        case Converted(value=inner, dtype=dtype) if dtype in WIDE:
+            if dtype is not DType.F32 and type_of(inner) is DType.F32:
+                # A number of 32 bits would lose digits that are there where the caller has 64.
+                raise _CannotFoldError
             return mapped(value, lambda one: _scaled(one, members, missing))
         case Merged(reduction=reduction) if reduction in EXTREMES:
             return mapped(value, lambda one: _scaled(one, members, missing))
@@ -169,7 +176,7 @@ def _scaled(value: Value, members: Iterable[str], missing: set[str]) -> Value:
 
 
 def _scaled_product(
-    value: Call, left: Value, right: Value, members: set[str], missing: set[str]
+    value: Call, left: Value, right: Value, members: Set[str], missing: set[str]
 ) -> Value:
     """Return a product with the factor: in the operand that has it already, or in a number."""
     has_left, has_right = (not members.isdisjoint(needed(one)) for one in (left, right))

@@ -45,6 +45,11 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 # The types that hold such a number.
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
+UNLIKE = (
+    "their loops do not go over the same indices in the same tiles; where one of them has a mask "
+    "that compares indices, such as where(l <= m, ...), write it as a range of the label"
+)
+NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +301,7 @@ def _woven(joint: Joint, first: tuple[Step, ...], second: tuple[Step, ...]) -> t
             )
             at = next(alike, -1)
             if at < 0:
-                why = "their loops do not go over the same indices in the same tiles"
-                raise CannotJoinError(why)
+                raise CannotJoinError(UNLIKE)
         done += _up_to_date(joint, leaves)
         done += left[:at]
         if block is not None:
@@ -407,6 +411,9 @@ def _moved(frames: tuple[Frame, ...], found: Motion, axes: Axes) -> Value:
         kept = frame.kept
         if not set(kept) <= set(axes):
             raise CannotJoinError("its rows are not in the lanes of the accumulator")
+        if found.is_factor and (rate > 0) == (frame.reduction == "rmax"):
+            # It begins far away from all elements, so the first factor would be infinite.
+            raise CannotJoinError(NO_BOUND)
         now, before = frame.variable(frame.name, kept), frame.variable(frame.before, kept)
         pair = (before, now) if rate < 0 else (now, before)
         one: Value = Call("sub", pair, kept, frame.fill.dtype)

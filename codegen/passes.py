@@ -28,6 +28,7 @@ from .folded_scales import with_folded_scales
 from .fours import rows
 from .hoisting import hoisted
 from .loading import converted_at_loads
+from .motions import NotOnePassError
 from .nested_reductions import with_reductions_apart
 from .one_pass import STARTS, with_running
 from .overhanging import overhanging
@@ -64,7 +65,20 @@ def do_as_asked(draft: KernelDraft) -> KernelDraft:
 def begin_at_data(draft: KernelDraft) -> KernelDraft:
     """Let loops begin and end where data says, if other rounds would change nothing."""
     running = frozenset(reader for _, reader in draft.launch.running)
-    return replace(draft, body=with_data_rounds(draft.body, draft.names, running))
+    changed = replace(draft, body=with_data_rounds(draft.body, draft.names, running))
+    return changed if not running or _can_be_joined(changed) else draft
+
+
+def _can_be_joined(draft: KernelDraft) -> bool:
+    """Return whether the loops of a draft can be joined that `online` asks for.
+
+    A mask that only the maximum has lets its loop alone end at data: then all go to the end.
+    """
+    try:
+        join_running(draft)
+    except NotOnePassError:
+        return False
+    return True
 
 
 def join_running(draft: KernelDraft) -> KernelDraft:

@@ -26,6 +26,7 @@ from dtpoly.algorithm.expressions import (
     map_children,
 )
 from dtpoly.algorithm.inference import Types, type_of, types_of
+from dtpoly.algorithm.operations import LIST
 from dtpoly.algorithm.program import Func, Program
 from dtpoly.algorithm.shapes import shape_of
 from dtpoly.diagnostics import Diagnostic, Note, Severity
@@ -188,6 +189,8 @@ def _no_mask(expr: Reduce, label: str, range_: DataRange, is_whole: bool) -> Dia
     what = f"'{expr.operation}' of whole numbers" if is_whole else f"'{expr.operation}'"
     if expr.scan is not None:
         what = "a scan"
+    if expr.operation == LIST:
+        what = "a list of the largest"
     way = (
         f"reduce floats: {expr.operation}(cast(..., f32), {label})"
         if is_whole

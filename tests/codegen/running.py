@@ -180,6 +180,27 @@ def compared(
     return total
 
 
+def watched(
+    module: ModuleType,
+    program: Program,
+    func: str,
+    inputs: Inputs,
+    sizes: Mapping[str, int],
+    reference: Mapping[str, torch.Tensor],
+) -> dict[str, torch.Tensor]:
+    """Return the results of a function whose memory is watched; scratch holds NaN before.
+
+    The reference says how large the results are. Raises Wrong if the function writes beside them.
+    """
+    shapes = {one: tuple(reference[one].shape) for one in results_of(program, [func])[func]}
+    made, is_kept = _call(
+        module, program, func, inputs, sizes, shapes, "cpu", Layout.PLAIN, interpreted
+    )
+    if not is_kept:
+        raise Wrong(f"{func} writes beside its output")
+    return dict(zip(shapes, made, strict=True))
+
+
 def _call(
     module: ModuleType,
     program: Program,

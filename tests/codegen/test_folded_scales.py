@@ -120,3 +120,24 @@ def test_it_computes_the_same(name: str, size: int) -> None:
     given = (Q, K, V, -1.5) if "* c" in SCALED.get(name, "") else (Q, K, V)
     wanted = expected(name, Q.double(), K.double(), V.double())
     assert torch.allclose(scheduled(*given).double(), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("condition", ["scores[m, l] > 0.25", "abs(scores[m, l]) < 1"])
+def test_a_condition_looks_at_scores_without_the_factor(condition: str) -> None:
+    """It once compared scores that had the factor already."""
+    text = (
+        text_of(f"{PRODUCT} * rsqrt(len(k))")
+        .replace("Func out,", "Func out, masked,")
+        .replace("rmax(scores[m, l]", "rmax(masked[m, l]")
+        .replace("exp(scores[m, l]", "exp(masked[m, l]")
+        .replace("top[m] =", f"masked[m, l] = where({condition}, scores[m, l], -inf);\ntop[m] =")
+        .replace("top.online", "masked.inline();\ntop.online")
+    )
+    make = torch.Generator().manual_seed(3)
+    Q, K, V = (torch.randn(a, b, generator=make) for a, b in ((17, 16), (20, 16), (20, 5)))
+    scores = Q.double() @ K.double().T / 4
+    taken = scores > 0.25 if ">" in condition else scores.abs() < 1
+    wanted = torch.softmax(scores.masked_fill(~taken, float("-inf")), -1) @ V.double()
+    assert taken.any(-1).all()
+    found = parse(text, verify=False)(Q, K, V)
+    assert torch.allclose(found.double(), wanted, rtol=1e-4, atol=1e-4)

@@ -272,6 +272,17 @@ REFUSED = {
         "top.online(f, y);" + TILES,
         "'f' is stored, and its value so far does not cancel there",
     ),
+    "the first factor would be infinite": (
+        f"Func f, top; {ROWS} f[x] = log(rsum(exp(reshape(top[x], x, 1) - A[x, y]), y)) - top[x];"
+        "top.online(f, y);" + TILES,
+        "exponents subtract a maximum, and add a minimum",
+    ),
+    "the factor of a minimum would be infinite": (
+        "Func f, low; In A; Var x; RVar y; low[x] = rmin(A[x, y], y);"
+        "f[x] = log(rsum(exp(A[x, y] - reshape(low[x], x, 1)), y)) + low[x];"
+        "low.online(f, y);" + TILES,
+        "exponents subtract a maximum, and add a minimum",
+    ),
     "a factor does not pass a maximum": (
         f"Func f, top; {ROWS}"
         "f[x] = log(rmax(exp(A[x, y] - reshape(top[x], x, 1)), y)) + top[x];"

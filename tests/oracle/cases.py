@@ -19,6 +19,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.source import Source
 from tests.oracle.algorithms import Algorithm
+from tests.oracle.data_tables import Contents, DataEnds, with_data_ranges
 from tests.oracle.divided_reads import HALVED, is_divided, with_quotients
 from tests.oracle.indirect_reads import is_indirect, with_data
 from tests.oracle.kernels import Unclear, plan
@@ -42,10 +43,18 @@ class Case:
     program: Program
     sizes: dict[str, int]
     ordered: frozenset[str] = frozenset()
+    ends: DataEnds | None = None  # of a label whose range comes from tables
 
     def judged(self) -> Verdict:
         """Return the verdict of the oracle."""
         return judge_schedule(self.program, self.sizes, ordered=self.ordered)
+
+    def judged_at(self, number: int) -> Verdict:
+        """Return the verdict of the oracle where tables hold certain numbers."""
+        size = max(self.sizes.values(), default=0)
+        seed = f"{number} {sorted(self.sizes.items())}"
+        contents = Contents(self.program, seed, size, self.ends)
+        return judge_schedule(self.program, self.sizes, contents=contents)
 
 
 def case(seed: int) -> Case:
@@ -219,6 +228,36 @@ def indirect_case(seed: int) -> Case:
         found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
         if found is not None:
             return Case(program, found)
+    raise AssertionError(seed)
+
+
+def data_case(seed: int) -> Case:
+    """Return a case with a range from tables, with results at places, or with both."""
+    has_ends, in_place = Random(f"data {seed}").choice(((True, False), (False, True), (True, True)))
+    for attempt in range(4000):
+        random = Random(f"data {seed} {attempt}")
+        algorithm = Algorithm(random, is_plain=random.random() < 0.4)
+        made = algorithm.program(in_place=in_place)
+        made = with_places(random, made) if in_place else made
+        if random.random() < 0.3:
+            made = with_data(random, made)
+        ranged = with_data_ranges(random, made) if has_ends else None
+        if (has_ends and ranged is None) or (in_place and not is_placed(made)):
+            continue
+        made, ends = ranged or (made, None)
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        if in_place and all(directive.name != "compile" for directive in program.directives):
+            continue
+        try:
+            plan(program)
+        except Unclear:
+            continue
+        if not _is_sound(made) or has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
+        if found is not None:
+            return Case(program, found, ends=ends)
     raise AssertionError(seed)
 
 

@@ -33,7 +33,7 @@ from tests.oracle.lines import Line, Nest, loop_order, nests, whole
 from tests.oracle.needed_steps import closure
 from tests.oracle.rewritten import Moved, ranked, rewritten
 from tests.oracle.scan_turns import begins_inside, in_turn, starts_of_scans
-from tests.oracle.statements import LEFT, Dim, Meaning, meanings
+from tests.oracle.statements import LEFT, Dim, Meaning, Taken, all_taken, meanings
 from tests.oracle.ways import Way, way_along
 
 Sizes = Mapping[str, int]
@@ -80,10 +80,10 @@ class Built:
     hosts: list[str] = field(default_factory=list[str])
 
 
-def defining(program: Program, sizes: Sizes) -> list[Placed]:
+def defining(program: Program, sizes: Sizes, taken: Taken = all_taken) -> list[Placed]:
     """Return all instances in the defining order: one kernel, one program, one after another."""
     placed: list[Placed] = []
-    known = meanings(program, plan(program).inlined, sizes)
+    known = meanings(program, plan(program).inlined, sizes, taken)
     for func in in_order(program):
         if func.name not in known:
             continue
@@ -99,10 +99,10 @@ def defining(program: Program, sizes: Sizes) -> list[Placed]:
     return placed
 
 
-def build(program: Program, sizes: Sizes) -> Built:
+def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
     """Return all instances of a scheduled Program, kernel after kernel."""
     known = plan(program)
-    meaning = meanings(program, known.inlined, sizes)
+    meaning = meanings(program, known.inlined, sizes, taken)
     built = Built()
     number = 0
     for name in known.order:

@@ -9,14 +9,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dtpoly.algorithm.expressions import Affine, Read, division
 from dtpoly.algorithm.program import Func, Program
 from tests.oracle.cells import Cell, Indices, Reading
+from tests.oracle.data_tables import Contents, placed_at
 from tests.oracle.lines import Line
 from tests.oracle.nest import Placed
+from tests.oracle.statements import Access
 
 Wrong = tuple[str, Placed, Placed]
+Writers = Mapping[Cell, list[Placed]]
 
 
-def replaced_too_early(program: Program, placed: Iterable[Placed]) -> Iterator[Wrong]:
-    """Yield how it is wrong, the instance that reads an old element, and the one that writes it."""
+def replaced_too_early(
+    program: Program, placed: Iterable[Placed], contents: Contents | None = None
+) -> Iterator[Wrong]:
+    """Yield how it is wrong, the instance that reads an old element, and the one that writes it.
+
+    Without the contents of tables, an index that is data may be any.
+    """
     memory = {func.into.tensor: func for func in program.funcs if func.into is not None}
     if not memory:
         return
@@ -24,29 +32,45 @@ def replaced_too_early(program: Program, placed: Iterable[Placed]) -> Iterator[W
     writers: dict[Cell, list[Placed]] = {}
     for one in every:
         writers.setdefault(one.write, []).append(one)
-    readings: dict[Line, list[Reading]] = {}
+    readings: dict[Line, list[tuple[Access, Reading]]] = {}
     for one in every:
         if one.line not in readings:
-            readings[one.line] = [Reading(access, one.line) for access in one.line.old]
-        for reading in readings[one.line]:
+            readings[one.line] = [(old, Reading(old, one.line)) for old in one.line.old]
+        for access, reading in readings[one.line]:
             at: Indices | None = reading.at(one.indices)
             if at is None:
                 continue
             func = memory[reading.func]
-            place = None if func.into is None else func.into.at
-            found = (
-                _writers(writers, func.name, at, reading.open)
-                if place is None
-                else _placed(writers, (func, place), at, reading.open)
-            )
+            if contents is not None:
+                found = _at_place(writers, func, _known(access, one, contents), contents)
+            elif func.into is None or func.into.at is None:
+                found = _writers(writers, func.name, at, reading.open)
+            else:
+                found = _placed(writers, (func, func.into.at), at, reading.open)
             for writer in found:
                 if kind := _wrong(one, writer):
                     yield kind, one, writer
 
 
-def _writers(
-    writers: Mapping[Cell, list[Placed]], func: str, at: Indices, free: Sequence[int]
+def _known(access: Access, one: Placed, contents: Contents) -> Indices:
+    """Return which element an instance reads, as tables say."""
+    scope = one.line.scope
+    assert scope is not None
+    at = dict(zip(one.line.dims, one.indices, strict=True))
+    labels = {label: at[dim] for label, dim in scope.items() if dim in at}
+    return tuple(contents.index(index, labels) for index in access.indices)
+
+
+def _at_place(
+    writers: Writers, func: Func, element: Indices, contents: Contents
 ) -> Iterator[Placed]:
+    """Yield what writes an element of an input, as tables say."""
+    for (name, key, own), found in writers.items():
+        if (name, key) == (func.name, None) and placed_at(contents, func, own) == element:
+            yield from found
+
+
+def _writers(writers: Writers, func: str, at: Indices, free: Sequence[int]) -> Iterator[Placed]:
     """Yield what writes an element, or any element along the axes that are free."""
     if not free:
         yield from writers.get((func, None, at), ())
@@ -61,7 +85,7 @@ def _writers(
 
 
 def _placed(
-    writers: Mapping[Cell, list[Placed]],
+    writers: Writers,
     placed: tuple[Func, Read],
     at: Indices,
     free: Sequence[int],

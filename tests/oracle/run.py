@@ -12,9 +12,11 @@ from typing import Literal, get_args
 
 from dtpoly.algorithm.program import Program
 from tests.oracle.cells import Cell, Indices
+from tests.oracle.data_tables import Contents
 from tests.oracle.lines import Line
 from tests.oracle.nest import Placed, Sizes, build, defining
 from tests.oracle.old_values import replaced_too_early
+from tests.oracle.statements import all_taken
 
 Kind = Literal[
     "crosses program instances",
@@ -52,22 +54,25 @@ def judge_schedule(
     runs: int = 3,
     seed: int = 0,
     ordered: Set[str] = frozenset(),
+    contents: Contents | None = None,
 ) -> Verdict:
     """Return the verdict on a scheduled Program at some sizes.
 
-    The steps of reductions of the `ordered` Funcs must keep their order.
+    The steps of reductions of the `ordered` Funcs must keep their order. Without `contents`, tables
+    may hold anything: all steps are taken, and an element may be at any place.
     """
-    built = build(program, sizes)
+    taken = all_taken if contents is None else contents.taken
+    built = build(program, sizes, taken)
     if built.lost:
         return Illegal("is not computed exactly once", f"{_show(built.lost[0])} is left out")
-    expected = results(defining(program, sizes))
+    expected = results(defining(program, sizes, taken))
     stored = {cell: expected[cell] for cell in built.stored}
     written = {one.write for one in built.placed}
     if nowhere := [cell for cell in stored if cell not in written]:
         return Illegal("is not computed exactly once", f"{show(nowhere[0])} is stored nowhere")
     verdict = judge(built.placed, stored, runs, seed, ordered)
     if isinstance(verdict, Legal):
-        verdict = judge_in_place(program, built.placed)
+        verdict = judge_in_place(program, built.placed, contents)
     if isinstance(verdict, Legal) and built.recomputed:
         one = built.recomputed[0]
         where = f"program {list(one.program)}, at {list(one.first)} and at {list(one.second)}"
@@ -75,9 +80,11 @@ def judge_schedule(
     return verdict
 
 
-def judge_in_place(program: Program, placed: Sequence[Placed]) -> Verdict:
+def judge_in_place(
+    program: Program, placed: Sequence[Placed], contents: Contents | None = None
+) -> Verdict:
     """Return the verdict on results in place: what they replace must have been read before."""
-    for kind, reader, writer in replaced_too_early(program, placed):
+    for kind, reader, writer in replaced_too_early(program, placed, contents):
         return Illegal(KINDS[kind], f"{_show(writer)} replaces what {_show(reader)} reads")
     return Legal()
 

@@ -4,9 +4,9 @@ Inlined Funcs take the place of their reads. No values are computed: the value o
 number that is mixed from its indices and from the values that it reads, so only these are kept.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 from dtpoly.algorithm.expressions import (
     Affine,
@@ -14,6 +14,7 @@ from dtpoly.algorithm.expressions import (
     Dot,
     Expr,
     Index,
+    Integer,
     Read,
     Reduce,
     Reshape,
@@ -24,11 +25,13 @@ from dtpoly.algorithm.expressions import (
     data_of,
     divided,
     division,
+    map_children,
 )
 from dtpoly.algorithm.program import Func, Program
 
 # A label is bound by the left side of the Func, or by a reduction, which is given by its number.
 LEFT = -1
+ANY_LENGTH = 2**40
 
 
 class Dim(NamedTuple):
@@ -36,6 +39,23 @@ class Dim(NamedTuple):
 
     label: str
     binder: int = LEFT
+
+
+class Condition(Protocol):
+    """A condition for a step to be taken: its value is at least 0."""
+
+    def value(self, at: Mapping[Dim, int]) -> int:
+        """Return the number for some indices."""
+        ...
+
+
+# Says which conditions tables make of the labels that a reduction binds, with all dimensions there.
+Taken = Callable[[tuple[str, ...], Mapping[str, Dim]], Iterable[Condition]]
+
+
+def all_taken(_labels: tuple[str, ...], _scope: Mapping[str, Dim]) -> Iterable[Condition]:
+    """Say that no table leaves out a step."""
+    return ()
 
 
 class Sum(NamedTuple):
@@ -85,8 +105,8 @@ class Reduction:
     accesses: tuple[Access, ...]
     nested: "tuple[Reduction, ...]"
     scope: Mapping[str, Dim]  # of its operand
-    # Its steps are those for which all of these sums are at least 0: a constant, and dimensions.
-    takes: "tuple[Sum, ...]" = ()
+    # Its steps are those for which all of these are at least 0.
+    takes: "tuple[Condition, ...]" = ()
     old: tuple[Access, ...] = ()  # reads of inputs that a Func replaces in place
     scan: "Scanned | None" = None
 
@@ -121,12 +141,15 @@ class Meaning:
 
 
 def meanings(
-    program: Program, inlined: frozenset[str], sizes: Mapping[str, int]
+    program: Program,
+    inlined: frozenset[str],
+    sizes: Mapping[str, int],
+    taken: Taken = all_taken,
 ) -> dict[str, Meaning]:
     """Return the meaning of every Func that is not inlined."""
     funcs = {func.name: func for func in program.funcs}
     return {
-        name: _Reader(funcs, inlined, sizes).meaning(func)
+        name: _Reader(funcs, inlined, sizes, taken).meaning(func)
         for name, func in funcs.items()
         if name not in inlined
     }
@@ -146,9 +169,13 @@ class _Reader:
     """Walks one definition."""
 
     def __init__(
-        self, funcs: Mapping[str, Func], inlined: frozenset[str], sizes: Mapping[str, int]
+        self,
+        funcs: Mapping[str, Func],
+        inlined: frozenset[str],
+        sizes: Mapping[str, int],
+        taken: Taken,
     ) -> None:
-        self.funcs, self.inlined, self.sizes = funcs, inlined, sizes
+        self.funcs, self.inlined, self.sizes, self.taken = funcs, inlined, sizes, taken
         self.numbers = 0
         self.of_func: list[Sum] = []
         self.replaced = {one.into.tensor: one for one in funcs.values() if one.into is not None}
@@ -220,7 +247,7 @@ class _Reader:
         func = self.funcs.get(tensor)
         taken = self.replaced.get(tensor)
         if taken is not None:
-            extents = [self.sizes[label] for label in taken.labels]
+            extents = self.extents(taken)
             inside = tuple(zip(indices, extents, strict=True)) if padded else ()
             # Data may be any index, so any element may be read.
             inside = tuple((index, size) for index, size in inside if index.data is None)
@@ -236,6 +263,17 @@ class _Reader:
         found.labels.update((label, None) for index in indices for label in index.labels)
         if func is not None:
             found.accesses.append(Access(tensor, indices, guards))
+
+    def extents(self, func: Func) -> list[int]:
+        """Return how long an input is along its axes.
+
+        Along an axis at whose index something is placed that is no label, it may be of any length.
+        """
+        at = None if func.into is None else func.into.at
+        if at is None:
+            return [self.sizes[label] for label in func.labels]
+        plain = [index.plain for index in at.indices]
+        return [ANY_LENGTH if label is None else self.sizes[label] for label in plain]
 
     def sum_of(self, condition: SizedIndex, scope: Mapping[str, Dim]) -> Sum:
         """Return a condition at these sizes."""
@@ -281,21 +319,17 @@ class _Reader:
         visible += sorted((d for d in scope.values() if d.binder != LEFT), key=lambda d: d.binder)
         kept = tuple(dim for dim in visible if dim in free)
         nested = tuple(found.reductions)
-        own = [self.sum_of(one, inside) for one in when]
+        own: list[Condition] = [self.sum_of(one, inside) for one in when]
+        own += self.taken(labels, inside)
         own += [one for one in self.of_func if all(dim in kept for dim, _ in one.terms)]
         accesses, old = tuple(found.accesses), tuple(found.old)
         return Reduction(number, kept, bound, accesses, nested, inside, tuple(own), old)
 
 
 def put_in(index: Affine, replaced: Mapping[str, Affine]) -> Affine:
-    """Return an index with other indices in the place of labels.
-
-    Of an index that is data only the labels count.
-    """
+    """Return an index with other indices in the place of labels."""
     if index.data is not None:
-        every = [one for label in index.labels for one in put_in(_label(label), replaced).labels]
-        sizes: tuple[Expr, ...] = tuple(Index(label) for label in dict.fromkeys(every))
-        return at_data(Apply("together", sizes))
+        return at_data(_put_in_data(index.data, replaced))
     total = Affine((), index.constant)
     for term, coefficient in index.terms:
         if isinstance(term, str):
@@ -307,5 +341,30 @@ def put_in(index: Affine, replaced: Mapping[str, Affine]) -> Affine:
     return total
 
 
-def _label(label: str) -> Affine:
-    return Affine(((label, 1),))
+def _put_in_data(value: Expr, replaced: Mapping[str, Affine]) -> Expr:
+    """Return an index that is data with other indices in the place of labels."""
+    match value:
+        case Index(label=label) if label in replaced:
+            return _as_value(replaced[label])
+        case Read(indices=indices):
+            put = tuple(put_in(one, replaced) for one in indices)
+            return replace(value, indices=put)
+        case Reshape(operand=operand):
+            return _put_in_data(operand, replaced)
+        case _:
+            return map_children(value, lambda one: _put_in_data(one, replaced))
+
+
+def _as_value(index: Affine) -> Expr:
+    """Return an index as a value."""
+    if index.data is not None:
+        return index.data
+    total: Expr = Integer(index.constant)
+    for term, coefficient in index.terms:
+        if isinstance(term, str):
+            one: Expr = Index(term)
+        else:
+            term = division(term)
+            one = Apply(term.operator, (_as_value(term.inner), Integer(term.divisor)))
+        total = Apply("add", (total, Apply("mul", (Integer(coefficient), one))))
+    return total

@@ -16,6 +16,7 @@ from tests.conftest import GOLDEN, Golden, Published
 from tests.oracle.cases import (
     Case,
     case,
+    data_case,
     dividing_case,
     in_place_case,
     indirect_case,
@@ -27,6 +28,8 @@ from tests.oracle.cases import (
     scanning_case,
 )
 from tests.oracle.features import FEATURES, features
+from tests.oracle.placed_results import is_placed
+from tests.oracle.run import Legal
 from tests.schedule.agreement import LEGAL, agreed
 from tests.test_thesis import DATA, LISTINGS
 
@@ -166,6 +169,45 @@ def test_of_results_at_places(part: int) -> None:
         kind = DependenceKind.IN_PLACE
         replaced.update(str(one.kind) for one in verdict.violations if one.dependence.kind is kind)
     assert replaced.total() > replaced[LEGAL] >= 1, replaced
+
+
+# What tables hold is drawn so often for each case.
+CONTENTS = 3
+
+
+def agreed_at_tables(seed: int) -> Counter[str]:
+    """Compare the verdicts on a case, also for what tables hold, and return what there was.
+
+    A schedule that isl accepts is right for each content; one that it refuses is wrong for some.
+    """
+    one = data_case(seed)
+    verdict = agreed(one)
+    found = [one.judged_at(number) for number in range(CONTENTS)]
+    if verdict.is_legal:
+        assert all(isinstance(here, Legal) for here in found), f"{seed}: {found}"
+    parts = ("a range from tables", one.ends), ("places", is_placed(one.program))
+    kind = LEGAL if verdict.is_legal else str(verdict.violations[0].kind)
+    wrong = any(not isinstance(here, Legal) for here in found)
+    return Counter((kind, *(word for word, is_there in parts if is_there), *["wrong"] * wrong))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("part", range(10))
+def test_of_tables(part: int) -> None:
+    for seed in range(10**6 + 3 * part, 10**6 + 3 * part + 3):
+        agreed_at_tables(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(6))
+def test_of_many_tables(part: int) -> None:
+    """Among these, schedules are legal, come too late, recompute, and are wrong at some content."""
+    found = Counter[str]()
+    for seed in range(part * PART, part * PART + PART):
+        found += agreed_at_tables(seed)
+    assert min(found["a range from tables"], found["places"]) >= PART // 2, found
+    assert min(found[kind] for kind in (LEGAL, KINDS[0], KINDS[1], "wrong")) >= 10, found
+    assert found[KINDS[3]], found
 
 
 @pytest.mark.long

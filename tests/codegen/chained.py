@@ -1,0 +1,143 @@
+"""Compiles random chains for `online`, and compares them with the oracle that runs them.
+
+`python -m tests.codegen.chained FIRST LAST FILE` tries the chains of some seeds and writes how many
+there are of each kind.
+"""
+
+import json
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import torch
+
+from dtpoly.algorithm.program import Program
+from dtpoly.checking import load
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.generate import code_of
+from dtpoly.reference.run import run
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.codegen.running import forget, imported
+from tests.oracle.chains import Chain, chain
+from tests.oracle.running import Cannot, Data, executed, judged
+from tests.verify.online_mutants import mutants_of
+
+PROOF_S = 20
+MUTANTS = 2  # of each text that is proved
+
+
+@dataclass(frozen=True, slots=True)
+class TriedChain:
+    """What came of a chain: `joined`, `refused`, or `refused, though it can be done`."""
+
+    outcome: str
+    verdict: LayerVerdict | None = None
+    proved_mutants: int = 0  # all of which compute what the algorithm says
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return what is counted of it."""
+        verdict = () if self.verdict is None else (f"joined: {self.verdict}",)
+        return (self.outcome, *verdict, *(("a mutant is proved",) * self.proved_mutants))
+
+
+def tried(seed: int) -> TriedChain:
+    """Compile, verify and run the chain of a seed; raise AssertionError if something is wrong."""
+    one = chain(seed)
+    runs = judged(one)
+    of, text, refusals = _compiled(one)
+    told = f"chain {seed}; the oracle says {runs}; refused: {refusals}:\n{one.text}"
+    if of is None:
+        assert refusals == ["DT307"], told
+        assert isinstance(runs, Cannot) or one.beyond, told
+        can_run = "" if isinstance(runs, Cannot) else ", though it can be done"
+        return TriedChain(f"refused{can_run}")
+    assert not isinstance(runs, Cannot), f"it is accepted, {told}"
+    verdict = verify(of, text, seconds=PROOF_S).verdict
+    assert verdict is not LayerVerdict.REFUTED, f"it is refuted, {told}"
+    for data in _calls(one, seed):
+        wanted = _wanted(of, data)
+        for way in (None, runs):
+            assert _is_same(executed(one, data, way), wanted), told
+        assert _is_right(text, data, wanted), f"it is wrong, {told}"
+    proved = 0
+    if verdict is LayerVerdict.PROVED:
+        proved = sum(_is_proved_and_right(of, one, seed, new) for new in _mutants(seed, text))
+    return TriedChain("joined", verdict, proved)
+
+
+def _compiled(one: Chain) -> tuple[Program | None, str, list[str]]:
+    """Return the Program and its text, or the codes of what is refused."""
+    try:
+        of = load(Source("chain.dt", one.text))
+        found = judge(of, DIRECTIVES)
+        if not found.is_legal:
+            return None, "", [str(violation) for violation in found.violations]
+        return of, code_of(found.scheduled).text, []
+    except DtpolyError as error:
+        return None, "", [one.code for one in error.diagnostics]
+
+
+def _calls(one: Chain, seed: int) -> list[Data]:
+    """Return inputs with numbers of columns around a tile."""
+    columns = sorted({0, 1, one.tile - 1, one.tile, one.tile + 1, 19})
+    return [one.data(at % 5 + 2, size, seed + size) for at, size in enumerate(columns)]
+
+
+def _wanted(of: Program, data: Data) -> torch.Tensor:
+    return run(of, {**data})["f"]
+
+
+def _is_right(text: str, data: Data, wanted: torch.Tensor) -> bool:
+    module: Any = imported(text)
+    found: torch.Tensor | tuple[torch.Tensor, ...] = module.f(*data.values())
+    return _is_same(found[0] if isinstance(found, tuple) else found, wanted)
+
+
+def _is_same(found: torch.Tensor, wanted: torch.Tensor) -> bool:
+    """Compare results where they are defined: of no element at all a softmax is a nan."""
+    known = ~wanted.isnan()
+    return found.shape == wanted.shape and torch.allclose(
+        found[known].double(), wanted[known], rtol=1e-9, atol=1e-9
+    )
+
+
+def _mutants(seed: int, text: str) -> list[str]:
+    every = [new for _, new in mutants_of("f", text)]
+    return Random(f"mutants {seed}").sample(every, min(MUTANTS, len(every)))
+
+
+def _is_proved_and_right(of: Program, one: Chain, seed: int, text: str) -> bool:
+    """Return whether a mutant is proved; raise AssertionError if it is wrong then."""
+    if verify(of, text, seconds=PROOF_S).verdict is not LayerVerdict.PROVED:
+        return False
+    for data in _calls(one, seed):
+        assert _is_right(text, data, _wanted(of, data)), f"a mutant is proved:\n{one.text}\n{text}"
+    return True
+
+
+def main() -> None:
+    """Try the chains of a range of seeds, and record how many there are of each kind."""
+    first, last, path = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
+    found = Counter[str]()
+    for seed in range(first, last):
+        found.update(tried(seed).words)
+        forget()
+    told = {
+        "what": "random chains for online: whether they can run in one loop, by the compiler and by"
+        " an oracle that runs them; the emitted texts beside the reference, and their proofs",
+        "command": f"python -m tests.codegen.chained {first} {last} FILE",
+        "chains": last - first,
+        "outcomes": dict(found.most_common()),
+    }
+    path.write_text(f"{json.dumps(told, indent=1)}\n")
+
+
+if __name__ == "__main__":
+    main()
