@@ -241,7 +241,7 @@ def data_case(seed: int) -> Case:
         made = with_places(random, made) if in_place else made
         if random.random() < 0.3:
             made = with_data(random, made)
-        ranged = with_data_ranges(random, made) if has_ends else None
+        ranged = with_data_ranges(random, made, _read) if has_ends else None
         if (has_ends and ranged is None) or (in_place and not is_placed(made)):
             continue
         made, ends = ranged or (made, None)
@@ -281,6 +281,14 @@ def scanning_case(seed: int) -> Case:
         if found is not None:
             return Case(program, found)
     raise AssertionError(seed)
+
+
+def _read(text: str) -> Program | None:
+    """Return what a file says; None if it has a mistake."""
+    try:
+        return load(Source("case.dt", text))
+    except DtpolyError:
+        return None
 
 
 def _is_sound(program: Program) -> bool:

@@ -178,13 +178,13 @@ def chain(seed: int) -> Chain:
         tuple(links),
         result,
         labels,
-        among,
-        maker.scores() if is_scored else "",
-        tuple(lanes),
-        random.choice((1, 2, 2, 4)),
-        tile,
-        way != "softmax" and random.random() < 0.15,
-        frozenset(maker.beyond),
+        among=among,
+        scores=maker.scores() if is_scored else "",
+        lanes=tuple(lanes),
+        block=random.choice((1, 2, 2, 4)),
+        tile=tile,
+        is_frame_stored=way != "softmax" and random.random() < 0.15,
+        beyond=frozenset(maker.beyond),
     )
 
 

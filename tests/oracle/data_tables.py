@@ -22,9 +22,6 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.program import Func, Program
 from dtpoly.algorithm.show import show
-from dtpoly.checking import load
-from dtpoly.diagnostics import DtpolyError
-from dtpoly.source import Source
 from tests.oracle.statements import Dim
 
 Indices = tuple[int, ...]
@@ -51,8 +48,13 @@ class DataEnds(NamedTuple):
     more: int  # is added to the start
 
 
-def with_data_ranges(random: Random, program: Program) -> tuple[Program, DataEnds] | None:
-    """Return the Program with a label whose range comes from tables; None if there is no place."""
+def with_data_ranges(
+    random: Random, program: Program, read: Callable[[str], Program | None]
+) -> tuple[Program, DataEnds] | None:
+    """Return the Program with a label whose range comes from tables; None if there is no place.
+
+    `read` reads a file, and gives None if it has a mistake.
+    """
     labels = [label.name for label in program.labels if label.size is None]
     text = show(program)
     for _ in range(8 if labels else 0):
@@ -60,7 +62,7 @@ def with_data_ranges(random: Random, program: Program) -> tuple[Program, DataEnd
         others = tuple(v for v in labels if v != label and random.random() < 0.4)[:2]
         way = random.random()
         ends = DataEnds(label, others, way < 0.8, way > 0.2, random.choice((0, 0, 1, -1)))
-        made = _loaded(_ranged(text, ends))
+        made = read(_ranged(text, ends))
         if made is not None and any("Low" in repr(f) or "High" in repr(f) for f in made.funcs):
             return made, ends
     return None
@@ -81,13 +83,6 @@ def _ranged(text: str, ends: DataEnds) -> str:
     used = [one for one, is_used in zip(TABLES, (ends.starts, ends.stops), strict=True) if is_used]
     declared = ", ".join(f"{one}: i64" for one in used)
     return "\n".join((*lines[:1], f"In {declared};", *lines[1:])) + "\n"
-
-
-def _loaded(text: str) -> Program | None:
-    try:
-        return load(Source("ranged.dt", text))
-    except DtpolyError:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
