@@ -26,6 +26,7 @@ REFINED = 6  # blocks of products that are looked at more closely
 LIMIT = 1.5  # times what the best plan so far takes: one that is slower is given up
 DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
 SHORT = 20e-6  # seconds of a kernel, beside which those between two launches are many
+MOST_PRICED = 250  # layouts of all kernels, after which no other plan is looked at
 KEPT = 300  # layouts of a kernel that takes more
 
 Known = dict[Program, list[Priced]]  # by kernel: plans have many in common
@@ -53,6 +54,8 @@ def candidates(call: PricedCall) -> list[RankedSchedule]:
     known: Known = {}
     # What has fewest kernels is mostly best, and shows early what others must be better than.
     for plan in sorted(every, key=lambda one: (len(one.kernels), -one.joined)):
+        if found and sum(map(len, known.values())) > MOST_PRICED:
+            break
         best = min((one.seconds for one in found), default=inf)
         found += _of_plan(call, plan, known, LIMIT * best)
     return sorted(found, key=lambda one: one.score)

@@ -23,7 +23,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.schedule.bound_primitives import Primitives, saying
 from dtpoly.schedule.facts import Fact, Fused, Inlined, ReducedAlong
 
-MOST = 12  # plans that are looked at
+MOST = 12  # plans that are looked at, with loops that are joined and without
 
 
 class ChosenPlace(Enum):
@@ -108,6 +108,7 @@ class _Setting:
     processors: int
     readers: Mapping[str, tuple[str, ...]]
     below: Mapping[str, tuple[str, ...]]
+    may_join: bool = True
 
 
 def plans(
@@ -130,8 +131,11 @@ def plans(
         for func in needed
     }
     setting = _Setting(program, wanted, others, sizes, width, processors, readers, below)
-    found = _plans(setting, tuple(reversed(needed)), ())
-    return tuple(islice(found, MOST))
+    left = tuple(reversed(needed))
+    found = dict.fromkeys(islice(_plans(setting, left, ()), MOST))
+    # Loops may be too short to be joined, so as many plans keep them apart.
+    apart = _plans(replace(setting, may_join=False), left, ())
+    return tuple(found | dict.fromkeys(islice(apart, MOST)))
 
 
 def _plans(
@@ -224,7 +228,10 @@ def _reducing(
     row = _row(setting, func, host, made)
     others = [x for x in host.labels if x not in func.labels and x not in _bound(setting, host)]
     again = f" for each block of {' and '.join(others)}" if others and _multiplies(func) else ""
-    yield from _online(setting, func, host, made)
+    joined = tuple(_online(setting, func, host, made))
+    yield from joined
+    if joined:
+        return  # the same with a loop of its own is among the plans that join nothing
     if row is not None:
         why = f"computed where it is read, for each block of {row}: {size} less in memory"
         yield Placed(func.name, ChosenPlace.FUSED, why, host.name, row)
@@ -293,7 +300,7 @@ def _online(
     """
     others = {one.func: one for one in made if one.host == host.name} | {host.name: None}
     readers = others.keys() & _readers(setting, func.name, made)
-    for label in reduced_labels(func):
+    for label in reduced_labels(func) if setting.may_join else ():
         same = [x for x in others if x in readers and label in _reduced(setting, x)]
         first = [x for x in same if (one := others[x]) is None or one.how is not ChosenPlace.ONLINE]
         joined = [x for x in same if (one := others[x]) and _is_joined(one, first[0], label)]
