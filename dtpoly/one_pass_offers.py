@@ -24,7 +24,7 @@ REFUSED = ("DT201", "DT203")  # what reads a Func too early, or computes it agai
 
 @dataclass(frozen=True, slots=True)
 class _RefusedFusions:
-    """A program that is refused, and the fusions in it that nothing else is asked of."""
+    """A program that is refused, and those of its directives that fuse a Func and do no more."""
 
     program: Program
     primitives: Primitives

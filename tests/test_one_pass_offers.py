@@ -74,6 +74,9 @@ def test_only_what_has_code_is_offered(body: str, is_offered: bool) -> None:
     assert one.hint.startswith("legal, in one pass: top.online(f, y)") is is_offered
 
 
-def test_a_fusion_at_a_loop_that_reduces_nothing_gets_no_such_offer() -> None:
-    text = ATTENTION.replace("scores.fuse_at(out, l);\n", "") + "scores.fuse_at(out, n);\n"
-    assert all("one pass" not in one.hint for one in found(text))
+def test_a_func_that_does_not_reduce_over_the_label_gets_no_such_offer() -> None:
+    text = ROWS.replace("A[x, y]), y)", "B[x, z]), z)").replace("In A;", "In A, B;")
+    text = text.replace("RVar y;", "RVar y, z;")
+    (one,) = found(text.format("rsum(A[x, y] - reshape(top[x], x, 1), y)"))
+    assert one.code == "DT203"
+    assert "one pass" not in one.hint

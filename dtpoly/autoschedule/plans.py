@@ -94,7 +94,7 @@ def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
         case ChosenPlace.FUSED:
             fact = Fused(placed.func, placed.host, placed.label)
         case ChosenPlace.ONLINE:
-            fact = ReducedAlong(placed.func, placed.reader or placed.host, placed.label)
+            fact = ReducedAlong(placed.func, placed.reader, placed.label)
     return next(one.directive() for one in saying(fact, primitives))
 
 

@@ -34,7 +34,7 @@ MUTANTS = 2  # of each text that is proved
 
 @dataclass(frozen=True, slots=True)
 class TriedChain:
-    """What came of a chain: `joined`, `refused`, or `refused, though it can be done`."""
+    """The result of trying a chain: `joined`, `refused`, or `refused, though it can be done`."""
 
     outcome: str
     verdict: LayerVerdict | None = None

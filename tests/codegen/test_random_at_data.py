@@ -10,7 +10,7 @@ from tests.codegen.at_data import tried
 from tests.codegen.running import forget
 
 FEW, MANY = 2, 50
-RECORD = Path("benchmarks/results/random_at_data.json")
+RECORD = Path(__file__).parents[2] / "benchmarks" / "results" / "random_at_data.json"
 
 
 @pytest.mark.sampled

@@ -11,7 +11,7 @@ from tests.oracle.chains import chain
 from tests.oracle.running import Cannot, Runs, judged
 
 FEW, MANY = 3, 50
-RECORD = Path("benchmarks/results/random_chains.json")
+RECORD = Path(__file__).parents[2] / "benchmarks" / "results" / "random_chains.json"
 
 
 @pytest.mark.sampled

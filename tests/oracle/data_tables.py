@@ -87,7 +87,7 @@ def _ranged(text: str, ends: DataEnds) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What the tables of a Program hold at some sizes, for tables that anything asks for."""
+    """The contents of those tables of a Program that are read, at some sizes."""
 
     program: Program
     seed: str
