@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
+from dtpoly.algorithm.motion import STILL, Motion
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import (
     Accumulate,
@@ -17,7 +18,7 @@ from dtpoly.ir.kernel import (
     Store,
 )
 from dtpoly.ir.kernel_text import show_value
-from dtpoly.ir.motion import STILL, Motion, TangledError, motion
+from dtpoly.ir.motion import TangledError, motion
 from dtpoly.ir.parts import assigned_by, values
 from dtpoly.ir.tile_values import Value
 from dtpoly.ir.tiled import flat

@@ -5,15 +5,16 @@
                                                  total += exp(A[k] - top)
 
 In the joined loop, `top` is the largest element so far. What was summed with an older one is
-brought up to date by a factor, which `dtpoly.ir.motion` derives. If all elements so far are -inf,
-then exp(-inf - -inf) would be no number; so `top` begins at -2**100 there, which changes no result
-in which it cancels. Where it is stored itself, a second accumulator begins at -inf.
+brought up to date by a factor, which `dtpoly.algorithm.motion` derives. If all elements so far are
+-inf, then exp(-inf - -inf) would be no number; so `top` begins at -2**100 there, which changes no
+result in which it cancels. Where it does not cancel, a second accumulator begins at -inf.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.motion import Motion
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import (
     Accumulate,
@@ -27,7 +28,6 @@ from dtpoly.ir.kernel import (
     TiledLoop,
 )
 from dtpoly.ir.kinds import REAL, Element
-from dtpoly.ir.motion import Motion
 from dtpoly.ir.parts import assigned, assigned_by, renamed, steps_inside
 from dtpoly.ir.step_dependences import are_ordered, effect, exposed
 from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, Variable, axes_of
@@ -257,9 +257,12 @@ def _frames(
 def _later(frames: tuple[Frame, ...], moves: Moves, rest: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return what comes behind the joined loop; what stores a result itself stores it exactly.
 
-    Everything else that is stored must be one in which the frames cancel.
+    Where the frames do not cancel in something else that is stored, it is computed with the exact
+    results. Then the sums are those of the exact results, too: the two are the same, unless a row
+    has no element, and so sums of nothing.
     """
     exact = {one.name: one.exact for one in frames}
+    known = dict(moves.known)
     done = list[Step]()
     for step in rest:
         one = step.instruction
@@ -269,7 +272,11 @@ def _later(frames: tuple[Frame, ...], moves: Moves, rest: tuple[Step, ...]) -> t
                 step = replace(step, instruction=replace(one, value=renamed(one.value, exact)))
         done.append(step)
     found = tuple(done)
-    moves.follow(found)
+    try:
+        moves.follow(found)
+    except CannotJoinError:
+        moves.known = known
+        return renamed(found, exact)
     return found
 
 

@@ -65,7 +65,9 @@ def terms_of(planning: Planning, kind: ValueKind) -> Terms:
 def stored(planning: Planning, array: str) -> Terms | str:
     """Return the dtype of an array in memory: a Func's own, else that which it is computed in."""
     function = planning.function
-    if function.model.arrays[array].func == array and array not in function.storage.scratch:
+    known = function.model.arrays[array]
+    is_of_part = not function.model.parts.keys().isdisjoint(known.dims)  # it is not rounded
+    if known.func == array and array not in function.storage.scratch and not is_of_part:
         return terms_of(planning, function.elements.kinds[array])
     element = function.elements.of(array)
     return element.name if isinstance(element, Named) else (str(element),)

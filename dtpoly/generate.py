@@ -222,6 +222,7 @@ def launches(state: State) -> tuple[Launch, ...]:
 def _launch(state: State, kernel: Kernel) -> Launch:
     return replace(
         launch_of(kernel),
+        func=state.program.owner(kernel.func),
         unrolled=dict(_unrolled(kernel.body)),
         comment=tuple(_comment(state, kernel)),
         passes=tuple(partial(rewritten_by, one) for one in kernel.options.asked),
@@ -245,6 +246,7 @@ def _unrolled(body: Node) -> Iterator[tuple[str, int]]:
 def _comment(state: State, kernel: Kernel) -> Iterator[str]:
     """Yield the directives that made a kernel."""
     fused = {fusion.func for fusion in state.fusions if fusion.kernel == kernel.name}
+    mine = {state.program.owner(func) for func in (kernel.func, *fused)}
     for directive in state.program.directives:
-        if directive.func == kernel.func or directive.func in fused:
+        if directive.func in mine:
             yield show_directive(directive)

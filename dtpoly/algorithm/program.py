@@ -43,11 +43,21 @@ class LabelRange:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A label that numbers the blocks of another one: block p begins at index `size * p`."""
+
+    of: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Label:
     """The name of a dimension, declared by `Var`, or by `RVar` if a reduction may bind it.
 
     If it has a size, its indices go from 0 to size - 1, whatever the tensors are. If it has a
-    range, a reduction over it takes only the indices in the range, and a Func is 0 elsewhere.
+    range, a reduction over it takes only the indices in the range, and a Func is 0 elsewhere. No
+    file declares a label that numbers parts of another one: a Func that has it goes through the
+    indices of one part.
     """
 
     name: str
@@ -55,6 +65,7 @@ class Label:
     size: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     range: LabelRange | None = None
+    part: Part | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,7 @@ class Func:
     """A tensor function and its definition; the outermost label comes first.
 
     An element for which a condition of `when` does not hold is 0: its label has a range, and the
-    element is outside of it.
+    element is outside of it. If it computes parts of what another Func is, `whole` is that Func.
     """
 
     name: str
@@ -106,6 +117,7 @@ class Func:
     span: Span | None = field(default=None, compare=False, repr=False)
     into: Into | None = None
     when: Conditions = ()
+    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +173,11 @@ class Program:
         return {func.into.tensor: func.name for func in self.funcs if func.into is not None}
 
     @property
+    def parts(self) -> dict[str, Part]:
+        """Return what the labels number that number parts."""
+        return {label.name: label.part for label in self.labels if label.part is not None}
+
+    @property
     def ranges(self) -> dict[str, LabelRange]:
         """Return the ranges of the labels that have one."""
         return {label.name: label.range for label in self.labels if label.range is not None}
@@ -178,6 +195,10 @@ class Program:
     def find_func(self, name: str) -> Func | None:
         """Return the Func of this name, or None."""
         return next((f for f in self.funcs if f.name == name), None)
+
+    def owner(self, name: str) -> str:
+        """Return the name of the Func of the file that a Func computes, or computes parts of."""
+        return self.func(name).whole or name
 
     def func(self, name: str) -> Func:
         """Return the Func of this name, which must exist."""

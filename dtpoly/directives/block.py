@@ -7,12 +7,12 @@ from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
 from dtpoly.algorithm.operations import FROM_LIST, LIST, WITHOUT_PARTS
+from dtpoly.algorithm.program import Part
 from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
-from dtpoly.poly.model import Part
 from dtpoly.schedule.argument_kinds import OneOf
 from dtpoly.schedule.argument_values import Divided, Sized, word_span
 from dtpoly.schedule.depends import Depends, Number, Piece

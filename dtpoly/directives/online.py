@@ -104,7 +104,10 @@ class Online(Primitive):
         }
         for kernel in state.kernels:
             if not readers.isdisjoint(statements(kernel.body)):
-                state = fuse_around(state, kernel.name, self.func, consumer, label)
+                fused = fuse_around(state, kernel.name, self.func, consumer, label)
+                if fused is state:
+                    continue  # it reads what the consumer's kernel has stored
+                state = fused
                 done = next(one for one in state.kernels if one.name == kernel.name)
                 asked = asking(done, self)
                 kernels = tuple(asked if one is done else one for one in state.kernels)

@@ -39,7 +39,9 @@ def any_sizes(
     `params` holds the facts where a program has something to do, and `programs` those where a
     program runs.
     """
-    grid = {axis.label for one in tiles for axis in several(one.path.grid)}
+    named = {axis.label for one in tiles for axis in several(one.path.grid)}
+    # A label that numbers parts has an index if the divided label has one.
+    grid = {model.parts[one].of if one in model.parts else one for one in named}
     present = {model.size_of[label] for label in grid if label in model.size_of}
     for name in model.params:
         if name not in present:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
@@ -18,7 +19,7 @@ from dtpoly.algorithm.expressions import (
     reads,
 )
 from dtpoly.algorithm.inference import Types, type_of, types_of
-from dtpoly.algorithm.program import NOTHING, Func, Program, in_order
+from dtpoly.algorithm.program import NOTHING, Func, Part, Program, in_order
 from dtpoly.algorithm.scans import coming_in, first_conditions
 from dtpoly.algorithm.substitute import within_ranges
 from dtpoly.frozen import dataclass
@@ -34,12 +35,14 @@ from dtpoly.poly.model import (
     plain,
     read_access,
     taken_in,
+    within_sizes,
 )
 from dtpoly.poly.size_parameters import size_facts, size_parameters
-from dtpoly.poly.spaces import computing, in_box, not_negative, set_space
+from dtpoly.poly.spaces import computing, not_negative, set_space
 
 # What stands for the initial value in the steps of a scan, which begin from an accumulator.
 ZERO = Integer(0)
+NO_PARTS: Mapping[str, Part] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def lift(
         drafts = [
             (func, draft)
             for func in in_order(program, wanted, more)
-            for draft in drafts_of(func, types)
+            for draft in drafts_of(func, types, program.parts)
         ]
         arrays = {draft.array.name: draft.array for _, draft in drafts}
         params = tuple(dict.fromkeys(sizes.values()))
@@ -90,18 +93,32 @@ def lift(
             for func in program.funcs
             if func.name in places and func.into is not None and func.into.is_added
         )
-        statements = tuple(
-            _statement(func.name, draft, arrays, sizes, params, into) for func, draft in drafts
-        )
+        arrangement = _Arrangement(arrays, sizes, params, program.parts, into)
+        statements = tuple(_statement(func.name, draft, arrangement) for func, draft in drafts)
         said = (sized or program).fixed
         fixed = {sizes[label]: size for label, size in said.items() if label in sizes}
         facts = size_facts(sized or program, sizes)
-        return Model(sizes, facts, arrays, statements, {}, fixed, into, places, added)
+        parts = program.parts
+        return Model(sizes, facts, arrays, statements, parts, fixed, into, places, added)
 
 
-def drafts_of(func: Func, types: Types) -> tuple[Draft, ...]:
+@dataclass(frozen=True, slots=True)
+class _OfFunc:
+    """A Func, and for each of its labels that numbers parts the label whose parts it numbers."""
+
+    name: str
+    labels: tuple[str, ...]
+    when: Conditions
+    parted: Mapping[str, str]
+
+
+def drafts_of(
+    func: Func, types: Types, parts: Mapping[str, Part] = NO_PARTS
+) -> tuple[Draft, ...]:
     """Return the drafts of the statements of a Func, in order."""
-    body, drafts = _without_reductions(_with_ranges(func.body, types), func, (), ())
+    parted = {label: parts[label].of for label in func.labels if label in parts}
+    own = _OfFunc(func.name, func.labels, func.when, parted)
+    body, drafts = _without_reductions(_with_ranges(func.body, types), own, (), ())
     array = Array(func.name, func.name, func.labels)
     if func.when:
         is_truth = type_of(func.body, types).dtype is DType.BOOL
@@ -118,7 +135,7 @@ def _with_ranges(expr: Expr, types: Types) -> Expr:
 
 
 def _without_reductions(
-    expr: Expr, func: Func, bound: tuple[str, ...], drafts: tuple[Draft, ...]
+    expr: Expr, func: _OfFunc, bound: tuple[str, ...], drafts: tuple[Draft, ...]
 ) -> tuple[Expr, tuple[Draft, ...]]:
     """Return the expression with a read of an accumulator for each reduction, and all drafts.
 
@@ -128,7 +145,9 @@ def _without_reductions(
         return _with_children(expr, func, bound, drafts)
     if isinstance(expr, Reduce) and expr.scan is not None:
         return _scanned(expr, expr.scan, func, drafts)
-    free = free_labels(expr)
+    # A reduction over a label goes through the part that the Func is for.
+    of_part = (x for x, of in func.parted.items() if of in expr.labels)
+    free = {*free_labels(expr), *of_part}
     own = tuple(x for x in func.labels if x in free and x not in bound)
     kept = own + tuple(x for x in bound if x in free)
     operation = expr.operation if isinstance(expr, Reduce) else "rsum"
@@ -149,7 +168,7 @@ def _without_reductions(
 
 
 def _scanned(
-    expr: Reduce, order: ScanOrder, func: Func, drafts: tuple[Draft, ...]
+    expr: Reduce, order: ScanOrder, func: _OfFunc, drafts: tuple[Draft, ...]
 ) -> tuple[Expr, tuple[Draft, ...]]:
     """Return a read of the results of a scan, and the drafts with those of the scan.
 
@@ -178,7 +197,7 @@ def _scanned(
     return Read(found.name, plain(results), span=expr.span), (*drafts, scan)
 
 
-def _needed_alone(step: Expr, func: Func, own: tuple[str, ...]) -> Expr:
+def _needed_alone(step: Expr, func: _OfFunc, own: tuple[str, ...]) -> Expr:
     """Return a step that is taken only for elements of the Func that are in their ranges.
 
     The others are 0, so nobody needs what would be reduced for them.
@@ -189,7 +208,7 @@ def _needed_alone(step: Expr, func: Func, own: tuple[str, ...]) -> Expr:
 
 
 def _with_children(
-    expr: Expr, func: Func, bound: tuple[str, ...], drafts: tuple[Draft, ...]
+    expr: Expr, func: _OfFunc, bound: tuple[str, ...], drafts: tuple[Draft, ...]
 ) -> tuple[Expr, tuple[Draft, ...]]:
     done: list[Expr] = []
     for child in children(expr):
@@ -207,15 +226,20 @@ def _fresh(base: str, drafts: tuple[Draft, ...]) -> str:
     return next(name for name in names if name not in taken)
 
 
-def _statement(
-    func: str,
-    draft: Draft,
-    arrays: Mapping[str, Array],
-    sizes: Mapping[str, str],
-    params: tuple[str, ...],
-    into: Mapping[str, str],
-) -> Statement:
-    space = set_space(draft.name, draft.labels, params)
+@dataclass(frozen=True, slots=True)
+class _Arrangement:
+    """What the sets of statements are built with: arrays, sizes, parts, and inputs in place."""
+
+    arrays: Mapping[str, Array]
+    sizes: Mapping[str, str]
+    params: tuple[str, ...]
+    parts: Mapping[str, Part]
+    into: Mapping[str, str]
+
+
+def _statement(func: str, draft: Draft, own: _Arrangement) -> Statement:
+    arrays, sizes = own.arrays, own.sizes
+    space = set_space(draft.name, draft.labels, own.params)
     writes = access(space, draft.array, plain(draft.array.dims))
     read = tuple(
         read_access(space, r, arrays, sizes)
@@ -228,7 +252,9 @@ def _statement(
         carry = arrays[draft.scan.carry]
         read = (access(space, carry, plain(carry.dims)), *read)
     taken = taken_in(draft.body, sizes)
-    domain = in_box(space, draft.labels, sizes) & not_negative(space, taken)
+    # A Func of a part has the indices of the part alone, wherever it goes along the label.
+    domain = within_sizes(space, draft.labels, sizes, own.parts, draft.labels)
+    domain = domain & not_negative(space, taken)
     return Statement(
         name=draft.name,
         func=func,
@@ -240,7 +266,7 @@ def _statement(
         writes=writes,
         reads=read,
         body=draft.body,
-        old=old_accesses(space, draft.body, into, sizes),
+        old=old_accesses(space, draft.body, own.into, sizes),
         when=draft.when,
         taken=taken,
         is_over_range=draft.is_over_range,
@@ -264,7 +290,7 @@ def storing(model: Model, result: str, host: str) -> Statement:
             copies=(),
             labels=array.dims,
             bound=(),
-            domain=in_box(space, array.dims, model.size_of),
+            domain=within_sizes(space, array.dims, model.size_of, model.parts, array.dims),
             writes=access(space, array, plain(array.dims)),
             reads=(read_access(space, body, model.arrays, model.size_of),),
             body=body,

@@ -16,10 +16,11 @@ from dtpoly.algorithm.expressions import (
     map_children,
     reads,
 )
+from dtpoly.algorithm.program import Part
 from dtpoly.algorithm.show import show_affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy_islpy import isl
-from dtpoly.poly.spaces import affs, set_space, to_aff, to_map
+from dtpoly.poly.spaces import affs, in_box, set_space, to_aff, to_map
 
 
 class Role(StrEnum):
@@ -125,14 +126,6 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A label that numbers the blocks of another one: block p begins at index `size * p`."""
-
-    of: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
 class Model:
     """The statements in defining order; `context` has the facts about the sizes."""
 
@@ -192,6 +185,30 @@ def taken_in(body: Expr | None, size_of: Mapping[str, str]) -> tuple[Affine, ...
     """Return what must be at least 0 where a step of a reduction is taken."""
     when = body.when if isinstance(body, Reduce | Dot) else ()
     return tuple(one.over(size_of) for one in when)
+
+
+def within_sizes(
+    space: isl.Space,
+    labels: tuple[str, ...],
+    size_of: Mapping[str, str],
+    parts: Mapping[str, Part],
+    of_part: Collection[str],
+) -> isl.Set:
+    """Return the set where each label is within its size, and each part begins inside its label.
+
+    The labels `of_part` are inside of the part whose number is another label.
+    """
+    of = affs(space)
+    domain = in_box(space, (label for label in labels if label not in parts), size_of)
+    for new, part in parts.items():
+        if new not in labels:
+            continue
+        start = of[new] * part.size
+        domain = domain & of[new].ge_set(of[0]) & start.lt_set(of[size_of[part.of]])
+        if part.of in of_part and part.of in labels:
+            label = of[part.of]
+            domain = domain & label.ge_set(start) & label.lt_set(start + part.size)
+    return domain
 
 
 def is_ranged(statement: Statement, label: str) -> bool:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Dot, Read, Reduce, reads
+from dtpoly.algorithm.program import Part
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import (
     Array,
     Model,
-    Part,
     Role,
     Statement,
     access,
@@ -20,8 +20,9 @@ from dtpoly.poly.model import (
     plain,
     read_access,
     taken_in,
+    within_sizes,
 )
-from dtpoly.poly.spaces import affs, computing, in_box, not_negative, set_space
+from dtpoly.poly.spaces import computing, not_negative, set_space
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,18 +246,9 @@ def _made(model: Model, statement: Statement, labels: tuple[str, ...], array: Ar
     The domain and the reads are made again to match.
     """
     space = set_space(statement.name, labels, model.params)
-    of = affs(space)
-    domain = in_box(space, (x for x in labels if x not in model.parts), model.size_of)
     taken = taken_in(statement.body, model.size_of)
+    domain = within_sizes(space, labels, model.size_of, model.parts, statement.bound)
     domain = domain & not_negative(space, taken)
-    for new, part in model.parts.items():
-        if new not in labels:
-            continue
-        start = of[new] * part.size
-        domain = domain & of[new].ge_set(of[0]) & start.lt_set(of[model.size_of[part.of]])
-        if part.of in statement.bound and part.of in labels:
-            label = of[part.of]
-            domain = domain & label.ge_set(start) & label.lt_set(start + part.size)
     writes = access(space, array, plain(array.dims))
     read = tuple(
         read_access(space, r, model.arrays, model.size_of)

@@ -6,6 +6,7 @@ Directives are a set: their order in the file does not count. They are carried o
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from dtpoly.algorithm.parted import PartedChain
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
@@ -16,6 +17,12 @@ from dtpoly.schedule.facts import Compiled, Returned
 from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.hosts import stores_of
 from dtpoly.schedule.initial import initial
+from dtpoly.schedule.part_chains import (
+    directives_of,
+    on_their_parts,
+    stored_parts,
+    with_parted_chains,
+)
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
 from dtpoly.schedule.private import with_private_reductions
 from dtpoly.schedule.state import State
@@ -41,6 +48,7 @@ class _Start:
     compiled: tuple[str, ...]
     needed: frozenset[str]
     fusions: tuple[_Fusions, ...]
+    parted: tuple[PartedChain, ...]
 
 
 def resolve(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> State:
@@ -79,7 +87,8 @@ def finished(one: Begun, program: Program, primitives: Iterable[Primitive]) -> S
     """Finish the state of a schedule that was begun, perhaps for another one that shares it."""
     # Inlining made another Program, which has the directives of the first.
     mine = program.directives
-    start, state = replace(one.start, chosen=_joined(primitives)), one.state
+    chosen = directives_of(one.start.parted, _joined(primitives))
+    start, state = replace(one.start, chosen=chosen), one.state
     own, sized = replace(state.program, directives=mine), replace(state.sized, directives=mine)
     return _finished(start, replace(state, program=own, sized=sized))
 
@@ -123,7 +132,12 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     for primitive in chosen:
         if primitive.turn is Turn.INLINED and primitive.func in needed:
             state = primitive.apply(state)
-    state = with_stores(state, stores_of(state.program, facts))
+    state, parted = with_parted_chains(state, facts)
+    chosen = directives_of(parted, chosen)
+    facts = [fact for p in chosen for fact in p.facts()]
+    needed |= {name for one in parted for name in one.parts.values()}
+    stores = stores_of(state.program, facts) | stored_parts(parted)
+    state = on_their_parts(with_stores(state, stores))
     for turn in LOOPS:
         for primitive in chosen:
             if primitive.turn is turn and state.kernels_of(primitive.func):
@@ -134,7 +148,7 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     funcs = dict.fromkeys(kernel.func for kernel in reversed(state.kernels))
     in_turn = ((func, tuple(f for f in fusions if f.func == func)) for func in funcs)
     made = tuple((func, mine) for func, mine in in_turn if mine)
-    return _Start(state, chosen, compiled, needed, made)
+    return _Start(state, chosen, compiled, needed, made, parted)
 
 
 def _fused(

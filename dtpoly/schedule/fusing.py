@@ -11,6 +11,7 @@ from dtpoly.poly.model import Array, Role, Statement, access, by_name
 from dtpoly.poly.replicate import Readers, replicate
 from dtpoly.schedule.dividing import split_loops
 from dtpoly.schedule.nesting import nest, reordered
+from dtpoly.schedule.partials import through_parts
 from dtpoly.schedule.state import Fusion, State
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
 from dtpoly.schedule.tree import (
@@ -116,18 +117,16 @@ def _places(kernel: Kernel, consumer: str, label: str, readers: Readers) -> Plac
     """
     wanted = {reader.name for reader, _ in readers}
     found: Place | None = None
-    if consumer == kernel.func and any(axis.label == label for axis in kernel.grid):
-        found = ()
     for around in loops(kernel.body):
         loop = around[-1]
         is_candidate = loop.func == consumer and loop.axis.label == label
         if is_candidate and wanted <= set(statements(loop)):
             found = around
-    return (
-        _joined_later(kernel, consumer, label, readers)
-        if found is None
-        else (("", found, readers),)
-    )
+    if found is None and (later := _joined_later(kernel, consumer, label, readers)):
+        return later
+    if consumer == kernel.func and any(axis.label == label for axis in kernel.grid):
+        found = found or ()
+    return () if found is None else (("", found, readers),)
 
 
 def _joined_later(kernel: Kernel, consumer: str, label: str, readers: Readers) -> Places:
@@ -250,6 +249,8 @@ def _producer(
     labels, sizes = nested_labels(state.program.func(func)), state.sized.fixed
     places = places_of_lists(state.sized) & sizes.keys()
     body = rewrite(nest(copies, labels, sizes=sizes), needed)
+    begins = _begins_of_parts(kernel, func, state)
+    body = through_parts(body, begins, lambda loop: loop.is_reduction)
     body = split_loops(body, kernel.splits)
     if kernel.order:
         body = reordered(body, kernel.order, labels)
@@ -261,6 +262,17 @@ def _producer(
         if label not in tiles and label not in split and _is_a_tile(func, axis, one, readers)
     }
     return tile_loops(body, tiles | taken)
+
+
+def _begins_of_parts(kernel: Kernel, func: str, state: State) -> dict[str, tuple[Axis, int]]:
+    """Return the axis that numbers the parts of each label that a Func reduces in parts; their size."""
+    parts = state.program.parts
+    axes = {axis.index.plain: axis for axis in finest(kernel.grid)}
+    return {
+        parts[label].of: (axes[label], parts[label].size)
+        for label in state.program.func(func).labels
+        if label in parts and label in axes
+    }
 
 
 def _is_a_tile(func: str, axis: int, one: Range, readers: Readers) -> bool:

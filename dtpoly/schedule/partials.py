@@ -1,11 +1,12 @@
 """Makes kernels of partial results, where `block` cuts a label that a Func reduces over."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.program import Part
 from dtpoly.poly.axes import Axis
-from dtpoly.poly.model import Model, Part, by_name
+from dtpoly.poly.model import Model, by_name
 from dtpoly.poly.partial import DividedModel, First, divide_atomic, divide_reductions
 from dtpoly.schedule.nesting import nest
 from dtpoly.schedule.state import State
@@ -80,19 +81,31 @@ def _first(
         )
         for new in first.parts
     }
-    size = {parts[new].of: parts[new].size for new in first.parts}
     known = by_name(model)
 
-    def inside(node: Node) -> Node:
-        if not isinstance(node, Loop) or node.axis.label not in grid:
-            return node
-        label = node.axis.label
+    def goes_through_a_part(loop: Loop) -> bool:
         # A reduction in the operand may bind the label again: it goes through everything.
-        walked = {x for name in statements(node) for x in known[name].labels}
-        if not any(parts[new].of == label for new in walked & set(first.parts)):
-            return node
-        origin = Affine(((grid[label].name, size[label]),))
-        return replace(node, axis=replace(node.axis, origin=origin, extent=size[label]))
+        walked = {x for name in statements(loop) for x in known[name].labels}
+        return any(parts[new].of == loop.axis.label for new in walked & set(first.parts))
 
-    body = rewrite(_nest(model, kernel, first.statements, sizes, first.parts), inside)
+    begins = {label: (axis, parts[axis.index.labels[0]].size) for label, axis in grid.items()}
+    body = _nest(model, kernel, first.statements, sizes, first.parts)
+    body = through_parts(body, begins, goes_through_a_part)
     return replace(kernel, name=first.name, grid=tuple(reversed(grid.values())), body=body)
+
+
+# For a label, the grid axis that numbers its parts, and the size of one.
+Begins = Mapping[str, tuple[Axis, int]]
+
+
+def through_parts(node: Node, begins: Begins, chosen: Callable[[Loop], bool]) -> Node:
+    """Let the chosen loops over divided labels go through the part that a program has."""
+
+    def inside(one: Node) -> Node:
+        if not isinstance(one, Loop) or one.axis.label not in begins or not chosen(one):
+            return one
+        axis, size = begins[one.axis.label]
+        origin = Affine(((axis.name, size),))
+        return replace(one, axis=replace(one.axis, origin=origin, extent=size))
+
+    return rewrite(node, inside)

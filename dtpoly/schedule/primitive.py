@@ -1,6 +1,6 @@
 """The base class of all primitives: a directive with typed arguments, a stage, and checks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -11,8 +11,8 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
-from dtpoly.schedule.argument_kinds import Kind, Word
-from dtpoly.schedule.argument_values import as_argument
+from dtpoly.schedule.argument_kinds import FuncName, Kind, Word
+from dtpoly.schedule.argument_values import Name, as_argument
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
@@ -236,6 +236,25 @@ class Primitive:
     def on(self, host: str) -> Self:
         """Return the directive that says the same to the Func that this one is fused into."""
         return replace(self, func=host)
+
+    def without(self, label: str) -> Self | None:
+        """Return the same without its settings for a label; None if no setting is left."""
+        if not any(one.count is Count.EACH for one in self.parameters):
+            return self
+        name = self.parameters[-1].name
+        settings: tuple[Any, ...] = getattr(self, name)
+        left = tuple(one for one in settings if getattr(one, "label", None) != label)
+        changed: dict[str, Any] = {name: left}
+        return replace(self, **changed) if left else None
+
+    def of(self, names: Mapping[str, str]) -> Self:
+        """Return the same with other Funcs in the place of some, wherever it names them."""
+        changed: dict[str, Any] = {"func": names.get(self.func, self.func)}
+        for parameter in self.parameters:
+            value: Any = getattr(self, parameter.name)
+            if isinstance(parameter.kind, FuncName) and isinstance(value, Name):
+                changed[parameter.name] = replace(value, text=names.get(value.text, value.text))
+        return replace(self, **changed)
 
     def directive(self) -> Directive:
         """Return the directive that reads as this primitive."""

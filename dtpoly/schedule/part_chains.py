@@ -1,0 +1,141 @@
+"""Computes a chain of reductions in parts, where `block` cuts the label that all of them go along.
+
+`f.block(l:p/512); g.online(f, l);` asks for kernels that compute f and g for each 512 indices, and
+for one that merges the parts. `dtpoly.algorithm.parted` writes such an algorithm, and here the
+directives are shared out between its Funcs.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.parted import NotInPartsError, PartedChain, in_parts
+from dtpoly.frozen import dataclass
+from dtpoly.poly.axes import Axis
+from dtpoly.schedule.argument_values import Sized
+from dtpoly.schedule.facts import Blocked, Compiled, Fact, NewName, ReducedAlong, Returned
+from dtpoly.schedule.initial import initial
+from dtpoly.schedule.partials import through_parts
+from dtpoly.schedule.primitive import Primitive, Stage, Turn
+from dtpoly.schedule.state import State
+from dtpoly.schedule.tiling import tile_loops, tile_sizes
+from dtpoly.schedule.tree import Kernel
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class AskedChain:
+    """A chain that directives ask for in parts: its last Func, the others, the label, the parts."""
+
+    last: str
+    others: tuple[str, ...]
+    label: str
+    name: str  # of the label that numbers the parts
+    size: int
+    span: Span | None
+
+
+def asked_chains(facts: Sequence[Fact]) -> Iterator[AskedChain]:
+    """Yield the chains whose label is cut into blocks."""
+    along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
+    names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
+    for block in facts:
+        if not isinstance(block, Blocked):
+            continue
+        members = [block.func]
+        for last in members:  # grows while it is walked
+            mine = (one.func for one in along if (one.consumer, one.label) == (last, block.label))
+            members += [one for one in mine if one not in members]
+        if len(members) > 1:
+            name = names.get((block.func, block.label), f"{block.label}.part")
+            others = tuple(members[1:])
+            yield AskedChain(block.func, others, block.label, name, block.size, block.span)
+
+
+def with_parted_chains(
+    state: State, facts: Sequence[Fact]
+) -> tuple[State, tuple[PartedChain, ...]]:
+    """Begin again with an algorithm in which the chains that are asked for are divided.
+
+    Nothing is lost: only inlining, which makes another Program, is carried out before. A chain that
+    cannot be divided stays whole; the check of the directive reports it.
+    """
+    found = list[PartedChain]()
+    program = state.program
+    for one in asked_chains(facts):
+        there = {func.name for func in program.funcs}
+        if not {one.last, *one.others} <= there:
+            continue
+        try:
+            made = in_parts(program, one.last, one.others, one.label, one.name, one.size)
+        except NotInPartsError:
+            continue
+        program = made.program
+        found.append(made)
+    if not found:
+        return state, ()
+    wanted = tuple(dict.fromkeys(kernel.func for kernel in state.kernels))
+    return initial(program, wanted, state.sized), tuple(found)
+
+
+def stored_parts(parted: Iterable[PartedChain]) -> dict[str, str]:
+    """Return for each partial result the Func of whose kernel it is a result, too."""
+    return {
+        one.parts[func]: one.parts[one.merged[0]] for one in parted for func in one.merged[1:]
+    }
+
+
+def on_their_parts(state: State) -> State:
+    """Let each kernel of a Func that has parts of a label have one program for a part."""
+    parts = state.program.parts
+
+    def change(kernel: Kernel) -> Kernel:
+        labels = [one for one in state.program.func(kernel.func).labels if one in parts]
+        grid = {
+            label: Axis(f"{kernel.func}.{label}.block", label, Affine(((label, 1),)), 1)
+            for label in labels
+        }
+        begins = {parts[label].of: (axis, parts[label].size) for label, axis in grid.items()}
+        body = through_parts(kernel.body, begins, lambda loop: loop.is_reduction)
+        body = through_parts(body, {label: (axis, 1) for label, axis in grid.items()}, lambda _: True)
+        # One index is a tile, too, so that what is computed for it may stay in registers.
+        tiles = tuple(Sized(label, 0) for label in labels)
+        body = tile_loops(body, tile_sizes(tiles, kernel.func))
+        own = (*reversed(grid.values()), *kernel.grid)
+        return replace(kernel, grid=own, body=body, tiles=(*kernel.tiles, *tiles))
+
+    return replace(state, kernels=tuple(map(change, state.kernels))) if parts else state
+
+
+def directives_of(
+    parted: Sequence[PartedChain], primitives: Sequence[Primitive]
+) -> tuple[Primitive, ...]:
+    """Return the directives on the Funcs of the divided algorithm."""
+    done = tuple(primitives)
+    for chain in parted:
+        done = tuple(dict.fromkeys(made for one in done for made in _shared_out(chain, one)))
+    return done
+
+
+def _shared_out(chain: PartedChain, one: Primitive) -> Iterator[Primitive]:
+    """Yield what a directive says to the Funcs of parts, and to those that merge them."""
+    last, parts = chain.merged[0], chain.parts
+    facts = tuple(one.facts())
+    if one.stage is Stage.COMPILE or any(isinstance(f, Compiled | Returned) for f in facts):
+        yield one
+        return
+    if one.turn is Turn.INLINED:
+        return  # it is carried out
+    along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
+    if one.func in chain.merged and any(fact.label == chain.of for fact in along):
+        yield one.of(parts)
+        yield one.moved(chain.label)
+        return
+    # Each part is a block already.
+    is_of_blocks = any(isinstance(fact, Blocked) for fact in facts)
+    there = one.without(chain.of) if is_of_blocks else one
+    of_part = None if there is None else there.without(chain.label)
+    if of_part is not None and of_part.of(parts) != of_part:
+        yield of_part.of(parts)
+    if there is not None and (one.func not in parts or one.func in chain.merged):
+        yield there
