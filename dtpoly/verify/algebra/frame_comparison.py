@@ -32,6 +32,7 @@ from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
 from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
+from dtpoly.verify.algebra.seen_stores import with_masks_once, with_stores_seen
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -94,6 +95,7 @@ def framed_difference(
     if plain is not None:
         run.take(OF_EXP2)
         kernel = plain
+    kernel = with_masks_once(with_stores_seen(run, kernel))
     wanted = without_may(algorithm, rounds(kernel), literals(kernel))
     wanted = in_base_e(wanted) or wanted
     for mine in cases(run, kernel, where):
@@ -181,6 +183,7 @@ def _framed(
     if not _are_largest(run, own, [one.frame for one in theirs if one.power]):
         return NOT_LARGEST
     run.take(OF_FINITE)
+    kernel = _with_parts_started(run, kernel, where, _kept_in(kernel))
     found = difference(
         run, _started(run, framing.framed(kernel), where), framing.framed(algorithm), where
     )
@@ -459,3 +462,49 @@ def _started(run: ProofRun, term: Term, where: Region) -> Term:
             run.take(OF_START)
             term = swapped(term, one, bare)
     return term
+
+
+def _kept_in(term: Term) -> frozenset[Term]:
+    """Return the frames in which loops keep the values that stand in a term."""
+    return frozenset(
+        inward(frame)
+        for one in walk(term)
+        if isinstance(one, AppliedOperation) and one.operation == RUNNING
+        for exponential in walk(one.operands[0])
+        if isinstance(exponential, AppliedOperation) and exponential.operation == "exp"
+        for frame in walk(exponential.operands[0])
+        if is_frame(frame)
+    )
+
+
+def _with_parts_started(
+    run: ProofRun, term: Term, where: Region, kept_in: frozenset[Term]
+) -> Term:
+    """Return a term in which the frames of parts have no start, where they reduce anything else.
+
+    Each part of a sum has such a frame, which is compared with the one that the part stored.
+    """
+    match term:
+        case Total():
+            # Names stay where they can, since frames are equal only if they have the same ones.
+            new = term if where.names.isdisjoint(term.bound) else renamed(run, term)
+            inside = where.intersect(set_of(new.domain))
+            body = _with_parts_started(run, new.body, inside, kept_in)
+            return Total(new.operation, new.bound, new.domain, body)
+        case Choose(condition=condition, yes=yes, no=no):
+            holds = set_of(condition)
+            return choose(
+                condition,
+                _with_parts_started(run, yes, where.intersect(holds), kept_in),
+                _with_parts_started(run, no, where.subtract(holds), kept_in),
+            )
+        case _ if is_frame(term) and inward(term) in kept_in:
+            bare = _unstarted(inward(term))
+            if bare != term and _is_known_finite(run, FrameUse(bare, where), is_finite=True):
+                run.take(OF_START)
+                return bare
+            return term
+        case _:
+            parts = children(term)
+            seen = tuple(_with_parts_started(run, one, where, kept_in) for one in parts)
+            return term if seen == parts else rebuilt(term, seen)
