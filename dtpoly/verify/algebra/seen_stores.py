@@ -7,12 +7,12 @@ a frame of a part, which each program stores, is a frame in the terms of the ker
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.terms import Choose, Stored, Term, Total, children, choose, put, rebuilt
-from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of
+from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of, put_whole
 
 NOTHING_KNOWN: Mapping[Truth, bool] = MappingProxyType({})
 
@@ -52,18 +52,57 @@ def with_masks_once(term: Term, known: Mapping[Truth, bool] = NOTHING_KNOWN) -> 
 
 def _said(condition: Truth, bound: tuple[str, ...]) -> dict[str, Whole]:
     """Return what equations say that bound names are, as numbers over other names."""
+    signs = [one for one in _parts(condition) if isinstance(one, Sign)]
+    widths = _widths([one.operand for one in signs if not one.exactly], bound)
     found = dict[str, Whole]()
-    for part in condition.parts if isinstance(condition, All) else (condition,):
-        if not isinstance(part, Sign) or not part.exactly:
-            continue
-        mine = names_of(part.operand).intersection(bound)
-        if len(mine) != 1:
-            continue
-        (one,) = mine
-        factors = [factor for monomial, factor in part.operand.terms if monomial == (one,)]
-        if factors not in ([1], [-1]):
-            continue
-        rest = (part.operand - name(one) * factors[0]) * -factors[0]
-        if one not in names_of(rest):
-            found.setdefault(one, rest)
+    for one in signs:
+        if one.exactly:
+            found |= _digits(put_whole(one.operand, found), bound, widths)
+    return found
+
+
+def _parts(condition: Truth) -> tuple[Truth, ...]:
+    return condition.parts if isinstance(condition, All) else (condition,)
+
+
+def _widths(bounds: Sequence[Whole], names: tuple[str, ...]) -> dict[str, int]:
+    """Return how many values each name has that goes from 0 to below a written number."""
+    least = {one.plain for one in bounds}
+    found = dict[str, int]()
+    for one in names:
+        ends = ((bound + name(one)).constant for bound in bounds if one in names_of(bound))
+        known = [end + 1 for end in ends if end is not None]
+        if known and one in least:
+            found[one] = min(known)
+    return found
+
+
+def _digits(equation: Whole, bound: tuple[str, ...], widths: Mapping[str, int]) -> dict[str, Whole]:
+    """Return the names that a number which is 0 has with factors, as digits of its other parts.
+
+    In `4 * a + b - e`, where b has the values 0 to 3, a is e // 4 and b is e % 4. There is no other
+    choice of them, if each factor is a multiple of the one before and of the values there.
+    """
+    factors = dict[str, int]()
+    rest = equation
+    for monomial, factor in equation.terms:
+        if len(monomial) == 1 and isinstance(monomial[0], str) and monomial[0] in bound:
+            factors[monomial[0]] = factor
+            rest = rest - name(monomial[0]) * factor
+    if not factors or not names_of(rest).isdisjoint(bound):
+        return {}
+    sign = 1 if min(factors.values()) > 0 else -1
+    number = rest * -sign
+    order = sorted(factors, key=lambda one: factors[one] * sign)
+    found, unit = dict[str, Whole](), 1
+    for at, one in enumerate(order):
+        if factors[one] * sign != unit:
+            return {}
+        if at + 1 == len(order):
+            found[one] = number.floor(unit)
+        elif one in widths:
+            found[one] = number.floor(unit).modulo(widths[one])
+            unit *= widths[one]
+        else:
+            return {}
     return found
