@@ -13,7 +13,7 @@ from dtpoly.algorithm.parted import NotInPartsError, PartedChain, in_parts
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.argument_values import Sized
-from dtpoly.schedule.facts import Blocked, Compiled, Fact, NewName, ReducedAlong, Returned
+from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, NewName, ReducedAlong, Returned
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.partials import through_parts
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
@@ -131,8 +131,12 @@ def _shared_out(chain: PartedChain, one: Primitive) -> Iterator[Primitive]:
         yield one.of(parts)
         yield one.moved(chain.label)
         return
+    others = {fact.consumer for fact in facts if isinstance(fact, Fused)}
+    if one.func in parts and not others <= parts.keys():
+        yield one  # a reader elsewhere merges for itself
+        return
     # Each part is a block already.
-    is_of_blocks = any(isinstance(fact, Blocked) for fact in facts)
+    is_of_blocks = one.func == last and any(isinstance(fact, Blocked) for fact in facts)
     there = one.without(chain.of) if is_of_blocks else one
     of_part = None if there is None else there.without(chain.label)
     if of_part is not None and of_part.of(parts) != of_part:

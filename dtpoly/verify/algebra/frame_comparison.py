@@ -493,16 +493,21 @@ def _with_parts_started(
             return Total(new.operation, new.bound, new.domain, body)
         case Choose(condition=condition, yes=yes, no=no):
             holds = set_of(condition)
+            inside, outside = where.intersect(holds), where.subtract(holds)
+            if run.is_empty(outside):
+                return _with_parts_started(run, yes, where, kept_in)
+            if run.is_empty(inside):
+                return _with_parts_started(run, no, where, kept_in)
             return choose(
                 condition,
-                _with_parts_started(run, yes, where.intersect(holds), kept_in),
-                _with_parts_started(run, no, where.subtract(holds), kept_in),
+                _with_parts_started(run, yes, inside, kept_in),
+                _with_parts_started(run, no, outside, kept_in),
             )
         case _ if is_frame(term) and inward(term) in kept_in:
             bare = _unstarted(inward(term))
             if bare != term and _is_known_finite(run, FrameUse(bare, where), is_finite=True):
                 run.take(OF_START)
-                return bare
+                return _with_parts_started(run, bare, where, frozenset())
             return term
         case _:
             parts = children(term)

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.terms import Choose, Stored, Term, Total, children, choose, put, rebuilt
+from dtpoly.verify.algebra.terms import AppliedOperation, Choose, Literal, Stored, Term, Total, children, choose, put, rebuilt
 from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of, put_whole
 
+ZERO = Literal("0")
 NOTHING_KNOWN: Mapping[Truth, bool] = MappingProxyType({})
 
 
@@ -47,6 +48,8 @@ def with_masks_once(term: Term, known: Mapping[Truth, bool] = NOTHING_KNOWN) -> 
         known = {one: is_so for one, is_so in known.items() if names_of(one).isdisjoint(term.bound)}
     parts = children(term)
     seen = tuple(with_masks_once(one, known) for one in parts)
+    if isinstance(term, AppliedOperation) and term.operation == "add" and seen[1] == ZERO:
+        return seen[0]  # so that a maximum of maxima is one
     return term if seen == parts else rebuilt(term, seen)
 
 
