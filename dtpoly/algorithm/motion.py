@@ -86,9 +86,7 @@ def _is_added(one: Motion) -> bool:
     return not one.is_still and not one.is_factor
 
 
-def _chosen(
-    one: tuple[Motion, float | None], other: tuple[Motion, float | None]
-) -> Motion | None:
+def _chosen(one: tuple[Motion, float | None], other: tuple[Motion, float | None]) -> Motion | None:
     """Return how one of two values moves; a number that does not move may stand for either."""
     for (moves, _), (stands, number) in ((one, other), (other, one)):
         if number is not None and stands.is_still:

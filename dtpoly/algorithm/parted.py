@@ -10,7 +10,7 @@ that of the whole by the factor that `dtpoly.algorithm.motion` derives. So each 
 own indices alone, and another program can have each of them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expression_motion import TangledExpressionError, motion_of
@@ -33,6 +33,7 @@ from dtpoly.algorithm.program import Func, Label, Part, Program, in_order, produ
 from dtpoly.algorithm.show import show_expr
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.frozen import dataclass
+from dtpoly.source import Span
 
 FRAMES = ("rmax", "rmin")
 
@@ -43,6 +44,18 @@ class NotInPartsError(Exception):
     def __init__(self, func: str, reason: str) -> None:
         super().__init__(reason)
         self.func = func
+
+
+@dataclass(frozen=True, slots=True)
+class AskedChain:
+    """A chain that directives ask for in parts: its last Func, the others, the label, the parts."""
+
+    last: str
+    others: tuple[str, ...]
+    label: str
+    name: str  # of the label that numbers the parts
+    size: int
+    span: Span | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +85,12 @@ class _Chain:
     names: Mapping[str, str]
 
 
-def in_parts(
-    program: Program, last: str, others: Iterable[str], label: str, name: str, size: int
-) -> PartedChain:
-    """Divide the reductions over a label of a Func, and of others that its operand depends on.
+def in_parts(program: Program, asked: AskedChain) -> PartedChain:
+    """Divide the reductions of a chain.
 
-    `name` is the label that numbers the parts. Raises NotInPartsError if a sum of a part cannot be
-    brought to the frame of the whole.
+    Raises NotInPartsError if a sum of a part cannot be brought to the frame of the whole.
     """
-    members = (last, *others)
+    members, label, name = (asked.last, *asked.others), asked.label, asked.name
     between = tuple(_between(program, members, label))
     taken = {one.name for one in (*program.labels, *program.inputs, *program.funcs)}
     names = dict[str, str]()
@@ -97,11 +107,9 @@ def in_parts(
                 raise NotInPartsError(func.name, "it reduces over the label, and has it, too")
             made[func.name] = (_of_part(chain, func, func.body), func)
     funcs = tuple(one for func in program.funcs for one in made.get(func.name, (func,)))
-    numbers = Label(name, reducible=True, part=Part(label, size))
+    numbers = Label(name, reducible=True, part=Part(label, asked.size))
     labels = (*program.labels, numbers)
-    return PartedChain(
-        replace(program, labels=labels, funcs=funcs), label, name, names, members
-    )
+    return PartedChain(replace(program, labels=labels, funcs=funcs), label, name, names, members)
 
 
 def _fresh(name: str, taken: set[str]) -> str:

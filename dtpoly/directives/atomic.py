@@ -133,6 +133,15 @@ class Atomic(Primitive):
                 "one program computes the whole reduction",
                 f"block it, as in {self.func}.block({name}:1024), or remove this",
             )
+        along = next((one for one in view.along if one.consumer == self.func), None)
+        if along is not None and along.label == name:
+            return _refusal(
+                label,
+                f"'{along.func}' goes along with '{self.func}' over '{name}'",
+                "each part has a frame of its own, so parts are not just added",
+                "remove it, and a second kernel merges the parts",
+                Note("goes along here", along.span),
+            )
         named = next((n for n in view.names.get(self.func, {}).values() if _names(n, name)), None)
         if named is None:
             return None

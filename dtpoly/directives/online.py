@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar, Self
 
+from dtpoly.algorithm.parted import NotInPartsError, in_parts
 from dtpoly.algorithm.program import reduced_labels
-from dtpoly.diagnostics import Diagnostic
+from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.argument_kinds import FuncName
@@ -15,6 +16,7 @@ from dtpoly.schedule.fused_into import check_fused
 from dtpoly.schedule.fusing import fuse_around
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import LabelKind
+from dtpoly.schedule.parted_facts import asked_chains
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
@@ -93,6 +95,31 @@ class Online(Primitive):
                 way = f"name a label over which '{self.func}' and '{self.consumer}' both reduce"
                 yield self.mistake(title, self.label.span, "is not reduced", way)
                 return
+        yield from self._check_parts(view)
+
+    def _check_parts(self, view: View) -> Iterator[Diagnostic]:
+        """Check that a chain has parts whose label is cut into blocks; its first Func reports it."""
+        blocks = (fact for of_func in view.blocked.values() for fact in of_func.values())
+        names = (fact for of_func in view.names.values() for fact in of_func.values())
+        for chain in asked_chains((*blocks, *names, *view.along)):
+            ends = (chain.others[0], chain.last, chain.label)
+            if ends != (self.func, self.consumer.text, self.label.text):
+                continue
+            if not {chain.last, *chain.others} <= view.funcs.keys():
+                continue
+            try:
+                in_parts(view.program, chain)
+            except NotInPartsError as error:
+                label = chain.label
+                yield Diagnostic(
+                    "DT250",
+                    Severity.ERROR,
+                    f"'{chain.last}' and '{self.func}' cannot be computed in parts of '{label}'",
+                    self.span,
+                    f"'{error.func}' would have parts, too",
+                    (Note(str(error)), Note("cut into parts here", chain.span)),
+                    f"leave '{label}' in one program: tensorize cuts its loop into tiles",
+                )
 
     def apply(self, state: State) -> State:
         """Put a copy around the reader's loop in each kernel that has it; code joins the loops."""

@@ -112,9 +112,7 @@ class _OfFunc:
     parted: Mapping[str, str]
 
 
-def drafts_of(
-    func: Func, types: Types, parts: Mapping[str, Part] = NO_PARTS
-) -> tuple[Draft, ...]:
+def drafts_of(func: Func, types: Types, parts: Mapping[str, Part] = NO_PARTS) -> tuple[Draft, ...]:
     """Return the drafts of the statements of a Func, in order."""
     parted = {label: parts[label].of for label in func.labels if label in parts}
     own = _OfFunc(func.name, func.labels, func.when, parted)

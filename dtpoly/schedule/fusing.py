@@ -265,7 +265,7 @@ def _producer(
 
 
 def _begins_of_parts(kernel: Kernel, func: str, state: State) -> dict[str, tuple[Axis, int]]:
-    """Return the axis that numbers the parts of each label that a Func reduces in parts; their size."""
+    """Return the axis that numbers the parts of each label that a Func has parts of, and a size."""
     parts = state.program.parts
     axes = {axis.index.plain: axis for axis in finest(kernel.grid)}
     return {

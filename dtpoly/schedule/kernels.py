@@ -75,6 +75,7 @@ class View:
     names: Mapping[str, Mapping[str, NewName]]
     rows_apart: Mapping[str, RowsApart]
     described: Mapping[str, tuple[DescribedTensors, ...]]
+    along: tuple[ReducedAlong, ...] = ()
     # Directives that are wrong, as (Func, primitive): what they would have said is not known.
     wrong: Set[tuple[str, str]] = frozenset()
 
@@ -134,6 +135,7 @@ class _Stated:
     described: dict[str, tuple[DescribedTensors, ...]] = field(
         default_factory=dict[str, tuple[DescribedTensors, ...]]
     )
+    along: list[ReducedAlong] = field(default_factory=list[ReducedAlong])
 
 
 def _stated(facts: Iterable[Fact]) -> _Stated:
@@ -152,7 +154,9 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
                 found.blocked.setdefault(func, {}).setdefault(label, fact)
             case NewName(func=func, name=name):
                 found.names.setdefault(func, {}).setdefault(name, fact)
-            case Numbered() | Rounded() | ReducedAlong():
+            case ReducedAlong():
+                found.along.append(fact)
+            case Numbered() | Rounded():
                 pass  # no check looks at it
             case RowsApart(func=func):
                 found.rows_apart.setdefault(func, fact)
@@ -203,6 +207,7 @@ def find_kernels(
         names=stated.names,
         rows_apart=stated.rows_apart,
         described=stated.described,
+        along=tuple(stated.along),
         wrong=wrong,
     )
 

@@ -10,46 +10,16 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.parted import NotInPartsError, PartedChain, in_parts
-from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.argument_values import Sized
-from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, NewName, ReducedAlong, Returned
+from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, ReducedAlong, Returned
 from dtpoly.schedule.initial import initial
+from dtpoly.schedule.parted_facts import asked_chains
 from dtpoly.schedule.partials import through_parts
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
 from dtpoly.schedule.tree import Kernel
-from dtpoly.source import Span
-
-
-@dataclass(frozen=True, slots=True)
-class AskedChain:
-    """A chain that directives ask for in parts: its last Func, the others, the label, the parts."""
-
-    last: str
-    others: tuple[str, ...]
-    label: str
-    name: str  # of the label that numbers the parts
-    size: int
-    span: Span | None
-
-
-def asked_chains(facts: Sequence[Fact]) -> Iterator[AskedChain]:
-    """Yield the chains whose label is cut into blocks."""
-    along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
-    names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
-    for block in facts:
-        if not isinstance(block, Blocked):
-            continue
-        members = [block.func]
-        for last in members:  # grows while it is walked
-            mine = (one.func for one in along if (one.consumer, one.label) == (last, block.label))
-            members += [one for one in mine if one not in members]
-        if len(members) > 1:
-            name = names.get((block.func, block.label), f"{block.label}.part")
-            others = tuple(members[1:])
-            yield AskedChain(block.func, others, block.label, name, block.size, block.span)
 
 
 def with_parted_chains(
@@ -67,7 +37,7 @@ def with_parted_chains(
         if not {one.last, *one.others} <= there:
             continue
         try:
-            made = in_parts(program, one.last, one.others, one.label, one.name, one.size)
+            made = in_parts(program, one)
         except NotInPartsError:
             continue
         program = made.program
@@ -80,9 +50,7 @@ def with_parted_chains(
 
 def stored_parts(parted: Iterable[PartedChain]) -> dict[str, str]:
     """Return for each partial result the Func of whose kernel it is a result, too."""
-    return {
-        one.parts[func]: one.parts[one.merged[0]] for one in parted for func in one.merged[1:]
-    }
+    return {one.parts[func]: one.parts[one.merged[0]] for one in parted for func in one.merged[1:]}
 
 
 def on_their_parts(state: State) -> State:
@@ -97,12 +65,14 @@ def on_their_parts(state: State) -> State:
         }
         begins = {parts[label].of: (axis, parts[label].size) for label, axis in grid.items()}
         body = through_parts(kernel.body, begins, lambda loop: loop.is_reduction)
-        body = through_parts(body, {label: (axis, 1) for label, axis in grid.items()}, lambda _: True)
+        body = through_parts(
+            body, {label: (axis, 1) for label, axis in grid.items()}, lambda _: True
+        )
         # One index is a tile, too, so that what is computed for it may stay in registers.
         tiles = tuple(Sized(label, 0) for label in labels)
         body = tile_loops(body, tile_sizes(tiles, kernel.func))
-        own = (*reversed(grid.values()), *kernel.grid)
-        return replace(kernel, grid=own, body=body, tiles=(*kernel.tiles, *tiles))
+        axes = (*reversed(grid.values()), *kernel.grid)
+        return replace(kernel, grid=axes, body=body, tiles=(*kernel.tiles, *tiles))
 
     return replace(state, kernels=tuple(map(change, state.kernels))) if parts else state
 

@@ -38,9 +38,14 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """A chain can run in one loop: how each of its sums is brought up to date."""
+    """A chain can run in one loop: how each of its sums is brought up to date.
+
+    If the result would depend on the number with which a frame begins, `is_exact` says that it is
+    computed with the frames as they are without such a number.
+    """
 
     moves: Mapping[str, Moved]
+    is_exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +74,7 @@ def judged(chain: Chain) -> Runs | Cannot:
             if found.is_factor and not _is_bounded(found, frames):
                 return Cannot(f"the first factor of {one.name} is infinite")
         moves[one.name] = found
-    if not _cancels(evaluator, frames, moves):
-        return Cannot("the result depends on the number with which a frame begins")
-    return Runs(moves)
+    return Runs(moves, is_exact=not _cancels(evaluator, frames, moves))
 
 
 def _is_bounded(found: Moved, frames: Sequence[Link]) -> bool:
@@ -284,6 +287,7 @@ def _of_row(evaluator: Evaluator, x: int, n: int, runs: Runs | None) -> Numbers:
                 value = evaluator.operand(one, x, y, n, known)
                 known[one.name] = _reduced(one.reduction, known[one.name], value)
         return known
+    exact = {one.name: known[one.name] for one in frames}
     known |= {one.name: -FAR if one.reduction == "rmax" else FAR for one in frames}
     for start in range(0, evaluator.columns, chain.tile):
         tile = [y for y in taken if start <= y < start + chain.tile]
@@ -291,12 +295,13 @@ def _of_row(evaluator: Evaluator, x: int, n: int, runs: Runs | None) -> Numbers:
         for one, y in product(frames, tile):
             value = evaluator.operand(one, x, y, n, known)
             known[one.name] = _reduced(one.reduction, known[one.name], value)
+            exact[one.name] = _reduced(one.reduction, exact[one.name], value)
         for name, moved in runs.moves.items():
             known[name] = _brought(moved, known[name], before, known)
         for one, y in product((o for o in chain.links if not o.is_frame), tile):
             value = evaluator.operand(one, x, y, n, known)
             known[one.name] = _reduced(one.reduction, known[one.name], value)
-    return known
+    return known | exact if runs.is_exact else known
 
 
 def _brought(moved: Moved, value: float, before: Numbers, now: Numbers) -> float:

@@ -477,9 +477,7 @@ def _kept_in(term: Term) -> frozenset[Term]:
     )
 
 
-def _with_parts_started(
-    run: ProofRun, term: Term, where: Region, kept_in: frozenset[Term]
-) -> Term:
+def _with_parts_started(run: ProofRun, term: Term, where: Region, kept_in: frozenset[Term]) -> Term:
     """Return a term in which the frames of parts have no start, where they reduce anything else.
 
     Each part of a sum has such a frame, which is compared with the one that the part stored.

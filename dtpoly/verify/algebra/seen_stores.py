@@ -11,7 +11,18 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.terms import AppliedOperation, Choose, Literal, Stored, Term, Total, children, choose, put, rebuilt
+from dtpoly.verify.algebra.terms import (
+    AppliedOperation,
+    Choose,
+    Literal,
+    Stored,
+    Term,
+    Total,
+    children,
+    choose,
+    put,
+    rebuilt,
+)
 from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of, put_whole
 
 ZERO = Literal("0")

@@ -1,0 +1,26 @@
+"""Finds which chains of reductions directives ask for in parts.
+
+`block` cuts a label that a Func reduces over, and `online` says that others go along with it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from dtpoly.algorithm.parted import AskedChain
+from dtpoly.schedule.facts import Blocked, Fact, NewName, ReducedAlong
+
+
+def asked_chains(facts: Sequence[Fact]) -> Iterator[AskedChain]:
+    """Yield the chains whose label is cut into blocks."""
+    along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
+    names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
+    for block in facts:
+        if not isinstance(block, Blocked):
+            continue
+        members = [block.func]
+        for last in members:  # grows while it is walked
+            mine = (one.func for one in along if (one.consumer, one.label) == (last, block.label))
+            members += [one for one in mine if one not in members]
+        if len(members) > 1:
+            name = names.get((block.func, block.label), f"{block.label}.part")
+            others = tuple(members[1:])
+            yield AskedChain(block.func, others, block.label, name, block.size, block.span)

@@ -1,0 +1,83 @@
+"""Programs whose chains of reductions are computed in parts, each with frames of its own."""
+
+from collections.abc import Mapping
+
+ROWS = "In A; Var x; RVar y; top[x] = rmax(A[x, y], y);"
+EXPONENTIALS = "exp(A[x, y] - reshape(top[x], x, 1))"
+ATTENTION = """
+Func f, scores, top, e, total;
+In A, K, V;
+Var x, n;
+RVar k, y{range};
+scores[x, y] = rdot(A[x, k], K[y, k], k) / sqrt(len(k));
+top[x] = rmax(scores[x, y], y);
+e[x, y] = exp(scores[x, y] - reshape(top[x], x, 1));
+total[x] = rsum(e[x, y], y);
+f[x, n] = rdot(e[x, y], V[y, n], y) / reshape(total[x], x, 1);
+f.block(x:{rows}, y:p/{part});
+f.tensorize(x:0, y:{tile}, k:0, n:0, p:{merge});
+scores.fuse_at(f, y); top.online(f, y); {fused} total.online(f, y);
+f.compile();
+"""
+
+
+def attention(
+    rows: int = 16,
+    part: int = 32,
+    tile: int = 16,
+    merge: int = 2,
+    among: str = "",
+    fused: str = "e.inline();",
+) -> str:
+    """Return attention of rows of A to those of K, which are read in parts."""
+    return ATTENTION.format(
+        range=among, rows=rows, part=part, tile=tile, merge=merge, fused=fused
+    )
+
+
+PARTED: Mapping[str, str] = {
+    "log-sum-exp": (
+        f"Func f, top; {ROWS} f[x] = log(rsum({EXPONENTIALS}, y)) + top[x];"
+        "f.block(x:1, y:p/32); f.tensorize(x:0, y:16, p:2); top.online(f, y); f.compile();"
+    ),
+    "log-sum-exp, parts merged one by one": (
+        f"Func f, top; {ROWS} f[x] = log(rsum({EXPONENTIALS}, y)) + top[x];"
+        "f.block(x:4, y:32); f.tensorize(x:0, y:16); top.online(f, y); f.compile();"
+    ),
+    "a sum that is stored": (
+        f"Func f, top; {ROWS} f[x] = rsum({EXPONENTIALS} * 0.5, y);"
+        "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:4); top.online(f, y); f.compile();"
+    ),
+    "softmax in three kernels": (
+        f"Func f, top, e, total; {ROWS} e[x, y] = {EXPONENTIALS}; total[x] = rsum(e[x, y], y);"
+        "f[x, y] = e[x, y] / reshape(total[x], x, 1); e.inline();"
+        "f.block(x:1, y:16); f.tensorize(x:0, y:0); top.fuse_at(f, x);"
+        "total.block(x:1, y:p/32); total.tensorize(x:0, y:16, p:2); top.online(total, y);"
+        "f.compile();"
+    ),
+    "a minimum": (
+        "Func f, low; In A; Var x; RVar y; low[x] = rmin(A[x, y], y);"
+        "f[x] = log(rsum(exp(reshape(low[x], x, 1) - A[x, y]), y)) - low[x];"
+        "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:2); low.online(f, y); f.compile();"
+    ),
+    "half of a power": (
+        f"Func f, top; {ROWS}"
+        "f[x] = log(rsum(exp((A[x, y] - reshape(top[x], x, 1)) * 0.5), y)) + 0.5 * top[x];"
+        "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:2); top.online(f, y); f.compile();"
+    ),
+    "cross entropy": (
+        "Func f, top; In A, T: i64; Var x; RVar y; top[x] = rmax(A[x, y], y);"
+        f"f[x] = log(rsum({EXPONENTIALS}, y)) + top[x] - A[x, T[x]];"
+        "f.block(x:1, y:p/32); f.tensorize(x:0, y:16, p:2); top.online(f, y); f.compile();"
+    ),
+    "attention": attention(),
+    "attention of one row": attention(rows=1),
+    "attention, weights in the loop": attention(fused="e.fuse_at(f, y);"),
+    "attention, causal": attention(among=" in [0, x + 1)"),
+    "attention to a window": attention(among=" in [x - 20, x + 1)"),
+}
+# What is not proved yet, and why.
+NOT_PROVED = {
+    "attention, causal": "a row has no key in some of the parts",
+    "attention to a window": "a row has no key in some of the parts",
+}
