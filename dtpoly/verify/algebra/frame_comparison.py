@@ -32,7 +32,7 @@ from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
 from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
-from dtpoly.verify.algebra.seen_stores import with_masks_once, with_stores_seen
+from dtpoly.verify.algebra.seen_stores import with_masks_once, with_stores_seen, without_empty_sums
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -184,9 +184,15 @@ def _framed(
         return NOT_LARGEST
     run.take(OF_FINITE)
     kernel = _with_parts_started(run, kernel, where, _kept_in(kernel))
-    found = difference(
-        run, _started(run, framing.framed(kernel), where), framing.framed(algorithm), where
-    )
+    mine = _started(run, framing.framed(kernel), where)
+    found = difference(run, mine, framing.framed(algorithm), where)
+    if found is not None:
+        # Where nothing is summed, frames need not be the same.
+        few, fewer = (without_empty_sums(run, one, where) for one in (kernel, algorithm))
+        if (few, fewer) == (kernel, algorithm):
+            return found.why
+        mine = _started(run, framing.framed(few), where)
+        found = difference(run, mine, framing.framed(fewer), where)
     return None if found is None else found.why
 
 

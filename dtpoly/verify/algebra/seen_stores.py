@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.regions import Region, set_of
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
     Choose,
@@ -22,6 +23,7 @@ from dtpoly.verify.algebra.terms import (
     choose,
     put,
     rebuilt,
+    renamed,
 )
 from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of, put_whole
 
@@ -61,6 +63,20 @@ def with_masks_once(term: Term, known: Mapping[Truth, bool] = NOTHING_KNOWN) -> 
     seen = tuple(with_masks_once(one, known) for one in parts)
     if isinstance(term, AppliedOperation) and term.operation == "add" and seen[1] == ZERO:
         return seen[0]  # so that a maximum of maxima is one
+    return term if seen == parts else rebuilt(term, seen)
+
+
+def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
+    """Return a term in which a sum of nothing, for all points of a set, is 0."""
+    if isinstance(term, Total) and term.operation == "add":
+        new = term if where.names.isdisjoint(term.bound) else renamed(run, term)
+        if run.is_empty(where.intersect(set_of(new.domain))):
+            return ZERO
+        return term
+    parts = children(term)
+    seen = tuple(without_empty_sums(run, one, where) for one in parts)
+    if isinstance(term, AppliedOperation) and term.operation == "add" and ZERO in seen:
+        return seen[1] if seen[0] == ZERO else seen[0]
     return term if seen == parts else rebuilt(term, seen)
 
 
