@@ -7,7 +7,7 @@ of this is proved here, for each place where the law is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -15,7 +15,6 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_keys import frame_key
 from dtpoly.verify.algebra.frames import (
     EXTREME,
-    INFINITIES,
     ODD,
     ZERO,
     Framing,
@@ -24,15 +23,20 @@ from dtpoly.verify.algebra.frames import (
     is_frame,
     is_start,
     sum_of,
+    unstarted,
 )
 from dtpoly.verify.algebra.identities import IDENTITY
 from dtpoly.verify.algebra.numerals import finite
+from dtpoly.verify.algebra.part_frames import (
+    with_parts_seen,
+    with_parts_started,
+    without_empty_sums,
+)
 from dtpoly.verify.algebra.pieces import cases
 from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
 from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
-from dtpoly.verify.algebra.seen_stores import with_masks_once, with_stores_seen, without_empty_sums
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -95,7 +99,7 @@ def framed_difference(
     if plain is not None:
         run.take(OF_EXP2)
         kernel = plain
-    kernel = with_masks_once(with_stores_seen(run, kernel))
+    kernel = with_parts_seen(run, kernel)
     wanted = without_may(algorithm, rounds(kernel), literals(kernel))
     wanted = in_base_e(wanted) or wanted
     for mine in cases(run, kernel, where):
@@ -183,7 +187,7 @@ def _framed(
     if not _are_largest(run, own, [one.frame for one in theirs if one.power]):
         return NOT_LARGEST
     run.take(OF_FINITE)
-    kernel = _with_parts_started(run, kernel, where, _kept_in(kernel))
+    kernel = with_parts_started(run, kernel, where, _is_finite_in(run))
     mine = _started(run, framing.framed(kernel), where)
     found = difference(run, mine, framing.framed(algorithm), where)
     if found is not None:
@@ -194,6 +198,18 @@ def _framed(
         mine = _started(run, framing.framed(few), where)
         found = difference(run, mine, framing.framed(fewer), where)
     return None if found is None else found.why
+
+
+def _is_finite_in(run: ProofRun) -> Callable[[Term, Region], bool]:
+    """Return what says whether a frame is finite on a set, and takes the licence for its start."""
+
+    def is_finite(frame: Term, where: Region) -> bool:
+        known = _is_known_finite(run, FrameUse(frame, where), is_finite=True)
+        if known:
+            run.take(OF_START)
+        return known
+
+    return is_finite
 
 
 def _uses(
@@ -341,7 +357,7 @@ def _is_wanted(run: ProofRun, use: FrameUse, wanted: list[FrameUse]) -> bool:
     """
     if not use.power or use.bound:
         return False
-    bare = _unstarted(guarded(use.frame) or use.frame)
+    bare = unstarted(guarded(use.frame) or use.frame)
     return any(
         other.power == use.power
         and not other.bound
@@ -368,7 +384,7 @@ def _value_of(use: FrameUse) -> Term | None:
     """Return x for `exp(c * (x - m))`, or for `exp(c * (m - x))`; None if there is no x."""
     if not use.rest or not use.power:
         return None
-    return _unstarted(sum_of([(one / -use.power, term) for one, term in use.rest]))
+    return unstarted(sum_of([(one / -use.power, term) for one, term in use.rest]))
 
 
 def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
@@ -378,7 +394,7 @@ def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
     if value is None or not _is_taken_away(use.frame, use.power):
         return False
     x = where_all(use.tests, value, IDENTITY[operation])
-    bare = _unstarted(frame)
+    bare = unstarted(frame)
     parts = _operands(bare, operation)
     # What is seen soonest comes first: x itself, or one tile that x is in.
     if x in parts or any(_adds_nothing(run, operation, one, x, use.where) for one in parts):
@@ -440,21 +456,7 @@ def _is_largest(run: ProofRun, frame: Term, use: FrameUse) -> bool:
     nothing = IDENTITY[operation]
     inside = choose(use.masks, where_all(use.tests, x, nothing), nothing)
     largest = Total(operation, bound, use.domain, inside) if bound else inside
-    return difference(run, largest, _unstarted(frame), there) is None
-
-
-def _unstarted(frame: Term) -> Term:
-    """Return a maximum without the numbers that it, or each of its lanes, may start with."""
-    match frame:
-        case AppliedOperation(operation=operation, operands=(a, b)) if operation in EXTREME:
-            for start, other in ((a, b), (b, a)):
-                if is_start(start, operation) and start not in INFINITIES:
-                    return _unstarted(other)
-            return AppliedOperation(operation, (_unstarted(a), _unstarted(b)))
-        case Total(operation=operation, body=body) if operation in EXTREME:
-            return rebuilt(frame, (_unstarted(body),))
-        case _:
-            return frame
+    return difference(run, largest, unstarted(frame), there) is None
 
 
 def _started(run: ProofRun, term: Term, where: Region) -> Term:
@@ -463,57 +465,8 @@ def _started(run: ProofRun, term: Term, where: Region) -> Term:
         frame = inward(one)
         if not _is_kept(run, frame):
             continue
-        bare = _unstarted(frame)
+        bare = unstarted(frame)
         if bare != frame and _is_known_finite(run, FrameUse(bare, where), is_finite=True):
             run.take(OF_START)
             term = swapped(term, one, bare)
     return term
-
-
-def _kept_in(term: Term) -> frozenset[Term]:
-    """Return the frames in which loops keep the values that stand in a term."""
-    return frozenset(
-        inward(frame)
-        for one in walk(term)
-        if isinstance(one, AppliedOperation) and one.operation == RUNNING
-        for exponential in walk(one.operands[0])
-        if isinstance(exponential, AppliedOperation) and exponential.operation == "exp"
-        for frame in walk(exponential.operands[0])
-        if is_frame(frame)
-    )
-
-
-def _with_parts_started(run: ProofRun, term: Term, where: Region, kept_in: frozenset[Term]) -> Term:
-    """Return a term in which the frames of parts have no start, where they reduce anything else.
-
-    Each part of a sum has such a frame, which is compared with the one that the part stored.
-    """
-    match term:
-        case Total():
-            # Names stay where they can, since frames are equal only if they have the same ones.
-            new = term if where.names.isdisjoint(term.bound) else renamed(run, term)
-            inside = where.intersect(set_of(new.domain))
-            body = _with_parts_started(run, new.body, inside, kept_in)
-            return Total(new.operation, new.bound, new.domain, body)
-        case Choose(condition=condition, yes=yes, no=no):
-            holds = set_of(condition)
-            inside, outside = where.intersect(holds), where.subtract(holds)
-            if run.is_empty(outside):
-                return _with_parts_started(run, yes, where, kept_in)
-            if run.is_empty(inside):
-                return _with_parts_started(run, no, where, kept_in)
-            return choose(
-                condition,
-                _with_parts_started(run, yes, inside, kept_in),
-                _with_parts_started(run, no, outside, kept_in),
-            )
-        case _ if is_frame(term) and inward(term) in kept_in:
-            bare = _unstarted(inward(term))
-            if bare != term and _is_known_finite(run, FrameUse(bare, where), is_finite=True):
-                run.take(OF_START)
-                return _with_parts_started(run, bare, where, frozenset())
-            return term
-        case _:
-            parts = children(term)
-            seen = tuple(_with_parts_started(run, one, where, kept_in) for one in parts)
-            return term if seen == parts else rebuilt(term, seen)

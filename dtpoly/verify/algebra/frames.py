@@ -157,6 +157,20 @@ def is_start(term: Term, operation: str) -> bool:
             return False
 
 
+def unstarted(frame: Term) -> Term:
+    """Return a maximum without the numbers that it, or each of its lanes, may start with."""
+    match frame:
+        case AppliedOperation(operation=operation, operands=(a, b)) if operation in EXTREME:
+            for start, other in ((a, b), (b, a)):
+                if is_start(start, operation) and start not in INFINITIES:
+                    return unstarted(other)
+            return AppliedOperation(operation, (unstarted(a), unstarted(b)))
+        case Total(operation=operation, body=body) if operation in EXTREME:
+            return rebuilt(frame, (unstarted(body),))
+        case _:
+            return frame
+
+
 def inward(term: Term) -> Term:
     """Return a maximum or minimum in which numbers above 0 are factors of what is reduced."""
     match term:

@@ -1,0 +1,208 @@
+"""Prepares the terms of a kernel that merges parts, each with a frame of its own (lemma 22).
+
+The parts were stored by another kernel: a sum S(p) in the frame F(p), and the maximum T(p) of the
+part. The merge multiplies S(p) by exp(T(p) - M). Here what was stored is put in the place of what
+is loaded, the factor goes into the sum, and F(p) becomes T(p) where something is reduced in the
+part. Then the two cancel, and the sum over the parts is one sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.frames import ZERO, inward, is_frame, unstarted
+from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.regions import Region, set_of
+from dtpoly.verify.algebra.terms import (
+    RUNNING,
+    AppliedOperation,
+    Choose,
+    Stored,
+    Term,
+    Total,
+    children,
+    choose,
+    put,
+    rebuilt,
+    renamed,
+    walk,
+)
+from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of, put_whole
+
+NOTHING_KNOWN: Mapping[Truth, bool] = MappingProxyType({})
+# Tells whether a frame is finite on a set.
+IsFinite = Callable[[Term, Region], bool]
+
+
+def with_parts_seen(run: ProofRun, term: Term) -> Term:
+    """Return a term with what parts stored, if there is any, in the form in which it is compared."""
+    seen = _with_stores_seen(run, term)
+    return term if seen == term else _with_masks_once(seen)
+
+
+def _with_stores_seen(run: ProofRun, term: Term) -> Term:
+    """Return a term in which the value of each load is written out whose store is known.
+
+    A `Stored` says of which choice of program and lanes it is the value: those for which a
+    condition holds. Each load sees just one store, which is proved where the load is read. So where
+    there is one case, its condition holds for the programs that its equations say.
+    """
+    match term:
+        case Stored(cases=((bound, condition, value),)):
+            known = _said(condition, bound)
+            if len(known) == len(bound):
+                return _with_stores_seen(run, put(run, value, known))
+            return term
+        case _:
+            parts = children(term)
+            seen = tuple(_with_stores_seen(run, one) for one in parts)
+            return term if seen == parts else rebuilt(term, seen)
+
+
+def _with_masks_once(term: Term, known: Mapping[Truth, bool] = NOTHING_KNOWN) -> Term:
+    """Return a term in which what is chosen by a condition is not chosen by it once more inside."""
+    if isinstance(term, Choose):
+        if term.condition in known:
+            return _with_masks_once(term.yes if known[term.condition] else term.no, known)
+        yes = _with_masks_once(term.yes, {**known, term.condition: True})
+        no = _with_masks_once(term.no, {**known, term.condition: False})
+        return choose(term.condition, yes, no)
+    if isinstance(term, Total):
+        known = {one: is_so for one, is_so in known.items() if names_of(one).isdisjoint(term.bound)}
+    parts = children(term)
+    seen = tuple(_with_masks_once(one, known) for one in parts)
+    if isinstance(term, AppliedOperation) and term.operation == "add" and seen[1] == ZERO:
+        return seen[0]  # so that a maximum of maxima is one
+    return term if seen == parts else rebuilt(term, seen)
+
+
+def with_parts_started(run: ProofRun, term: Term, where: Region, is_finite: IsFinite) -> Term:
+    """Return a term in which the frames of parts have no start, where they reduce anything else.
+
+    Each part of a sum has such a frame, which is compared with the one that the part stored.
+    """
+    return _Parts(run, is_finite, _kept_in(term)).started(term, where)
+
+
+def _kept_in(term: Term) -> frozenset[Term]:
+    """Return the frames in which loops keep the values that stand in a term."""
+    return frozenset(
+        inward(frame)
+        for one in walk(term)
+        if isinstance(one, AppliedOperation) and one.operation == RUNNING
+        for exponential in walk(one.operands[0])
+        if isinstance(exponential, AppliedOperation) and exponential.operation == "exp"
+        for frame in walk(exponential.operands[0])
+        if is_frame(frame)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The frames that loops keep values in, in a term, and what says whether a frame is finite."""
+
+    run: ProofRun
+    is_finite: IsFinite
+    kept: frozenset[Term]
+
+    def started(self, term: Term, where: Region) -> Term:
+        """Return a term without the starts of frames, on a set."""
+        match term:
+            case Total():
+                # Names stay where they can, since frames are equal only if they have the same ones.
+                new = term if where.names.isdisjoint(term.bound) else renamed(self.run, term)
+                body = self.started(new.body, where.intersect(set_of(new.domain)))
+                return Total(new.operation, new.bound, new.domain, body)
+            case Choose(condition=condition, yes=yes, no=no):
+                return self._chosen(condition, yes, no, where)
+            case _ if is_frame(term) and inward(term) in self.kept:
+                bare = unstarted(inward(term))
+                if bare != term and self.is_finite(bare, where):
+                    return replace(self, kept=frozenset()).started(bare, where)
+                return term
+            case _:
+                parts = children(term)
+                seen = tuple(self.started(one, where) for one in parts)
+                return term if seen == parts else rebuilt(term, seen)
+
+    def _chosen(self, condition: Truth, yes: Term, no: Term, where: Region) -> Term:
+        holds = set_of(condition)
+        inside, outside = where.intersect(holds), where.subtract(holds)
+        if self.run.is_empty(outside):
+            return self.started(yes, where)
+        if self.run.is_empty(inside):
+            return self.started(no, where)
+        return choose(condition, self.started(yes, inside), self.started(no, outside))
+
+
+def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
+    """Return a term in which a sum of nothing, for all points of a set, is 0."""
+    if isinstance(term, Total) and term.operation == "add":
+        new = term if where.names.isdisjoint(term.bound) else renamed(run, term)
+        return ZERO if run.is_empty(where.intersect(set_of(new.domain))) else term
+    parts = children(term)
+    seen = tuple(without_empty_sums(run, one, where) for one in parts)
+    if isinstance(term, AppliedOperation) and term.operation == "add" and ZERO in seen:
+        return seen[1] if seen[0] == ZERO else seen[0]
+    return term if seen == parts else rebuilt(term, seen)
+
+
+# The programs and lanes that stored a value
+
+
+def _said(condition: Truth, bound: tuple[str, ...]) -> dict[str, Whole]:
+    """Return what equations say that bound names are, as numbers over other names."""
+    parts = condition.parts if isinstance(condition, All) else (condition,)
+    signs = [one for one in parts if isinstance(one, Sign)]
+    widths = _widths([one.operand for one in signs if not one.exactly], bound)
+    found = dict[str, Whole]()
+    for one in signs:
+        if one.exactly:
+            found |= _digits(put_whole(one.operand, found), bound, widths)
+    return found
+
+
+def _widths(bounds: Sequence[Whole], bound: tuple[str, ...]) -> dict[str, int]:
+    """Return how many values each name has that goes from 0 to below a written number."""
+    least = {one.plain for one in bounds}
+    found = dict[str, int]()
+    for one in bound:
+        ends = ((end + name(one)).constant for end in bounds if one in names_of(end))
+        known = [end + 1 for end in ends if end is not None]
+        if known and one in least:
+            found[one] = min(known)
+    return found
+
+
+def _digits(equation: Whole, bound: tuple[str, ...], widths: Mapping[str, int]) -> dict[str, Whole]:
+    """Return the names that a number which is 0 has with factors, as digits of its other parts.
+
+    In `4 * a + b - e`, where b has the values 0 to 3, a is e // 4 and b is e % 4. There is no other
+    choice of them, if each factor is the product of the factor before and of the values there.
+    """
+    factors = dict[str, int]()
+    rest = equation
+    for monomial, factor in equation.terms:
+        if len(monomial) == 1 and isinstance(monomial[0], str) and monomial[0] in bound:
+            factors[monomial[0]] = factor
+            rest = rest - name(monomial[0]) * factor
+    if not factors or not names_of(rest).isdisjoint(bound):
+        return {}
+    sign = 1 if min(factors.values()) > 0 else -1
+    number = rest * -sign
+    found, unit = dict[str, Whole](), 1
+    order = sorted(factors, key=lambda one: factors[one] * sign)
+    for at, one in enumerate(order):
+        if factors[one] * sign != unit:
+            return {}
+        if at + 1 == len(order):
+            found[one] = number.floor(unit)
+        elif one in widths:
+            found[one] = number.floor(unit).modulo(widths[one])
+            unit *= widths[one]
+        else:
+            return {}
+    return found
