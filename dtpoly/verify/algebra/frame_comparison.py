@@ -16,18 +16,21 @@ from dtpoly.verify.algebra.frame_keys import frame_key
 from dtpoly.verify.algebra.frames import (
     EXTREME,
     ODD,
+    OF_START,
     ZERO,
     Framing,
     guarded,
     inward,
     is_frame,
     is_start,
+    operation_of,
     sum_of,
     unstarted,
 )
 from dtpoly.verify.algebra.identities import IDENTITY
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.part_frames import (
+    with_factors_inside,
     with_parts_seen,
     with_parts_started,
     without_empty_sums,
@@ -59,7 +62,6 @@ from dtpoly.verify.algebra.tested_terms import where_all
 from dtpoly.verify.algebra.value import Difference, difference, reduced_bag
 from dtpoly.verify.algebra.whole import TRUE, Truth, both, names_of, negation
 
-OF_START = "no value of a running maximum is below the number that it starts with"
 OF_FINITE = "the values of a running maximum are finite"
 INFINITE = "where nothing is reduced, a maximum may be infinite or a total 0, and the result a nan"
 NOT_LARGEST = "what is subtracted in an exponent is not proved to be the largest of its values"
@@ -106,6 +108,9 @@ def framed_difference(
         for theirs in cases(run, wanted, mine.where):
             for term, there in _decided(run, mine.term, theirs.where):
                 one = _framed(run, term, theirs.term, there, is_finite)
+                inside = one and with_factors_inside(run, term, there, _says_finite(run))
+                if inside and inside != term:
+                    one = _framed(run, inside, theirs.term, there, is_finite)
                 if one is not None:
                     return Difference(found.where, found.kernel, found.algorithm, one, found.layer)
     return None
@@ -187,7 +192,7 @@ def _framed(
     if not _are_largest(run, own, [one.frame for one in theirs if one.power]):
         return NOT_LARGEST
     run.take(OF_FINITE)
-    kernel = with_parts_started(run, kernel, where, _is_finite_in(run))
+    kernel = with_parts_started(run, kernel, where, _says_finite(run))
     mine = _started(run, framing.framed(kernel), where)
     found = difference(run, mine, framing.framed(algorithm), where)
     if found is not None:
@@ -200,16 +205,9 @@ def _framed(
     return None if found is None else found.why
 
 
-def _is_finite_in(run: ProofRun) -> Callable[[Term, Region], bool]:
-    """Return what says whether a frame is finite on a set, and takes the licence for its start."""
-
-    def is_finite(frame: Term, where: Region) -> bool:
-        known = _is_known_finite(run, FrameUse(frame, where), is_finite=True)
-        if known:
-            run.take(OF_START)
-        return known
-
-    return is_finite
+def _says_finite(run: ProofRun) -> Callable[[Term, Region], bool]:
+    """Return what says whether a frame is finite on a set."""
+    return lambda frame, where: _is_known_finite(run, FrameUse(frame, where), is_finite=True)
 
 
 def _uses(
@@ -335,19 +333,6 @@ def _is_number(term: Term, *, is_finite: bool) -> bool:
                 or (isinstance(one, Total) and one.operation != "add")
                 for one in walk(term)
             )
-
-
-def operation_of(term: Term) -> str:
-    """Return the operation that a frame reduces by."""
-    for one in walk(term):
-        match one:
-            case AppliedOperation(operation=operation) | Total(operation=operation) if (
-                operation in EXTREME
-            ):
-                return operation
-            case _:
-                pass
-    return "maximum"
 
 
 def _is_wanted(run: ProofRun, use: FrameUse, wanted: list[FrameUse]) -> bool:

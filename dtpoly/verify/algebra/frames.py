@@ -45,6 +45,7 @@ SYMBOL = "frame "
 LEAST_START = Fraction(-(10**20))
 # A frame for exponents of `exp`, where a symbol stands for one for exponents of `exp2`.
 NATURAL = "natural"
+OF_START = "no value of a running maximum is below the number that it starts with"
 OF_EXP = "exp(a + b) is exp(a) * exp(b)"
 OF_DIVISOR = "what all operands of a sum are divided by divides the sum"
 OF_ROUNDING = "a factor exp(c * m) passes a rounding to '{}'"
@@ -169,6 +170,19 @@ def unstarted(frame: Term) -> Term:
             return rebuilt(frame, (unstarted(body),))
         case _:
             return frame
+
+
+def operation_of(term: Term) -> str:
+    """Return the operation that a frame reduces by."""
+    for one in walk(term):
+        match one:
+            case AppliedOperation(operation=operation) | Total(operation=operation) if (
+                operation in EXTREME
+            ):
+                return operation
+            case _:
+                pass
+    return "maximum"
 
 
 def inward(term: Term) -> Term:

@@ -13,7 +13,15 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.frames import ZERO, inward, is_frame, unstarted
+from dtpoly.verify.algebra.frames import (
+    OF_START,
+    ZERO,
+    Framing,
+    inward,
+    is_frame,
+    operation_of,
+    unstarted,
+)
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of
 from dtpoly.verify.algebra.terms import (
@@ -38,7 +46,7 @@ IsFinite = Callable[[Term, Region], bool]
 
 
 def with_parts_seen(run: ProofRun, term: Term) -> Term:
-    """Return a term with what parts stored, if there is any, in the form in which it is compared."""
+    """Return a term with what parts stored, if there is any, as it is compared."""
     seen = _with_stores_seen(run, term)
     return term if seen == term else _with_masks_once(seen)
 
@@ -120,9 +128,11 @@ class _Parts:
                 return self._chosen(condition, yes, no, where)
             case _ if is_frame(term) and inward(term) in self.kept:
                 bare = unstarted(inward(term))
-                if bare != term and self.is_finite(bare, where):
-                    return replace(self, kept=frozenset()).started(bare, where)
-                return term
+                inside = replace(self, kept=frozenset())
+                if bare == inward(term) or not self.is_finite(bare, where):
+                    return inside.started(term, where)
+                self.run.take(OF_START)
+                return inside.started(bare, where)
             case _:
                 parts = children(term)
                 seen = tuple(self.started(one, where) for one in parts)
@@ -136,6 +146,86 @@ class _Parts:
         if self.run.is_empty(inside):
             return self.started(no, where)
         return choose(condition, self.started(yes, inside), self.started(no, outside))
+
+
+def with_factors_inside(run: ProofRun, term: Term, where: Region, is_finite: IsFinite) -> Term:
+    """Return a term in which the factor exp(T(p) - M) of the sum of a part stands in that sum.
+
+    A part may have nothing to sum. Then T(p) is -inf, and the product is 0 all the same, if M is
+    finite. Inside of the sum, T(p) is the maximum of something.
+    """
+    match term:
+        case Total():
+            new = term if where.names.isdisjoint(term.bound) else renamed(run, term)
+            inside = where.intersect(set_of(new.domain))
+            body = with_factors_inside(run, new.body, inside, is_finite)
+            return Total(new.operation, new.bound, new.domain, body)
+        case Choose(condition=condition, yes=yes, no=no):
+            inside, outside = where.intersect(set_of(condition)), where.subtract(set_of(condition))
+            if run.is_empty(outside):
+                return with_factors_inside(run, yes, where, is_finite)
+            if run.is_empty(inside):
+                return with_factors_inside(run, no, where, is_finite)
+            first = with_factors_inside(run, yes, inside, is_finite)
+            return choose(condition, first, with_factors_inside(run, no, outside, is_finite))
+        case AppliedOperation(operation="mul", operands=(Choose() as a, b)):
+            return _product_inside(run, a, b, where, is_finite)
+        case AppliedOperation(
+            operation="mul",
+            operands=(AppliedOperation(operation=operation, operands=(value, *needs)), factor),
+        ) if operation == RUNNING and _is_number(run, factor, where, is_finite):
+            return AppliedOperation(RUNNING, (_spread(run, factor, value), *needs))
+        case _:
+            parts = children(term)
+            seen = tuple(with_factors_inside(run, one, where, is_finite) for one in parts)
+            return term if seen == parts else rebuilt(term, seen)
+
+
+def _product_inside(run: ProofRun, a: Term, b: Term, where: Region, is_finite: IsFinite) -> Term:
+    """Return a product; its first operand is a choice, which may be decided on the set."""
+    seen = (
+        with_factors_inside(run, a, where, is_finite),
+        with_factors_inside(run, b, where, is_finite),
+    )
+    product = AppliedOperation("mul", seen)
+    if isinstance(seen[0], Choose):
+        return product
+    return with_factors_inside(run, product, where, is_finite)
+
+
+def _is_number(run: ProofRun, factor: Term, where: Region, is_finite: IsFinite) -> bool:
+    """Return whether an exponential is a number, though a maximum that is added may be -inf."""
+    match factor:
+        case AppliedOperation(operation="exp", operands=(exponent,)):
+            found = Framing(run).exponent(exponent)
+            return not found.rest and all(
+                (power > 0) is (operation_of(frame) == "maximum") or is_finite(frame, where)
+                for frame, power in found.frames.items()
+            )
+        case _:
+            return False
+
+
+def _is_exponential(term: Term) -> bool:
+    return isinstance(term, AppliedOperation) and term.operation == "exp"
+
+
+def _spread(run: ProofRun, factor: Term, value: Term) -> Term:
+    """Return a sum times a factor, as the sum of its operands times the factor."""
+    match value:
+        case AppliedOperation(operation="add", operands=operands):
+            return rebuilt(value, tuple(_spread(run, factor, one) for one in operands))
+        case AppliedOperation(operation="mul", operands=(a, b)) if _is_exponential(a):
+            return _spread(run, AppliedOperation("mul", (a, factor)), b)
+        case Choose(condition=condition, yes=yes, no=no):
+            return choose(condition, _spread(run, factor, yes), _spread(run, factor, no))
+        case Total(operation="add"):
+            new = renamed(run, value)
+            return Total("add", new.bound, new.domain, _spread(run, factor, new.body))
+        case _ if value == ZERO:
+            return ZERO
+        case _:
+            return AppliedOperation("mul", (factor, value))
 
 
 def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
