@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from dtpoly.frozen import dataclass
 
@@ -140,9 +140,60 @@ class OnlineMutant:
         return f"{self.mistake}, {self.name}, {self.place}"
 
 
-def mutants_of(name: str, text: str) -> Iterator[tuple[OnlineMutant, str]]:
+# Mistakes in how parts of 32 columns, in tiles of 16, are computed and merged.
+OF_PARTS: dict[str, tuple[str, str]] = {
+    "parts are not brought to one frame": (r"(\w+_parts_tile\w*) \* tl\.exp\(.*\)(?=,?\n)", r"\1"),
+    "brought to the frame before": (
+        r"(tl\.exp\(\w+_parts_tile\S* - \w+_max)(?=[\[)])",
+        r"\1_before",
+    ),
+    "brought the other way": (
+        r"tl\.exp\((\w+_parts_tile\S*) - (\w+_max(?:\[:, None\])?)\)",
+        r"tl.exp(\2 - \1)",
+    ),
+    "brought half of the way": (
+        r"tl\.exp\((\w+_parts_tile\S*) - (\w+_max(?:\[:, None\])?)\)",
+        r"tl.exp((\1 - \2) * 0.5)",
+    ),
+    "brought twice": (
+        r"(tl\.exp\(\w+_parts_tile\S* - \w+_max(?:\[:, None\])?\))",
+        r"\1 * \1",
+    ),
+    "a part stores the maximum before its last tile": (
+        r"(\w+_max)_exact(?=,\n|\)\n)",
+        r"\1_before",
+    ),
+    "a part stores half of its maximum": (r"(\w+_max_exact)(?=,\n|\)\n)", r"\1 * 0.5"),
+    "a part stores 0 for its maximum": (r"(\w+_max_exact)(?=,\n|\)\n)", r"\1 * 0.0"),
+    "a part stores nothing of its sum": (r"(\w+_parts_(?:sum|acc))(?=,\n|\)\n)", r"\1 * 0.0"),
+    "a part begins a tile late": (r"tl\.range\(32 \* p_block, ", "tl.range(32 * p_block + 16, "),
+    "a part begins with the whole": (r"tl\.range\(32 \* p_block, ", "tl.range(0, "),
+    "a part ends a tile early": (r"32 \* p_block \+ 17", "32 * p_block + 1"),
+    "a part ends a tile late": (r"32 \* p_block \+ 17", "32 * p_block + 33"),
+    "a tail belongs to the part before": (r"32 \* p_block \+ 31 >=", "32 * p_block + 63 >="),
+    "a tail belongs to no part": (r"32 \* p_block \+ 31 >=", "32 * p_block + 15 >="),
+    "a tile of parts too few": (r"(\(y_size \+ 31\) // 32 \+ -1) - (\d+)", r"\1 - 2 - \2"),
+    "a tile of parts too many": (r"(\(y_size \+ 31\) // 32) \+ -1", r"\1 + 1"),
+    "the last parts are left out": (r"if \(y_size \+ 31\) % (\d+) >= 32", r"if y_size % \1 > 32"),
+    "a part more than there are": (
+        r"p_mask = 32 \* p\.to\(tl\.int64\) < tl\.cast\(y_size, tl\.int64\)",
+        "p_mask = 32 * p.to(tl.int64) <= tl.cast(y_size, tl.int64)",
+    ),
+    "a part less than there are": (
+        r"p_mask = 32 \* p\.to\(tl\.int64\) < tl\.cast\(y_size, tl\.int64\)",
+        "p_mask = 32 * p.to(tl.int64) + 32 < tl.cast(y_size, tl.int64)",
+    ),
+    "a part of another row": (r"p_block \* (\w+_parts_stride_0)", r"(p_block + 1) * \1"),
+    "parts one after another are one": (r"p_block \* (\w+_parts_stride_0)", r"p_block // 2 * \1"),
+    "a part is read twice": (r"\+ p(\[.*?\])? \* (\w+_parts_stride_0)", r"+ p\1 // 2 * \2"),
+}
+
+
+def mutants_of(
+    name: str, text: str, mistakes: Mapping[str, tuple[str, str]] = MISTAKES
+) -> Iterator[tuple[OnlineMutant, str]]:
     """Yield all mistakes in the text of a program."""
-    for mistake, (old, new) in MISTAKES.items():
+    for mistake, (old, new) in mistakes.items():
         for place, found in enumerate(re.finditer(old, text)):
             changed = text[: found.start()] + found.expand(new) + text[found.end() :]
             if changed != text and (mistake, name, place) not in HARMLESS:

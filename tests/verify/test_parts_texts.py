@@ -1,0 +1,65 @@
+"""Texts that compute chains of reductions in parts are proved, and mistakes in them are not."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from dtpoly.verify.proof.report import LayerVerdict
+from dtpoly.verify.proof.verify import verify
+from tests.codegen.inputs import Recipe
+from tests.codegen.parted_programs import PARTED, program, sizes_around_parts
+from tests.codegen.running import compared, imported
+from tests.verify.online_mutants import MISTAKES, OF_PARTS, OnlineMutant, mutants_of
+from tests.verify.texts import text_of
+
+SECONDS = 60  # the causal one takes some ten
+MISTAKEN = ("log-sum-exp", "a sum that is stored", "softmax in three kernels", "attention")
+
+
+@cache
+def emitted(name: str) -> str:
+    return text_of(program(name))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", PARTED)
+def test_it_is_proved(name: str) -> None:
+    report = verify(program(name), emitted(name), seconds=SECONDS)
+    assert [each for each in report.layers if each.verdict is not LayerVerdict.PROVED] == []
+    assert report.verdict is LayerVerdict.PROVED
+
+
+def mutants() -> Iterator[tuple[OnlineMutant, str]]:
+    """Yield all mistakes in the texts of some programs."""
+    for name in MISTAKEN:
+        yield from mutants_of(name, emitted(name), {**MISTAKES, **OF_PARTS})
+
+
+def check_mutant(mutant: OnlineMutant, text: str) -> bool:
+    """Return whether a mutant is proved; raise AssertionError if it is wrong then."""
+    of = program(mutant.name)
+    if verify(of, text).verdict is not LayerVerdict.PROVED:
+        return False
+    # It is another text for the same: a sum that is set where nothing was added to it before.
+    for sizes in sizes_around_parts(of):
+        compared(imported(text), of, ("f",), Recipe().inputs(of, sizes), sizes)
+    return True
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("mutant", "text"), [pytest.param(one, text, id=str(one)) for one, text in mutants()]
+)
+def test_a_mistake_is_not_proved(mutant: OnlineMutant, text: str) -> None:
+    check_mutant(mutant, text)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("mistake", OF_PARTS)
+def test_a_mistake_of_parts_is_not_proved(mistake: str) -> None:
+    """Each mistake can be made somewhere, and none is proved where it is made first."""
+    found = mutants_of("log-sum-exp", emitted("log-sum-exp"), {mistake: OF_PARTS[mistake]})
+    first = next(found, None)
+    assert first is not None
+    check_mutant(*first)
