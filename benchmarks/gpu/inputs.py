@@ -52,6 +52,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "attention, causal": {"Q": "b h m k", "K": "b h l k", "V": "b h l n"},
     "attention, grouped": {"Q": "b h m k", "K": "b h/4 l k", "V": "b h/4 l n"},
     "attention, window": {"Q": "b h m k", "K": "b h l k", "V": "b h l n"},
+    "attention, decoding": {"Q": "b h g k", "K": "b h l k", "V": "b h l n"},
 }
 # The types of inputs that have not that of the row.
 TYPES: Mapping[tuple[str, str], torch.dtype] = {

@@ -16,6 +16,8 @@ from benchmarks.gpu.rows import WINDOW, Row
 # Parts of it have no types.
 _torch: Any = torch
 CAUSAL, GROUPED, WINDOWED = "attention, causal", "attention, grouped", "attention, window"
+# The heads of a group are rows of one attention for the peers, too: that is their fastest way.
+DECODING = "attention, decoding"
 BACKENDS = {
     "SDPA, cuDNN": SDPBackend.CUDNN_ATTENTION,
     "SDPA, flash": SDPBackend.FLASH_ATTENTION,
@@ -66,6 +68,23 @@ def _sdpa(name: str, row: Row, given: Inputs) -> Run:
     return run
 
 
+def _apart(name: str, row: Row, given: Inputs) -> Run:
+    """Attention of one query of each head; heads of a group share keys, as the call says."""
+    known = tensors(given)
+    sizes = row.sizes
+    query = known["Q"].reshape(sizes["b"], sizes["h"] * sizes["g"], 1, sizes["k"])
+    backend = BACKENDS[name] if query.is_cuda else SDPBackend.MATH
+
+    def run() -> Outcome:
+        with sdpa_kernel(backend):
+            found = nn.scaled_dot_product_attention(
+                query, known["K"], known["V"], enable_gqa=sizes["g"] > 1
+            )
+        return found.reshape(known["Q"].shape)
+
+    return run
+
+
 def _causal(_: Tensor, __: Tensor, query: Tensor, key: Tensor) -> Tensor:
     """Return what is seen of a batch and a head: the same in all."""
     return key <= query
@@ -108,7 +127,8 @@ def _flex(row: Row, given: Inputs) -> Run:
 
 def _in_memory(row: Row, given: Inputs) -> Run:
     sizes = row.sizes
-    if sizes["b"] * sizes["h"] * sizes["m"] * sizes["l"] > LARGEST:
+    rows = sizes["g" if row.kernel == DECODING else "m"]
+    if sizes["b"] * sizes["h"] * rows * sizes["l"] > LARGEST:
         raise Unfit("its scores take too much memory")
     return partial(_eager, row.kernel, **tensors(given))
 
@@ -117,11 +137,14 @@ def attention_peers(kernel: str) -> list[Peer]:
     """Return those of a kernel; none of other kernels."""
     if kernel not in KERNELS:
         return []
-    return [
+    found = [
         Peer("torch", _in_memory),
         *(Peer(name, partial(_sdpa, name)) for name in BACKENDS),
     ]
+    if kernel == DECODING:
+        found += [Peer(f"{name}, heads apart", partial(_apart, name)) for name in BACKENDS]
+    return found
 
 
-KERNELS = ("attention, heads", CAUSAL, GROUPED, WINDOWED)
+KERNELS = ("attention, heads", CAUSAL, GROUPED, WINDOWED, DECODING)
 FLEX = Peer("FlexAttention", _flex)

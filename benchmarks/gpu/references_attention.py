@@ -16,6 +16,7 @@ def attention_references() -> Mapping[str, Callable[[Known], tuple[Tensor, ...]]
     """Return the reference of each kernel."""
     return {
         "attention, heads": partial(_attention, before=None, within=None),
+        "attention, decoding": partial(_attention, before=None, within=None),
         "attention, grouped": partial(_attention, before=None, within=None),
         "attention, causal": partial(_attention, before=0, within=None),
         "attention, window": partial(_attention, before=0, within=WINDOW),

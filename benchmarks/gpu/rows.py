@@ -140,6 +140,20 @@ def _flash_tiles(name: str, way: str) -> Derived:
     return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
 
 
+def _decoding_parts(way: str) -> Derived:
+    """Return other parts of a decoding kernel: keys of a part, and at a time, warps, and stages."""
+    part, keys, warps, stages = way.split("x")
+    name = "flash_decoding"
+    adds = (
+        f"{name}.block(b:1, h:1, g:16, l:p/{part});",
+        f"{name}.tensorize(b:0, h:0, g:0, n:0, k:0, l:{keys}, p:8);",
+        f"{name}.num_warps({warps});",
+        f"{name}.num_stages({stages});",
+    )
+    left_out = ("block", "tensorize", "num_warps", "num_stages")
+    return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
+
+
 def _product_tiles(name: str, reduced: str, way: str) -> Derived:
     """Return other tiles of a product with weights of 4 bits."""
     m, n, k, warps, stages = way.split("x")
@@ -171,6 +185,11 @@ DERIVED = (
     Derived("top_k_warp", "top_k", _ONE_WARP, ("block", "tensorize")),
     Derived("top_k_narrow", "top_k", _NARROW_LISTS, ("tensorize",)),
     *(one for name in _FLASHES for one in _flash(name)),
+    *(
+        _decoding_parts(f"{part}x{way}")
+        for part in (256, 512, 1024, 2048, 4096)
+        for way in ("32x4x3", "64x4x3", "64x4x4", "128x4x3", "128x8x3")
+    ),
     *(_flash_tiles("window_flash_attention", way) for way in ("64x64x4x2", "64x64x4x3")),
     *(
         _product_tiles(name, reduced, way)
@@ -207,6 +226,11 @@ _HEADS = tuple(
     for k in (64, 128)
     for s in (1024, 4096, 16384)
     for b in (1, 4)
+)
+_CACHES = tuple(
+    f"{b}x8x{g}x128x128x{s} bf16"
+    for s in (8192, 32768, 131072)
+    for b, g in ((1, 4), (8, 4), (1, 1))
 )
 _GROUPED = ("half_matmul", "half_matmul_ungrouped")
 _GROUPED_32 = ("tf32_matmul", "tf32_matmul_grouped")
@@ -321,6 +345,7 @@ GROUPS = (
     Group("attention, causal", HEADS, _tiled(_CAUSAL), _HEADED, _HEADS),
     Group("attention, grouped", HEADS, _tiled("grouped_flash_attention"), _HEADED, _SHARED),
     Group("attention, window", HEADS, _tiled("window_flash_attention"), _HEADED, _SHARED),
+    Group("attention, decoding", HEADS, _tiled("flash_decoding"), "b h g n k l", _CACHES),
 )
 
 # Where only the host's time counts; also what a machine without a GPU can run.
@@ -342,6 +367,7 @@ TINY: Mapping[str, str] = {
     "attention, causal": "1x2x128x16x16x128 f16",
     "attention, grouped": "1x8x128x16x16x128 f16",
     "attention, window": "1x1x64x16x16x64 f16",
+    "attention, decoding": "1x2x4x16x16x1100 f16",
 }
 
 
@@ -392,6 +418,9 @@ def flops(one: Row) -> int:
             return 2 * sizes["m"] * sizes["l"] * (sizes["k"] + sizes["n"])
         case "attention, heads" | "attention, causal" | "attention, grouped" | "attention, window":
             scores = sizes["b"] * sizes["h"] * _seen(one.kernel, sizes["m"], sizes["l"])
+            return 2 * scores * (sizes["k"] + sizes["n"])
+        case "attention, decoding":
+            scores = sizes["b"] * sizes["h"] * sizes["g"] * sizes["l"]
             return 2 * scores * (sizes["k"] + sizes["n"])
         case "conv2d":
             height, width = sizes["h"] - sizes["r"] + 1, sizes["w"] - sizes["s"] + 1
