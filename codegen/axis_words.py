@@ -5,14 +5,18 @@ that holds its length, `_` if nothing is known of it, or `-` if its lines may be
 """
 
 from collections.abc import Mapping
+from math import prod
 
 from dtpoly.algorithm.label_sizes import axis_reads
 from dtpoly.algorithm.program import Program
-from dtpoly.ir.kernel import TileKernel
-from dtpoly.poly.model import Model
+from dtpoly.ir.kernel import Lanes, Load, Store, TileKernel
+from dtpoly.ir.parts import steps_inside
+from dtpoly.poly.model import Array, Model
 
 # Words for an axis of which nothing is known, and for one whose lines may begin anywhere.
 UNKNOWN, ANYWHERE = "_", "-"
+# So many elements of a program are worth wide loads and stores.
+MANY = 512
 # Labels by tensor and axis: what `plain_axes` finds, once for all kernels of a file.
 PlainAxes = Mapping[tuple[str, int], tuple[str, ...]]
 
@@ -25,7 +29,7 @@ def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[
         array = model.arrays.get(pointer.name)
         # The runtime, which chooses a variant, is told nothing of lines that may begin anywhere.
         is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
-        is_own = is_own or bool(kernel.lined)
+        is_own = is_own or bool(kernel.lined) or _are_few(kernel, model, array)
         is_placed = pointer.name in model.places  # then it has the axes of an input
         words: list[str] = []
         for axis in range(pointer.rank):
@@ -38,6 +42,29 @@ def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[
             words.append(ANYWHERE if is_own else parameters.get(size or "", UNKNOWN))
         found.append(words)
     return found
+
+
+def _are_few(kernel: TileKernel, model: Model, array: Array | None) -> bool:
+    """Return whether an array has parts of which a program takes few elements.
+
+    Such as the largest element of each row in a part. How they lie in memory costs no time, and
+    must not decide how the other tensors are loaded.
+    """
+    if array is None or model.parts.keys().isdisjoint(array.dims):
+        return False
+    steps = [step.instruction for step in steps_inside(kernel.body)]
+    counts = {one.name: one.count for one in steps if isinstance(one, Lanes)}
+    found = [
+        [counts.get(axis, 1) for axis in one.axes]
+        for one in steps
+        if isinstance(one, Load | Store) and one.tensor == array.name
+    ]
+    sizes = [
+        prod(count for count in tile if isinstance(count, int))
+        for tile in found
+        if all(isinstance(count, int) for count in tile)
+    ]
+    return len(sizes) == len(found) and max(sizes, default=0) < MANY
 
 
 def plain_axes(program: Program) -> PlainAxes:

@@ -188,7 +188,7 @@ DERIVED = (
     *(
         _decoding_parts(f"{part}x{way}")
         for part in (256, 512, 1024, 2048, 4096)
-        for way in ("32x4x3", "64x4x3", "64x4x4", "128x4x3", "128x8x3")
+        for way in ("32x2x3", "32x4x3", "32x4x5", "64x4x3", "64x4x4", "128x4x3", "128x8x3")
     ),
     *(_flash_tiles("window_flash_attention", way) for way in ("64x64x4x2", "64x64x4x3")),
     *(
