@@ -127,8 +127,9 @@ def in_no_way_up_to_date() -> None:
     generated(ONLINE.format("floor(A[x, y] / reshape(top[x], x, 1) * 127)"))
 
 
-def stored_in_its_frame() -> None:
-    generated(ONLINE.format("exp(A[x, y] - reshape(top[x], x, 1))"))
+def in_other_tiles() -> None:
+    exponentials = ONLINE.format("exp(A[x, y] - reshape(top[x], x, 1))")
+    generated(exponentials.replace("y:32", "y:32, top.y:16"))
 
 
 def wrong_code() -> None:
@@ -162,7 +163,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT305_f16": not_exact,
     "DT306": triton_refuses,
     "DT307": in_no_way_up_to_date,
-    "DT307_stored": stored_in_its_frame,
+    "DT307_tiles": in_other_tiles,
     "DT310": wrong_code,
     "DT311": unproved_code,
     "DT311_late": late_code,

@@ -67,6 +67,13 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "List each loop once, outermost first. The new name of a divided loop has a place of "
         "its own, after it.",
     ),
+    "DT239": CatalogueEntry(
+        "a chain of reductions has no parts",
+        "Where `block` cuts a label along which others go `online`, each part has a largest "
+        "element of its own; what is summed with it is brought to that of all parts. So the sum must "
+        "change by a factor when the largest element does, and the frame must be a maximum or a "
+        "minimum, and nothing else. Otherwise, leave the label in one program.",
+    ),
     "DT194": CatalogueEntry(
         "partial results cannot be combined atomically",
         "Combine atomically only the parts of a reduction that is the last operation of its "

@@ -92,7 +92,7 @@ def with_parts_started(run: ProofRun, term: Term, where: Region, is_finite: IsFi
 
     Each part of a sum has such a frame, which is compared with the one that the part stored.
     """
-    return _Parts(run, is_finite, _kept_in(term)).started(term, where)
+    return _FramesOfParts(run, is_finite, _kept_in(term)).started(term, where)
 
 
 def _kept_in(term: Term) -> frozenset[Term]:
@@ -109,7 +109,7 @@ def _kept_in(term: Term) -> frozenset[Term]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Parts:
+class _FramesOfParts:
     """The frames that loops keep values in, in a term, and what says whether a frame is finite."""
 
     run: ProofRun

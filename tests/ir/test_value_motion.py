@@ -8,7 +8,7 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.motion import STILL, Motion
-from dtpoly.ir.motion import TangledError, motion
+from dtpoly.ir.value_motion import TangledError, motion
 from dtpoly.ir.tile_values import Call, Converted, LiteralNumber, Masked, Merged, Value, Variable
 
 F32 = DType.F32
