@@ -18,10 +18,10 @@ from dtpoly.ir.kernel import (
     Store,
 )
 from dtpoly.ir.kernel_text import show_value
-from dtpoly.ir.value_motion import TangledError, motion
 from dtpoly.ir.parts import assigned_by, values
 from dtpoly.ir.tile_values import Value
 from dtpoly.ir.tiled import flat
+from dtpoly.ir.value_motion import TangledError, motion
 
 from .building import Unsupported
 

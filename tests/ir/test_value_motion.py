@@ -8,8 +8,8 @@ import pytest
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.motion import STILL, Motion
-from dtpoly.ir.value_motion import TangledError, motion
 from dtpoly.ir.tile_values import Call, Converted, LiteralNumber, Masked, Merged, Value, Variable
+from dtpoly.ir.value_motion import TangledError, motion
 
 F32 = DType.F32
 FRAMES, DATA = ("top", "low"), ("a", "b", "c")
