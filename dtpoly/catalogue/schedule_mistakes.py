@@ -70,8 +70,8 @@ SCHEDULE: dict[str, CatalogueEntry] = {
     "DT239": CatalogueEntry(
         "a chain of reductions has no parts",
         "Where `block` cuts a label along which others go `online`, each part has a largest "
-        "element of its own; what is summed with it is brought to that of all parts. So the sum must "
-        "change by a factor when the largest element does, and the frame must be a maximum or a "
+        "element of its own; what is summed with it is brought to that of all parts. So sums must "
+        "change by a factor when the largest element does, and it must be a maximum or a "
         "minimum, and nothing else. Otherwise, leave the label in one program.",
     ),
     "DT194": CatalogueEntry(

@@ -98,7 +98,7 @@ class Online(Primitive):
         yield from self._check_parts(view)
 
     def _check_parts(self, view: View) -> Iterator[Diagnostic]:
-        """Check that a chain has parts if its label is cut into blocks; its first Func reports it."""
+        """Check that a chain has parts if its label is cut; its first Func reports it."""
         blocks = (fact for of_func in view.blocked.values() for fact in of_func.values())
         names = (fact for of_func in view.names.values() for fact in of_func.values())
         for chain in asked_chains((*blocks, *names, *view.along)):
