@@ -29,6 +29,7 @@ def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]
     if programs >= ENOUGH * processors or layout.tile(label) == 0:
         return
     beside = prod(block for _, block in layout.blocks)
+    lanes = prod(_lanes(nest, layout, one) for one in nest.labels)
     tile = layout.tile(label)
     seen: set[int] = set()
     for each in TRIED:
@@ -39,6 +40,12 @@ def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]
             continue
         seen.add(part)
         name = new_name(label, "b", nest.taken)
-        at_once = min(above(count), max(AT_ONCE // beside, 1))
+        at_once = min(above(count), max(AT_ONCE // lanes, 1))
         tiles = (*layout.tiles, (name, at_once))
         yield replace(layout, partial=Partial(label, name, part), tiles=tiles)
+
+
+def _lanes(nest: KernelNest, layout: Layout, label: str) -> int:
+    """Return how many indices of a label a program has at once."""
+    around = layout.block(label) or nest.sizes[label]
+    return min(layout.tile(label) or around, around)
