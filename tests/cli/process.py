@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
@@ -66,7 +66,7 @@ def told_by(module: str, *words: str) -> list[Any]:
 
 
 @contextmanager
-def ended(process: "subprocess.Popen[AnyStr]") -> Iterator["subprocess.Popen[AnyStr]"]:
+def ended(process: "subprocess.Popen[AnyStr]") -> Generator["subprocess.Popen[AnyStr]"]:
     """Give a process to a test, and end it with the test, also if that fails or is cut off.
 
     A process that is left running is found when its object is deleted, which is during another
