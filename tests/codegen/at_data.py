@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import Placing, Program
 from dtpoly.algorithm.show import show
 from dtpoly.generate import outputs
 from dtpoly.reference.run import run
@@ -76,7 +76,9 @@ def inputs(of: Program, sizes: Mapping[str, int], seed: str) -> Inputs:
     random = Random(seed)
     made = Recipe(random.randrange(10**6), DType.F64).inputs(of, sizes)
     largest = max(sizes.values(), default=0)
-    is_promised = any(func.into is not None and func.into.is_distinct for func in of.funcs)
+    is_promised = any(
+        func.into is not None and func.into.placing is Placing.DISTINCT for func in of.funcs
+    )
     for tensor in of.tensors:
         value = made[tensor.name]
         if tensor.dtype is None or not isinstance(value, torch.Tensor):
