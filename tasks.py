@@ -24,12 +24,14 @@ OLDEST = (3, 11)
 BUILD = ROOT / "build"
 EXAMPLE = "examples/softmax.dt"
 SIZES = "x=5,y=1000"
-# Of the files with long tests, and of all test files for pyright, one part of so many is looked at
-# for a commit.
+# Of the files with long tests, and of all files for pyright, one part of so many is looked at for a
+# commit.
 PARTS = 3
+MOST_WORDS = 8  # of a command that are shown before it runs
 PLUGIN = "examples/skew.py"
-# What pyright looks at for each commit, as pyproject.toml names it for all.
-SOURCES = ("dtpoly", "dtpoly/frontend", "dtpoly/codegen", "benchmarks", "examples")
+# What pyright checks, as pyproject.toml says. The second and third are links.
+LINKED = ("frontend", "codegen")
+TYPED = ("dtpoly", *(f"dtpoly/{name}" for name in LINKED), "benchmarks", "tests", "examples")
 # A package that brings the directive of that plugin, and a file that uses it.
 PLUGIN_PROJECT = """\
 [build-system]
@@ -64,9 +66,9 @@ def run(command: Sequence[str | Path], cwd: Path = ROOT) -> None:
 def beside(*commands: Sequence[str | Path]) -> Generator[None]:
     """Run commands one after the other, beside all that is done meanwhile.
 
-    What each printed is shown at the end. If one fails, the task ends there.
+    What each printed is shown at the end. If one fails, the task ends there, with all of its words.
     """
-    print("".join(f"\n$ {shown(command)}    # beside what follows" for command in commands))
+    print("".join(f"\n$ {start_of(command)}    # beside what follows" for command in commands))
     with ThreadPoolExecutor(1) as thread:
         running = [thread.submit(run_quietly, command) for command in commands]
         try:
@@ -74,9 +76,15 @@ def beside(*commands: Sequence[str | Path]) -> Generator[None]:
         finally:
             ended = [one.result() for one in running]
             for command, done in zip(commands, ended, strict=True):
-                print(f"\n$ {shown(command)}\n{done.stdout}", end="", flush=True)
+                print(f"\n$ {start_of(command)}\n{done.stdout}", end="", flush=True)
     for command, done in zip(commands, ended, strict=True):
         stop_if_failed(command, done.returncode)
+
+
+def start_of(command: Sequence[str | Path]) -> str:
+    """Return the first words of a command, and how many files follow."""
+    first, more = command[:MOST_WORDS], len(command) - MOST_WORDS
+    return f"{shown(first)} ... and {more} more" if more > 0 else shown(first)
 
 
 def run_quietly(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
@@ -165,9 +173,10 @@ def test(arguments: Sequence[str], long: bool) -> None:
     part = [] if long or arguments else ["--sampled", seed]
     slowest = ["--durations", "20"]
     pyright = [python, "-m", "pyright", "--pythonpath", python]
-    checked = [] if long or arguments else [*SOURCES, *drawn(test_files(), seed)]
-    # Each of these keeps one core busy for minutes, and leaves the others idle.
-    with beside([python, "-m", "mypy"], [*pyright, *checked]):
+    # Without a name pyright checks all files, as mypy does; that takes it five minutes.
+    checked = [] if long else [*drawn(python_files(*TYPED), seed), *changed_files()]
+    # Each of these keeps one core busy, and leaves the others idle.
+    with beside([python, "-m", "mypy"], [*pyright, *dict.fromkeys(checked)]):
         run([*pytest, f"{chosen} and not alone", *spread, *slowest, *part, *arguments])
     if not arguments:
         run([*pytest, f"{chosen} and alone", *files_with("alone")])
@@ -177,14 +186,22 @@ def test(arguments: Sequence[str], long: bool) -> None:
         run([*pytest, some, "-n", workers, "--maxschedchunk=1", "--rotating", seed, *files])
 
 
-def test_files() -> list[Path]:
-    """Return all files of the tests."""
-    return sorted((ROOT / "tests").rglob("*.py"))
+def python_files(*folders: str) -> list[Path]:
+    """Return all files of Python in some folders."""
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def changed_files() -> list[Path]:
+    """Return the files of Python that the commit changed; none where there is no commit before."""
+    places = (*TYPED, *LINKED)
+    told = git("diff", "--name-only", "--diff-filter=d", "HEAD^", "HEAD", "--", *places)
+    names = [name for name in told.splitlines() if name.endswith(".py")]
+    return [ROOT / ("dtpoly" if name.startswith(LINKED) else "") / name for name in names]
 
 
 def files_with(mark: str) -> list[Path]:
     """Return the files that have tests with a mark: to collect all tests takes most of a minute."""
-    files = (one for one in test_files() if one.name.startswith("test_"))
+    files = (one for one in python_files("tests") if one.name.startswith("test_"))
     return [one for one in files if f"mark.{mark}" in one.read_text(encoding="utf-8")]
 
 
@@ -195,12 +212,18 @@ def drawn(files: Sequence[Path], seed: str) -> list[Path]:
 
 def seed_of_commit() -> int:
     """A number that each commit has for itself; where there is no git, each day."""
-    command = ["git", "rev-parse", "HEAD"]
+    commit = git("rev-parse", "HEAD")
+    return int(commit[:8], 16) if commit else int(time.time()) // 86_400
+
+
+def git(*words: str) -> str:
+    """Return what git says, or nothing where it cannot."""
+    command = ["git", *words]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        return int(done.stdout[:8], 16)
-    except (OSError, ValueError, subprocess.CalledProcessError):
-        return int(time.time()) // 86_400
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout
 
 
 def triton(version: str, arguments: Sequence[str]) -> None:
