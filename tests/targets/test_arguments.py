@@ -9,6 +9,7 @@ from dtpoly.source import Source
 from dtpoly.targets.argument import ParameterType
 from dtpoly.targets.parameter_types import contiguous, shape_of, steps_of
 from dtpoly.targets.subject import Subject, subjects
+from dtpoly.targets.tile_layouts import accesses
 
 PRODUCT = """\
 Func mm; In A, B; SIn s; Var m, n; RVar k;
@@ -126,6 +127,8 @@ def test_a_result_at_places_has_the_strides_of_the_tensor_that_it_goes_into() ->
     assert shape_of(one.call, one.kernel, pointer.name)[1:] == (64,)
     assert steps_of(one.call, one.kernel, pointer) == (64, 1)
     assert one.arguments["w_stride_1"] == ParameterType("w_stride_1", "constexpr", 1)
+    (store,) = (a for a in accesses(one.call, one.kernel, one.arguments) if a.is_store)
+    assert store.tensor == "w"
 
 
 def test_partial_results() -> None:
