@@ -11,8 +11,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
@@ -23,8 +24,14 @@ OLDEST = (3, 11)
 BUILD = ROOT / "build"
 EXAMPLE = "examples/softmax.dt"
 SIZES = "x=5,y=1000"
-PARTS_OF_LONG = 3  # of the files with long tests, one part is looked at for a commit
+# Of the files with long tests, and of all files for pyright, one part of so many is looked at for a
+# commit.
+PARTS = 3
+MOST_WORDS = 8  # of a command that are shown before it runs
 PLUGIN = "examples/skew.py"
+# What pyright checks, as pyproject.toml says. The second and third are links.
+LINKED = ("frontend", "codegen")
+TYPED = ("dtpoly", *(f"dtpoly/{name}" for name in LINKED), "benchmarks", "tests", "examples")
 # A package that brings the directive of that plugin, and a file that uses it.
 PLUGIN_PROJECT = """\
 [build-system]
@@ -50,33 +57,60 @@ def run(command: Sequence[str | Path], cwd: Path = ROOT) -> None:
     """Run a command, showing it and how long it took; stop the task if it fails."""
     print(f"\n$ {shown(command)}", flush=True)
     start = time.monotonic()
-    done = subprocess.run([str(word) for word in command], cwd=cwd, check=False)
+    done = subprocess.run(words_of(command), cwd=cwd, env=keeping_bytecode(), check=False)
     print(f"  ({time.monotonic() - start:.1f} s)", flush=True)
     stop_if_failed(command, done.returncode)
 
 
-def run_together(*commands: Sequence[str | Path]) -> None:
-    """Run commands at the same time, showing them; show what each printed when all have ended."""
-    print("".join(f"\n$ {shown(command)}" for command in commands), flush=True)
-    start = time.monotonic()
-    with ThreadPoolExecutor(len(commands)) as threads:
-        ended = list(threads.map(run_quietly, commands))
-    print("".join(done.stdout for done in ended), end="", flush=True)
-    print(f"  ({time.monotonic() - start:.1f} s, together)", flush=True)
+@contextmanager
+def beside(*commands: Sequence[str | Path]) -> Generator[None]:
+    """Run commands one after the other, beside all that is done meanwhile.
+
+    What each printed is shown at the end. If one fails, the task ends there, with all of its words.
+    """
+    print("".join(f"\n$ {start_of(command)}    # beside what follows" for command in commands))
+    with ThreadPoolExecutor(1) as thread:
+        running = [thread.submit(run_quietly, command) for command in commands]
+        try:
+            yield
+        finally:
+            ended = [one.result() for one in running]
+            for command, done in zip(commands, ended, strict=True):
+                print(f"\n$ {start_of(command)}\n{done.stdout}", end="", flush=True)
     for command, done in zip(commands, ended, strict=True):
         stop_if_failed(command, done.returncode)
+
+
+def start_of(command: Sequence[str | Path]) -> str:
+    """Return the first words of a command, and how many files follow."""
+    first, more = command[:MOST_WORDS], len(command) - MOST_WORDS
+    return f"{shown(first)} ... and {more} more" if more > 0 else shown(first)
 
 
 def run_quietly(command: Sequence[str | Path]) -> subprocess.CompletedProcess[str]:
     """Run a command, keeping what it prints."""
     return subprocess.run(
-        [str(word) for word in command],
+        words_of(command),
         cwd=ROOT,
+        env=keeping_bytecode(),
         check=False,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
+
+
+def words_of(command: Sequence[str | Path]) -> list[str]:
+    """Return the words of a command as the system wants them."""
+    return [str(word) for word in command]
+
+
+def keeping_bytecode() -> dict[str, str]:
+    """Return the environment of commands: what Python has compiled once, it keeps.
+
+    Otherwise each process compiles all tests and modules again, which takes half a minute.
+    """
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def stop_if_failed(command: Sequence[str | Path], code: int) -> None:
@@ -98,9 +132,12 @@ def make_environment(environment: Path) -> None:
 
 
 def pip_install(environment: Path, *what: str | Path) -> None:
-    """Install at the pinned versions."""
-    python = program(environment, "python")
-    run([python, "-m", "pip", "install", "--quiet", "--constraint", CONSTRAINTS, *what])
+    """Install at the pinned versions.
+
+    Most modules of most packages are never used. Python compiles those that are when it loads them.
+    """
+    pip = [program(environment, "python"), "-m", "pip", "install", "--quiet", "--no-compile"]
+    run([*pip, "--constraint", CONSTRAINTS, *what])
 
 
 def demo() -> None:
@@ -128,8 +165,6 @@ def test(arguments: Sequence[str], long: bool) -> None:
     python = program(ENVIRONMENT, "python")
     for tool in (["ruff", "format", "--check", "."], ["ruff", "check", "."]):
         run([python, "-m", *tool])
-    # Each of these keeps one core busy for about a minute.
-    run_together([python, "-m", "mypy"], [python, "-m", "pyright", "--pythonpath", str(python)])
     chosen = "not gpu" if long else "not gpu and not long"
     workers = str(min(os.cpu_count() or 1, 8))
     pytest = [python, "-m", "pytest", "-m"]
@@ -137,30 +172,58 @@ def test(arguments: Sequence[str], long: bool) -> None:
     spread = ["-n", workers, "--dist=worksteal"]
     part = [] if long or arguments else ["--sampled", seed]
     slowest = ["--durations", "20"]
-    run([*pytest, f"{chosen} and not alone", *spread, *slowest, *part, *arguments])
+    pyright = [python, "-m", "pyright", "--pythonpath", python]
+    # Without a name pyright checks all files, as mypy does; that takes it five minutes.
+    checked = [] if long else [*drawn(python_files(*TYPED), seed), *changed_files()]
+    # Each of these keeps one core busy, and leaves the others idle.
+    with beside([python, "-m", "mypy"], [*pyright, *dict.fromkeys(checked)]):
+        run([*pytest, f"{chosen} and not alone", *spread, *slowest, *part, *arguments])
     if not arguments:
         run([*pytest, f"{chosen} and alone", *files_with("alone")])
     if not arguments and not long:
         some = "long and not gpu and not alone"
-        files = Random(seed).sample(found := files_with("long"), len(found) // PARTS_OF_LONG)
+        files = drawn(files_with("long"), seed)
         run([*pytest, some, "-n", workers, "--maxschedchunk=1", "--rotating", seed, *files])
 
 
-def files_with(mark: str) -> list[str]:
+def python_files(*folders: str) -> list[Path]:
+    """Return all files of Python in some folders."""
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def changed_files() -> list[Path]:
+    """Return the files of Python that the commit changed; none where there is no commit before."""
+    places = (*TYPED, *LINKED)
+    told = git("diff", "--name-only", "--diff-filter=d", "HEAD^", "HEAD", "--", *places)
+    names = [name for name in told.splitlines() if name.endswith(".py")]
+    return [ROOT / ("dtpoly" if name.startswith(LINKED) else "") / name for name in names]
+
+
+def files_with(mark: str) -> list[Path]:
     """Return the files that have tests with a mark: to collect all tests takes most of a minute."""
-    files = sorted((ROOT / "tests").rglob("test_*.py"))
-    named = (one for one in files if f"mark.{mark}" in one.read_text(encoding="utf-8"))
-    return [str(one.relative_to(ROOT)) for one in named]
+    files = (one for one in python_files("tests") if one.name.startswith("test_"))
+    return [one for one in files if f"mark.{mark}" in one.read_text(encoding="utf-8")]
+
+
+def drawn(files: Sequence[Path], seed: str) -> list[Path]:
+    """Return a part of some files, another one for each seed."""
+    return Random(seed).sample(files, len(files) // PARTS)
 
 
 def seed_of_commit() -> int:
     """A number that each commit has for itself; where there is no git, each day."""
-    command = ["git", "rev-parse", "HEAD"]
+    commit = git("rev-parse", "HEAD")
+    return int(commit[:8], 16) if commit else int(time.time()) // 86_400
+
+
+def git(*words: str) -> str:
+    """Return what git says, or nothing where it cannot."""
+    command = ["git", *words]
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-        return int(done.stdout[:8], 16)
-    except (OSError, ValueError, subprocess.CalledProcessError):
-        return int(time.time()) // 86_400
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return done.stdout
 
 
 def triton(version: str, arguments: Sequence[str]) -> None:

@@ -6,16 +6,13 @@ from dataclasses import replace
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import ADDED_IN_MEMORY
 from dtpoly.algorithm.expressions import Integer, Read, Reduce, data_of, free_labels, reads, walk
-from dtpoly.algorithm.program import Func, Into
+from dtpoly.algorithm.program import Func, Into, Placing
 
 from . import into_messages as messages
 from .expression_meaning import lower
 from .name_lookup import Names
 from .symbols import Symbol, SymbolKind, declared_here
 from .syntax import Indexed, IntoSyntax
-
-# The word behind a place that says that elements are added to what is there.
-ADD = "add"
 
 
 def tensor_of(func: Symbol, names: Names) -> Symbol | None:
@@ -62,19 +59,20 @@ def goes_into(func: Symbol, tensor: str, labels: tuple[str, ...], names: Names) 
         return None
     # Where it is outside, nothing is written, as nothing is read through a pad.
     at = replace(at, padding=Integer(0))
-    if said.how is not None and said.how.text == ADD:
+    if said.how is not None and said.how.text == Placing.ADDED.value:
         lacking = [one for one in labels if one not in free_labels(at)]
         if lacking:
             names.tell(messages.added_along(func.name, said, lacking[0]))
         given = names.table[tensor]
         if given.dtype is not None and given.dtype not in ADDED_IN_MEMORY:
             names.tell(messages.not_addable(func.name, said, given.dtype, given.span))
-        return Into(tensor, said.tensor.span, at, is_added=True)
-    into = Into(tensor, said.tensor.span, at, is_distinct=said.how is not None)
+        return Into(tensor, said.tensor.span, at, Placing.ADDED)
+    if said.how is not None:
+        return Into(tensor, said.tensor.span, at, Placing.DISTINCT)
     open_ = undecided(labels, at)
-    if open_ and not into.is_distinct:
+    if open_:
         names.tell(messages.not_distinct(func.name, said, at, open_))
-    return into
+    return Into(tensor, said.tensor.span, at)
 
 
 def _is_place(func: str, at: Read, labels: tuple[str, ...], said: IntoSyntax, names: Names) -> bool:

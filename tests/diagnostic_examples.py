@@ -147,17 +147,28 @@ RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
 }
 
 
-@cache
+# The names of all examples; the one that is named by the code alone comes first. To make the
+# examples themselves takes some seconds, which nobody needs who only collects tests.
+FILES = tuple(sorted(path.stem for path in FOLDER.glob("*.dt")))
+NAMES = tuple(sorted((*FILES, *CALLS, *RUNS)))
+
+
 def examples() -> tuple[Example, ...]:
-    """Return all examples by code; the one that is named by the code alone comes first."""
-    found = [_from_file(path) for path in sorted(FOLDER.glob("*.dt"))]
-    for name, call in CALLS.items():
-        found.append(Example(name, _codes(name), "", _body(call), _told(call, name)))
-    for name, (text, act) in RUNS.items():
-        program = load(Source(f"{name}.dt", text))
-        told = _told(partial(act, program), name)
-        found.append(Example(name, _codes(name), text, _body(act), told))
-    return tuple(sorted(found, key=lambda example: example.name))
+    """Return all examples by code."""
+    return tuple(map(example_of, NAMES))
+
+
+@cache
+def example_of(name: str) -> Example:
+    """Return the example of a name."""
+    if name in CALLS:
+        call = CALLS[name]
+        return Example(name, _codes(name), "", _body(call), _told(call, name))
+    if name in RUNS:
+        text, act = RUNS[name]
+        told = _told(partial(act, load(Source(f"{name}.dt", text))), name)
+        return Example(name, _codes(name), text, _body(act), told)
+    return _from_file(FOLDER / f"{name}.dt")
 
 
 def _codes(name: str) -> tuple[str, ...]:

@@ -11,11 +11,9 @@ from dtpoly.diagnostics import Edit, Severity, apply_edits
 from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.source import Source
 from tests.conftest import Golden
-from tests.diagnostic_examples import Example, examples
+from tests.diagnostic_examples import FILES, NAMES, Example, example_of, examples
 
 ROOT = Path(__file__).parent.parent
-BY_NAME = {example.name: example for example in examples()}
-FILES = {name: example for name, example in BY_NAME.items() if not example.call}
 
 
 def emitted() -> set[str]:
@@ -29,9 +27,9 @@ def test_every_code_is_in_the_catalogue() -> None:
     assert sorted(CATALOGUE) == sorted(emitted())
 
 
-@pytest.mark.long
 def test_every_code_has_an_example_of_its_own() -> None:
-    assert sorted(CATALOGUE) == sorted(name for name in BY_NAME if name in emitted())
+    codes = emitted()
+    assert sorted(CATALOGUE) == sorted(name for name in NAMES if name in codes)
 
 
 def test_there_are_many_codes() -> None:
@@ -47,23 +45,24 @@ def test_catalogue_entry(code: str) -> None:
     assert descriptions()[code].endswith(entry.remedy)
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("name", NAMES)
 def test_message(name: str, golden: Golden) -> None:
-    golden(f"diagnostics/{name}.txt", plain(render(BY_NAME[name].diagnostics)))
+    """An example shows its codes and no other error; its message has every part, and is known."""
+    example = example_of(name)
+    shows_its_codes_and_no_other_error(example)
+    has_every_part(example)
+    golden(f"diagnostics/{name}.txt", plain(render(example.diagnostics)))
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_example_shows_its_codes_and_no_other_error(name: str) -> None:
-    example = BY_NAME[name]
+def shows_its_codes_and_no_other_error(example: Example) -> None:
     found = {d.code for d in example.diagnostics}
     errors = {d.code for d in example.diagnostics if d.severity is Severity.ERROR}
     assert set(example.codes) <= found
     assert errors <= set(example.codes)
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_message_has_every_part(name: str) -> None:
-    for diagnostic in BY_NAME[name].diagnostics:
+def has_every_part(example: Example) -> None:
+    for diagnostic in example.diagnostics:
         texts = (diagnostic.title, diagnostic.label, *(note.text for note in diagnostic.notes))
         assert not any(re.search(r"[^.]\.$", text) for text in (*texts, diagnostic.hint))
         assert diagnostic.label or diagnostic.span is None
@@ -82,24 +81,22 @@ def mended(example: Example) -> Source:
     return Source(f"{example.name}.dt", apply_edits(example.text, offered(example)))
 
 
-@pytest.mark.parametrize("name", [name for name, example in FILES.items() if offered(example)])
-def test_edits_mend_the_mistake(name: str) -> None:
-    example = FILES[name]
-    after = {d.code for d in check(mended(example)).diagnostics}
-    assert not after & set(example.codes)
-
-
-@pytest.mark.parametrize("name", [name for name, example in FILES.items() if offered(example)])
-def test_edits_make_no_new_error(name: str) -> None:
-    example = FILES[name]
+@pytest.mark.parametrize("name", FILES)
+def test_edits_mend_the_mistake_and_make_no_new_error(name: str) -> None:
+    example = example_of(name)
+    if not offered(example):  # There is nothing to try; the next test counts those that offer some.
+        return
     found = check(mended(example)).diagnostics
+    assert not {d.code for d in found} & set(example.codes)
     assert [d.code for d in found if d.severity is Severity.ERROR] == []
 
 
+@pytest.mark.long
 def test_many_messages_offer_edits() -> None:
-    assert len({example.code for example in FILES.values() if offered(example)}) >= 40
+    of_files = [example for example in examples() if not example.call]
+    assert len({example.code for example in of_files if offered(example)}) >= 40
 
 
 def test_no_golden_file_is_left_over() -> None:
     folder = ROOT / "tests" / "golden" / "diagnostics"
-    assert sorted(path.stem for path in folder.iterdir()) == sorted(BY_NAME)
+    assert sorted(path.stem for path in folder.iterdir()) == sorted(NAMES)

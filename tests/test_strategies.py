@@ -2,6 +2,8 @@
 
 import time
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from typing import get_args
 
 import pytest
@@ -27,8 +29,6 @@ from tests.generation.schedules import program
 from tests.generation.scope import Axis, Dimension, Named, Scope
 from tests.strategies import algorithms, expressions, programs, schedules, sizes
 
-PROGRAMS = [program(seeded(seed), Limits()) for seed in range(1_000)]
-NODES = [node for p in PROGRAMS for func in p.funcs for node in walk(func.body)]
 SCOPE = Scope(
     (Dimension("x", False, "x"), Dimension("y", False, "y"), Dimension("k", True, "k")),
     (
@@ -40,12 +40,23 @@ SCOPE = Scope(
 )
 
 
+@cache
+def made() -> tuple[Program, ...]:
+    """Return many programs; who only collects tests needs none."""
+    return tuple(program(seeded(seed), Limits()) for seed in range(1_000))
+
+
+def nodes() -> Iterator[Expr]:
+    """Yield all nodes of these programs."""
+    return (node for p in made() for func in p.funcs for node in walk(func.body))
+
+
 def test_every_kind_of_node() -> None:
-    assert {type(node) for node in NODES} == set(get_args(Expr))
+    assert {type(node) for node in nodes()} == set(get_args(Expr))
 
 
 def test_every_operation() -> None:
-    names = Counter(node.operation for node in NODES if isinstance(node, Apply | Reduce))
+    names = Counter(node.operation for node in nodes() if isinstance(node, Apply | Reduce))
     # Lists are in programs of their own (tests/oracle/with_lists.py).
     every = {o.name for o in OPERATIONS} | {r.name for r in REDUCTIONS}
     assert names.keys() == every - {*FROM_LIST}
@@ -53,12 +64,12 @@ def test_every_operation() -> None:
 
 
 def test_every_dtype_is_declared() -> None:
-    assert {i.dtype for p in PROGRAMS for i in p.inputs} == {None, *DType}
-    assert {func.dtype for p in PROGRAMS for func in p.funcs} == {None, *DType}
+    assert {i.dtype for p in made() for i in p.inputs} == {None, *DType}
+    assert {func.dtype for p in made() for func in p.funcs} == {None, *DType}
 
 
 def test_kinds_of_reads() -> None:
-    reads = [node for node in NODES if isinstance(node, Read)]
+    reads = [node for node in nodes() if isinstance(node, Read)]
     indices = [index for read in reads for index in read.indices]
     assert any(not read.indices for read in reads)
     assert any(read.padding is not None for read in reads)
@@ -69,25 +80,25 @@ def test_kinds_of_reads() -> None:
 
 
 def test_kinds_of_reductions() -> None:
-    dots = [node for node in NODES if isinstance(node, Dot)]
+    dots = [node for node in nodes() if isinstance(node, Dot)]
     shared = [
         set(free_labels(dot.left)) & set(free_labels(dot.right)) - set(dot.labels) for dot in dots
     ]
     assert sum(map(bool, shared)) > 20
     assert any(len(dot.labels) > 1 for dot in dots)
-    nested = [node for p in PROGRAMS for func in p.funcs for node in list(walk(func.body))[1:]]
+    nested = [node for p in made() for func in p.funcs for node in list(walk(func.body))[1:]]
     assert any(isinstance(node, Reduce) and len(node.labels) > 1 for node in nested)
-    assert any(not func.labels for p in PROGRAMS for func in p.funcs)
+    assert any(not func.labels for p in made() for func in p.funcs)
 
 
 def test_every_directive() -> None:
-    names = Counter(directive.name for p in PROGRAMS for directive in p.directives)
+    names = Counter(directive.name for p in made() for directive in p.directives)
     words = {word for primitive in DIRECTIVES for word in (primitive.name, *primitive.aliases)}
     # These are drawn nowhere yet: they have tests of their own, which run and prove them.
     apart = {"align", "alternate", "beside", "early", "panels", "pitch", "store", "stream", "swap"}
     apart |= {"descending", "online"}
     assert names.keys() == words - apart
-    arguments = [(d.name, a) for p in PROGRAMS for d in p.directives for a in d.arguments]
+    arguments = [(d.name, a) for p in made() for d in p.directives for a in d.arguments]
     assert any(name == "block" and isinstance(a.value, Split) for name, a in arguments)
     assert any(name == "tensorize" and "." in str(a.target) for name, a in arguments)
     assert any(name == "fuse_at" and a.target == "recompute" for name, a in arguments)
@@ -104,7 +115,7 @@ def test_limits_hold() -> None:
 
 
 def test_a_seed_gives_one_program() -> None:
-    assert program(seeded(7), Limits()) == PROGRAMS[7] != PROGRAMS[8]
+    assert program(seeded(7), Limits()) == made()[7] != made()[8]
 
 
 def test_fast() -> None:
@@ -148,7 +159,7 @@ def test_sizes_fit(data: st.DataObject) -> None:
 
 @pytest.mark.long
 def test_sizes_that_are_not_zero_come_back_as_chosen() -> None:
-    for seed, generated in enumerate(PROGRAMS):
+    for seed, generated in enumerate(made()):
         chosen = label_sizes(seeded(seed), generated, 3, 6)
         if min(chosen.values(), default=1) == 0:
             continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
+from enum import Enum
 from types import MappingProxyType
 
 from dtpoly.algorithm.dtypes import DType
@@ -86,20 +87,31 @@ class Scalar:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+class Placing(Enum):
+    """What is known of the places of a Func; the value is the word that a file says after them."""
+
+    SHOWN = ""  # the file shows that no two elements have the same place
+    DISTINCT = "distinct"  # the caller promises it
+    ADDED = "add"  # they may have the same place: each is added to what is there
+
+
 @dataclass(frozen=True, slots=True)
 class Into:
     """The tensor input whose memory a Func takes: each element replaces the one at its indices.
 
-    With `at`, it replaces the one that `at` reads, and all other elements of the tensor stay. The
-    caller may promise that no two elements have the same place, where the file does not show it.
-    If it `is_added`, each element is added to what is at its place, and places may repeat.
+    With `at`, it replaces the one that `at` reads, or is added to it, and all other elements of the
+    tensor stay.
     """
 
     tensor: str
     span: Span | None = field(default=None, compare=False, repr=False)
     at: Read | None = None
-    is_distinct: bool = False
-    is_added: bool = False
+    placing: Placing = Placing.SHOWN
+
+    @property
+    def is_added(self) -> bool:
+        """Return whether elements are added to what is at their places, which may repeat."""
+        return self.placing is Placing.ADDED
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def _into(func: Func) -> str:
     if into is None:
         return ""
     at = "" if into.at is None else f" at {_place(into.at)}"
-    how = " add" if into.is_added else " distinct" if into.is_distinct else ""
+    how = f" {into.placing.value}" if into.placing.value else ""
     return f" into {into.tensor}{at}{how}"
 
 

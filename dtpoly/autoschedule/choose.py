@@ -25,7 +25,7 @@ from dtpoly.targets.parameter_types import BYTES
 REFINED = 6  # blocks of products that are looked at more closely
 LIMIT = 1.5  # times what the best plan so far takes: one that is slower is given up
 DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
-SHORT = 20e-6  # seconds of a kernel, beside which those between two launches are many
+AS_A_LAUNCH = 20e-6  # seconds of a kernel, beside which those between two launches are many
 MOST_PRICED = 250  # layouts of all kernels, after which no other plan is looked at
 KEPT = 300  # layouts of a kernel that takes more
 
@@ -74,7 +74,7 @@ def schedule_of(call: PricedCall, one: RankedSchedule) -> tuple[Directive, ...]:
 
 def layout_of(kernel: Priced) -> Layout:
     """Return how a kernel is laid out, and launched early if it is as short as a launch."""
-    return replace(kernel.layout, is_early=kernel.busy < SHORT)
+    return replace(kernel.layout, is_early=kernel.busy < AS_A_LAUNCH)
 
 
 def alike(call: PricedCall, one: RankedSchedule) -> Iterator[RankedSchedule]:

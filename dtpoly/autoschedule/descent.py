@@ -6,7 +6,7 @@ Choice = tuple[int, ...]
 SWEEPS = 4
 # Times the limit, and seconds beyond: what begins there does not come below the limit. Of short
 # kernels the beginning says little.
-HOPELESS, SHORT = 2, 100e-6
+HOPELESS, MARGIN = 2, 100e-6
 
 
 def descended(
@@ -32,7 +32,7 @@ def descended(
 
     middle, first = tuple((n - 1) // 2 for n in counts), tuple(0 for _ in counts)
     best = min((middle, first, *starts), key=look)
-    for _ in range(SWEEPS if look(best) <= HOPELESS * limit + SHORT else 0):
+    for _ in range(SWEEPS if look(best) <= HOPELESS * limit + MARGIN else 0):
         before = best
         for at, count in enumerate(counts):
             options = [(*best[:at], option, *best[at + 1 :]) for option in range(count)]

@@ -14,7 +14,7 @@ WARP = 32
 # Elements of a thread that keep its loads wide and leave others room.
 FEW, LOTS = 8, 32
 # Of a line side by side, and warps that hide what each of them waits for.
-LINE, WARPS, SHORT, ALONE = 1024, 4, 0.002, 0.002
+LINE, WARPS, SHORTER_LINE, ALONE = 1024, 4, 0.002, 0.002
 EACH_DOUBLING, NARROW, SHALLOW, FEWER_STAGES = 0.004, 0.004, 0.006, 0.003
 PLAIN_ORDER, OTHER_GROUPS, USUAL_GROUP = 0.004, 0.001, 8
 DEEP = 128  # bytes
@@ -59,7 +59,7 @@ def _of_threads(nest: KernelNest, layout: Layout) -> float:
     line = next(iter(nest.contiguous()), "")
     short = max(log2(min(LINE, nest.sizes.get(line, 1)) / max(spans.get(line, 1), 1)), 0.0)
     alone = max(log2(WARPS / layout.warps), 0.0)
-    return EACH_DOUBLING * away + SHORT * short + ALONE * alone
+    return EACH_DOUBLING * away + SHORTER_LINE * short + ALONE * alone
 
 
 def _of_products(nest: KernelNest, layout: Layout) -> float:

@@ -26,14 +26,14 @@ def title_of(state: State, violation: Violation) -> str:
         case ViolationKind.CROSSES | ViolationKind.LATE | ViolationKind.RACE if (
             violation.dependence.kind is DependenceKind.IN_PLACE
         ):
-            return _title_in_place(violation, one, two)
+            return _title_in_place(state, violation, one, two)
         case ViolationKind.CROSSES:
             return f"{two} depends on {one} in another program instance"
         case ViolationKind.LATE if _fusion(state, violation):
             does = "stores" if _is_store(state, violation) else "reads"
             return f"{two} {does} {one} outside of the loop that computes it"
         case ViolationKind.LATE:
-            return f"{two} is computed before {one}, which it {_does(violation)}"
+            return f"{two} is computed before {one}, which it {_does(state, violation)}"
         case ViolationKind.RACE:
             lanes = f"lanes of {one}" if one == two else f"{one} and {two}"
             return f"{lanes} meet on an element in one step"
@@ -52,17 +52,18 @@ def title_of(state: State, violation: Violation) -> str:
             return f"{one} reads an element of '{func}' that is not computed there"
 
 
-def _title_in_place(violation: Violation, one: str, two: str) -> str:
-    """Say that an element of an input is replaced although its old value may still be read."""
+def _title_in_place(state: State, violation: Violation, one: str, two: str) -> str:
+    """Say that an element of an input is changed although its old value may still be read."""
     array = violation.dependence.array
+    does = _does(state, violation)
     match violation.kind:
         case ViolationKind.CROSSES:
             where = "another program instance still reads"
             who = "" if one == two else f" for {one}"
-            return f"{two} overwrites what {where} of '{array}'{who}"
+            return f"{two} {does} what {where} of '{array}'{who}"
         case _:
             reader = "it is read" if one == two else f"{one} has read it"
-            return f"{two} overwrites an element of '{array}' before {reader}"
+            return f"{two} {does} an element of '{array}' before {reader}"
 
 
 def evidence(state: State, violation: Violation) -> tuple[Note, ...]:
@@ -243,7 +244,7 @@ def _example(state: State, violation: Violation) -> Iterator[Note]:
             yield Note(f"{at} {two} {does} in {two.place}")
         case _:
             yield Note(f"{at} {one} is computed in {one.place}")
-            yield Note(f"{two}, which {_does(violation)} it, is computed in {two.place}")
+            yield Note(f"{two}, which {_does(state, violation)} it, is computed in {two.place}")
 
 
 def _often(state: State, one: Instance) -> str:
@@ -254,10 +255,13 @@ def _often(state: State, one: Instance) -> str:
     return f"{one} is computed {'more than once' if len(found) > 1 else 'nowhere'}"
 
 
-def _does(violation: Violation) -> str:
+def _does(state: State, violation: Violation) -> str:
+    model, array = state.model, violation.dependence.array
     match violation.dependence.kind:
         case DependenceKind.FLOW:
             return "reads"
+        case DependenceKind.IN_PLACE if model.into[array] in model.added:
+            return "adds to"
         case DependenceKind.ANTI | DependenceKind.OUTPUT | DependenceKind.IN_PLACE:
             return "overwrites"
         case DependenceKind.REDUCTION:

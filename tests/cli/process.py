@@ -4,10 +4,11 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any
+from typing import Any, AnyStr
 
 ROOT = Path(__file__).parent.parent.parent
 COMMAND = (sys.executable, "-m", "dtpoly")
@@ -62,6 +63,20 @@ def told_by(module: str, *words: str) -> list[Any]:
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@contextmanager
+def ended(process: "subprocess.Popen[AnyStr]") -> Generator["subprocess.Popen[AnyStr]"]:
+    """Give a process to a test, and end it with the test, also if that fails or is cut off.
+
+    A process that is left running is found when its object is deleted, which is during another
+    test, and that one then fails.
+    """
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def dtpoly(

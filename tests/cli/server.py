@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Self
@@ -24,30 +25,36 @@ from tests.cli.process import ROOT, environment
 class Server:
     """The process, seen from a test."""
 
+    known: Mapping[str, str]
     process: subprocess.Popen[str]
 
     @classmethod
     def start(cls, **more: str) -> Self:
         """Return a process with these environment variables."""
-        known: Mapping[str, str] = {
+        known = {
             key: value for key, value in environment(**more).items() if key != "TRITON_INTERPRET"
         }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.cli.server"],
-            cwd=ROOT,
-            env=known,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        return cls(process)
+        return cls(known, _started(known))
 
     def __call__(self, *arguments: str, stdin: bytes = b"") -> tuple[int, str, str]:
         """Exit code, standard output, standard error of a command in the folder of the test."""
         asked = {"arguments": arguments, "stdin": stdin.decode(), "folder": os.getcwd()}
-        print(json.dumps(asked), file=_pipe(self.process.stdin), flush=True)
-        answer = json.loads(_pipe(self.process.stdout).readline())
+        is_answered = False
+        try:
+            print(json.dumps(asked), file=_pipe(self.process.stdin), flush=True)
+            answer = json.loads(_pipe(self.process.stdout).readline())
+            is_answered = True
+        finally:
+            # A test may be cut off while it waits. The next one must not get this answer.
+            if not is_answered:
+                self._start_again()
         return answer["code"], answer["out"], answer["err"]
+
+    def _start_again(self) -> None:
+        self.process.kill()
+        with self.process, suppress(BrokenPipeError):
+            _pipe(self.process.stdin).close()
+        self.process = _started(self.known)
 
     def __enter__(self) -> Self:
         return self
@@ -61,6 +68,17 @@ class Server:
         _pipe(self.process.stdin).close()
         self.process.wait(timeout=60)
         _pipe(self.process.stdout).close()
+
+
+def _started(known: Mapping[str, str]) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.cli.server"],
+        cwd=ROOT,
+        env=known,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def _pipe(pipe: IO[str] | None) -> IO[str]:

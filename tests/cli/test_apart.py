@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import COMMAND, ROOT, environment
+from tests.cli.process import COMMAND, ROOT, ended, environment
 
 HARD = """\
 Func f, g;
@@ -83,7 +83,7 @@ def written(folder: Path) -> list[str]:
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["check", "compile"])
 def test_an_interruption_ends_what_computes_in_c(name: str, tmp_path: Path) -> None:
-    with started(COMMANDS[name], tmp_path) as process:
+    with ended(started(COMMANDS[name], tmp_path)) as process:
         time.sleep(4)
         process.send_signal(signal.SIGINT)
         began = time.monotonic()
@@ -100,7 +100,7 @@ def test_an_interruption_ends_every_command_at_any_time(name: str, tmp_path: Pat
     for at in range(10):
         folder = tmp_path / str(at)
         folder.mkdir()
-        with started(COMMANDS[name], folder) as process:
+        with ended(started(COMMANDS[name], folder)) as process:
             time.sleep(0.3 + 3 * chance.random())
             process.send_signal(signal.SIGINT)
             began = time.monotonic()
@@ -113,7 +113,7 @@ def test_an_interruption_ends_every_command_at_any_time(name: str, tmp_path: Pat
 
 @pytest.mark.long
 def test_time_that_is_over_is_said_with_the_stage(tmp_path: Path) -> None:
-    with started(["check", "--seconds", "1"], tmp_path) as process:
+    with ended(started(["check", "--seconds", "1"], tmp_path)) as process:
         out, told = process.communicate(timeout=300)
     assert process.returncode == 1
     assert b"DT210" in out + told
@@ -124,7 +124,7 @@ def test_time_that_is_over_is_said_with_the_stage(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TIMED)
 def test_every_command_ends_in_the_time_that_it_is_given(name: str, tmp_path: Path) -> None:
     began = time.monotonic()
-    with started([*COMMANDS[name], "--seconds", "1"], tmp_path) as process:
+    with ended(started([*COMMANDS[name], "--seconds", "1"], tmp_path)) as process:
         out, told = process.communicate(timeout=300)
     assert process.returncode == 1
     # What has its own limit of operations may be over before.
@@ -134,7 +134,7 @@ def test_every_command_ends_in_the_time_that_it_is_given(name: str, tmp_path: Pa
 
 @pytest.mark.long
 def test_the_text_that_verify_reads_is_written_in_time(tmp_path: Path) -> None:
-    with started(["verify", "--seconds", "1"], tmp_path) as process:
+    with ended(started(["verify", "--seconds", "1"], tmp_path)) as process:
         out, told = process.communicate(timeout=300)
     assert process.returncode == 1
     assert b"DT210" in out + told
@@ -174,7 +174,7 @@ def test_space_says_what_is_known_when_its_time_is_over(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_time_that_is_over_is_json_where_that_was_asked_for(tmp_path: Path) -> None:
-    with started(["check", "--json", "--seconds", "1"], tmp_path) as process:
+    with ended(started(["check", "--json", "--seconds", "1"], tmp_path)) as process:
         out, _ = process.communicate(timeout=300)
     assert process.returncode == 1
     (found,) = json.loads(out)["diagnostics"]
@@ -183,7 +183,7 @@ def test_time_that_is_over_is_json_where_that_was_asked_for(tmp_path: Path) -> N
 
 @pytest.mark.long
 def test_nothing_is_written_when_the_time_is_over(tmp_path: Path) -> None:
-    with started(["compile", "-o", "out.py", "--seconds", "1"], tmp_path) as process:
+    with ended(started(["compile", "-o", "out.py", "--seconds", "1"], tmp_path)) as process:
         process.communicate(timeout=300)
     assert process.returncode == 1
     assert written(tmp_path) == []
@@ -191,7 +191,7 @@ def test_nothing_is_written_when_the_time_is_over(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_who_is_ended_by_force_leaves_no_process_behind(tmp_path: Path) -> None:
-    with started(["check"], tmp_path) as process:
+    with ended(started(["check"], tmp_path)) as process:
         time.sleep(3)
         began = time.monotonic()
         process.kill()

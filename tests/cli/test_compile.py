@@ -17,7 +17,7 @@ import pytest
 from dtpoly.cli.output_file import module_name
 from dtpoly.plan.runtime_text import FIRST, runtime_text
 from tests.cli.conftest import Entry
-from tests.cli.process import COMMAND, ROOT, dtpoly, environment
+from tests.cli.process import COMMAND, ROOT, dtpoly, ended, environment
 
 REFUSED = """\
 Func g, f; In A; Var x, y;
@@ -290,12 +290,13 @@ def test_an_interruption(call: Entry, good: Path, elsewhere: Path, monkeypatch: 
 def test_a_signal(good: Path, elsewhere: Path) -> None:
     """At any time: the file is there and whole, or not there."""
     for delay in (0.05, 0.15, 0.3):
-        started = subprocess.Popen(
+        process = subprocess.Popen(
             [*COMMAND, "compile", str(good)], env=environment(), stderr=subprocess.PIPE
         )
-        time.sleep(delay)
-        started.send_signal(signal.SIGINT)
-        started.communicate(timeout=60)
+        with ended(process) as started:
+            time.sleep(delay)
+            started.send_signal(signal.SIGINT)
+            started.communicate(timeout=60)
         assert started.returncode in (0, 130, 1, -signal.SIGINT)
         for path in elsewhere.iterdir():
             assert path.name == "softmax.py"

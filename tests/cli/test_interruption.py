@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import COMMAND, ROOT, SOFTMAX, environment
+from tests.cli.process import COMMAND, ROOT, SOFTMAX, ended, environment
 
 
 def interrupted_after(seconds: float, folder: Path) -> tuple[int, bytes]:
     """Return the exit code of a process that is sent a signal then, and what it says of it."""
     source = folder / "softmax.dt"
     source.write_text(SOFTMAX)
-    with subprocess.Popen(
-        [*COMMAND, "compile", str(source), "-o", str(folder / "out.py")],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(XDG_CACHE_HOME=str(folder / "cache")),
+    with ended(
+        subprocess.Popen(
+            [*COMMAND, "compile", str(source), "-o", str(folder / "out.py")],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(XDG_CACHE_HOME=str(folder / "cache")),
+        )
     ) as process:
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)

@@ -20,7 +20,7 @@ from dtpoly.cli import check_command
 from dtpoly.cli.output import wants_colour
 from dtpoly.source import Source
 from tests.cli.conftest import Entry
-from tests.cli.process import COMMAND, ROOT, SOFTMAX, WRONG, dtpoly, environment
+from tests.cli.process import COMMAND, ROOT, SOFTMAX, WRONG, dtpoly, ended, environment
 
 COMMANDS = (
     *("check", "fmt", "show", "explain", "why-not", "legal", "directives", "compile", "verify"),
@@ -151,12 +151,14 @@ def test_debug_shows_the_traceback(call: Entry, bug: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("arguments", [("check", "-"), ("fmt", "-"), ("show", "-")])
 def test_interrupted_while_reading(arguments: tuple[str, ...]) -> None:
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
+    with ended(
+        subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
     ) as process:
         assert process.stdin is not None
         # More than a pipe holds: when all of it is written, the process is reading.
@@ -193,12 +195,14 @@ def test_a_compiled_module_that_is_cut_off(module: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [("--help",), ("check", "-"), ("fmt", "-"), ("show", "-")])
 def test_a_reader_that_goes_away(arguments: tuple[str, ...]) -> None:
-    with subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
+    with ended(
+        subprocess.Popen(
+            [*COMMAND, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+        )
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -253,7 +257,7 @@ def test_no_colour_in_a_pipe(wrong: Path) -> None:
 @pytest.mark.parametrize(("more", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
 def test_colour_on_a_terminal(wrong: Path, more: dict[str, str], coloured: bool) -> None:
     main, side = pty.openpty()
-    process = subprocess.Popen(
+    started = subprocess.Popen(
         [*COMMAND, "check", str(wrong)],
         stdin=side,
         stdout=side,
@@ -262,17 +266,18 @@ def test_colour_on_a_terminal(wrong: Path, more: dict[str, str], coloured: bool)
     )
     os.close(side)
     shown = b""
-    # Linux reports the end of a terminal as an error.
-    while True:
-        try:
-            chunk = os.read(main, 4096)
-        except OSError:
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(main)
-    assert process.wait(timeout=30) == 1
+    with ended(started) as process:
+        # Linux reports the end of a terminal as an error.
+        while True:
+            try:
+                chunk = os.read(main, 4096)
+            except OSError:
+                break
+            if not chunk:
+                break
+            shown += chunk
+        os.close(main)
+        assert process.wait(timeout=30) == 1
     assert b"^" in shown
     assert (b"\x1b[1;31m" in shown) is coloured
     assert (b"\x1b" in shown) is coloured

@@ -13,7 +13,7 @@ import pytest
 from dtpoly.cli import space_summary
 from dtpoly.explore.legality.verdicts import DecidedPoints, PointVerdict, Rule
 from tests.cli.conftest import Entry
-from tests.cli.process import COMMAND, environment
+from tests.cli.process import COMMAND, ended, environment
 from tests.conftest import Golden
 
 ALGORITHM = """\
@@ -235,7 +235,7 @@ def is_gone(group: int) -> bool:
 def test_ctrl_c_ends_all_processes(seconds: float) -> None:
     # On a machine that does much else, nothing may be known so early, and then nothing is told.
     for after in (seconds, 3 * seconds, 9 * seconds):
-        with started_with_workers() as started:
+        with ended(started_with_workers()) as started:
             time.sleep(after)
             os.killpg(started.pid, signal.SIGINT)
             out, err = started.communicate(timeout=30)
@@ -250,7 +250,7 @@ def test_ctrl_c_ends_all_processes(seconds: float) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_to_the_first_process_ends_all(sent: signal.Signals) -> None:
-    with started_with_workers() as started:
+    with ended(started_with_workers()) as started:
         time.sleep(5)
         started.send_signal(sent)
         _, err = started.communicate(timeout=30)

@@ -3,25 +3,22 @@
 `python -m tests.codegen.at_data FIRST LAST FILE` does so for some seeds, and records the rates.
 """
 
-import json
-import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from random import Random
 from typing import Any
 
 import torch
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import Placing, Program
 from dtpoly.algorithm.show import show
 from dtpoly.generate import outputs
 from dtpoly.reference.run import run
 from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.codegen.counted import record
 from tests.codegen.inputs import Inputs, Recipe
 from tests.codegen.random_programs import is_legal, possible, text_or_none
-from tests.codegen.running import forget, imported, watched
+from tests.codegen.running import imported, watched
 from tests.oracle.cases import Case, data_case
 from tests.oracle.placed_results import TABLE
 
@@ -79,7 +76,9 @@ def inputs(of: Program, sizes: Mapping[str, int], seed: str) -> Inputs:
     random = Random(seed)
     made = Recipe(random.randrange(10**6), DType.F64).inputs(of, sizes)
     largest = max(sizes.values(), default=0)
-    is_promised = any(func.into is not None and func.into.is_distinct for func in of.funcs)
+    is_promised = any(
+        func.into is not None and func.into.placing is Placing.DISTINCT for func in of.funcs
+    )
     for tensor in of.tensors:
         value = made[tensor.name]
         if tensor.dtype is None or not isinstance(value, torch.Tensor):
@@ -110,19 +109,11 @@ def table(random: Random, kind: str, count: int, largest: int) -> list[int]:
 
 def main() -> None:
     """Try the programs of a range of seeds, and record how many there are of each kind."""
-    first, last, path = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    found = Counter[str]()
-    for seed in range(first, last):
-        found.update(tried(seed))
-        forget()
-    told = {
-        "what": "random programs with ranges and places from tables: what is emitted and proved, "
-        "and is right beside the reference at random contents of the tables",
-        "command": f"python -m tests.codegen.at_data {first} {last} FILE",
-        "programs": last - first,
-        "outcomes": dict(found.most_common()),
-    }
-    path.write_text(f"{json.dumps(told, indent=1)}\n")
+    what = (
+        "random programs with ranges and places from tables: what is emitted and proved, "
+        "and is right beside the reference at random contents of the tables"
+    )
+    record("tests.codegen.at_data", "programs", what, tried)
 
 
 if __name__ == "__main__":

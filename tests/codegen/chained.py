@@ -4,11 +4,7 @@
 there are of each kind.
 """
 
-import json
-import sys
-from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -23,7 +19,8 @@ from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import LayerVerdict, verify
-from tests.codegen.running import forget, imported
+from tests.codegen.counted import record
+from tests.codegen.running import imported
 from tests.oracle.chains import Chain, chain
 from tests.oracle.running import Cannot, Data, executed, judged
 from tests.verify.online_mutants import mutants_of
@@ -124,19 +121,11 @@ def _is_proved_and_right(of: Program, one: Chain, seed: int, text: str) -> bool:
 
 def main() -> None:
     """Try the chains of a range of seeds, and record how many there are of each kind."""
-    first, last, path = int(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3])
-    found = Counter[str]()
-    for seed in range(first, last):
-        found.update(tried(seed).words)
-        forget()
-    told = {
-        "what": "random chains for online: whether they can run in one loop, by the compiler and by"
-        " an oracle that runs them; the emitted texts beside the reference, and their proofs",
-        "command": f"python -m tests.codegen.chained {first} {last} FILE",
-        "chains": last - first,
-        "outcomes": dict(found.most_common()),
-    }
-    path.write_text(f"{json.dumps(told, indent=1)}\n")
+    what = (
+        "random chains for online: whether they can run in one loop, by the compiler and by"
+        " an oracle that runs them; the emitted texts beside the reference, and their proofs"
+    )
+    record("tests.codegen.chained", "chains", what, lambda seed: tried(seed).words)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """Two kernels in one launch: what is launched, and what it computes."""
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -22,6 +24,7 @@ COPIES = (
 )
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES).scheduled)
 

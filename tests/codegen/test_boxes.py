@@ -1,5 +1,7 @@
 """Tiles that are stored in boxes, one after another: what is emitted, and what it computes."""
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -27,6 +29,7 @@ BATCHES = (
 SIZES = ((20, 36, 40), (16, 32, 16), (5, 4, 8), (17, 52, 24), (33, 100, 36), (1, 20, 0))
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 

@@ -1,5 +1,7 @@
 """Tiles that descriptors load, and blocks that programs take in turn, in Triton's interpreter."""
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -22,6 +24,7 @@ f.descriptor(A, B); f.compile();
 IN_TURN = PRODUCT.replace("f.compile();", "f.persistent(2); f.compile();")
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 

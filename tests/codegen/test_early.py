@@ -1,6 +1,7 @@
 """Kernels that are placed while the one before them ends: they wait before they touch memory."""
 
 import re
+from functools import cache
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ TWO = PROGRAMS["two kernels"]
 SECOND = PROGRAMS["the second of two"]
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 

@@ -1,5 +1,7 @@
 """Kernels of files that fix sizes: numbers instead of sizes, fewer masks, and what is refused."""
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -38,6 +40,7 @@ SCHEDULES = (
 )
 
 
+@cache
 def made(text: str) -> tuple[Program, str]:
     program = load(Source("test.dt", f"{text} f.compile();"))
     return program, code_of(judge(program, DIRECTIVES).scheduled).text

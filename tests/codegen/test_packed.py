@@ -1,5 +1,6 @@
 """Packed inputs: two numbers of 4 bits in a byte, on each route, and what is wrong with them."""
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -35,6 +36,7 @@ def unpacked(bytes_: torch.Tensor, dtype: str) -> torch.Tensor:
     return torch.where(both > 7, both - 16, both) if dtype == "i4" else both
 
 
+@cache
 def text_of(source: str) -> tuple[Any, str]:
     program = load(Source("test.dt", source))
     return program, code_of(judge(program, DIRECTIVES).scheduled).text

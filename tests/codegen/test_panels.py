@@ -1,6 +1,7 @@
 """Results in panels: what is launched for each, and what comes of it."""
 
 import re
+from functools import cache
 
 import pytest
 import torch
@@ -25,6 +26,7 @@ DESCRIBED = f"{TURNED} {TILES} f.descriptor(A, g, f); f.pitch(); f.store(n:8); f
 WAIT = "        tl.extra.cuda.gdc_wait()\n"
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", f"{text} f.compile();")), DIRECTIVES).scheduled)
 

@@ -102,8 +102,8 @@ CALLS: dict[str, tuple[Call, ...]] = {
     ),
     "conv_transpose2d": (
         _transposed2d(1, 1, 1, 2, 2, 2, 2),
-        _transposed2d(2, 3, 5, 3, 4, 3, 2),
-        _transposed2d(1, 2, 3, 4, 7, 2, 5, 1),
+        _transposed2d(2, 2, 3, 2, 4, 3, 2),
+        _transposed2d(1, 1, 3, 2, 7, 2, 5, 1),
     ),
     "depthwise_conv1d": tuple(
         Call({"A": (b, c, x), "W": (2 * c, r)}, {"x": (x + 2 - r) // 2 + 1})

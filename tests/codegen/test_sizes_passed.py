@@ -1,5 +1,6 @@
 """Sizes that no axis shows, passed in a call: windows of any size, of kernels and in torch."""
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -31,6 +32,7 @@ SCHEDULES = (
 )
 
 
+@cache
 def made(text: str) -> tuple[Program, str]:
     program = load(Source("test.dt", f"{text} f.compile();"))
     return program, code_of(judge(program, DIRECTIVES).scheduled).text

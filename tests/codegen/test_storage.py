@@ -1,5 +1,7 @@
 """Tests where arrays live, and which lanes a step takes in, for Programs that went wrong once."""
 
+from functools import cache
+
 import torch
 
 from dtpoly.checking import load
@@ -10,6 +12,7 @@ from dtpoly.source import Source
 from tests.codegen.running import imported
 
 
+@cache
 def generated(text: str) -> Code:
     """Return what is generated for a text."""
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)

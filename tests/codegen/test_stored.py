@@ -1,5 +1,7 @@
 """Results that are stored through descriptors, and rows that begin where memory is aligned."""
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -17,6 +19,7 @@ PRODUCT = f"{HEAD} f.block(m:16, n:32); f.tensorize(m:0, n:0, k:16); f.descripto
 COPY = "Func f; In A; Var x, y; f[x, y] = A[x, y]; f.tensorize(x:4, y:8);"
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 

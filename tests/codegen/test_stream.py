@@ -3,6 +3,7 @@
 import ast
 import re
 from collections import Counter
+from functools import cache
 
 import pytest
 import torch
@@ -29,6 +30,7 @@ total.fuse_at(f, x); f.block(x:2); f.tensorize(x:0, y:8); f.compile();
 SAID = re.compile(r"\w+\.stream\(.*?\);")
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 

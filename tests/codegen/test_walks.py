@@ -1,6 +1,7 @@
 """Loops over lines that begin where memory is aligned, and loops that go backwards."""
 
 import itertools
+from functools import cache
 
 import pytest
 import torch
@@ -34,6 +35,7 @@ ONE = "Func f; In A; Var x; RVar y; f[x] = rsum(A[x, y], y);"
 TILED = f"{ONE} f.block(x:1); f.tensorize(x:0, y:64);"
 
 
+@cache
 def generated(text: str) -> Code:
     return code_of(judge(load(Source("f.dt", text)), DIRECTIVES).scheduled)
 

@@ -12,6 +12,7 @@ import pytest
 
 from dtpoly.explore.bench.simulated import MEASURED
 from dtpoly.explore.store.result_store import open_store
+from tests.cli.process import ended
 from tests.explore.texts import SPACE
 
 POINTS, WORKERS = 40, 2
@@ -66,12 +67,13 @@ def goes_on(tmp_path: Path, sign: signal.Signals, often: int) -> None:
     before: dict[str, float | None] = {}
     codes: list[int] = []
     for _ in range(often):
-        process = subprocess.Popen(
+        started = subprocess.Popen(
             command(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        time.sleep(draw.uniform(0.1, 1.6))
-        process.send_signal(sign)
-        _, err = process.communicate(timeout=60)
+        with ended(started) as process:
+            time.sleep(draw.uniform(0.1, 1.6))
+            process.send_signal(sign)
+            _, err = process.communicate(timeout=60)
         if err.startswith(PYTHON_STARTS):
             continue
         assert "Traceback" not in err

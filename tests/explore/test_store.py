@@ -9,6 +9,7 @@ import textwrap
 import time
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from dtpoly.explore.store.results import (
     TextProof,
 )
 from dtpoly.explore.store.rows import MOST_BYTES
+from tests.cli.process import ended
 
 ASKED = UserQuestion("softmax.dt", "Func f; ...", "f", {"x": 4, "y": 100}, "bf16", 3)
 QUESTION = Question(ASKED, SetupFacts("a device", {"triton": "3.6"}))
@@ -105,12 +107,10 @@ def test_a_point_is_measured_by_one_run_at_a_time(store: ResultStore) -> None:
     number = store.ask(QUESTION)
     assert store.claim(number, "one", 100)
     assert store.claim(number, "one", 100)  # by the same process
-    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    try:
+    waiting = [sys.executable, "-c", "input()"]
+    with ended(subprocess.Popen(waiting, stdin=subprocess.PIPE)) as other:
         store.connection.execute("update claim set process = ?", (other.pid,))
         assert not store.claim(number, "one", 100)
-    finally:
-        other.communicate(b"\n")
     # Its process is no more.
     assert store.claim(number, "one", 100)
     store.connection.execute("update claim set host = 'elsewhere', until = ?", (time.time() + 9,))
@@ -148,12 +148,12 @@ def test_a_process_that_is_killed_loses_nothing_that_it_was_told_is_kept(tmp_pat
     told: set[int] = set()
     draw = random.Random(7)
     for _ in range(3):
-        process = writer(path, len(told), 10_000)
-        assert process.stdout is not None
-        told.add(int(process.stdout.readline()))
-        time.sleep(draw.uniform(0.1, 0.3))
-        process.kill()
-        told |= {int(line) for line in process.communicate()[0].split()}
+        with ended(writer(path, len(told), 10_000)) as process:
+            assert process.stdout is not None
+            told.add(int(process.stdout.readline()))
+            time.sleep(draw.uniform(0.1, 0.3))
+            process.kill()
+            told |= {int(line) for line in process.communicate()[0].split()}
     store = open_store(path)
     points = {row.point for row in store.results(1)}
     assert {f"p{at}" for at in told - {-1}} <= points
@@ -164,8 +164,10 @@ def test_a_process_that_is_killed_loses_nothing_that_it_was_told_is_kept(tmp_pat
 
 def test_of_several_writers_one_is_first(tmp_path: Path) -> None:
     path = tmp_path / "run.sqlite"
-    processes = [writer(path, 0, 30) for _ in range(3)]
-    won = [int(line) for one in processes for line in one.communicate()[0].split()]
+    with ExitStack() as all_ended:
+        made = (writer(path, 0, 30) for _ in range(3))
+        processes = [all_ended.enter_context(ended(one)) for one in made]
+        won = [int(line) for one in processes for line in one.communicate()[0].split()]
     assert [one.returncode for one in processes] == [0, 0, 0]
     assert sorted(at for at in won if at >= 0) == [*range(30)]
     store = open_store(path)

@@ -1,11 +1,12 @@
 """One of all who measure on a GPU at a time, in whichever process."""
 
-import subprocess
 import sys
 import threading
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 from dtpoly.explore.workers.turn import turn_of
+from tests.cli.process import ended
 
 HOLDER = """
 import sys
@@ -25,7 +26,7 @@ def test_another_process_waits_until_the_holder_is_dead(tmp_path: Path) -> None:
         with turn_of("0", str(tmp_path)):
             order.append("taken")
 
-    with subprocess.Popen(given, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+    with ended(Popen(given, stdin=PIPE, stdout=PIPE)) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         waiting = threading.Thread(target=take)

@@ -5,7 +5,7 @@ from random import Random
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine, Integer, Read, at_data, reads
-from dtpoly.algorithm.program import Func, Program, Tensor
+from dtpoly.algorithm.program import Func, Placing, Program, Tensor
 
 TABLE = "Slots"
 
@@ -34,8 +34,8 @@ def _placed(random: Random, func: Func) -> Func:
     indices = tuple(_index(random, label) for label in func.labels)
     at = Read(func.into.tensor, indices, Integer(0))
     # What is added must be read before and be stored once, just like what replaces.
-    is_added = random.random() < 0.4
-    into = replace(func.into, at=at, is_distinct=not is_added, is_added=is_added)
+    placing = Placing.ADDED if random.random() < 0.4 else Placing.DISTINCT
+    into = replace(func.into, at=at, placing=placing)
     return replace(func, into=into)
 
 

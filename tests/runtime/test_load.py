@@ -3,13 +3,14 @@
 import inspect
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from dtpoly.runtime.cache import compiler, folder, key, remembered
 from dtpoly.runtime.load import load_module
-from tests.cli.process import environment
+from tests.cli.process import ended, environment
 
 TEXT = "def double(x):\n    return 2 * x\n"
 
@@ -113,8 +114,10 @@ def test_processes_at_the_same_time(cache_folder: Path) -> None:
     )
     command = [sys.executable, "-c", code]
     env = environment(DTPOLY_CACHE_DIR=str(cache_folder))
-    started = [subprocess.Popen(command, env=env) for _ in range(4)]
-    assert [one.wait(timeout=60) for one in started] == [0, 0, 0, 0]
+    with ExitStack() as all_ended:
+        made = (subprocess.Popen(command, env=env) for _ in range(4))
+        started = [all_ended.enter_context(ended(one)) for one in made]
+        assert [one.wait(timeout=60) for one in started] == [0, 0, 0, 0]
     found = files(cache_folder)
     assert len(found) == 100
     assert not [path for path in found if path.name.startswith(".")]

@@ -16,6 +16,7 @@ import pytest
 
 from dtpoly.ir.check import Complaint
 from dtpoly.ir.kernel import TileKernel
+from tests.cli.process import ended, python_path
 from tests.same import asking
 from tests.same.asking import outcome_of
 from tests.same.candidates import SOURCES, candidate
@@ -259,18 +260,20 @@ def test_shards_are_all_there_is(tmp_path: Path, capsys: pytest.CaptureFixture[s
 def test_an_interruption_ends_it_soon() -> None:
     """As Ctrl-C does: it says how much was not compared."""
     frozen()
-    process = subprocess.Popen(
+    started = subprocess.Popen(
         [sys.executable, "-m", "tests.same", "--workers", "1"],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": python_path(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
     )
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith("comparing ")
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=120)
+    with ended(started) as process:
+        assert process.stdout is not None
+        first = process.stdout.readline()
+        assert first.startswith("comparing "), first
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=120)
     assert process.returncode == INTERRUPTED, out
     assert "texts were not compared" in out
 

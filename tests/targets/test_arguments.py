@@ -9,11 +9,17 @@ from dtpoly.source import Source
 from dtpoly.targets.argument import ParameterType
 from dtpoly.targets.parameter_types import contiguous, shape_of, steps_of
 from dtpoly.targets.subject import Subject, subjects
+from dtpoly.targets.tile_layouts import accesses
 
 PRODUCT = """\
 Func mm; In A, B; SIn s; Var m, n; RVar k;
 mm[m, n] = s * rdot(A[m, k], B[k, n], k);
 mm.block(m:16, n:16); mm.tensorize(m:0, n:0, k:0); mm.compile();
+"""
+PLACED = """\
+Func w into C at [rows[t, i], n] distinct; In A, C, rows: i64; Var t, i, n;
+w[t, i, n] = A[t, i, n] * 2;
+w.block(t:1, i:16, n:64); w.tensorize(t:0, i:0, n:0); w.compile();
 """
 PARTS = """\
 Func total; In A; Var x; RVar k;
@@ -112,6 +118,17 @@ def test_rows_between_kernels_are_aligned_where_they_are_loaded_in_blocks() -> N
 def test_far_offsets_are_wide() -> None:
     assert arguments(PRODUCT, m=2**16, n=2**16, k=16)["offset"].value is DType.I64
     assert arguments(PRODUCT, m=2**15, n=2**15, k=16)["offset"].value is DType.I32
+
+
+def test_a_result_at_places_has_the_strides_of_the_tensor_that_it_goes_into() -> None:
+    """It has three labels, but its memory is a tensor with two axes."""
+    (one,) = made(PLACED, t=3, i=16, n=64)
+    (pointer,) = (tensor for tensor in one.kernel.tensors if tensor.is_written)
+    assert shape_of(one.call, one.kernel, pointer.name)[1:] == (64,)
+    assert steps_of(one.call, one.kernel, pointer) == (64, 1)
+    assert one.arguments["w_stride_1"] == ParameterType("w_stride_1", "constexpr", 1)
+    (store,) = (a for a in accesses(one.call, one.kernel, one.arguments) if a.is_store)
+    assert store.tensor == "w"
 
 
 def test_partial_results() -> None:

@@ -7,6 +7,8 @@ import pytest
 from dtpoly.checking import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
+from dtpoly.verify.algebra import tested_terms
+from dtpoly.verify.algebra.terms import AppliedOperation, Element, Term
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 
@@ -43,6 +45,17 @@ def test_values_that_share_their_parts_are_proved(text: str) -> None:
     assert checked.program is not None
     report = verify(checked.program, code_of(checked.verdict.scheduled).text)
     assert report.verdict is LayerVerdict.PROVED
+
+
+def test_the_sides_of_a_test_are_found_in_terms_that_share_their_parts() -> None:
+    """The term has 61 nodes; a walk that forgets what it saw would come past 2**60 of them."""
+    test, yes, no = (Element(name, (), 0, ()) for name in ("test", "yes", "no"))
+    wanted: tuple[Term, ...] = yes, no
+    term: Term = AppliedOperation("where", (test, yes, no))
+    for _ in range(60):
+        term = AppliedOperation("add", (term, term))
+        wanted = tuple(AppliedOperation("add", (one, one)) for one in wanted)
+    assert tested_terms.Tested(test, yes, no).sides_of(term) == wanted
 
 
 @pytest.mark.long

@@ -35,21 +35,38 @@ class Tested:
     def sides_of(self, other: Term) -> tuple[Term, Term]:
         """Return what another value is where the test holds, and elsewhere."""
         own = names(self.test)
-        return _known(other, self.test, own, holds=True), _known(other, self.test, own, holds=False)
+        yes, no = (_Answered(self.test, own, holds, {}) for holds in (True, False))
+        return _known(other, yes), _known(other, no)
 
 
-def _known(term: Term, test: Term, own: frozenset[str], *, holds: bool) -> Term:
-    """Return a term where the answer of a test is known; `own` are the names that the test has."""
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """The answer of a test, the names that it has, and the terms in which it is already known."""
+
+    test: Term
+    own: frozenset[str]
+    holds: bool
+    seen: dict[Term, Term]
+
+
+def _known(term: Term, answer: _Answered) -> Term:
+    """Return a term where the answer of a test is known. A term that is shared is seen once."""
+    found = answer.seen.get(term)
+    if found is None:
+        found = answer.seen[term] = _known_anew(term, answer)
+    return found
+
+
+def _known_anew(term: Term, answer: _Answered) -> Term:
     match term:
-        case AppliedOperation(operation="where", operands=(asked, yes, no)) if asked == test:
-            return _known(yes if holds else no, test, own, holds=holds)
-        case Total(bound=bound) if not own.isdisjoint(bound):
+        case AppliedOperation(operation="where", operands=(asked, yes, no)) if asked == answer.test:
+            return _known(yes if answer.holds else no, answer)
+        case Total(bound=bound) if not answer.own.isdisjoint(bound):
             return term  # these names mean something else there
         case Stored():
             return term
         case _:
-            parts = tuple(_known(one, test, own, holds=holds) for one in children(term))
-            return rebuilt(term, parts)
+            return rebuilt(term, tuple(_known(one, answer) for one in children(term)))
 
 
 def tested(term: Term) -> Tested | None:

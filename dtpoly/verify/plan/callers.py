@@ -14,7 +14,7 @@ from dataclasses import replace
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.label_sizes import size_rules
-from dtpoly.algorithm.program import Program, Tensor, in_order
+from dtpoly.algorithm.program import Placing, Program, Tensor, in_order
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.whole import number
 from dtpoly.verify.triton.said import Said
@@ -73,7 +73,7 @@ def promised_of_places(program: Program, results: Sequence[str]) -> tuple[str, .
         dtype = dtypes[into.tensor]
         if not undecided(func.labels, into.at):
             continue  # no two elements have the same place
-        if into.is_distinct:
+        if into.placing is Placing.DISTINCT:
             found.append(f"no two elements of '{func.name}' have the same place in '{into.tensor}'")
         elif into.is_added and (dtype is None or is_float(dtype)):
             what = f"the order in which elements of '{func.name}' are added in '{into.tensor}'"

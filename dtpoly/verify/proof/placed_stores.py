@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.expressions import Read
-from dtpoly.algorithm.program import Func
+from dtpoly.algorithm.program import Func, Placing
 from dtpoly.verify.algebra.algorithm_places import place_of
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, value_of
 from dtpoly.verify.algebra.frame_comparison import framed_difference
@@ -85,8 +85,7 @@ def _element(
     number_of, ran, access = store
     assert func.into is not None
     assert func.into.at is not None
-    is_alone = func.into.is_distinct or func.into.is_added
-    if undecided(func.labels, func.into.at) and not is_alone:
+    if undecided(func.labels, func.into.at) and func.into.placing is Placing.SHOWN:
         raise Unread(access.line, f"two elements of '{func.name}' may have the same place")
     moved, mine = _place_of_store(access, func.into.at)
     mine = memory.seen(number_of, mine)
