@@ -26,12 +26,14 @@ from dtpoly.verify.algebra.frames import (
     sum_of,
 )
 from dtpoly.verify.algebra.identities import IDENTITY
+from dtpoly.verify.algebra.masked_terms import Unmasked, unmasked
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.pieces import cases
 from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
 from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
+from dtpoly.verify.algebra.rows_of_nothing import are_same_nans
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -88,7 +90,51 @@ def framed_difference(
     `is_finite` says that callers promise that inputs are finite.
     """
     found = difference(run, kernel, algorithm, where)
-    if found is None or not _has_frame(run, kernel):
+    if found is None:
+        return None
+    before = dict(run.licences)
+    moved = unmasked(run, algorithm, where)
+    if moved is not None and _is_as_unmasked(run, kernel, algorithm, moved, where, is_finite):
+        return None
+    run.licences = before
+    return _up_to_frames(run, (kernel, algorithm), where, found, is_finite=is_finite)
+
+
+def _is_as_unmasked(
+    run: ProofRun,
+    kernel: Term,
+    algorithm: Term,
+    moved: Unmasked,
+    where: Region,
+    is_finite: bool,
+) -> bool:
+    """Return whether a kernel is the algorithm with its masks outside, or a nan as the algorithm.
+
+    The latter is asked where a mask leaves nothing of a row (lemma 22).
+    """
+    some = where
+    if not run.is_empty(moved.empty):
+        if not are_same_nans(run, kernel, algorithm, moved.empty):
+            return False
+        some = where.subtract(moved.empty)
+    found = difference(run, kernel, moved.term, some)
+    if found is None:
+        return True
+    pair = (kernel, moved.term)
+    return _up_to_frames(run, pair, some, found, is_finite=is_finite) is None
+
+
+def _up_to_frames(
+    run: ProofRun,
+    both_terms: tuple[Term, Term],
+    where: Region,
+    found: Difference,
+    *,
+    is_finite: bool,
+) -> Difference | None:
+    """Return a difference that was found, or None if it is one of frames alone."""
+    kernel, algorithm = both_terms
+    if not _has_frame(run, kernel):
         return found
     plain = in_base_e(kernel)
     if plain is not None:
