@@ -120,8 +120,10 @@ def _is_as_unmasked(
     found = difference(run, kernel, moved.term, some)
     if found is None:
         return True
-    pair = (kernel, moved.term)
-    return _up_to_frames(run, pair, some, found, is_finite=is_finite) is None
+    pairs = ((kernel, algorithm), (kernel, moved.term))
+    return any(
+        _up_to_frames(run, pair, some, found, is_finite=is_finite) is None for pair in pairs
+    )
 
 
 def _up_to_frames(
