@@ -16,7 +16,7 @@ sum over the range is 0. Such a range is used only if the results of the program
 both (`settled`): 0 / 0 is a nan, too.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
 from dtpoly.algorithm.affine_conditions import (
@@ -83,16 +83,30 @@ MOST_FUNCS = 64
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedClause:
+    """A condition that does not become a range, and why."""
+
+    clause: Clause
+    why: str
+
+
+MAY_CHANGE = "its operand may change something where that does not hold"
+OF_ROWS = "in a row of which the mask leaves nothing, a result would not be the nan that it is"
+UNLIKE = "what depends on it takes all indices, and both may share a loop only if they are alike"
+
+
+@dataclass(frozen=True, slots=True)
 class FoundRange:
     """The conditions outside of which the operand of a reduction changes nothing.
 
-    `weak` ones are so except in rows of which a mask leaves nothing. If they `need_zero`, 0 times
-    a masked value counts as 0.
+    `weak` ones are so except in rows of which a mask leaves nothing. If it `needs_zero`, 0 times
+    a masked value counts as 0. `refused` are the conditions of which that could not be shown.
     """
 
     clauses: tuple[Clause, ...] = ()
     weak: tuple[Clause, ...] = ()
     needs_zero: bool = False
+    refused: tuple[RefusedClause, ...] = ()
 
     @property
     def every(self) -> tuple[Clause, ...]:
@@ -195,6 +209,7 @@ class RangeSearch:
         there = self.fixed | {self.size_of[x] for x in scope if x in self.size_of}
         base = KnownConditions().also(*clauses_of(node.when))
         clauses, weak, needs_zero = list[Clause](), list[Clause](), False
+        refused = list[RefusedClause]()
         for clause in self._candidates(operand, frozenset(node.labels), scope):
             if base.holds(clause):
                 continue
@@ -205,7 +220,33 @@ class RangeSearch:
                     (weak if assumed.rows else clauses).append(clause)
                     needs_zero |= assumed.zero
                     break
-        return FoundRange(_strongest(clauses, ()), _strongest(weak, clauses), needs_zero)
+            else:
+                refused.append(RefusedClause(clause, MAY_CHANGE))
+        taken = _strongest(clauses, ())
+        return FoundRange(taken, _strongest(weak, clauses), needs_zero, tuple(refused))
+
+    def refuse(self, node: Reduction, clauses: tuple[Clause, ...], why: str) -> None:
+        """Take conditions out of the range of a reduction."""
+        if not clauses:
+            return
+        found = self.range_of(node)
+        left, weak = (
+            tuple(one for one in some if one not in clauses)
+            for some in (found.clauses, found.weak)
+        )
+        refused = (*found.refused, *(RefusedClause(one, why) for one in clauses))
+        self.found[id(node)] = (node, FoundRange(left, weak, found.needs_zero, refused))
+
+    def form_of(self, node: Reduction, clause: Clause) -> object:
+        """Return a condition with sizes in the place of labels: it is the same for alike labels."""
+        return frozenset(
+            (
+                frozenset((x in node.labels, self.size_of[x], c) for x, c in one.index.linear),
+                frozenset((self.size_of[x], c) for x, c in one.sizes.linear),
+                one.index.constant + one.sizes.constant,
+            )
+            for one in clause
+        )
 
     def _is_narrow(self, operand: Expr) -> bool:
         """Return whether a value has a type that may have no infinities."""
@@ -456,21 +497,49 @@ def searched(program: Program, ask_filled: IsFilled) -> RangeSearch:
     """Return the ranges of all reductions; weak ones only where no result depends on them."""
     search = RangeSearch(program, ask_filled)
     funcs = in_order(program)
-    for func in funcs:
-        for node in walk(func.body):
-            if isinstance(node, Reduce | Dot):
-                search.range_of(node)
+    nodes = {
+        func.name: [one for one in walk(func.body) if isinstance(one, Reduce | Dot)]
+        for func in funcs
+    }
+    for node in (node for some in nodes.values() for node in some):
+        search.range_of(node)
     if any(found.weak for _, found in search.found.values()):
         open_funcs = set[str]()
         for func in funcs:
             if search.unsettled(func, open_funcs):
                 open_funcs.add(func.name)
         if open_funcs & results_of(program):
-            search.found = {
-                key: (node, replace(found, weak=())) for key, (node, found) in search.found.items()
-            }
-            search.answers.clear()
+            for node, found in list(search.found.values()):
+                search.refuse(node, found.weak, OF_ROWS)
+    for func in reversed(funcs):
+        for node in nodes[func.name]:
+            _keep_alike(search, node, nodes)
+    search.answers.clear()
     return search
+
+
+def _keep_alike(search: RangeSearch, node: Reduction, nodes: Mapping[str, list[Reduction]]) -> None:
+    """Drop conditions of reductions before one that has the same conditions and takes them not.
+
+    Their loops can become one only if they go over the same indices.
+    """
+    refused = {search.form_of(node, one.clause) for one in search.range_of(node).refused}
+    if not refused:
+        return
+    before = [one for one in walk(operand_of(node)) if isinstance(one, Reduce | Dot)]
+    seen = set[str]()
+    pending = [one.tensor for one in walk(operand_of(node)) if isinstance(one, Read)]
+    while pending:
+        name = pending.pop()
+        if name in search.funcs and name not in seen:
+            seen.add(name)
+            before.extend(nodes.get(name, ()))
+            body = search.funcs[name].body
+            pending.extend(one.tensor for one in walk(body) if isinstance(one, Read))
+    for one in before:
+        found = search.range_of(one)
+        alike = tuple(c for c in found.every if search.form_of(one, c) in refused)
+        search.refuse(one, alike, UNLIKE)
 
 
 def has_conditions(program: Program) -> bool:

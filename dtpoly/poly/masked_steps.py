@@ -49,7 +49,8 @@ class RangedBodies:
         if not isinstance(expr, Reduce | Dot) or not isinstance(made, Reduce | Dot):
             return made
         assert self.search is not None
-        clauses = self.search.range_of(expr).every
+        found = self.search.range_of(expr)
+        clauses = found.every
         if not clauses:
             return made
         when = tuple(dict.fromkeys((*made.when, *single(clauses))))
@@ -57,7 +58,8 @@ class RangedBodies:
         if isinstance(made, Reduce):
             return replace(made, operand=unmasked(made.operand, known, self.types), when=when)
         left, right = (unmasked(side, known, self.types) for side in (made.left, made.right))
-        return replace(made, left=left, right=right, when=when)
+        hides = found.needs_zero and not expr.when
+        return replace(made, left=left, right=right, when=when, hides=hides)
 
 
 def ranged_bodies(

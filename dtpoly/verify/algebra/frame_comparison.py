@@ -17,6 +17,7 @@ from dtpoly.verify.algebra.frames import (
     EXTREME,
     INFINITIES,
     ODD,
+    OF_MASKED,
     ZERO,
     Framing,
     guarded,
@@ -119,6 +120,10 @@ def _is_as_unmasked(
         some = where.subtract(moved.empty)
     found = difference(run, kernel, moved.term, some)
     if found is None:
+        return True
+    # Where the algorithm multiplies what it masks by 0, a kernel may do so, too.
+    own = unmasked(run, kernel, some, is_kernel=True) if OF_MASKED in run.licences else None
+    if own is not None and difference(run, own.term, moved.term, some) is None:
         return True
     pairs = ((kernel, algorithm), (kernel, moved.term))
     return any(

@@ -63,11 +63,16 @@ class Unmasked:
     empty: Region
 
 
-def unmasked(run: ProofRun, term: Term, where: Region) -> Unmasked | None:
-    """Return the algorithm's term with its masks moved outwards; None if it has none to move."""
+def unmasked(
+    run: ProofRun, term: Term, where: Region, *, is_kernel: bool = False
+) -> Unmasked | None:
+    """Return a term with its masks moved outwards; None if it has none to move.
+
+    Of a kernel's maxima nothing is taken for granted.
+    """
     if not _has_mask(term):
         return None
-    moving = _Moving(run, where.names)
+    moving = _Moving(run, where.names, is_kernel=is_kernel)
     found = moving.term(term, where)
     if found == term:
         return None
@@ -92,9 +97,10 @@ def _changes_nothing(term: Term) -> bool:
 class _Moving:
     """The rewriting of one term; `outer` are the names of the points where it is compared."""
 
-    def __init__(self, run: ProofRun, outer: frozenset[str]) -> None:
+    def __init__(self, run: ProofRun, outer: frozenset[str], *, is_kernel: bool) -> None:
         self.run = run
         self.outer = outer
+        self.is_kernel = is_kernel
         self.empty: list[Region] = []
         self.done: dict[tuple[Term, Region], Term] = {}
 
@@ -189,7 +195,7 @@ class _Moving:
                 return True
             case _:
                 pass
-        if not is_frame(bare) or not isinstance(bare, Total):
+        if self.is_kernel or not is_frame(bare) or not isinstance(bare, Total):
             return False
         known = finite_where(self.run, bare, where)
         if known is None:
