@@ -94,11 +94,14 @@ def framed_difference(
     if found is None:
         return None
     before = dict(run.licences)
+    first = _up_to_frames(run, (kernel, algorithm), where, found, is_finite=is_finite)
+    if first is None:
+        return None
     moved = unmasked(run, algorithm, where)
     if moved is not None and _is_as_unmasked(run, kernel, algorithm, moved, where, is_finite):
         return None
     run.licences = before
-    return _up_to_frames(run, (kernel, algorithm), where, found, is_finite=is_finite)
+    return first
 
 
 def _is_as_unmasked(
@@ -121,14 +124,17 @@ def _is_as_unmasked(
     found = difference(run, kernel, moved.term, some)
     if found is None:
         return True
+    if _has_frame(run, kernel):
+        ways = (moved.term,) if some is where else (algorithm, moved.term)
+        return any(
+            _up_to_frames(run, (kernel, one), some, found, is_finite=is_finite) is None
+            for one in ways
+        )
+    if OF_MASKED not in run.licences:
+        return False
     # Where the algorithm multiplies what it masks by 0, a kernel may do so, too.
-    own = unmasked(run, kernel, some, is_kernel=True) if OF_MASKED in run.licences else None
-    if own is not None and difference(run, own.term, moved.term, some) is None:
-        return True
-    pairs = ((kernel, algorithm), (kernel, moved.term))
-    return any(
-        _up_to_frames(run, pair, some, found, is_finite=is_finite) is None for pair in pairs
-    )
+    own = unmasked(run, kernel, some, is_kernel=True)
+    return own is not None and difference(run, own.term, moved.term, some) is None
 
 
 def _up_to_frames(
