@@ -122,8 +122,9 @@ def sum_of(expr: Expr, put: Put) -> SizedIndex | None:
             if first is None or second is None:
                 return None
             return first - second.scaled(1 if operation == "sub" else -1)
-        case Apply(operation="mul", operands=(Integer(value=factor), other)) | Apply(
-            operation="mul", operands=(other, Integer(value=factor))
+        case (
+            Apply(operation="mul", operands=(Integer(value=factor), other))
+            | Apply(operation="mul", operands=(other, Integer(value=factor)))
         ):
             below = sum_of(other, put)
             return None if below is None else below.scaled(factor)

@@ -17,8 +17,8 @@ from dtpoly.algorithm.expressions import (
     map_children,
     walk,
 )
-from dtpoly.algorithm.found_ranges import clauses_of, truth_of
 from dtpoly.algorithm.inference import Types, type_of
+from dtpoly.algorithm.range_search import truth_of
 from dtpoly.algorithm.substitute import as_condition
 from dtpoly.frozen import dataclass
 

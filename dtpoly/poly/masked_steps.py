@@ -11,15 +11,10 @@ from dataclasses import replace
 
 from dtpoly.algorithm.affine_conditions import Clause, labels_of_clauses
 from dtpoly.algorithm.expressions import Dot, Expr, Reduce, map_children
-from dtpoly.algorithm.found_ranges import (
-    RangeSearch,
-    Reduction,
-    clauses_of,
-    has_conditions,
-    searched,
-)
+from dtpoly.algorithm.found_ranges import has_conditions, searched
 from dtpoly.algorithm.inference import Types, types_of
 from dtpoly.algorithm.program import Func, Program
+from dtpoly.algorithm.range_search import RangeSearch, Reduction, clauses_of
 from dtpoly.algorithm.unmasked import masked_value, single, unmasked
 from dtpoly.frozen import dataclass
 from dtpoly.poly.lazy_islpy import isl
@@ -95,9 +90,7 @@ def has_an_index(
     return (every - some).intersect_params(facts).is_empty()
 
 
-def where_all(
-    space: isl.Space, clauses: tuple[Clause, ...], sizes: Mapping[str, str]
-) -> isl.Set:
+def where_all(space: isl.Space, clauses: tuple[Clause, ...], sizes: Mapping[str, str]) -> isl.Set:
     """Return the set of a space in which all clauses hold."""
     of = affs(space)
     result = isl.Set.universe(space)
@@ -107,5 +100,3 @@ def where_all(
             either = either | to_aff(one.over(sizes), of).ge_set(of[0])
         result = result & either
     return result
-
-

@@ -17,7 +17,6 @@ from dtpoly.verify.algebra.frames import (
     EXTREME,
     INFINITIES,
     ODD,
-    OF_MASKED,
     ZERO,
     Framing,
     guarded,
@@ -27,14 +26,12 @@ from dtpoly.verify.algebra.frames import (
     sum_of,
 )
 from dtpoly.verify.algebra.identities import IDENTITY
-from dtpoly.verify.algebra.masked_terms import Unmasked, unmasked
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.pieces import cases
 from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
 from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
-from dtpoly.verify.algebra.rows_of_nothing import are_same_nans
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -83,61 +80,7 @@ class FrameUse:
     outside: Region | None = None
 
 
-def framed_difference(
-    run: ProofRun, kernel: Term, algorithm: Term, where: Region, *, is_finite: bool
-) -> Difference | None:
-    """Return the first difference on a set; None if the terms are equal, maybe up to frames.
-
-    `is_finite` says that callers promise that inputs are finite.
-    """
-    found = difference(run, kernel, algorithm, where)
-    if found is None:
-        return None
-    before = dict(run.licences)
-    first = _up_to_frames(run, (kernel, algorithm), where, found, is_finite=is_finite)
-    if first is None:
-        return None
-    moved = unmasked(run, algorithm, where)
-    if moved is not None and _is_as_unmasked(run, kernel, algorithm, moved, where, is_finite):
-        return None
-    run.licences = before
-    return first
-
-
-def _is_as_unmasked(
-    run: ProofRun,
-    kernel: Term,
-    algorithm: Term,
-    moved: Unmasked,
-    where: Region,
-    is_finite: bool,
-) -> bool:
-    """Return whether a kernel is the algorithm with its masks outside, or a nan as the algorithm.
-
-    The latter is asked where a mask leaves nothing of a row (lemma 22).
-    """
-    some = where
-    if not run.is_empty(moved.empty):
-        if not are_same_nans(run, kernel, algorithm, moved.empty):
-            return False
-        some = where.subtract(moved.empty)
-    found = difference(run, kernel, moved.term, some)
-    if found is None:
-        return True
-    if _has_frame(run, kernel):
-        ways = (moved.term,) if some is where else (algorithm, moved.term)
-        return any(
-            _up_to_frames(run, (kernel, one), some, found, is_finite=is_finite) is None
-            for one in ways
-        )
-    if OF_MASKED not in run.licences:
-        return False
-    # Where the algorithm multiplies what it masks by 0, a kernel may do so, too.
-    own = unmasked(run, kernel, some, is_kernel=True)
-    return own is not None and difference(run, own.term, moved.term, some) is None
-
-
-def _up_to_frames(
+def up_to_frames(
     run: ProofRun,
     both_terms: tuple[Term, Term],
     where: Region,
@@ -145,9 +88,12 @@ def _up_to_frames(
     *,
     is_finite: bool,
 ) -> Difference | None:
-    """Return a difference that was found, or None if it is one of frames alone."""
+    """Return a difference that was found, or None if it is one of frames alone.
+
+    `is_finite` says that callers promise that inputs are finite.
+    """
     kernel, algorithm = both_terms
-    if not _has_frame(run, kernel):
+    if not has_frame(run, kernel):
         return found
     plain = in_base_e(kernel)
     if plain is not None:
@@ -201,7 +147,7 @@ def _chosen(term: Term, condition: Truth, *, is_so: bool) -> Term:
     return rebuilt(term, tuple(_chosen(one, condition, is_so=is_so) for one in children(term)))
 
 
-def _has_frame(run: ProofRun, term: Term) -> bool:
+def has_frame(run: ProofRun, term: Term) -> bool:
     """Return whether a term has a frame in it that a loop keeps values in, or an exp of a frame."""
     return any(
         _is_kept(run, one)

@@ -1,7 +1,7 @@
 """Rewrite the algorithm's masks, so that a sum has 0 where its mask leaves an element out.
 
-    exp(where(c, s, -inf) - m)  is  where(c, exp(s - m), 0)    if m is finite where c does not hold
-    where(c, w, 0) * v          is  where(c, w * v, 0)         a licence: 0 times a masked value is 0
+    exp(where(c, s, -inf) - m)  is  where(c, exp(s - m), 0)  if m is finite where c does not hold
+    where(c, w, 0) * v          is  where(c, w * v, 0)       0 times a masked value is 0: a licence
     where(c and t, v, 0)        is  where(c, where(t, v, 0), 0)
 
 Here c is a condition on indices, and t a test of data. A kernel that never comes to an element that
@@ -10,12 +10,9 @@ a mask leaves out has no such term at all, so its sum has to be compared with th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.frames import (
-    EXTREME,
     INFINITIES,
     NOTHING,
     ODD,
@@ -236,10 +233,3 @@ def _negated(side: Term) -> Term:
     if side == ZERO:
         return side
     return INFINITIES[side == NOTHING]
-
-
-def extremes_in(term: Term) -> Iterator[Total]:
-    """Yield the maxima and minima of reductions in a term."""
-    return (o for o in walk(term) if isinstance(o, Total) and o.operation in EXTREME)
-
-

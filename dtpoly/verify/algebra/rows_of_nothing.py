@@ -34,7 +34,7 @@ IDENTITIES = {"add": NOTHING, "maximum": LOW, "minimum": HIGH}
 
 def are_same_nans(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> bool:
     """Return whether two terms are a nan everywhere on a set."""
-    return all(_values(run, one, where) == {NAN} for one in (kernel, algorithm))
+    return all(_values(run, one, where) == frozenset({NAN}) for one in (kernel, algorithm))
 
 
 def _values(run: ProofRun, term: Term, where: Region) -> Values:
@@ -82,7 +82,7 @@ def _of_total(run: ProofRun, total: Total, where: Region) -> Values:
     operand = _values(run, total.body, inside)
     if operand == nothing:
         return nothing
-    if operand != {NAN}:
+    if operand is None or operand != {NAN}:
         return None
     is_filled = run.is_subset(where, without(inside, total.bound))
     return operand if is_filled else operand | nothing
