@@ -21,24 +21,24 @@ from dtpoly.algorithm.range_search import (
 COMPILE = ("compile", "compile_to_kernel")
 
 
-def results_of(program: Program) -> frozenset[str]:
-    """Return the Funcs whose elements somebody may look at: compiled ones, and those not read."""
-    named = {one.func for one in program.directives if one.name in COMPILE} | {
-        str(argument.target)
-        for one in program.directives
-        if one.name in COMPILE
-        for argument in one.arguments
-    }
+def results_of(program: Program) -> tuple[str, ...]:
+    """Return the Funcs that are compiled and returned; without any, those that nobody reads."""
+    compiled = [one for one in program.directives if one.name in COMPILE]
+    if compiled:
+        named = [[one.func, *(str(each.target) for each in one.arguments)] for one in compiled]
+        known = {func.name for func in program.funcs}
+        return tuple(dict.fromkeys(x for some in named for x in some if x in known))
     read = {
         node.tensor for func in program.funcs for node in walk(func.body) if isinstance(node, Read)
     }
-    return frozenset(f.name for f in program.funcs if f.name in named or f.name not in read)
+    return tuple(func.name for func in program.funcs if func.name not in read)
 
 
 def searched(program: Program, ask_filled: IsFilled) -> RangeSearch:
     """Return the ranges of all reductions; weak ones only where no result depends on them."""
     search = RangeSearch(program, ask_filled)
-    funcs = in_order(program)
+    results = results_of(program)
+    funcs = in_order(program, results)
     nodes = {
         func.name: [one for one in walk(func.body) if isinstance(one, Reduce | Dot)]
         for func in funcs
@@ -50,7 +50,7 @@ def searched(program: Program, ask_filled: IsFilled) -> RangeSearch:
         for func in funcs:
             if search.unsettled(func, open_funcs):
                 open_funcs.add(func.name)
-        if open_funcs & results_of(program):
+        if open_funcs.intersection(results):
             for node, found in list(search.found.values()):
                 search.refuse(node, found.weak, OF_ROWS)
     for func in reversed(funcs):
