@@ -17,6 +17,7 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     Size,
     SizedIndex,
+    walk,
 )
 from dtpoly.frozen import dataclass
 
@@ -68,6 +69,17 @@ def stated(truth: Expr, put: Put, *, holds: bool = True) -> Stated:
             return _compared(operation if holds else OPPOSITE[operation], first, second)
         case _:
             return NOTHING_STATED
+
+
+def has_data_end(truth: Expr) -> bool:
+    """Return whether a truth compares indices with elements of tensors: a range from data."""
+    for node in walk(truth):
+        if isinstance(node, Apply) and node.operation in OPPOSITE:
+            sides = [sum_of(one, {}) for one in node.operands]
+            has_index = any(one is not None and one.labels for one in sides)
+            if None in sides and has_index:
+                return True
+    return False
 
 
 def _compared(operation: str, left: SizedIndex, right: SizedIndex) -> Stated:

@@ -25,6 +25,7 @@ from dtpoly.algorithm.affine_conditions import (
     Clause,
     KnownConditions,
     Put,
+    has_data_end,
     implies,
     is_linear,
     labels_of_clauses,
@@ -259,7 +260,10 @@ class RangeSearch:
         found = list[Clause]()
         for clause in dict.fromkeys(self._clauses_in(operand, {}, 0)):
             labels = labels_of_clauses((clause,))
-            if is_linear(clause) and scope.issuperset(labels) and not bound.isdisjoint(labels):
+            if not is_linear(clause) or not scope.issuperset(labels) or bound.isdisjoint(labels):
+                continue
+            # As in a declared range, the label stands alone: `3 * k <= m` ends between indices.
+            if all(abs(c) == 1 for one in clause for x, c in one.index.linear if x in bound):
                 found.append(clause)
         return tuple(found)
 
@@ -267,6 +271,8 @@ class RangeSearch:
         """Yield what is stated somewhere in an expression, and in the Funcs that it reads."""
         match expr:
             case Apply(operation=operation) if operation in TRUTHS:
+                if has_data_end(expr):
+                    return  # code generation finds these ends, and the others beside them
                 for holds in (True, False):
                     yield from stated(expr, put, holds=holds).clauses
             case Reduce(labels=labels) | Dot(labels=labels):

@@ -4,6 +4,7 @@ from dtpoly.algorithm.affine_conditions import (
     Clause,
     KnownConditions,
     Stated,
+    has_data_end,
     labels_of_clauses,
     stated,
 )
@@ -82,7 +83,8 @@ def masked_value(expr: Expr, types: Types) -> MaskedValue | None:
     """
     match expr:
         case Apply(operation="where", operands=(condition, yes, no)):
-            pass
+            if has_data_end(condition):
+                return None
         case _:
             return None
     for value, other, holds in ((yes, no, True), (no, yes, False)):

@@ -166,6 +166,8 @@ class _Moving:
             case "add" | "sub" if side in INFINITIES:
                 there = side if operation == "add" or at == 0 else _negated(side)
                 return there if self._is_finite(others[0], where) else None
+            case "maximum" | "minimum" if side == INFINITIES[operation == "minimum"]:
+                return plain(others[0])
             case "and" | "or":
                 decides = FALSE_TERM if operation == "and" else TRUE_TERM
                 return decides if side == decides else others[0]
