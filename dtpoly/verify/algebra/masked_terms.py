@@ -39,14 +39,12 @@ from dtpoly.verify.algebra.terms import (
     choose,
     rebuilt,
     renamed,
-    sources,
     walk,
 )
 from dtpoly.verify.algebra.value import reduced_bag
 
 OF_MAXIMA = "the largest or smallest of some values is finite"
-FALSE_TERM, TRUE_TERM = Literal("False"), Literal("True")
-EXPONENTIALS = ("exp", "exp2")
+TRUTHS = (Literal("True"), Literal("False"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def _has_mask(term: Term) -> bool:
 
 
 def _changes_nothing(term: Term) -> bool:
-    return plain(term) in (ZERO, *INFINITIES, FALSE_TERM, TRUE_TERM)
+    return plain(term) in (ZERO, *INFINITIES, *TRUTHS)
 
 
 class _Moving:
@@ -154,7 +152,7 @@ class _Moving:
         if word:
             return side if side == ZERO or not kinds.may_be_eight(kind) else None
         match operation:
-            case "neg":
+            case "neg" if side in (ZERO, *INFINITIES):
                 return _negated(side)
             case "exp" | "exp2" if side in (NOTHING, ZERO):
                 return ZERO if side == NOTHING else ONE
@@ -168,19 +166,21 @@ class _Moving:
                 return there if self._is_finite(others[0], where) else None
             case "maximum" | "minimum" if side == INFINITIES[operation == "minimum"]:
                 return plain(others[0])
+            case "and" | "or" | "where" if self.is_kernel or side not in TRUTHS:
+                return None  # a kernel's may work bit by bit
             case "and" | "or":
-                decides = FALSE_TERM if operation == "and" else TRUE_TERM
+                decides = TRUTHS[operation == "and"]
                 return decides if side == decides else others[0]
             case "where":
-                return parts[1 if side == TRUE_TERM else 2]
+                return parts[1 if side == TRUTHS[0] else 2]
             case _:
                 return None
 
     def _times_zero(self, other: Term) -> Term | None:
-        """Return 0 times a value, which is 0 by a licence if the value is made of data."""
+        """Return 0 times a value, which is 0 by a licence if the value is no written number."""
         if any(isinstance(one, Literal) and one.text in ODD for one in walk(other)):
             return None
-        if sources(other):
+        if not isinstance(other, Literal | Place):
             self.run.take(OF_MASKED)
         return ZERO
 
