@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import product
 from random import Random
-from typing import Any
 
 import pytest
 import torch
@@ -203,7 +202,7 @@ def test_random_masks(part: int) -> None:
         found[verify(of, made, seconds=30).verdict] += 1
         for rows, columns in ((0, 3), (1, 1), (3, 0), (5, 9), (9, 5), (8, 8)):
             sizes: Mapping[str, int] = {"m": rows, "k": columns}
-            inputs: Mapping[str, Any] = Recipe(seed=seed).inputs(of, sizes)
+            inputs = Recipe(seed=seed).inputs(of, sizes)
             compared(imported(made), of, ("f",), inputs, sizes)
     assert found[LayerVerdict.REFUTED] == 0
     assert found[LayerVerdict.UNKNOWN] * 20 <= found[LayerVerdict.PROVED]
