@@ -217,7 +217,7 @@ class RangeSearch:
             known = base.without((clause,))
             for assumed in CHOICES:
                 at = ValuePlace({}, known, assumed, there)
-                if self.value(operand, at).kinds == {IDENTITY[operation]}:
+                if self.value(operand, at).kinds == frozenset({IDENTITY[operation]}):
                     (weak if assumed.rows else clauses).append(clause)
                     needs_zero |= assumed.zero
                     break

@@ -223,7 +223,7 @@ def reduced(operation: str, kinds: Kinds, *, is_filled: bool) -> Kinds:
     nothing: Kinds = frozenset() if is_filled else _one(IDENTITY[operation])
     if not kinds:
         return _one(IDENTITY[operation])
-    if kinds == {IDENTITY[operation]}:
+    if kinds == _one(IDENTITY[operation]):
         return kinds
     match operation:
         case "rsum":

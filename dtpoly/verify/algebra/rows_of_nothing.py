@@ -82,7 +82,7 @@ def _of_total(run: ProofRun, total: Total, where: Region) -> Values:
     operand = _values(run, total.body, inside)
     if operand == nothing:
         return nothing
-    if operand is None or operand != {NAN}:
+    if operand is None or operand != frozenset({NAN}):
         return None
     is_filled = run.is_subset(where, without(inside, total.bound))
     return operand if is_filled else operand | nothing
