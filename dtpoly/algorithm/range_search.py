@@ -258,7 +258,7 @@ class RangeSearch:
     ) -> tuple[Clause, ...]:
         """Return clauses of which an operand may depend, about a label that is reduced over."""
         found = list[Clause]()
-        for clause in dict.fromkeys(self._clauses_in(operand, {}, 0)):
+        for clause in dict.fromkeys(self._clauses_in(operand, {}, 0, set())):
             labels = labels_of_clauses((clause,))
             if not is_linear(clause) or not scope.issuperset(labels) or bound.isdisjoint(labels):
                 continue
@@ -267,8 +267,13 @@ class RangeSearch:
                 found.append(clause)
         return tuple(found)
 
-    def _clauses_in(self, expr: Expr, put: Put, depth: int) -> Iterator[Clause]:
-        """Yield what is stated somewhere in an expression, and in the Funcs that it reads."""
+    def _clauses_in(
+        self, expr: Expr, put: Put, depth: int, seen: set[tuple[str, tuple[Affine, ...]]]
+    ) -> Iterator[Clause]:
+        """Yield what is stated somewhere in an expression, and in the Funcs that it reads.
+
+        `seen` are the elements that were looked at: a chain of Funcs may read each one twice.
+        """
         match expr:
             case Apply(operation=operation) if operation in TRUTHS:
                 if has_data_end(expr):
@@ -281,13 +286,16 @@ class RangeSearch:
                 func = self.funcs[tensor]
                 if depth < MOST_FUNCS and not any(one.data is not None for one in indices):
                     inner = _moved(func, indices, put)
+                    if (element := (tensor, tuple(inner.values()))) in seen:
+                        return
+                    seen.add(element)
                     for one in clauses_of(func.when):
                         yield substituted_clause(one, inner)
-                    yield from self._clauses_in(func.body, inner, depth + 1)
+                    yield from self._clauses_in(func.body, inner, depth + 1, seen)
             case _:
                 pass
         for child in children(expr):
-            yield from self._clauses_in(child, put, depth + 1)
+            yield from self._clauses_in(child, put, depth + 1, seen)
 
     # Values.
 
