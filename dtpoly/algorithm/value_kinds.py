@@ -194,15 +194,6 @@ UNARY: Mapping[str, Mapping[ValueKind, Kinds]] = {
     "ceil": {**_SAME, NEGATIVE: frozenset({NEGATIVE, ZERO}), POSITIVE: ABOVE},
     "round": {**_SAME, NEGATIVE: frozenset({NEGATIVE, ZERO}), POSITIVE: NATURAL},
     "trunc": {**_SAME, NEGATIVE: frozenset({NEGATIVE, ZERO}), POSITIVE: NATURAL},
-    "sigmoid": {
-        **_ODD,
-        LOW: _one(ZERO),
-        NEGATIVE: _one(POSITIVE),
-        ZERO: _one(POSITIVE),
-        ONE: _one(POSITIVE),
-        POSITIVE: _one(POSITIVE),
-        HIGH: _one(ONE),
-    },
     "tanh": {
         **_ODD,
         LOW: _one(NEGATIVE),

@@ -147,7 +147,7 @@ FORMS = (
     ("rsum(maximum(where(MASK, X, -inf), 0), k)", True),
     ("cast(rany(MASK and X > 0.5, k), f32)", True),
     ("cast(rall(not (MASK) or X > 0.5, k), f32)", True),
-    ("rsum(sigmoid(where(MASK, X, -inf)), k)", True),
+    ("rsum(sigmoid(where(MASK, X, -inf)), k)", False),
     ("rsum(exp(where(MASK, X, -inf) - rmax(where(MASK, X, -inf), k)), k)", None),
     ("rsum(where(MASK, X, 1), k)", False),
     ("rmax(where(MASK, X, 0), k)", False),

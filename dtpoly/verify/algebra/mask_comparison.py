@@ -8,7 +8,6 @@ leaves nothing of a row, both must be a nan (`rows_of_nothing`).
 from __future__ import annotations
 
 from dtpoly.verify.algebra.frame_comparison import has_frame, up_to_frames
-from dtpoly.verify.algebra.frames import OF_MASKED
 from dtpoly.verify.algebra.masked_terms import Unmasked, unmasked
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region
@@ -64,8 +63,7 @@ def _is_as_unmasked(
             up_to_frames(run, (kernel, one), some, found, is_finite=is_finite) is None
             for one in ways
         )
-    if OF_MASKED not in run.licences:
-        return False
-    # Where the algorithm multiplies what it masks by 0, a kernel may do so, too.
+    # A kernel may have masks of its own. Only where the algorithm multiplies what it masks by 0, a
+    # kernel may do so, too.
     own = unmasked(run, kernel, some, is_kernel=True)
     return own is not None and difference(run, own.term, moved.term, some) is None

@@ -180,6 +180,8 @@ class _Moving:
         """Return 0 times a value, which is 0 by a licence if the value is no written number."""
         if any(isinstance(one, Literal) and one.text in ODD for one in walk(other)):
             return None
+        if self.is_kernel and OF_MASKED not in self.run.licences:
+            return None
         if not isinstance(other, Literal | Place):
             self.run.take(OF_MASKED)
         return ZERO
