@@ -7,7 +7,8 @@ multiplied as matrices.
 
 A sum that goes on with a running maximum is multiplied as matrices everywhere. Its weights are
 exponentials, which are 0 far below the maximum anyway: 0 times a value that a weight of 0 hides is
-taken for 0 there, and each proof names this licence.
+taken for 0 there, and each proof names this licence. So is a sum whose range is the mask of one
+operand: the file itself multiplies what the mask hides by 0.
 """
 
 from collections.abc import Iterator
@@ -41,7 +42,9 @@ def goes_by_index(tiling: Tiling, sides: Sides) -> bool:
     """
     apart = {axis for one in (*sides.rows, *sides.columns) for axis in tiling.lanes_of(one)}
     cuts = [o for o in tiling.tests if apart & set(o.axes) and tiling.is_of_range(o)]
-    if tiling.statement.func in tiling.building.running:
+    body = tiling.statement.body
+    is_hidden = isinstance(body, Dot) and body.hides
+    if is_hidden or tiling.statement.func in tiling.building.running:
         rows, columns = (
             {axis for one in (*side, *sides.reduced) for axis in tiling.lanes_of(one)}
             for side in (sides.rows, sides.columns)

@@ -10,6 +10,7 @@ from dtpoly.schedule.changes import Change
 from dtpoly.schedule.counts import Factor, SizeProduct, show_number
 from dtpoly.schedule.explained_directives import Explained, Explanation
 from dtpoly.schedule.kept import Kept
+from dtpoly.schedule.masked_ranges import MaskedRange
 from dtpoly.schedule.panelled import Panelled, sizes_in
 from dtpoly.schedule.parallelism import KernelSummary, LaneCount, LoopLeft
 from dtpoly.schedule.recomputed import Recomputed
@@ -108,6 +109,18 @@ def explanation_data(one: Explanation, sizes: Sizes) -> Data:
         "directives": [explained_data(each, sizes) for each in one.directives],
         "kernels": [_kernel_data(kernel, sizes) for kernel in one.kernels],
         "recomputes": [_recomputed_data(each, one.panels, sizes) for each in one.recomputed],
+        "ranges": [_range_data(each) for each in one.ranges],
+    }
+
+
+def _range_data(one: MaskedRange) -> Data:
+    return {
+        "func": one.func,
+        "reduction": one.reduction,
+        "labels": list(one.labels),
+        "condition": one.condition,
+        "is_range": one.is_range,
+        "why": one.why,
     }
 
 

@@ -53,6 +53,7 @@ def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:
     told = (
         *launches(found.kernels, sizes),
         *(show_recomputed(one, found.panels, sizes) for one in found.recomputed),
+        *map(str, found.ranges),
     )
     parts.append("".join(f"{line}\n" for line in told))
     return "\n".join(filter(None, parts))

@@ -374,7 +374,9 @@ class Reduce:
 class Dot:
     """The sum of products over labels, written `rdot(left, right, labels...)`.
 
-    As in a reduction, only the indices for which all conditions of `when` hold are added up.
+    As in a reduction, only the indices for which all conditions of `when` hold are added up. If it
+    `hides` the others, as a mask of one operand does in the Model, 0 times what the other operand
+    has there counts as 0.
     """
 
     left: "Expr"
@@ -382,6 +384,7 @@ class Dot:
     labels: tuple[str, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
     when: Conditions = ()
+    hides: bool = False
 
 
 @dataclass(frozen=True, slots=True)

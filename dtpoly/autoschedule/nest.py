@@ -1,6 +1,7 @@
 """Describes what each kernel loops over, sums up and loads, before its loops are laid out."""
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType
@@ -19,6 +20,7 @@ from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor, t
 from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.initial import initial
 from dtpoly.targets.parameter_types import BYTES
 
 ALIGNED = 16  # bytes
@@ -123,20 +125,26 @@ class KernelNest:
         """Return all that moves."""
         return (*self.loads, self.store)
 
-    @property
+    @cached_property
     def growing(self) -> frozenset[str]:
-        """Return labels along which more and more is reduced: a range ends at one, with a +."""
-        found = set[str]()
-        for label in self.program.labels:
-            if label.name in self.reduced and label.range is not None:
-                stop, start = label.range.stop.index, label.range.start.index
-                fixed = {term for term, _ in start.terms}
-                found |= {
-                    x
-                    for x, factor in stop.terms
-                    if isinstance(x, str) and factor > 0 and x not in fixed
-                }
-        return frozenset(found)
+        """Return labels along which more and more is reduced: a range ends at one, with a +.
+
+        The range may be written as a mask.
+        """
+        ends, starts = set[str](), set[str]()
+        for step in initial(self.program).model.statements:
+            body = step.body
+            if not step.is_over_range or not isinstance(body, Reduce | Dot):
+                continue
+            for one in step.taken:
+                factors = dict(one.linear)
+                along = {x for x, factor in factors.items() if x in step.free and factor > 0}
+                if any(factors.get(x, 0) < 0 for x in body.labels):
+                    ends |= along
+                back = {x for x, factor in factors.items() if x in step.free and factor < 0}
+                if any(factors.get(x, 0) > 0 for x in body.labels):
+                    starts |= back
+        return frozenset(ends - starts)
 
     def contiguous(self) -> tuple[str, ...]:
         """Return labels along which memory is contiguous, that of most bytes first."""

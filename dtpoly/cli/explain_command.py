@@ -152,4 +152,6 @@ def _text(explanation: Explanation, sizes: Sizes) -> str:
         known = explanation.panels
         again = (told.show_recomputed(one, known, sizes) for one in explanation.recomputed)
         parts.append("".join(f"{line}\n" for line in again))
+    if explanation.ranges:
+        parts.append("".join(f"{one}\n" for one in explanation.ranges))
     return "\n".join(parts)

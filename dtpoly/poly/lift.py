@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from dtpoly.algorithm.affine_conditions import Clause
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Conditions,
@@ -18,12 +19,13 @@ from dtpoly.algorithm.expressions import (
     map_children,
     reads,
 )
-from dtpoly.algorithm.inference import Types, type_of, types_of
+from dtpoly.algorithm.inference import type_of
 from dtpoly.algorithm.program import NOTHING, Func, Part, Program, in_order
 from dtpoly.algorithm.scans import coming_in, first_conditions
 from dtpoly.algorithm.substitute import within_ranges
+from dtpoly.algorithm.unmasked import single
 from dtpoly.frozen import dataclass
-from dtpoly.poly.masked_steps import as_ranges
+from dtpoly.poly.masked_steps import RangedBodies, ranged_bodies
 from dtpoly.poly.model import (
     Array,
     Model,
@@ -56,6 +58,7 @@ class Draft:
     bound: tuple[str, ...]
     body: Expr | None
     when: Conditions = ()
+    masked: tuple[Clause, ...] = ()
     is_over_range: bool = False
     scan: ScanSteps | None = None
 
@@ -73,11 +76,11 @@ def lift(
     """
     with computing("the statements of the program"):
         sizes = size_parameters(sized or program)
-        types = types_of(program)
+        bodies = ranged_bodies(program, sizes, lambda: size_facts(sized or program, sizes))
         drafts = [
             (func, draft)
             for func in in_order(program, wanted, more)
-            for draft in drafts_of(func, types, program.parts)
+            for draft in drafts_of(func, bodies, program.parts)
         ]
         arrays = {draft.array.name: draft.array for _, draft in drafts}
         params = tuple(dict.fromkeys(sizes.values()))
@@ -112,24 +115,21 @@ class _OfFunc:
     parted: Mapping[str, str]
 
 
-def drafts_of(func: Func, types: Types, parts: Mapping[str, Part] = NO_PARTS) -> tuple[Draft, ...]:
+def drafts_of(
+    func: Func, bodies: RangedBodies, parts: Mapping[str, Part] = NO_PARTS
+) -> tuple[Draft, ...]:
     """Return the drafts of the statements of a Func, in order."""
+    body, masked = bodies.of(func)
+    func = replace(func, when=(*func.when, *single(masked)))
     parted = {label: parts[label].of for label in func.labels if label in parts}
     own = _OfFunc(func.name, func.labels, func.when, parted)
-    body, drafts = _without_reductions(_with_ranges(func.body, types), own, (), ())
+    body, drafts = _without_reductions(body, own, (), ())
     array = Array(func.name, func.name, func.labels)
-    if func.when:
-        is_truth = type_of(func.body, types).dtype is DType.BOOL
+    if func.when and not masked:
+        is_truth = type_of(func.body, bodies.types).dtype is DType.BOOL
         body = within_ranges(body, func.when, is_truth=is_truth)
-    return (*drafts, Draft(func.name, Role.VALUE, array, func.labels, (), body, func.when))
-
-
-def _with_ranges(expr: Expr, types: Types) -> Expr:
-    """Return the expression in which masks inside of reductions are ranges."""
-    expr = map_children(expr, lambda child: _with_ranges(child, types))
-    if isinstance(expr, Dot) or (isinstance(expr, Reduce) and expr.scan is None):
-        return as_ranges(expr, types)
-    return expr
+    value = Draft(func.name, Role.VALUE, array, func.labels, (), body, func.when)
+    return (*drafts, replace(value, masked=masked))
 
 
 def _without_reductions(
@@ -266,6 +266,7 @@ def _statement(func: str, draft: Draft, own: _Arrangement) -> Statement:
         body=draft.body,
         old=old_accesses(space, draft.body, own.into, sizes),
         when=draft.when,
+        masked=draft.masked,
         taken=taken,
         is_over_range=draft.is_over_range,
         scan=draft.scan,

@@ -1,126 +1,102 @@
-"""Turns a mask inside of a reduction into a range: `rmax(where(k <= m, e, -inf), k)`.
+"""Turns masks into ranges: `rmax(where(k <= m, e, -inf), k)` takes the steps with k <= m alone.
 
-The steps that the mask leaves out do nothing, so they are no instances. That holds only if the mask
-has exactly the identity of the reduction elsewhere: what is added to a sum is 0, and `0 * e` is not
-enough, since it may be nan.
+`dtpoly.algorithm.found_ranges` finds which steps a mask leaves out. They change nothing, so they
+are no instances.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from dtpoly.algorithm.expressions import (
-    Affine,
-    Apply,
-    Conditions,
-    Dot,
-    Expr,
-    Float,
-    Index,
-    Integer,
-    Reduce,
-    Size,
-    SizedIndex,
-)
-from dtpoly.algorithm.inference import Types, type_of
+from dtpoly.algorithm.affine_conditions import Clause, labels_of_clauses
+from dtpoly.algorithm.expressions import Dot, Expr, Reduce, map_children
+from dtpoly.algorithm.found_ranges import has_conditions, searched
+from dtpoly.algorithm.inference import Types, types_of
+from dtpoly.algorithm.program import Func, Program
+from dtpoly.algorithm.range_search import RangeSearch, Reduction, clauses_of
+from dtpoly.algorithm.unmasked import masked_value, single, unmasked
 from dtpoly.frozen import dataclass
-
-# For a comparison `left OP right`, what is at least 0: the sign of `left - right`, and a number.
-SIGNS: Mapping[str, tuple[int, int]] = {"ge": (1, 0), "gt": (1, -1), "le": (-1, 0), "lt": (-1, -1)}
-INFINITY = Float(float("inf"))
-NOTHING: Mapping[str, tuple[Expr, ...]] = {
-    "rsum": (Integer(0), Float(0.0)),
-    "rprod": (Integer(1), Float(1.0)),
-    "rmax": (Apply("neg", (INFINITY,)),),
-    "rmin": (INFINITY,),
-}
+from dtpoly.poly.lazy_islpy import isl
+from dtpoly.poly.spaces import affs, in_box, set_space, to_aff
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedValue:
-    """A value that counts only where all conditions hold."""
+class RangedBodies:
+    """The bodies of Funcs in which ranges stand for masks; there is no search without masks."""
 
-    value: Expr
-    when: Conditions
+    types: Types
+    search: RangeSearch | None
 
+    def of(self, func: Func) -> tuple[Expr, tuple[Clause, ...]]:
+        """Return the body of a Func, and the clauses outside of which it is a written number."""
+        if self.search is None:
+            return func.body, ()
+        body = self._ranged(func.body)
+        masked = None if func.when else masked_value(body, self.types)
+        if masked is None:
+            return body, ()
+        return masked.whole, masked.clauses
 
-def as_ranges(expr: Reduce | Dot, types: Types) -> Reduce | Dot:
-    """Return the reduction with the masks of its operands as conditions on its steps."""
-    match expr:
-        case Reduce(operation=operation, operand=operand):
-            found = _masked(operand, NOTHING.get(operation, ()), expr.labels, types)
-            if found is None:
-                return expr
-            return replace(expr, operand=found.value, when=_joined(expr.when, found.when))
-        case Dot(left=left, right=right):
-            # 0 times what the other side has may be nan, so both sides must be 0 elsewhere.
-            zeros = NOTHING["rsum"]
-            sides = [_masked(side, zeros, expr.labels, types) for side in (left, right)]
-            if sides[0] is None or sides[1] is None or set(sides[0].when) != set(sides[1].when):
-                return expr
-            when = _joined(expr.when, sides[0].when)
-            return replace(expr, left=sides[0].value, right=sides[1].value, when=when)
-
-
-def _joined(one: Conditions, two: Conditions) -> Conditions:
-    return tuple(dict.fromkeys((*one, *two)))
-
-
-def _masked(
-    expr: Expr, nothing: tuple[Expr, ...], labels: tuple[str, ...], types: Types
-) -> MaskedValue | None:
-    """Return a value without its mask, if that is about reduced labels and changes no type."""
-    match expr:
-        case Apply(operation="where", operands=(condition, value, other)) if other in nothing:
-            when = _conditions(condition)
-            if when is None or type_of(expr, types) != type_of(value, types):
-                return None
-            is_about = all(set(one.labels) & set(labels) for one in when)
-            return MaskedValue(value, when) if is_about else None
-        case _:
-            return None
+    def _ranged(self, expr: Expr) -> Expr:
+        """Return an expression with the ranges of its reductions."""
+        made = map_children(expr, self._ranged)
+        if not isinstance(expr, Reduce | Dot) or not isinstance(made, Reduce | Dot):
+            return made
+        assert self.search is not None
+        found = self.search.range_of(expr)
+        clauses = found.every
+        if not clauses:
+            return made
+        when = tuple(dict.fromkeys((*made.when, *single(clauses))))
+        known = clauses_of(when)
+        if isinstance(made, Reduce):
+            return replace(made, operand=unmasked(made.operand, known, self.types), when=when)
+        left, right = (unmasked(side, known, self.types) for side in (made.left, made.right))
+        hides = found.needs_zero and not expr.when
+        return replace(made, left=left, right=right, when=when, hides=hides)
 
 
-def _conditions(expr: Expr) -> Conditions | None:
-    """Return a condition as sums of labels and sizes that are at least 0, if it is made of such."""
-    match expr:
-        case Apply(operation="and", operands=(left, right)):
-            one, two = _conditions(left), _conditions(right)
-            return None if one is None or two is None else (*one, *two)
-        case Apply(operation=operation, operands=(left, right)) if operation in SIGNS:
-            first, second = _sum(left), _sum(right)
-            if first is None or second is None:
-                return None
-            sign, number = SIGNS[operation]
-            apart = first - second if sign > 0 else second - first
-            return (SizedIndex(apart.index + Affine((), number), apart.sizes),)
-        case _:
-            return None
+def ranged_bodies(
+    program: Program, sizes: Mapping[str, str], facts: Callable[[], isl.Set]
+) -> RangedBodies:
+    """Return the bodies of a program with ranges; `sizes` are parameters, of which facts hold."""
+    types = types_of(program)
+    if not has_conditions(program):
+        return RangedBodies(types, None)
+
+    def is_filled(node: Reduction, clauses: tuple[Clause, ...]) -> bool:
+        return has_an_index(node, clauses, sizes, facts())
+
+    return RangedBodies(types, searched(program, is_filled))
 
 
-def _sum(expr: Expr) -> SizedIndex | None:
-    """Return an expression as a sum of labels and sizes times whole numbers, if it is one."""
-    match expr:
-        case Integer(value=value):
-            return SizedIndex(Affine((), value))
-        case Index(label=label):
-            return SizedIndex(Affine(((label, 1),)))
-        case Size(label=label):
-            return SizedIndex(Affine(), Affine(((label, 1),)))
-        case Apply(operation="neg", operands=(inner,)):
-            below = _sum(inner)
-            return None if below is None else below.scaled(-1)
-        case Apply(operation=("add" | "sub") as operation, operands=(left, right)):
-            first, second = _sum(left), _sum(right)
-            if first is None or second is None:
-                return None
-            return first - second.scaled(1 if operation == "sub" else -1)
-        case Apply(operation="mul", operands=(Integer(value=factor), other)):
-            below = _sum(other)
-            return None if below is None else below.scaled(factor)
-        case Apply(operation="mul", operands=(other, Integer(value=factor))):
-            below = _sum(other)
-            return None if below is None else below.scaled(factor)
-        case _:
-            return None
+def has_an_index(
+    node: Reduction, clauses: tuple[Clause, ...], sizes: Mapping[str, str], facts: isl.Set
+) -> bool:
+    """Return whether clauses leave an index of a reduction for all indices of other labels.
+
+    That is asked for sizes that are not 0.
+    """
+    outer = tuple(one for one in labels_of_clauses(clauses) if one not in node.labels)
+    params = tuple(dict.fromkeys(sizes.values()))
+    space = set_space("", (*outer, *node.labels), params)
+    some = in_box(space, (*outer, *node.labels), sizes) & where_all(space, clauses, sizes)
+    some = some.project_out(isl.dim_type.set, len(outer), len(node.labels))
+    every = in_box(set_space("", outer, params), outer, sizes)
+    of = affs(every.get_space())
+    for label in node.labels:
+        every = every & of[sizes[label]].gt_set(of[0])
+    return (every - some).intersect_params(facts).is_empty()
+
+
+def where_all(space: isl.Space, clauses: tuple[Clause, ...], sizes: Mapping[str, str]) -> isl.Set:
+    """Return the set of a space in which all clauses hold."""
+    of = affs(space)
+    result = isl.Set.universe(space)
+    for clause in clauses:
+        either = isl.Set.empty(space)
+        for one in clause:
+            either = either | to_aff(one.over(sizes), of).ge_set(of[0])
+        result = result & either
+    return result

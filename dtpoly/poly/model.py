@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from enum import StrEnum
 
+from dtpoly.algorithm.affine_conditions import Clause
 from dtpoly.algorithm.expressions import (
     Affine,
     Conditions,
@@ -103,6 +104,8 @@ class Statement:
     old: tuple[Access, ...] = ()
     # Of a value whose element is 0 where one of these conditions does not hold.
     when: Conditions = ()
+    # Of a value that its own mask replaces by a number where one of these clauses does not hold.
+    masked: tuple[Clause, ...] = ()
     # Of a step of a reduction over ranges: it is taken where all of these are at least 0.
     taken: tuple[Affine, ...] = ()
     # Whether labels of the reduction have ranges. Otherwise steps are only left out for elements of

@@ -187,16 +187,17 @@ def multiply(a: Elements, b: Elements) -> Elements:
 
 
 def divide(a: Elements, b: Elements) -> Elements:
-    """Return the product with the inverse; 0 has itself as inverse, and 0 divided by 0 is a nan.
+    """Return the product with the inverse; 0 has itself as inverse, but 0 / 0 is a nan.
 
-    That is the quotient of the sums of a row in which all elements are masked.
+    So is the mean of a row of which a mask leaves nothing, and exp(-inf - -inf), which is added up
+    in such a row where the mask is not known to leave nothing.
     """
     inverse = tuple(
         _power(x, np.full_like(x, m - np.uint64(2)), m)
         for x, m in zip(residues(b), MODULI, strict=True)
     )
-    quotient = _finite(multiply(a, packed((inverse[0], inverse[1], inverse[2]))), a, b)
-    return np.where((a == 0) & (b == 0), np.nan, quotient)
+    found = _finite(multiply(a, packed((inverse[0], inverse[1], inverse[2]))), a, b)
+    return np.where((a == 0) & (b == 0), np.nan, found)
 
 
 def exp(a: Elements, power: int = 1) -> Elements:

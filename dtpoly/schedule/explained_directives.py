@@ -17,6 +17,7 @@ from dtpoly.schedule.applied_directives import resolve, resolve_without_each
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.changes import Change, Told, changes, told_of
 from dtpoly.schedule.kept import Kept, Ways, concerned, kept, separated, ways
+from dtpoly.schedule.masked_ranges import MaskedRange, masked_ranges
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.parallelism import KernelSummary, summaries
 from dtpoly.schedule.primitive import Primitive
@@ -57,6 +58,7 @@ class Explanation:
     kernels: tuple[KernelSummary, ...] = ()
     recomputed: tuple[Recomputed, ...] = ()
     panels: tuple[Panelled, ...] = ()
+    ranges: tuple[MaskedRange, ...] = ()
 
     def __repr__(self) -> str:
         kernels = ", ".join(kernel.name for kernel in self.kernels)
@@ -88,7 +90,9 @@ def explain(program: Program, verdict: Verdict, primitives: Primitives) -> Expla
         else:
             told.append(_explained(text, one, before, found))
     kernels = summaries(found.told.state, found.separations)
-    return Explanation(tuple(told), kernels, found.recomputed, tuple(panelled(found.told.state)))
+    panels = tuple(panelled(found.told.state))
+    ranges = masked_ranges(program)
+    return Explanation(tuple(told), kernels, found.recomputed, panels, ranges)
 
 
 def explain_added(

@@ -53,6 +53,21 @@ def alibi(Q: Tensor, K: Tensor, V: Tensor, slope: Tensor) -> tuple[Tensor, ...]:
     return (weights(scores_of(Q, K) + bias, causal=True) @ V,)
 
 
+def masked(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
+    return (weights(scores_of(Q, K), causal=True) @ V,)
+
+
+def window(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
+    seen = torch.ones(Q.shape[2], K.shape[2], dtype=torch.bool).tril().triu(-1023)
+    return (weights(scores_of(Q, K).masked_fill(~seen, float("-inf"))) @ V,)
+
+
+def prefix(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
+    seen = torch.ones(Q.shape[2], K.shape[2], dtype=torch.bool).tril()
+    seen[:, :128] = True
+    return (weights(scores_of(Q, K).masked_fill(~seen, float("-inf"))) @ V,)
+
+
 def with_lse(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
     seen = torch.ones(Q.shape[2], K.shape[2], dtype=torch.bool).tril()
     scores = scores_of(Q, K).masked_fill(~seen, float("-inf"))
@@ -154,6 +169,9 @@ CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...
     "softcap": (given_to_softcap, softcap),
     "alibi": (given_to_alibi, alibi),
     "with_lse": (given_to_heads, with_lse),
+    "masked": (given_to_heads, masked),
+    "window": (given_to_heads, window),
+    "prefix": (given_to_heads, prefix),
     "latent": (given_to_latent, latent),
     "backward": (given_to_backward, backward),
     "packed": (given_to_packed, packed),

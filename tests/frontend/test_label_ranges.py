@@ -127,19 +127,20 @@ def taken(body: str) -> tuple[str, ...]:
         ("rsum(where(len(k) - k > m, A[m, k], 0.0), k)", 1),
         ("rprod(where(k > m, A[m, k], 1), k)", 1),
         ("rdot(where(k <= m, A[m, k], 0), where(k <= m, B[m, k], 0), k)", 1),
-        # Not the identity, not exactly it, or not about the reduced label alone.
+        ("rsum(2 * where(k <= m, A[m, k], 0), k)", 1),
+        ("rsum(where(k <= m, 0, A[m, k]), k)", 1),
+        ("rsum(where(k <= m, cast(A[m, k], i32), 0.0), k)", 1),
+        # 0 times what the other side has counts as 0.
+        ("rdot(where(k <= m, A[m, k], 0), B[m, k], k)", 1),
+        ("rdot(where(k <= m, A[m, k], 0), where(k < m, B[m, k], 0), k)", 1),
+        # Not the identity, or not about the reduced label alone.
         ("rmax(where(k <= m, A[m, k], 0), k)", 0),
         ("rmin(where(k <= m, A[m, k], -inf), k)", 0),
         ("rsum(where(k <= m, A[m, k], 1), k)", 0),
-        ("rsum(2 * where(k <= m, A[m, k], 0), k)", 0),
         ("rsum(where(k <= m or k > 3, A[m, k], 0), k)", 0),
-        ("rsum(where(k <= m, 0, A[m, k]), k)", 0),
         ("rsum(where(A[m, k] > 0, A[m, k], 0), k)", 0),
         ("rsum(where(m < 3, A[m, k], 0), k)", 0),
-        ("rsum(where(k <= m, cast(A[m, k], i32), 0.0), k)", 0),
-        # 0 times an infinity or a nan of the other side is nan.
-        ("rdot(where(k <= m, A[m, k], 0), B[m, k], k)", 0),
-        ("rdot(where(k <= m, A[m, k], 0), where(k < m, B[m, k], 0), k)", 0),
+        ("rsum(where(3 * k <= m, A[m, k], 0), k)", 0),
     ],
 )
 def test_masks_that_are_ranges(body: str, count: int) -> None:

@@ -87,15 +87,20 @@ class FrameUse:
     outside: Region | None = None
 
 
-def framed_difference(
-    run: ProofRun, kernel: Term, algorithm: Term, where: Region, *, is_finite: bool
+def up_to_frames(
+    run: ProofRun,
+    both_terms: tuple[Term, Term],
+    where: Region,
+    found: Difference,
+    *,
+    is_finite: bool,
 ) -> Difference | None:
-    """Return the first difference on a set; None if the terms are equal, maybe up to frames.
+    """Return a difference that was found, or None if it is one of frames alone.
 
     `is_finite` says that callers promise that inputs are finite.
     """
-    found = difference(run, kernel, algorithm, where)
-    if found is None or not _has_frame(run, kernel):
+    kernel, algorithm = both_terms
+    if not has_frame(run, kernel):
         return found
     plain = in_base_e(kernel)
     if plain is not None:
@@ -153,7 +158,7 @@ def _chosen(term: Term, condition: Truth, *, is_so: bool) -> Term:
     return rebuilt(term, tuple(_chosen(one, condition, is_so=is_so) for one in children(term)))
 
 
-def _has_frame(run: ProofRun, term: Term) -> bool:
+def has_frame(run: ProofRun, term: Term) -> bool:
     """Return whether a term has a frame in it that a loop keeps values in, or an exp of a frame."""
     return any(
         _is_kept(run, one)

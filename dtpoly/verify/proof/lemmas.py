@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dtpoly.verify.algebra.algorithm_terms import Unsaid, value_of
-from dtpoly.verify.algebra.frame_comparison import framed_difference
 from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.mask_comparison import proved_difference
 from dtpoly.verify.algebra.regions import NotAffine, set_of
 from dtpoly.verify.algebra.whole import both
 from dtpoly.verify.proof.findings import Proof
@@ -69,7 +69,7 @@ def _is_it(proof: Proof, at: int, ran: Ran, array: str, func: str) -> bool:
             stored = proof.memory.left(at, access)
             wanted = value_of(proof.run, proof.meaning, func, access.indices)
             is_finite = proof.meaning.is_finite
-            if framed_difference(proof.run, stored, wanted, here, is_finite=is_finite):
+            if proved_difference(proof.run, stored, wanted, here, is_finite=is_finite):
                 return False
         except (Unread, Unwritten, Unsaid, NotAffine):
             return False

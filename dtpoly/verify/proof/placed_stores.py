@@ -17,8 +17,8 @@ from dtpoly.algorithm.expressions import Read
 from dtpoly.algorithm.program import Func, Placing
 from dtpoly.verify.algebra.algorithm_places import place_of
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, value_of
-from dtpoly.verify.algebra.frame_comparison import framed_difference
 from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.mask_comparison import proved_difference
 from dtpoly.verify.algebra.pieces import BagPiece
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import set_of
@@ -95,7 +95,7 @@ def _element(
     for indices in _guesses(memory.run, meaning, func, (ran, moved, mine), left):
         theirs = place_of(memory.run, meaning, func.name, indices)
         is_finite = meaning.is_finite
-        if framed_difference(memory.run, mine, theirs, set_of(here), is_finite=is_finite) is None:
+        if proved_difference(memory.run, mine, theirs, set_of(here), is_finite=is_finite) is None:
             # What is added is proved as what is stored: each element once, and its value.
             return replace(moved, kind="store", indices=indices)
     raise Unread(access.line, f"a store that is not seen to be at a place of '{func.name}'")

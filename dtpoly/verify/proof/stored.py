@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dtpoly.verify.algebra.algorithm_terms import value_of
-from dtpoly.verify.algebra.frame_comparison import framed_difference
 from dtpoly.verify.algebra.identities import IDENTITY, is_identity
 from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.mask_comparison import proved_difference
 from dtpoly.verify.algebra.regions import NotAffine, Region, set_of
 from dtpoly.verify.algebra.residues import settled
 from dtpoly.verify.algebra.rounding import split
@@ -101,7 +101,7 @@ def _atomic(proof: Proof, atomics: list[tuple[int, Ran, KernelAccess]]) -> Itera
 
 
 def _difference(proof: Proof, kernel: Term, wanted: Term, where: Region) -> Difference | None:
-    return framed_difference(proof.run, kernel, wanted, where, is_finite=proof.meaning.is_finite)
+    return proved_difference(proof.run, kernel, wanted, where, is_finite=proof.meaning.is_finite)
 
 
 def terms(kernel: Term, algorithm: Term) -> tuple[Term, Term, frozenset[str]]:
