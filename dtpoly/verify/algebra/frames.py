@@ -47,6 +47,7 @@ LEAST_START = Fraction(-(10**20))
 NATURAL = "natural"
 OF_EXP = "exp(a + b) is exp(a) * exp(b)"
 OF_DIVISOR = "what all operands of a sum are divided by divides the sum"
+OF_DIVISION = "a * (b / c) is a * b / c"
 OF_ROUNDING = "a factor exp(c * m) passes a rounding to '{}'"
 OF_MASKED = "0 times a masked value is 0"
 ODD = ("inf", "-inf", "nan", "undefined")
@@ -312,12 +313,14 @@ class Framing:
                 first, second = self.value(a), self.value(b)
                 powers = _together(first.powers, second.powers)
                 body = self._product(first.body, second.body)
+                if first.over or second.over:
+                    self.run.take(OF_DIVISION)
                 return FramedValue(powers, body, (*first.over, *second.over))
             case AppliedOperation(operation="div", operands=(a, b)):
                 first, second = self.value(a), self.value(b)
                 minus = {one: -power for one, power in second.powers.items()}
                 powers = _together(first.powers, minus)
-                if isinstance(second.body, Total) and not second.over:
+                if _is_of_sums(second.body) and not second.over:
                     return FramedValue(powers, first.body, (*first.over, second.body))
                 body = _divided(first.body, written(FramedValue({}, second.body, second.over)))
                 return FramedValue(powers, body, first.over)
@@ -465,6 +468,14 @@ def _is_of_nothing(term: Term) -> bool:
             return factor == ZERO
         case _:
             return False
+
+
+def _is_of_sums(term: Term) -> bool:
+    """Return whether a divisor is computed from sums, whether a kernel adds them up in parts or not.
+
+    Other divisors stay where they are: it does not matter for frames what they are.
+    """
+    return any(isinstance(one, Total) and one.operation == "add" for one in walk(term))
 
 
 def _is_masked(term: Choose) -> bool:
