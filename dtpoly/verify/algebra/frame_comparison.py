@@ -7,24 +7,24 @@ of this is proved here, for each place where the law is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 from fractions import Fraction
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_keys import frame_key
-from dtpoly.verify.algebra.frames import (
+from dtpoly.verify.algebra.frame_terms import (
     EXTREME,
-    INFINITIES,
-    ODD,
     ZERO,
-    Framing,
     guarded,
     inward,
     is_frame,
     is_start,
+    operation_of,
     sum_of,
+    unstarted,
 )
+from dtpoly.verify.algebra.frames import ODD, Framing
 from dtpoly.verify.algebra.identities import IDENTITY
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.pieces import cases
@@ -32,6 +32,7 @@ from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
 from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
+from dtpoly.verify.algebra.sums_of_algorithm import are_of_algorithm, is_for_sum_of_algorithm
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -58,6 +59,11 @@ OF_START = "no value of a running maximum is below the number that it starts wit
 OF_FINITE = "the values of a running maximum are finite"
 INFINITE = "where nothing is reduced, a maximum may be infinite or a total 0, and the result a nan"
 NOT_LARGEST = "what is subtracted in an exponent is not proved to be the largest of its values"
+
+NOT_OF_ALGORITHM = (
+    "what is subtracted in the exponents of a sum is neither proved to be the largest"
+    " of them, nor what the algorithm subtracts in that sum"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +159,14 @@ def _has_frame(run: ProofRun, term: Term) -> bool:
 
 def _is_kept(run: ProofRun, frame: Term) -> bool:
     """Return whether some loop keeps values in a frame."""
-    if not run.frames or not is_frame(frame):
+    return _is_among(run, frame, run.frames)
+
+
+def _is_among(run: ProofRun, frame: Term, frames: Set[object]) -> bool:
+    if not frames or not is_frame(frame):
         return False
     key = frame_key(run, frame)
-    return key is not None and key in run.frames
+    return key is not None and key in frames
 
 
 def _is_framed(term: AppliedOperation) -> bool:
@@ -180,6 +190,8 @@ def _framed(
     own = [one for one in mine if not _is_wanted(run, one, theirs)]
     if not _are_largest(run, own, [one.frame for one in theirs if one.power]):
         return NOT_LARGEST
+    if not are_of_algorithm(run, framing, kernel, algorithm, where):
+        return NOT_OF_ALGORITHM
     run.take(OF_FINITE)
     found = difference(
         run, _started(run, framing.framed(kernel), where), framing.framed(algorithm), where
@@ -202,7 +214,8 @@ def _uses(
     match term:
         case AppliedOperation(operation=operation, operands=(_, *needs)) if operation == RUNNING:
             for one in needs:
-                yield FrameUse(one, where)
+                if not is_for_sum_of_algorithm(one):
+                    yield FrameUse(one, where)
         case AppliedOperation(operation="exp", operands=(Choose() as a,)):
             sides = (AppliedOperation("exp", (side,)) for side in (a.yes, a.no))
             yield from _uses(run, framing, choose(a.condition, *sides), where, sums)
@@ -240,6 +253,8 @@ def _uses(
             is_through = split(term)[0] or (
                 isinstance(term, AppliedOperation) and term.operation in ("add", "mul")
             )
+            if isinstance(term, AppliedOperation) and term.operation in ("add", "sub"):
+                yield from (FrameUse(one, where) for one in framing.beside_nothing(term))
             for one in children(term):
                 yield from _uses(run, framing, one, where, sums if is_through else None)
 
@@ -312,19 +327,6 @@ def _is_number(term: Term, *, is_finite: bool) -> bool:
             )
 
 
-def operation_of(term: Term) -> str:
-    """Return the operation that a frame reduces by."""
-    for one in walk(term):
-        match one:
-            case AppliedOperation(operation=operation) | Total(operation=operation) if (
-                operation in EXTREME
-            ):
-                return operation
-            case _:
-                pass
-    return "maximum"
-
-
 def _is_wanted(run: ProofRun, use: FrameUse, wanted: list[FrameUse]) -> bool:
     """Return whether the algorithm has an exponential, too, so that it is as large as it says.
 
@@ -332,7 +334,7 @@ def _is_wanted(run: ProofRun, use: FrameUse, wanted: list[FrameUse]) -> bool:
     """
     if not use.power or use.bound:
         return False
-    bare = _unstarted(guarded(use.frame) or use.frame)
+    bare = unstarted(guarded(use.frame) or use.frame)
     return any(
         other.power == use.power
         and not other.bound
@@ -359,7 +361,7 @@ def _value_of(use: FrameUse) -> Term | None:
     """Return x for `exp(c * (x - m))`, or for `exp(c * (m - x))`; None if there is no x."""
     if not use.rest or not use.power:
         return None
-    return _unstarted(sum_of([(one / -use.power, term) for one, term in use.rest]))
+    return unstarted(sum_of([(one / -use.power, term) for one, term in use.rest]))
 
 
 def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
@@ -369,19 +371,20 @@ def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
     if value is None or not _is_taken_away(use.frame, use.power):
         return False
     x = where_all(use.tests, value, IDENTITY[operation])
-    bare = _unstarted(frame)
+    bare = unstarted(frame)
     parts = _operands(bare, operation)
     # What is seen soonest comes first: x itself, or one tile that x is in.
-    if x in parts or any(_adds_nothing(run, operation, one, x, use.where) for one in parts):
+    if x in parts or any(adds_nothing(run, operation, one, x, use.where) for one in parts):
         return True
     return any(
         (other == bare or difference(run, bare, other, use.where) is None)
-        and _adds_nothing(run, operation, other, x, use.where)
+        and adds_nothing(run, operation, other, x, use.where)
         for other in dict.fromkeys((bare, *wanted))
     )
 
 
-def _adds_nothing(run: ProofRun, operation: str, frame: Term, x: Term, where: Region) -> bool:
+def adds_nothing(run: ProofRun, operation: str, frame: Term, x: Term, where: Region) -> bool:
+    """Return whether a maximum is at least x, since reducing x too does not change it."""
     more = AppliedOperation(operation, (frame, x))
     return difference(run, more, frame, where) is None
 
@@ -401,7 +404,7 @@ def _is_reached(run: ProofRun, frame: Term, uses: list[FrameUse]) -> bool:
 
     If it is the larger one of two, both must be.
     """
-    if _is_kept(run, frame):
+    if _is_among(run, frame, run.reached):
         return True
     match frame:
         case AppliedOperation(operation=operation, operands=operands) if operation in EXTREME:
@@ -431,21 +434,7 @@ def _is_largest(run: ProofRun, frame: Term, use: FrameUse) -> bool:
     nothing = IDENTITY[operation]
     inside = choose(use.masks, where_all(use.tests, x, nothing), nothing)
     largest = Total(operation, bound, use.domain, inside) if bound else inside
-    return difference(run, largest, _unstarted(frame), there) is None
-
-
-def _unstarted(frame: Term) -> Term:
-    """Return a maximum without the numbers that it, or each of its lanes, may start with."""
-    match frame:
-        case AppliedOperation(operation=operation, operands=(a, b)) if operation in EXTREME:
-            for start, other in ((a, b), (b, a)):
-                if is_start(start, operation) and start not in INFINITIES:
-                    return _unstarted(other)
-            return AppliedOperation(operation, (_unstarted(a), _unstarted(b)))
-        case Total(operation=operation, body=body) if operation in EXTREME:
-            return rebuilt(frame, (_unstarted(body),))
-        case _:
-            return frame
+    return difference(run, largest, unstarted(frame), there) is None
 
 
 def _started(run: ProofRun, term: Term, where: Region) -> Term:
@@ -454,7 +443,7 @@ def _started(run: ProofRun, term: Term, where: Region) -> Term:
         frame = inward(one)
         if not _is_kept(run, frame):
             continue
-        bare = _unstarted(frame)
+        bare = unstarted(frame)
         if bare != frame and _is_known_finite(run, FrameUse(bare, where), is_finite=True):
             run.take(OF_START)
             term = swapped(term, one, bare)

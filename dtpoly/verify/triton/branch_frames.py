@@ -14,22 +14,14 @@ from itertools import combinations
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.frame_comparison import operation_of
-from dtpoly.verify.algebra.frames import (
-    EXTREME,
-    ZERO,
-    FramedValue,
-    Framing,
-    guarded,
-    inward,
-    is_start,
-    written,
-)
+from dtpoly.verify.algebra.frame_terms import EXTREME, ZERO, guarded, inward, is_start, operation_of
+from dtpoly.verify.algebra.frames import FramedValue, Framing, written
 from dtpoly.verify.algebra.identities import IDENTITY, has_identity
 from dtpoly.verify.algebra.kernel_values import TileValue, Value, as_term, lanes_of
 from dtpoly.verify.algebra.powers_of_two import natural
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.sums_of_algorithm import for_sum_of_algorithm, is_for_sum_of_algorithm
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -210,11 +202,21 @@ def in_one_frame(
         powers[joined.both] = power
     if left:
         return None
-    note_kept(run, *powers)
+    both_needs = [need for term in terms for need in needs_of(term)]
+    is_for_algorithm = any(map(is_for_sum_of_algorithm, both_needs))
+    note_kept(run, *powers, are_reached=not is_for_algorithm)
     body = grown(condition, first.body, second.body, "tl.float32")
+    value = written(FramedValue(powers, body))
     truths = zip((condition, negation(condition)), terms, strict=True)
-    needs = [choose(truth, need, ZERO) for truth, term in truths for need in needs_of(term)]
-    return AppliedOperation(RUNNING, (written(FramedValue(powers, body)), *needs))
+    needs = [
+        choose(truth, need, ZERO)
+        for truth, term in truths
+        for need in needs_of(term)
+        if not is_for_sum_of_algorithm(need)
+    ]
+    if is_for_algorithm:
+        needs.append(for_sum_of_algorithm(value))
+    return AppliedOperation(RUNNING, (value, *needs))
 
 
 @dataclass(frozen=True, slots=True)
