@@ -20,12 +20,14 @@ from dtpoly.verify.algebra.frame_terms import (
     inward,
     is_frame,
     is_start,
+    is_taken_away,
     operation_of,
     sum_of,
     unstarted,
 )
 from dtpoly.verify.algebra.frames import ODD, Framing
 from dtpoly.verify.algebra.identities import IDENTITY
+from dtpoly.verify.algebra.masked_quotients import is_nan_of_nothing, unmasked
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.pieces import cases
 from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
@@ -84,6 +86,8 @@ class FrameUse:
     masks: Truth = TRUE
     tests: tuple[Term, ...] = ()
     outside: Region | None = None
+    # Whether the frame is in a product that is a nan where the frame is infinite.
+    is_nan: bool = False
 
 
 def framed_difference(
@@ -185,7 +189,7 @@ def _framed(
     theirs = list(_uses(run, framing, algorithm, where))
     if not all(_is_known_finite(run, one, is_finite=is_finite) for one in mine):
         return INFINITE
-    if not all(_is_known_finite(run, one, is_finite=True) for one in theirs):
+    if not all(_is_finite_or_nan(run, one) for one in theirs):
         return INFINITE
     own = [one for one in mine if not _is_wanted(run, one, theirs)]
     if not _are_largest(run, own, [one.frame for one in theirs if one.power]):
@@ -211,6 +215,16 @@ def _uses(
     A divisor that is taken out of a sum may be 0 where nothing is summed, and 0 / 0 is not 0. So a
     maximum over what is summed must be finite there, as that of a frame: something is summed.
     """
+    found = _uses_in(run, framing, term, where, sums)
+    if is_nan_of_nothing(framing, term):
+        yield from (replace(one, is_nan=True) for one in found)
+    else:
+        yield from found
+
+
+def _uses_in(
+    run: ProofRun, framing: Framing, term: Term, where: Region, sums: FrameUse | None
+) -> Iterator[FrameUse]:
     match term:
         case AppliedOperation(operation=operation, operands=(_, *needs)) if operation == RUNNING:
             for one in needs:
@@ -267,7 +281,7 @@ def _in_exponent(framing: Framing, exponent: Term, around: FrameUse) -> Iterator
     """
     found = framing.exponent(exponent)
     frames = found.frames
-    taken = [one for one, power in frames.items() if _is_taken_away(one, power)]
+    taken = [one for one, power in frames.items() if is_taken_away(one, power)]
     for frame, power in frames.items():
         others = [(p, one) for one, p in frames.items() if one != frame]
         if len(taken) == 1 and frame != taken[0]:
@@ -277,17 +291,28 @@ def _in_exponent(framing: Framing, exponent: Term, around: FrameUse) -> Iterator
             yield replace(around, frame=frame, power=power, rest=rest)
 
 
-def _is_taken_away(frame: Term, power: Fraction) -> bool:
-    """Return whether a frame makes exponents smaller: a maximum with a factor below 0."""
-    return (power < 0) is (operation_of(guarded(frame) or frame) == "maximum")
-
-
 def _also_tested(sums: FrameUse, test: Term) -> FrameUse:
     return replace(sums, tests=tuple(dict.fromkeys((*sums.tests, test))))
 
 
 def _narrowed(sums: FrameUse, bound: tuple[str, ...], domain: Truth) -> FrameUse:
     return replace(sums, bound=(*sums.bound, *bound), domain=both(sums.domain, domain))
+
+
+def _is_finite_or_nan(run: ProofRun, use: FrameUse) -> bool:
+    """Return whether a frame of the algorithm is finite, or its product a nan where it is not.
+
+    It is one where the frame is infinite only if the exponential is masked (lemma 23).
+    """
+    if _is_known_finite(run, use, is_finite=True):
+        return True
+    if not use.is_nan:
+        return False
+    bare = unmasked(use.rest)
+    there = use.where.intersect(set_of(both(*bare.conditions)))
+    tests = tuple(dict.fromkeys((*use.tests, *bare.tests)))
+    inside = replace(use, where=there, rest=bare.rest, tests=tests)
+    return _is_known_finite(run, inside, is_finite=True)
 
 
 def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
@@ -304,7 +329,7 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
     if run.is_empty(use.where) if known is None else run.is_subset(use.where, known):
         return True
     # Where data leaves elements out, the frame is not below those that it leaves in (lemma 20).
-    x = _value_of(use) if use.bound and use.tests else None
+    x = _value_of(use) if (use.bound or use.is_nan) and use.tests else None
     if x is None or not _is_number(x, is_finite=is_finite):
         return False
     # A rounding makes no number infinite, so it does not matter which of those that are allowed
@@ -368,7 +393,7 @@ def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
     """Return whether m is at least x: to put x to what m reduces changes nothing."""
     value, frame = _value_of(use), guarded(use.frame) or use.frame
     operation = operation_of(frame)
-    if value is None or not _is_taken_away(use.frame, use.power):
+    if value is None or not is_taken_away(use.frame, use.power):
         return False
     x = where_all(use.tests, value, IDENTITY[operation])
     bare = unstarted(frame)

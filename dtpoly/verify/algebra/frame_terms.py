@@ -137,6 +137,11 @@ def operation_of(term: Term) -> str:
     return "maximum"
 
 
+def is_taken_away(frame: Term, power: Fraction) -> bool:
+    """Return whether a frame makes exponents smaller: a maximum with a factor below 0."""
+    return (power < 0) is (operation_of(guarded(frame) or frame) == "maximum")
+
+
 def unstarted(frame: Term) -> Term:
     """Return a maximum without the numbers that it, or each of its lanes, may start with."""
     match frame:
