@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_keys import frame_key
@@ -66,6 +67,9 @@ NOT_OF_ALGORITHM = (
     "what is subtracted in the exponents of a sum is neither proved to be the largest"
     " of them, nor what the algorithm subtracts in that sum"
 )
+
+# So many summands of an exponent are looked at one by one.
+MOST_SUMMANDS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,15 +332,34 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
             known = there if known is None else known.union(there)
     if run.is_empty(use.where) if known is None else run.is_subset(use.where, known):
         return True
-    # Where data leaves elements out, the frame is not below those that it leaves in (lemma 20).
-    x = _value_of(use) if (use.bound or use.is_nan) and use.tests else None
-    if x is None or not _is_number(x, is_finite=is_finite):
+    if not (use.bound or use.is_nan) or not use.tests or not use.power:
         return False
+    # Where data leaves elements out, the frame is not below those that it leaves in (lemma 20).
     # A rounding makes no number infinite, so it does not matter which of those that are allowed
     # a kernel has.
-    rest = tuple((factor, without_may(one)) for factor, one in use.rest)
-    tests = tuple(map(without_may, use.tests))
-    return _is_above(run, replace(use, frame=without_may(use.frame), rest=rest, tests=tests), [])
+    bare = replace(
+        use,
+        frame=without_may(use.frame),
+        rest=tuple((factor, without_may(one)) for factor, one in use.rest),
+        tests=tuple(map(without_may, use.tests)),
+    )
+    return any(
+        _is_number(sum_of(one.rest), is_finite=is_finite) and _is_above(run, one, [])
+        for one in _weaker(bare)
+    )
+
+
+def _weaker(use: FrameUse) -> Iterator[FrameUse]:
+    """Yield a use, and such in which an exponent lacks some summands, or is tested less often.
+
+    Where the frame is not below one of them, it is not -inf.
+    """
+    rest = use.rest if len(use.rest) <= MOST_SUMMANDS else ()
+    parts = [use.rest, *(one for n in range(len(rest) - 1, 0, -1) for one in combinations(rest, n))]
+    each = [(one,) for one in use.tests] if len(use.tests) > 1 else []
+    for part in parts:
+        for tests in (use.tests, *each):
+            yield replace(use, rest=part, tests=tests)
 
 
 def _is_number(term: Term, *, is_finite: bool) -> bool:

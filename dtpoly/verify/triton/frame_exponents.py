@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.frame_comparison import adds_nothing
+from dtpoly.verify.algebra.frame_comparison import MOST_SUMMANDS, adds_nothing
 from dtpoly.verify.algebra.frame_terms import NATURAL, SYMBOL, guarded, inward, sum_of
 from dtpoly.verify.algebra.frames import Framing
 from dtpoly.verify.algebra.identities import IDENTITY
@@ -40,8 +40,6 @@ from dtpoly.verify.algebra.whole import TRUE, All, Truth, both, names_of, negati
 # What stands for the running maximum before an iteration, and for that after it.
 OLD, NEW = Given(f"{SYMBOL}before", False), Given(f"{SYMBOL}after", False)
 OF_BESIDE = "what stands beside x - m in an exponent is not too large for exp"
-# So many summands of an exponent are tried as x.
-MOST_SUMMANDS = 4
 Summands = tuple[tuple[Fraction, Term], ...]
 
 
