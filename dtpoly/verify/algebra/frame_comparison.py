@@ -337,7 +337,7 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
     # Where data leaves elements out, the frame is not below those that it leaves in (lemma 20).
     # A rounding makes no number infinite, so it does not matter which of those that are allowed
     # a kernel has.
-    bare = replace(
+    exact = replace(
         use,
         frame=without_may(use.frame),
         rest=tuple((factor, without_may(one)) for factor, one in use.rest),
@@ -345,7 +345,7 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
     )
     return any(
         _is_number(sum_of(one.rest), is_finite=is_finite) and _is_above(run, one, [])
-        for one in _weaker(bare)
+        for one in _weaker(exact)
     )
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_terms import INFINITIES, ZERO, is_taken_away
-from dtpoly.verify.algebra.frames import Framing
+from dtpoly.verify.algebra.frames import FramedValue, Framing
 from dtpoly.verify.algebra.rounding import split
 from dtpoly.verify.algebra.terms import AppliedOperation, Choose, Term, Total, walk
 from dtpoly.verify.algebra.whole import Truth, negation
@@ -63,8 +63,15 @@ def is_nan_of_nothing(framing: Framing, term: Term) -> bool:
     return (
         any(_is_nothing(framing, one) for one in above)
         and any(_is_nothing(framing, one) for one in below)
-        and len(_frames(framing, term)) == 1
-        and not framing.value(term).powers
+        and len(frames := _frames(framing, term)) == 1
+        and _is_without(framing.value(term), frames)
+    )
+
+
+def _is_without(value: FramedValue, frames: set[Term]) -> bool:
+    """Return whether frames have cancelled in a value, and are nowhere else in it."""
+    return not value.powers and all(
+        frames.isdisjoint(walk(one)) for one in (value.body, *value.over)
     )
 
 

@@ -13,7 +13,15 @@ from dtpoly.verify.algebra.frame_terms import ZERO, guarded, unstarted
 from dtpoly.verify.algebra.frames import Framing
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region
-from dtpoly.verify.algebra.terms import RUNNING, AppliedOperation, Term, Total, names, walk
+from dtpoly.verify.algebra.terms import (
+    RUNNING,
+    AppliedOperation,
+    Term,
+    Total,
+    children,
+    names,
+    walk,
+)
 from dtpoly.verify.algebra.value import difference
 
 # What a value needs that has to be a sum of the algorithm; the operand is the value.
@@ -45,10 +53,8 @@ def _needed(kernel: Term) -> Iterator[Term]:
             case AppliedOperation(operation=operation, operands=(_, *needs)) if (
                 operation == RUNNING
             ):
-                for need in filter(is_for_sum_of_algorithm, needs):
-                    (value,) = need.operands if isinstance(need, AppliedOperation) else ()
-                    if not _is_of_nothing(value):
-                        yield value
+                values = (children(need)[0] for need in needs if is_for_sum_of_algorithm(need))
+                yield from (value for value in values if not _is_of_nothing(value))
             case _:
                 pass
 
