@@ -5,23 +5,27 @@ Mistakes are made in the texts that the compiler emits, and each is one that the
 """
 
 import ast
+import json
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
 from dtpoly.verify.algebra.evaluate import differ
-from dtpoly.verify.algebra.frames import OF_DIVISION, Framing
+from dtpoly.verify.algebra.frames import OF_DIVISION, OF_EXP, Framing
 from dtpoly.verify.algebra.masked_quotients import is_nan_of_nothing
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.sets import is_empty
 from dtpoly.verify.algebra.terms import AppliedOperation, Element, Literal, Term, Total
 from dtpoly.verify.algebra.whole import name, number, within
+from dtpoly.verify.checker import check_certificate
+from dtpoly.verify.proof.certificate import certificate
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
+from dtpoly.verify.triton.frame_exponents import OF_BESIDE
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
-from tests.codegen.test_online import sizes_around_tiles
+from tests.codegen.test_online import PROGRAMS, sizes_around_tiles
 from tests.verify.mutation.operators import NAMED, mutants
 from tests.verify.test_online_texts import emitted
 from tests.verify.texts import changed
@@ -126,6 +130,18 @@ def test_no_mistake_that_computes_something_else_is_proved(part: int) -> None:
             for sizes in sizes_around_tiles(program):
                 inputs = Recipe().inputs(program, sizes)
                 compared(imported(text), program, ("f",), inputs, sizes)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("which", "licence"), [(RECIPROCAL, OF_DIVISION), (BIAS, OF_BESIDE), (MASKED, OF_EXP)]
+)
+def test_its_certificate_is_accepted(which: str, licence: str) -> None:
+    program, text = emitted(which)
+    made = certificate(program, PROGRAMS[which], text)
+    assert check_certificate(made, PROGRAMS[which], text).accepted
+    (function,) = json.loads(made)["functions"]
+    assert licence in function["licences"]
 
 
 K = name("k")
