@@ -21,7 +21,7 @@ from dtpoly.verify.algebra.kernel_values import TileValue, Value, as_term, lanes
 from dtpoly.verify.algebra.powers_of_two import natural
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.sums_of_algorithm import for_sum_of_algorithm, is_for_sum_of_algorithm
+from dtpoly.verify.algebra.sums_of_algorithm import is_for_sum_of_algorithm
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -42,6 +42,7 @@ from dtpoly.verify.triton.running_frames import (
     kept,
     needs_of,
     note_kept,
+    running,
 )
 
 # The loop that a branch is read as. No name of a value is left that has it.
@@ -202,21 +203,16 @@ def in_one_frame(
         powers[joined.both] = power
     if left:
         return None
-    both_needs = [need for term in terms for need in needs_of(term)]
-    is_for_algorithm = any(map(is_for_sum_of_algorithm, both_needs))
-    note_kept(run, *powers, are_reached=not is_for_algorithm)
     body = grown(condition, first.body, second.body, "tl.float32")
     value = written(FramedValue(powers, body))
     truths = zip((condition, negation(condition)), terms, strict=True)
     needs = [
-        choose(truth, need, ZERO)
+        need if is_for_sum_of_algorithm(need) else choose(truth, need, ZERO)
         for truth, term in truths
         for need in needs_of(term)
-        if not is_for_sum_of_algorithm(need)
     ]
-    if is_for_algorithm:
-        needs.append(for_sum_of_algorithm(value))
-    return AppliedOperation(RUNNING, (value, *needs))
+    note_kept(run, *powers, are_reached=not any(map(is_for_sum_of_algorithm, needs)))
+    return running(value, needs, is_for_algorithm=False)
 
 
 @dataclass(frozen=True, slots=True)

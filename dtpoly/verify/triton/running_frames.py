@@ -7,7 +7,7 @@ and what it calls: a value that is not recognised is lost, and its use is an err
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import islice
 
@@ -174,14 +174,21 @@ def kept(
     inside = bag if began.body == ZERO else AppliedOperation("add", (began.body, bag))
     value = written(FramedValue({final: power}, inside))
     needs = [need for term in walk(start) for need in needs_of(term)]
-    is_for_algorithm = not are_largest or any(map(is_for_sum_of_algorithm, needs))
-    needs = [need for need in needs if not is_for_sum_of_algorithm(need)]
-    if is_for_algorithm:
-        needs.append(for_sum_of_algorithm(value))
     # A guard asks for -inf, which is what a maximum of nothing is.
     if guarded(frame) is None or extreme.operation == "minimum":
         needs.append(extreme.first)
-    return AppliedOperation(RUNNING, (value, *needs))
+    return running(value, needs, is_for_algorithm=not are_largest)
+
+
+def running(value: Term, needs: Sequence[Term], *, is_for_algorithm: bool) -> Term:
+    """Return a kept value with what it needs; it may have to be a sum of the algorithm (lemma 22).
+
+    If a part of it has to be one, such as what another loop left, the whole has to be one.
+    """
+    finite = [need for need in needs if not is_for_sum_of_algorithm(need)]
+    if is_for_algorithm or len(finite) < len(needs):
+        finite.append(for_sum_of_algorithm(value))
+    return AppliedOperation(RUNNING, (value, *finite))
 
 
 def note_kept(run: ProofRun, *frames: Term, are_reached: bool) -> None:
