@@ -105,6 +105,35 @@ PROGRAMS: Mapping[str, str] = {
         f"Func f, top; {ROWS} f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y) * 3;"
         f"top.online(f, y); {TILES}"
     ),
+    "a reciprocal of the total": SOFTMAX.replace(
+        "/ reshape(total[x], x, 1)", "* reshape(1 / total[x], x, 1)"
+    )
+    + TILES,
+    # The maximum is not the largest exponent of each of these sums, but it is the algorithm's.
+    "a bias beside the maximum": (
+        f"Func f, top, total; {ROWS} In B;"
+        "total[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);"
+        "f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1) + B[x, y]), y) / total[x];"
+        f"top.online(f, y); total.online(f, y); {TILES}"
+    ),
+    "a further mask of a sum": (
+        f"Func f, top, total; {ROWS} In B;"
+        "total[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);"
+        "f[x] = rsum(where(B[x, y] > 0, exp(A[x, y] - reshape(top[x], x, 1)), 0), y) / total[x];"
+        f"top.online(f, y); total.online(f, y); {TILES}"
+    ),
+    # A row in which all is masked gives a nan, as in the algorithm.
+    "a mask of data": (
+        "Func f, top, total; In A, B; Var x; RVar y;"
+        "top[x] = rmax(where(B[x, y] > 0, A[x, y], -inf), y);"
+        "total[x] = rsum(exp(where(B[x, y] > 0, A[x, y], -inf) - reshape(top[x], x, 1)), y);"
+        "f[x] = rsum(exp(where(B[x, y] > 0, A[x, y], -inf) - reshape(top[x], x, 1))"
+        f"* A[x, y], y) / total[x]; top.online(f, y); total.online(f, y); {TILES}"
+    ),
+    "log-sum-exp of what comes later": (
+        f"Func f, top; {ROWS.replace('RVar y', 'RVar y in [x, len(y))')} {LOG_SUM}"
+        f"top.online(f, y); {TILES}"
+    ),
     "attention": attention(),
     "attention, causal": attention(" in [0, x + 1)"),
     "attention to a window": attention(" in [x - 7, x + 1)"),

@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 from dtpoly.verify.algebra.evaluate import differ
-from dtpoly.verify.algebra.frames import Framing, is_frame
+from dtpoly.verify.algebra.frame_terms import is_frame
+from dtpoly.verify.algebra.frames import Framing
 from dtpoly.verify.algebra.numerals import nearest
 from dtpoly.verify.algebra.powers_of_two import LOG2_E, natural, without_factor
 from dtpoly.verify.algebra.proof_run import ProofRun

@@ -7,27 +7,27 @@ of this is proved here, for each place where the law is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import replace
-from fractions import Fraction
+from itertools import combinations
 
-from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_keys import frame_key
-from dtpoly.verify.algebra.frames import (
+from dtpoly.verify.algebra.frame_terms import (
     EXTREME,
-    ODD,
     OF_START,
-    ZERO,
-    Framing,
     guarded,
     inward,
     is_frame,
     is_start,
+    is_taken_away,
     operation_of,
     sum_of,
     unstarted,
 )
+from dtpoly.verify.algebra.frame_uses import FrameUse, uses
+from dtpoly.verify.algebra.frames import ODD, Framing
 from dtpoly.verify.algebra.identities import IDENTITY
+from dtpoly.verify.algebra.masked_quotients import unmasked
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.part_frames import (
     with_factors_inside,
@@ -39,7 +39,8 @@ from dtpoly.verify.algebra.pieces import cases
 from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
-from dtpoly.verify.algebra.rounding import literals, rounds, split, without_may
+from dtpoly.verify.algebra.rounding import literals, rounds, without_may
+from dtpoly.verify.algebra.sums_of_algorithm import are_of_algorithm
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -52,39 +53,25 @@ from dtpoly.verify.algebra.terms import (
     choose,
     names,
     rebuilt,
-    renamed,
-    renamed_case,
     swapped,
     walk,
     weight,
 )
 from dtpoly.verify.algebra.tested_terms import where_all
 from dtpoly.verify.algebra.value import Difference, difference, reduced_bag
-from dtpoly.verify.algebra.whole import TRUE, Truth, both, names_of, negation
+from dtpoly.verify.algebra.whole import Truth, both, names_of
 
 OF_FINITE = "the values of a running maximum are finite"
 INFINITE = "where nothing is reduced, a maximum may be infinite or a total 0, and the result a nan"
 NOT_LARGEST = "what is subtracted in an exponent is not proved to be the largest of its values"
 
+NOT_OF_ALGORITHM = (
+    "what is subtracted in the exponents of a sum is neither proved to be the largest"
+    " of them, nor what the algorithm subtracts in that sum"
+)
 
-@dataclass(frozen=True, slots=True)
-class FrameUse:
-    """A frame that is used on a set of points: m in `exp(power * m + rest)`.
-
-    If the exponential stands in sums, `bound` and `domain` are those of the sums, `masks` is under
-    which conditions it stands there, `tests` are those of data that hold there, and `outside` is
-    the set around the sums.
-    """
-
-    frame: Term
-    where: Region
-    power: Fraction = Fraction(0)
-    rest: tuple[tuple[Fraction, Term], ...] = ()
-    bound: tuple[str, ...] = ()
-    domain: Truth = TRUE
-    masks: Truth = TRUE
-    tests: tuple[Term, ...] = ()
-    outside: Region | None = None
+# So many summands of an exponent are looked at one by one.
+MOST_SUMMANDS = 4
 
 
 def up_to_frames(
@@ -169,10 +156,14 @@ def has_frame(run: ProofRun, term: Term) -> bool:
 
 def _is_kept(run: ProofRun, frame: Term) -> bool:
     """Return whether some loop keeps values in a frame."""
-    if not run.frames or not is_frame(frame):
+    return _is_among(run, frame, run.frames)
+
+
+def _is_among(run: ProofRun, frame: Term, frames: Set[object]) -> bool:
+    if not frames or not is_frame(frame):
         return False
     key = frame_key(run, frame)
-    return key is not None and key in run.frames
+    return key is not None and key in frames
 
 
 def _is_framed(term: AppliedOperation) -> bool:
@@ -187,27 +178,35 @@ def _framed(
     if kernel == algorithm and difference(run, kernel, algorithm, where) is None:
         return None
     framing = Framing(run)
-    mine = list(_uses(run, framing, kernel, where))
-    theirs = list(_uses(run, framing, algorithm, where))
+    mine = list(uses(run, framing, kernel, where))
+    theirs = list(uses(run, framing, algorithm, where))
     if not all(_is_known_finite(run, one, is_finite=is_finite) for one in mine):
         return INFINITE
-    if not all(_is_known_finite(run, one, is_finite=True) for one in theirs):
+    if not all(_is_finite_or_nan(run, one) for one in theirs):
         return INFINITE
     own = [one for one in mine if not _is_wanted(run, one, theirs)]
     if not _are_largest(run, own, [one.frame for one in theirs if one.power]):
         return NOT_LARGEST
+    if not are_of_algorithm(run, framing, kernel, algorithm, where):
+        return NOT_OF_ALGORITHM
     run.take(OF_FINITE)
     kernel = with_parts_started(run, kernel, where, _says_finite(run))
-    mine = _started(run, framing.framed(kernel), where)
-    found = difference(run, mine, framing.framed(algorithm), where)
-    if found is not None:
-        # Where nothing is summed, frames need not be the same.
-        few, fewer = (without_empty_sums(run, one, where) for one in (kernel, algorithm))
-        if (few, fewer) == (kernel, algorithm):
-            return found.why
-        mine = _started(run, framing.framed(few), where)
-        found = difference(run, mine, framing.framed(fewer), where)
+    found = _framed_apart(run, framing, kernel, algorithm, where)
+    if found is None:
+        return None
+    # Where nothing is summed, frames need not be the same.
+    few, fewer = (without_empty_sums(run, one, where) for one in (kernel, algorithm))
+    if (few, fewer) != (kernel, algorithm):
+        found = _framed_apart(run, framing, few, fewer, where)
     return None if found is None else found.why
+
+
+def _framed_apart(
+    run: ProofRun, framing: Framing, kernel: Term, algorithm: Term, where: Region
+) -> Difference | None:
+    """Return the difference of two terms, each with its frames apart."""
+    mine = _started(run, framing.framed(kernel), where)
+    return difference(run, mine, framing.framed(algorithm), where)
 
 
 def _says_finite(run: ProofRun) -> Callable[[Term, Region], bool]:
@@ -215,92 +214,20 @@ def _says_finite(run: ProofRun) -> Callable[[Term, Region], bool]:
     return lambda frame, where: _is_known_finite(run, FrameUse(frame, where), is_finite=True)
 
 
-def _uses(
-    run: ProofRun,
-    framing: Framing,
-    term: Term,
-    where: Region,
-    sums: FrameUse | None = None,
-) -> Iterator[FrameUse]:
-    """Yield where frames are taken out of exponentials in a term; `sums` has the sums around it.
+def _is_finite_or_nan(run: ProofRun, use: FrameUse) -> bool:
+    """Return whether a frame of the algorithm is finite, or its product a nan where it is not.
 
-    A divisor that is taken out of a sum may be 0 where nothing is summed, and 0 / 0 is not 0. So a
-    maximum over what is summed must be finite there, as that of a frame: something is summed.
+    It is one where the frame is infinite only if the exponential is masked (lemma 24).
     """
-    match term:
-        case AppliedOperation(operation=operation, operands=(_, *needs)) if operation == RUNNING:
-            for one in needs:
-                yield FrameUse(one, where)
-        case AppliedOperation(operation="exp", operands=(Choose() as a,)):
-            sides = (AppliedOperation("exp", (side,)) for side in (a.yes, a.no))
-            yield from _uses(run, framing, choose(a.condition, *sides), where, sums)
-        case AppliedOperation(operation="exp", operands=(a,)):
-            around = sums or FrameUse(a, where)
-            yield from _in_exponent(framing, a, replace(around, where=where))
-            for one in children(term):
-                yield from _uses(run, framing, one, where)
-        case Choose(condition=condition, yes=yes, no=no):
-            holds = set_of(condition)
-            ways = (
-                (where.intersect(holds), condition, yes),
-                (where.subtract(holds), negation(condition), no),
-            )
-            for inside, truth, side in ways:
-                if not run.is_empty(inside):
-                    within = None if sums is None else replace(sums, masks=both(sums.masks, truth))
-                    yield from _uses(run, framing, side, inside, within)
-        case AppliedOperation(operation="where", operands=(test, yes, no)) if sums is not None:
-            yield from _uses(run, framing, test, where)
-            yield from _uses(run, framing, yes, where, _also_tested(sums, test))
-            yield from _uses(run, framing, no, where, sums)
-        case Total(operation=operation):
-            new = renamed(run, term)
-            inside = where.intersect(set_of(new.domain))
-            outer = sums or FrameUse(term, where, outside=where)
-            within = _narrowed(outer, new.bound, new.domain) if operation == "add" else None
-            if operation == "add" and framing.divisors(new.body, new.bound):
-                yield FrameUse(Total("maximum", new.bound, new.domain, ZERO), where)
-            yield from _uses(run, framing, new.body, inside, within)
-        case Stored(cases=stored):
-            for _, condition, value in (renamed_case(run, one) for one in stored):
-                yield from _uses(run, framing, value, where.intersect(set_of(condition)))
-        case _:
-            is_through = split(term)[0] or (
-                isinstance(term, AppliedOperation) and term.operation in ("add", "mul")
-            )
-            for one in children(term):
-                yield from _uses(run, framing, one, where, sums if is_through else None)
-
-
-def _in_exponent(framing: Framing, exponent: Term, around: FrameUse) -> Iterator[FrameUse]:
-    """Yield the frames of an exponent; what is beside the frame that is subtracted is its x.
-
-    A frame that is added is such an x, too: where lanes or parts are put together, each has its own
-    frame, and the one of all of them is subtracted. It must only be finite.
-    """
-    found = framing.exponent(exponent)
-    frames = found.frames
-    taken = [one for one, power in frames.items() if _is_taken_away(one, power)]
-    for frame, power in frames.items():
-        others = [(p, one) for one, p in frames.items() if one != frame]
-        if len(taken) == 1 and frame != taken[0]:
-            yield replace(around, frame=frame, power=Fraction(0))
-        else:
-            rest = (*found.rest, *others)
-            yield replace(around, frame=frame, power=power, rest=rest)
-
-
-def _is_taken_away(frame: Term, power: Fraction) -> bool:
-    """Return whether a frame makes exponents smaller: a maximum with a factor below 0."""
-    return (power < 0) is (operation_of(guarded(frame) or frame) == "maximum")
-
-
-def _also_tested(sums: FrameUse, test: Term) -> FrameUse:
-    return replace(sums, tests=tuple(dict.fromkeys((*sums.tests, test))))
-
-
-def _narrowed(sums: FrameUse, bound: tuple[str, ...], domain: Truth) -> FrameUse:
-    return replace(sums, bound=(*sums.bound, *bound), domain=both(sums.domain, domain))
+    if _is_known_finite(run, use, is_finite=True):
+        return True
+    if not use.is_nan:
+        return False
+    bare = unmasked(use.rest)
+    there = use.where.intersect(set_of(both(*bare.conditions)))
+    tests = tuple(dict.fromkeys((*use.tests, *bare.tests)))
+    inside = replace(use, where=there, rest=bare.rest, tests=tests)
+    return _is_known_finite(run, inside, is_finite=True)
 
 
 def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
@@ -316,15 +243,34 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
             known = there if known is None else known.union(there)
     if run.is_empty(use.where) if known is None else run.is_subset(use.where, known):
         return True
-    # Where data leaves elements out, the frame is not below those that it leaves in (lemma 20).
-    x = _value_of(use) if use.bound and use.tests else None
-    if x is None or not _is_number(x, is_finite=is_finite):
+    if not (use.bound or use.is_nan) or not use.tests or not use.power:
         return False
+    # Where data leaves elements out, the frame is not below those that it leaves in (lemma 20).
     # A rounding makes no number infinite, so it does not matter which of those that are allowed
     # a kernel has.
-    rest = tuple((factor, without_may(one)) for factor, one in use.rest)
-    tests = tuple(map(without_may, use.tests))
-    return _is_above(run, replace(use, frame=without_may(use.frame), rest=rest, tests=tests), [])
+    exact = replace(
+        use,
+        frame=without_may(use.frame),
+        rest=tuple((factor, without_may(one)) for factor, one in use.rest),
+        tests=tuple(map(without_may, use.tests)),
+    )
+    return any(
+        _is_number(sum_of(one.rest), is_finite=is_finite) and _is_above(run, one, [])
+        for one in _weaker(exact)
+    )
+
+
+def _weaker(use: FrameUse) -> Iterator[FrameUse]:
+    """Yield a use, and such in which an exponent lacks some summands, or is tested less often.
+
+    Where the frame is not below one of them, it is not -inf.
+    """
+    rest = use.rest if len(use.rest) <= MOST_SUMMANDS else ()
+    parts = [use.rest, *(one for n in range(len(rest) - 1, 0, -1) for one in combinations(rest, n))]
+    each = [(one,) for one in use.tests] if len(use.tests) > 1 else []
+    for part in parts:
+        for tests in (use.tests, *each):
+            yield replace(use, rest=part, tests=tests)
 
 
 def _is_number(term: Term, *, is_finite: bool) -> bool:
@@ -381,22 +327,23 @@ def _is_above(run: ProofRun, use: FrameUse, wanted: list[Term]) -> bool:
     """Return whether m is at least x: to put x to what m reduces changes nothing."""
     value, frame = _value_of(use), guarded(use.frame) or use.frame
     operation = operation_of(frame)
-    if value is None or not _is_taken_away(use.frame, use.power):
+    if value is None or not is_taken_away(use.frame, use.power):
         return False
     x = where_all(use.tests, value, IDENTITY[operation])
     bare = unstarted(frame)
     parts = _operands(bare, operation)
     # What is seen soonest comes first: x itself, or one tile that x is in.
-    if x in parts or any(_adds_nothing(run, operation, one, x, use.where) for one in parts):
+    if x in parts or any(adds_nothing(run, operation, one, x, use.where) for one in parts):
         return True
     return any(
         (other == bare or difference(run, bare, other, use.where) is None)
-        and _adds_nothing(run, operation, other, x, use.where)
+        and adds_nothing(run, operation, other, x, use.where)
         for other in dict.fromkeys((bare, *wanted))
     )
 
 
-def _adds_nothing(run: ProofRun, operation: str, frame: Term, x: Term, where: Region) -> bool:
+def adds_nothing(run: ProofRun, operation: str, frame: Term, x: Term, where: Region) -> bool:
+    """Return whether a maximum is at least x, since reducing x too does not change it."""
     more = AppliedOperation(operation, (frame, x))
     return difference(run, more, frame, where) is None
 
@@ -416,7 +363,7 @@ def _is_reached(run: ProofRun, frame: Term, uses: list[FrameUse]) -> bool:
 
     If it is the larger one of two, both must be.
     """
-    if _is_kept(run, frame):
+    if _is_among(run, frame, run.reached):
         return True
     match frame:
         case AppliedOperation(operation=operation, operands=operands) if operation in EXTREME:

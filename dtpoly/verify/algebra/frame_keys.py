@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice, product
 
-from dtpoly.verify.algebra.frames import EXTREME, INFINITIES, inward
+from dtpoly.verify.algebra.frame_terms import EXTREME, INFINITIES, inward
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,

@@ -8,12 +8,21 @@ the frames cancel. That this form equals the value is only true where m is finit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.identities import is_identity
+from dtpoly.verify.algebra.frame_terms import (
+    INFINITIES,
+    NOTHING,
+    ONE,
+    ZERO,
+    inward,
+    is_frame,
+    is_written_number,
+    sum_of,
+)
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.proof_run import ProofRun
@@ -22,7 +31,6 @@ from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
     Choose,
-    Given,
     Literal,
     Term,
     Total,
@@ -36,22 +44,12 @@ from dtpoly.verify.algebra.terms import (
 from dtpoly.verify.algebra.tested_terms import Tested, tested
 from dtpoly.verify.algebra.whole import Truth
 
-ZERO, ONE = Literal("0"), Literal("1")
-NOTHING = Literal("-inf")
-INFINITIES = (NOTHING, Literal("inf"))
-# Names of scalars that stand for a frame before and after an iteration.
-SYMBOL = "frame "
-# A running maximum may begin with a number that is not above this: it counts as the least number.
-LEAST_START = Fraction(-(10**20))
-# A frame for exponents of `exp`, where a symbol stands for one for exponents of `exp2`.
-NATURAL = "natural"
-OF_START = "no value of a running maximum is below the number that it starts with"
 OF_EXP = "exp(a + b) is exp(a) * exp(b)"
 OF_DIVISOR = "what all operands of a sum are divided by divides the sum"
+OF_DIVISION = "a * (b / c) is a * b / c"
 OF_ROUNDING = "a factor exp(c * m) passes a rounding to '{}'"
 OF_MASKED = "0 times a masked value is 0"
 ODD = ("inf", "-inf", "nan", "undefined")
-EXTREME = ("maximum", "minimum")
 Powers = Mapping[Term, Fraction]
 
 
@@ -107,159 +105,11 @@ class Exponent:
         return Exponent(_together(self.frames, more.frames), (*self.rest, *more.rest))
 
 
-def is_frame(term: Term) -> bool:
-    """Return whether a term is taken for a frame: a maximum or a minimum of a reduction."""
-    match term:
-        case Total(operation=operation):
-            return operation in EXTREME
-        case AppliedOperation(operation=operation, operands=operands) if operation in EXTREME:
-            return any(is_frame(side) for one in operands for side in _of_branch(one))
-        case Given(name=one):
-            return one.startswith(SYMBOL)
-        case AppliedOperation(operation=operation, operands=(inner,)) if operation == NATURAL:
-            return is_frame(inner)
-        case _:
-            return guarded(term) is not None
-
-
-def _of_branch(term: Term) -> tuple[Term, ...]:
-    """Return the two values that a term chooses from after a branch, or the term."""
-    return children(term) if isinstance(term, Choose) else (term,)
-
-
-def guarded(term: Term) -> Term | None:
-    """Return m, if a term is m where m is finite, and a finite number where m is -inf."""
-    match term:
-        case AppliedOperation(
-            operation="where",
-            operands=(
-                AppliedOperation(operation="eq", operands=(inner, Literal(text="-inf"))),
-                Literal(text=text),
-                same,
-            ),
-        ) if inner == same and is_frame(inner) and finite(text) is not None:
-            return inner
-        case _:
-            return None
-
-
-def is_start(term: Term, operation: str) -> bool:
-    """Return whether a running maximum or minimum may start with a value."""
-    sign = 1 if operation == "maximum" else -1
-    match term:
-        case Literal(text="-inf"):
-            return sign == 1
-        case Literal(text="inf"):
-            return sign == -1
-        case Literal(text=text):
-            value = finite(text)
-            return value is not None and sign * value <= LEAST_START
-        case _:
-            return False
-
-
-def unstarted(frame: Term) -> Term:
-    """Return a maximum without the numbers that it, or each of its lanes, may start with."""
-    match frame:
-        case AppliedOperation(operation=operation, operands=(a, b)) if operation in EXTREME:
-            for start, other in ((a, b), (b, a)):
-                if is_start(start, operation) and start not in INFINITIES:
-                    return unstarted(other)
-            return AppliedOperation(operation, (unstarted(a), unstarted(b)))
-        case Total(operation=operation, body=body) if operation in EXTREME:
-            return rebuilt(frame, (unstarted(body),))
-        case _:
-            return frame
-
-
-def operation_of(term: Term) -> str:
-    """Return the operation that a frame reduces by."""
-    for one in walk(term):
-        match one:
-            case AppliedOperation(operation=operation) | Total(operation=operation) if (
-                operation in EXTREME
-            ):
-                return operation
-            case _:
-                pass
-    return "maximum"
-
-
-def inward(term: Term) -> Term:
-    """Return a maximum or minimum in which numbers above 0 are factors of what is reduced."""
-    match term:
-        case AppliedOperation(operation=operation) if operation in EXTREME:
-            parts = [
-                rebuilt(one, tuple(map(inward, _of_branch(one))))
-                if isinstance(one, Choose)
-                else inward(one)
-                for one in children(term)
-            ]
-            kept = [one for one in parts if not is_identity(operation, one)]
-            return kept[0] if len(kept) == 1 and is_frame(kept[0]) else rebuilt(term, tuple(parts))
-        case Total(operation=operation, body=body) if operation in EXTREME:
-            return rebuilt(term, (inward(body),))
-        case AppliedOperation(operation="mul", operands=(Total() as total, Literal(text=text))) | (
-            AppliedOperation(operation="mul", operands=(Literal(text=text), Total() as total))
-        ):
-            by = finite(text)
-            if by is not None and by > 0 and total.operation in EXTREME:
-                return rebuilt(total, (scaled(inward(total.body), by),))
-        case AppliedOperation(operands=(inner,)) if split(term)[0] == "may":
-            if is_frame(inner):
-                return inward(inner)
-        case _:
-            pass
-    return term
-
-
 def _together(one: Powers, other: Powers) -> Powers:
     found = dict(one)
     for frame, power in other.items():
         found[frame] = found.get(frame, Fraction(0)) + power
     return {frame: power for frame, power in found.items() if power}
-
-
-def _is_weight(term: Term) -> bool:
-    """Return whether a value in a frame is an exponential or 0, which is at most 1 there.
-
-    Types of 8 bits hold little more. While the maximum is smaller than in the end, a weight is
-    larger than in the end, so that no more of it is lost.
-    """
-    match term:
-        case AppliedOperation(operation="exp"):
-            return True
-        case Choose(yes=yes, no=no) | AppliedOperation(operation="where", operands=(_, yes, no)):
-            return all(one == ZERO or _is_weight(one) for one in (yes, no))
-        case _:
-            return False
-
-
-def sum_of(parts: Sequence[tuple[Fraction, Term]]) -> Term:
-    """Return a sum of terms, each times a number."""
-    total: Term | None = None
-    for factor, one in parts:
-        if one in INFINITIES and factor < 0:
-            factor, one = -factor, INFINITIES[one == NOTHING]
-        size = scaled(one, abs(factor))
-        if total is None:
-            total = size if factor > 0 else AppliedOperation("neg", (size,))
-        else:
-            total = AppliedOperation("add" if factor > 0 else "sub", (total, size))
-    return ZERO if total is None else total
-
-
-def scaled(term: Term, by: Fraction) -> Term:
-    """Return a term times a number that is above 0; an infinity stays as it is."""
-    if by == 1:
-        return term
-    match term:
-        case Literal(text="-inf" | "inf"):
-            return term
-        case Choose(condition=condition, yes=yes, no=no):
-            return choose(condition, scaled(yes, by), scaled(no, by))
-        case _:
-            return AppliedOperation("mul", (term, Literal(str(by))))
 
 
 class Framing:
@@ -286,6 +136,23 @@ class Framing:
     def divisors(self, body: Term, bound: tuple[str, ...]) -> tuple[Term, ...]:
         """Return what divides each operand of a sum, and is taken out of the sum."""
         return tuple(one for one in self.value(body).over if names(one).isdisjoint(bound))
+
+    def beside_nothing(self, term: Term) -> tuple[Term, ...]:
+        """Return the frames of a sum that has the logarithm of nothing in it, which is -inf.
+
+        So is the sum, where the frames are finite.
+        """
+        exponent = self.exponent(term)
+        return tuple(exponent.frames) if self._has_low(exponent) else ()
+
+    def _has_low(self, of: Exponent) -> bool:
+        return any(
+            factor > 0
+            and isinstance(one, AppliedOperation)
+            and one.operation == "log"
+            and self.value(one.operands[0]).is_nothing()
+            for factor, one in of.rest
+        )
 
     def exponent(self, term: Term) -> Exponent:
         """Return a sum with its frames apart."""
@@ -340,12 +207,14 @@ class Framing:
                 first, second = self.value(a), self.value(b)
                 powers = _together(first.powers, second.powers)
                 body = self._product(first.body, second.body)
+                if first.over or second.over:
+                    self.run.take(OF_DIVISION)
                 return FramedValue(powers, body, (*first.over, *second.over))
             case AppliedOperation(operation="div", operands=(a, b)):
                 first, second = self.value(a), self.value(b)
                 minus = {one: -power for one, power in second.powers.items()}
                 powers = _together(first.powers, minus)
-                if isinstance(second.body, Total) and not second.over:
+                if _is_of_sums(second.body) and not second.over:
                     return FramedValue(powers, first.body, (*first.over, second.body))
                 body = _divided(first.body, written(FramedValue({}, second.body, second.over)))
                 return FramedValue(powers, body, first.over)
@@ -401,12 +270,14 @@ class Framing:
         if any(one.operation == "log" for one in walk(term) if isinstance(one, AppliedOperation)):
             rest = [(factor, self.framed(one)) for factor, one in exponent.rest]
             frames = [(power, one) for one, power in exponent.frames.items()]
+            if self._has_low(exponent):
+                frames, rest = [], [one for one in rest if not is_written_number(one[1])]
             return FramedValue({}, sum_of([*rest, *frames]))
         return FramedValue({}, rebuilt(term, (written(first), written(second))))
 
     def _rounded(self, term: Term, inner: FramedValue) -> FramedValue:
         word, kind = split(term)
-        is_small = not kinds.may_be_eight(kind) or _is_weight(inner.body)
+        is_small = not kinds.may_be_eight(kind) or self._is_weight(children(term)[0])
         is_through = not kinds.is_whole(kind) and is_small
         if word == "may" and inner.is_apart() and not is_through:
             return inner  # a permission need not be used
@@ -414,6 +285,24 @@ class Framing:
             return FramedValue({}, rebuilt(term, (written(inner),)))
         self.run.take(OF_ROUNDING.format(kind))
         return inner.with_body(_round(term, inner.body))
+
+    def _is_weight(self, term: Term) -> bool:
+        """Return whether a value is an exponential in a frame, 0, or a product of such values.
+
+        It is at most 1. Types of 8 bits hold little more. While the maximum is smaller than in the
+        end, a weight is larger than in the end, so that no more of it is lost.
+        """
+        match term:
+            case AppliedOperation(operation="exp", operands=(a,)):
+                return bool(self.exponent(a).frames)
+            case AppliedOperation(operation="mul", operands=operands):
+                return all(map(self._is_weight, operands))
+            case (
+                Choose(yes=yes, no=no) | AppliedOperation(operation="where", operands=(_, yes, no))
+            ):
+                return all(one == ZERO or self._is_weight(one) for one in (yes, no))
+            case _:
+                return False
 
     def _choice(self, term: Choose, yes: FramedValue, no: FramedValue) -> FramedValue:
         if yes.is_beside(no) or no.is_nothing_beside(yes) or yes.is_nothing_beside(no):
@@ -493,6 +382,14 @@ def _is_of_nothing(term: Term) -> bool:
             return factor == ZERO
         case _:
             return False
+
+
+def _is_of_sums(term: Term) -> bool:
+    """Return whether a divisor is computed from sums, which a kernel may add up in parts.
+
+    Other divisors stay where they are: it does not matter for frames what they are.
+    """
+    return any(isinstance(one, Total) and one.operation == "add" for one in walk(term))
 
 
 def _is_masked(term: Choose) -> bool:

@@ -1,4 +1,4 @@
-"""Prepares the terms of a kernel that merges parts, each with a frame of its own (lemma 22).
+"""Prepares the terms of a kernel that merges parts, each with a frame of its own (lemma 25).
 
 The parts were stored by another kernel: a sum S(p) in the frame F(p), and the maximum T(p) of the
 part. The merge multiplies S(p) by exp(T(p) - M). Here what was stored is put in the place of what
@@ -13,15 +13,15 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.frames import (
+from dtpoly.verify.algebra.frame_terms import (
     OF_START,
     ZERO,
-    Framing,
     inward,
     is_frame,
     operation_of,
     unstarted,
 )
+from dtpoly.verify.algebra.frames import Framing
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of
 from dtpoly.verify.algebra.terms import (

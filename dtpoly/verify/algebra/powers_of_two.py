@@ -11,7 +11,7 @@ import math
 from fractions import Fraction
 from functools import cache
 
-from dtpoly.verify.algebra.frames import (
+from dtpoly.verify.algebra.frame_terms import (
     EXTREME,
     INFINITIES,
     NATURAL,
@@ -98,8 +98,6 @@ def _natural(factor: Fraction, term: Term) -> tuple[Fraction, Term] | None:
     k = without_factor(factor)
     if k is not None:
         return k, term
-    if abs(factor) != 1:
-        return None
     inner = _inside(term)
     return None if inner is None else (factor, inner)
 

@@ -94,6 +94,8 @@ class ProofRun:
     )
     # The terms of running maxima and minima by which loops correct other values (see frames).
     frames: set[object] = field(default_factory=set[object])
+    # Those of them that are the largest exponent of a sum.
+    reached: set[object] = field(default_factory=set[object])
     # How many new names this proof has made. Each proof counts from 0, so that the same text always
     # gives the same proof.
     names: int = 0

@@ -14,22 +14,14 @@ from itertools import combinations
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.frame_comparison import operation_of
-from dtpoly.verify.algebra.frames import (
-    EXTREME,
-    ZERO,
-    FramedValue,
-    Framing,
-    guarded,
-    inward,
-    is_start,
-    written,
-)
+from dtpoly.verify.algebra.frame_terms import EXTREME, ZERO, guarded, inward, is_start, operation_of
+from dtpoly.verify.algebra.frames import FramedValue, Framing, written
 from dtpoly.verify.algebra.identities import IDENTITY, has_identity
 from dtpoly.verify.algebra.kernel_values import TileValue, Value, as_term, lanes_of
 from dtpoly.verify.algebra.powers_of_two import natural
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.sums_of_algorithm import is_for_sum_of_algorithm
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -50,6 +42,7 @@ from dtpoly.verify.triton.running_frames import (
     kept,
     needs_of,
     note_kept,
+    running,
 )
 
 # The loop that a branch is read as. No name of a value is left that has it.
@@ -210,11 +203,16 @@ def in_one_frame(
         powers[joined.both] = power
     if left:
         return None
-    note_kept(run, *powers)
     body = grown(condition, first.body, second.body, "tl.float32")
+    value = written(FramedValue(powers, body))
     truths = zip((condition, negation(condition)), terms, strict=True)
-    needs = [choose(truth, need, ZERO) for truth, term in truths for need in needs_of(term)]
-    return AppliedOperation(RUNNING, (written(FramedValue(powers, body)), *needs))
+    needs = [
+        need if is_for_sum_of_algorithm(need) else choose(truth, need, ZERO)
+        for truth, term in truths
+        for need in needs_of(term)
+    ]
+    note_kept(run, *powers, are_reached=not any(map(is_for_sum_of_algorithm, needs)))
+    return running(value, needs, is_for_algorithm=False)
 
 
 @dataclass(frozen=True, slots=True)

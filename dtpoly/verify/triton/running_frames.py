@@ -7,56 +7,50 @@ and what it calls: a value that is not recognised is lost, and its use is an err
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import islice
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.frame_comparison import OF_START
 from dtpoly.verify.algebra.frame_keys import MOST_SIDES, frame_key, sides
-from dtpoly.verify.algebra.frames import (
+from dtpoly.verify.algebra.frame_terms import (
     INFINITIES,
-    NATURAL,
-    OF_EXP,
+    OF_START,
     ONE,
-    SYMBOL,
     ZERO,
-    FramedValue,
-    Framing,
     guarded,
     inward,
     is_start,
-    sum_of,
-    written,
 )
-from dtpoly.verify.algebra.identities import IDENTITY
+from dtpoly.verify.algebra.frames import OF_EXP, FramedValue, Framing, written
 from dtpoly.verify.algebra.kernel_values import TileValue, Value, as_term, lanes_of
-from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e, natural, natural_of
+from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e, natural_of
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
-from dtpoly.verify.algebra.regions import Region, set_of
+from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.sums_of_algorithm import for_sum_of_algorithm, is_for_sum_of_algorithm
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
     Carried,
-    Choose,
-    Given,
     Literal,
     Term,
     Total,
-    children,
     choose,
     put,
-    renamed,
     swapped,
     walk,
 )
-from dtpoly.verify.algebra.tested_terms import where_all
-from dtpoly.verify.algebra.value import difference
-from dtpoly.verify.algebra.whole import TRUE, All, Put, Truth, both, names_of, negation
-
-# What stands for the running maximum before an iteration, and for that after it.
-OLD, NEW = Given(f"{SYMBOL}before", False), Given(f"{SYMBOL}after", False)
+from dtpoly.verify.algebra.whole import Put, Truth
+from dtpoly.verify.triton.frame_exponents import (
+    NEW,
+    OLD,
+    FrameStep,
+    exponents,
+    is_below,
+    is_correction,
+    is_largest,
+    symbol_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,16 +156,18 @@ def kept(
     first, final = (natural_of(swapped(frame, NEW, one)) for one in (extreme.start, extreme.final))
     if first is None or final is None or not _begins(start, began, extreme, (first, power)):
         return None
-    is_safe = all(
-        _is_at_most(framing, run, use, extreme, known) for use in _exponents(run, update.more)
-    )
-    if not is_safe or not _is_correction(framing, update.factor, extreme):
+    step = FrameStep(extreme.operation, extreme.step, known)
+    uses = list(exponents(run, update.more))
+    are_largest = all(is_largest(framing, use, step) for use in uses)
+    if not are_largest and not all(is_below(framing, use, step) for use in uses):
+        return None
+    if not is_correction(framing, update.factor, extreme.operation):
         return None
     run.assume(Lemma.FRAMES, me.variable, extreme.variable, *map(str, _instance(factor, more)))
     run.take(OF_EXP)
     if extreme.start not in INFINITIES and isinstance(extreme.start, Literal):
         run.take(OF_START)
-    note_kept(run, extreme.final, final)
+    note_kept(run, extreme.final, final, are_reached=are_largest)
     if plain is not None:
         run.take(OF_EXP2)
     bag = Total("add", counters, here, more.body) if counters else more.body
@@ -181,14 +177,31 @@ def kept(
     # A guard asks for -inf, which is what a maximum of nothing is.
     if guarded(frame) is None or extreme.operation == "minimum":
         needs.append(extreme.first)
-    return AppliedOperation(RUNNING, (value, *needs))
+    return running(value, needs, is_for_algorithm=not are_largest)
 
 
-def note_kept(run: ProofRun, *frames: Term) -> None:
-    """Note that values are kept in some frames, whichever sides of branches were taken before."""
+def running(value: Term, needs: Sequence[Term], *, is_for_algorithm: bool) -> Term:
+    """Return a kept value with what it needs; it may have to be a sum of the algorithm (lemma 23).
+
+    If a part of it has to be one, such as what another loop left, the whole has to be one.
+    """
+    finite = [need for need in needs if not is_for_sum_of_algorithm(need)]
+    if is_for_algorithm or len(finite) < len(needs):
+        finite.append(for_sum_of_algorithm(value))
+    return AppliedOperation(RUNNING, (value, *finite))
+
+
+def note_kept(run: ProofRun, *frames: Term, are_reached: bool) -> None:
+    """Note that values are kept in some frames, whichever sides of branches were taken before.
+
+    A frame is reached if it is the largest exponent of a sum.
+    """
     for one in frames:
         ways = islice(sides(guarded(one) or one), MOST_SIDES)
-        run.frames |= {frame_key(run, way) for way in ways}
+        keys = {frame_key(run, way) for way in ways}
+        run.frames |= keys
+        if are_reached:
+            run.reached |= keys
 
 
 def needs_of(term: Term) -> tuple[Term, ...]:
@@ -198,16 +211,6 @@ def needs_of(term: Term) -> tuple[Term, ...]:
             return tuple(needs)
         case _:
             return ()
-
-
-def symbol_in(frame: Term) -> Term:
-    """Return what a frame is made of: a symbol, maybe for exponents of `exp2`, maybe guarded."""
-    inner = guarded(frame) or frame
-    match inner:
-        case AppliedOperation(operation=operation, operands=(symbol,)) if operation == NATURAL:
-            return symbol
-        case _:
-            return inner
 
 
 def _instance(factor: FramedValue, more: FramedValue) -> tuple[Fraction, Fraction, Fraction]:
@@ -295,106 +298,3 @@ def _times(a: Term, b: Term) -> Term:
     if ONE in (a, b):
         return b if a == ONE else a
     return AppliedOperation("mul", (a, b))
-
-
-@dataclass(frozen=True, slots=True)
-class ExponentUse:
-    """The operand of an exponential, and the reductions and the conditions that it stands in."""
-
-    operand: Term
-    bound: tuple[str, ...] = ()
-    domain: Truth = TRUE
-    tests: tuple[Term, ...] = ()  # of data
-
-
-def _exponents(
-    run: ProofRun, term: Term, around: ExponentUse | None = None
-) -> Iterator[ExponentUse]:
-    """Yield the operands of all exponentials in a term that look at the running maximum."""
-    around = around or ExponentUse(term)
-    if all(one not in (OLD, NEW) for one in walk(term)):
-        return
-    match term:
-        case AppliedOperation(operation="exp", operands=(a,)):
-            yield replace(around, operand=a)
-        case Total():
-            new = renamed(run, term)
-            bound, domain = (*around.bound, *new.bound), both(around.domain, new.domain)
-            yield from _exponents(run, new.body, replace(around, bound=bound, domain=domain))
-        case Choose(condition=condition, yes=yes, no=no):
-            for truth, side in ((condition, yes), (negation(condition), no)):
-                inside = replace(around, domain=both(around.domain, truth))
-                yield from _exponents(run, side, inside)
-        case AppliedOperation(operation="where", operands=(test, yes, no)):
-            yield from _exponents(run, test, around)
-            tests = tuple(dict.fromkeys((*around.tests, test)))
-            yield from _exponents(run, yes, replace(around, tests=tests))
-            yield from _exponents(run, no, around)
-        case _:
-            for one in children(term):
-                yield from _exponents(run, one, around)
-
-
-def _is_at_most(
-    framing: Framing, run: ProofRun, use: ExponentUse, extreme: RunningExtreme, known: Region
-) -> bool:
-    """Return whether the values that an iteration reduces are just those in an exponent.
-
-    So the largest exponent is 0, unless an earlier iteration had a larger one. A frame that is too
-    small makes exponentials infinite; one that is too large makes all of them 0.
-    """
-    x = _value_in(framing, use.operand, extreme.operation)
-    if x is None:
-        return False
-    # Where a mask leaves nothing of a sum, as in a row that is not there, nothing is looked at.
-    parts = use.domain.parts if isinstance(use.domain, All) else (use.domain,)
-    outer = [part for part in parts if names_of(part).isdisjoint(use.bound)] if use.bound else []
-    inner = [part for part in parts if part not in outer]
-    nothing = IDENTITY[extreme.operation]
-    x = where_all(use.tests, x, nothing)
-    largest = (
-        Total(extreme.operation, use.bound, both(*inner), x)
-        if use.bound
-        else choose(use.domain, x, nothing)
-    )
-    where = known.intersect(set_of(both(*outer)))
-    steps = (inward(extreme.step), natural(inward(extreme.step)))
-    return any(one and difference(run, one, largest, where) is None for one in steps)
-
-
-def _value_in(framing: Framing, operand: Term, operation: str) -> Term | None:
-    """Return x for `c * (x - m)`, or for `c * (m - x)` of a minimum, c > 0; None for others."""
-    match operand:
-        case Choose(condition=condition, yes=yes, no=no):
-            first, second = (_value_in(framing, side, operation) for side in (yes, no))
-            return None if first is None or second is None else choose(condition, first, second)
-        case Literal(text="-inf"):
-            return IDENTITY[operation]
-        case _:
-            pass
-    exponent = framing.exponent(operand)
-    powers = [p for one, p in exponent.frames.items() if symbol_in(one) == NEW]
-    if len(powers) != 1 or len(exponent.frames) != 1 or not exponent.rest:
-        return None
-    if (powers[0] < 0) is not (operation == "maximum"):
-        return None
-    if any(one in (OLD, NEW) for _, term in exponent.rest for one in walk(term)):
-        return None
-    return sum_of(exponent.scaled(-1 / powers[0]).rest)
-
-
-def _is_correction(framing: Framing, factor: Term, extreme: RunningExtreme) -> bool:
-    """Return whether each exponent of a correction is the old maximum less the new one.
-
-    Such an exponent is at most 0.
-    """
-    for part in walk(factor):
-        if isinstance(part, AppliedOperation) and part.operation == "exp":
-            exponent = framing.exponent(part.operands[0])
-            olds = [p for one, p in exponent.frames.items() if symbol_in(one) == OLD]
-            news = [p for one, p in exponent.frames.items() if symbol_in(one) == NEW]
-            if exponent.rest or len(olds) != 1 or len(news) != 1 or olds[0] != -news[0]:
-                return False
-            if (olds[0] > 0) is not (extreme.operation == "maximum"):
-                return False
-    return True
