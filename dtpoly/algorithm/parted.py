@@ -94,9 +94,9 @@ def in_parts(program: Program, asked: AskedChain) -> PartedChain:
     between = tuple(_between(program, members, label))
     taken = {one.name for one in (*program.labels, *program.inputs, *program.funcs)}
     names = dict[str, str]()
-    for func in (*members, *between):
-        names[func] = _fresh(f"{func}_parts", taken)
-        taken.add(names[func])
+    for one in (*members, *between):
+        names[one] = _fresh(f"{one}_parts", taken)
+        taken.add(names[one])
     chain = _Chain(program, label, name, members, between, names)
     made = dict[str, tuple[Func, ...]]()
     for func in program.funcs:
@@ -198,10 +198,10 @@ def _frames(chain: _Chain, func: Func) -> tuple[tuple[Read, float, bool], ...]:
     What is between is put into the operand first.
     """
     program = chain.program
-    for one in chain.between:
-        program = inlined(program, one)
+    for between in chain.between:
+        program = inlined(program, between)
     (node,) = _reductions(program.func(func.name).body, chain.label)
-    known = {one: Motion({one: 1.0}) for one in chain.members if one != func.name}
+    known = {name: Motion({name: 1.0}) for name in chain.members if name != func.name}
     try:
         found = motion_of(node, known)
     except TangledExpressionError as error:

@@ -12,15 +12,8 @@ from __future__ import annotations
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.frames import (
-    INFINITIES,
-    NOTHING,
-    ODD,
-    OF_MASKED,
-    ONE,
-    ZERO,
-    is_frame,
-)
+from dtpoly.verify.algebra.frame_terms import INFINITIES, NOTHING, ONE, ZERO, is_frame
+from dtpoly.verify.algebra.frames import ODD, OF_MASKED
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.proof_run import ProofRun
