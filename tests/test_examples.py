@@ -201,6 +201,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "dyt": lambda t: torch.tanh(t["alpha"] * t["X"]) * t["gamma"] + t["beta"],
     "embedding_backward": lambda t: added(t["W"], t["T"], t["G"]),
     "few_filters_conv2d": convolution,
+    "flash_decoding": lambda t: functional.scaled_dot_product_attention(t["Q"], t["K"], t["V"]),
     "flash_attention": lambda t: functional.scaled_dot_product_attention(t["Q"], t["K"], t["V"]),
     "fp8_block_scales": fp8_block_scales,
     "geglu": lambda t: functional.gelu(t["A"], approximate="tanh") * t["B"],

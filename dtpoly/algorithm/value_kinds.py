@@ -9,7 +9,7 @@ from enum import Enum
 from dtpoly.algorithm.dtypes import DType, is_float
 
 
-class ValueKind(Enum):
+class RealKind(Enum):
     """What a single value is."""
 
     NAN = "nan"
@@ -21,15 +21,15 @@ class ValueKind(Enum):
     HIGH = "inf"
 
 
-Kinds = frozenset[ValueKind]
-NAN, LOW, NEGATIVE, ZERO, ONE, POSITIVE, HIGH = ValueKind
-ANY: Kinds = frozenset(ValueKind)
+Kinds = frozenset[RealKind]
+NAN, LOW, NEGATIVE, ZERO, ONE, POSITIVE, HIGH = RealKind
+ANY: Kinds = frozenset(RealKind)
 FINITE: Kinds = frozenset({NEGATIVE, ZERO, ONE, POSITIVE})
 ABOVE: Kinds = frozenset({ONE, POSITIVE})
 NATURAL: Kinds = frozenset({ZERO, ONE, POSITIVE})
 TRUTH: Kinds = frozenset({ZERO, ONE})
 # By reductions, the value that changes nothing.
-IDENTITY: Mapping[str, ValueKind] = {
+IDENTITY: Mapping[str, RealKind] = {
     "rsum": ZERO,
     "rprod": ONE,
     "rmax": LOW,
@@ -71,10 +71,10 @@ def applied(operation: str, operands: tuple[Kinds, ...]) -> Kinds:
         return frozenset()
     match operation, operands:
         case (name, (a, b)) if name in BINARY:
-            return frozenset[ValueKind]().union(*(BINARY[name](x, y) for x in a for y in b))
+            return frozenset[RealKind]().union(*(BINARY[name](x, y) for x in a for y in b))
         case (name, (a,)) if name in UNARY:
             table = UNARY[name]
-            return frozenset[ValueKind]().union(*(table.get(x, ANY) for x in a))
+            return frozenset[RealKind]().union(*(table.get(x, ANY) for x in a))
         case ("fma", (a, b, c)):
             return applied("add", (applied("mul", (a, b)), c))
         case (("lt" | "le" | "gt" | "ge" | "eq" | "ne" | "and" | "or" | "not"), _):
@@ -83,11 +83,11 @@ def applied(operation: str, operands: tuple[Kinds, ...]) -> Kinds:
             return ANY
 
 
-def _one(kind: ValueKind) -> Kinds:
+def _one(kind: RealKind) -> Kinds:
     return frozenset({kind})
 
 
-def _sum(a: ValueKind, b: ValueKind) -> Kinds:
+def _sum(a: RealKind, b: RealKind) -> Kinds:
     if NAN in (a, b) or {a, b} == {LOW, HIGH}:
         return _one(NAN)
     for one, other in ((a, b), (b, a)):
@@ -98,7 +98,7 @@ def _sum(a: ValueKind, b: ValueKind) -> Kinds:
     return _one(NEGATIVE) if a is b else FINITE
 
 
-def _product(a: ValueKind, b: ValueKind) -> Kinds:
+def _product(a: RealKind, b: RealKind) -> Kinds:
     if NAN in (a, b):
         return _one(NAN)
     for one, other in ((a, b), (b, a)):
@@ -112,27 +112,27 @@ def _product(a: ValueKind, b: ValueKind) -> Kinds:
     return _one(NEGATIVE) if is_negative else ABOVE
 
 
-def _quotient(a: ValueKind, b: ValueKind) -> Kinds:
+def _quotient(a: RealKind, b: RealKind) -> Kinds:
     return applied("mul", (_one(a), UNARY["inverse"][b]))
 
 
-def _larger(a: ValueKind, b: ValueKind) -> Kinds:
+def _larger(a: RealKind, b: RealKind) -> Kinds:
     if NAN in (a, b):
         return _one(NAN)
     return frozenset({a, b}) if RANK[a] == RANK[b] else _one(max(a, b, key=RANK.__getitem__))
 
 
-def _smaller(a: ValueKind, b: ValueKind) -> Kinds:
+def _smaller(a: RealKind, b: RealKind) -> Kinds:
     if NAN in (a, b):
         return _one(NAN)
     return frozenset({a, b}) if RANK[a] == RANK[b] else _one(min(a, b, key=RANK.__getitem__))
 
 
-def _difference(a: ValueKind, b: ValueKind) -> Kinds:
+def _difference(a: RealKind, b: RealKind) -> Kinds:
     return applied("add", (_one(a), UNARY["neg"][b]))
 
 
-BINARY: Mapping[str, Callable[[ValueKind, ValueKind], Kinds]] = {
+BINARY: Mapping[str, Callable[[RealKind, RealKind], Kinds]] = {
     "add": _sum,
     "sub": _difference,
     "mul": _product,
@@ -164,7 +164,7 @@ _LOG = {
 }
 _ROOT = {**_LOG, ZERO: _one(ZERO), ONE: _one(ONE), POSITIVE: _one(POSITIVE)}
 # What is not in a table may be anything.
-UNARY: Mapping[str, Mapping[ValueKind, Kinds]] = {
+UNARY: Mapping[str, Mapping[RealKind, Kinds]] = {
     "neg": {
         **_ODD,
         LOW: _one(HIGH),

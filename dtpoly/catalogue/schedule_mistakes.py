@@ -67,13 +67,6 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "List each loop once, outermost first. The new name of a divided loop has a place of "
         "its own, after it.",
     ),
-    "DT239": CatalogueEntry(
-        "a chain of reductions has no parts",
-        "Where `block` cuts a label along which others go `online`, each part has a largest "
-        "element of its own; what is summed with it is brought to that of all parts. So sums must "
-        "change by a factor when the largest element does, and it must be a maximum or a "
-        "minimum, and nothing else. Otherwise, leave the label in one program.",
-    ),
     "DT194": CatalogueEntry(
         "partial results cannot be combined atomically",
         "Combine atomically only the parts of a reduction that is the last operation of its "
@@ -191,5 +184,12 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "In A[T[x]], A is an input, since any element of it may be read. If A is to be computed, "
         "compute it in a file of its own, and pass the result. T may be a Func. An index cannot "
         "have program_id in it, which the schedule decides.",
+    ),
+    "DT239": CatalogueEntry(
+        "a chain of reductions has no parts",
+        "Where `block` cuts a label along which others go `online`, each part has a largest "
+        "element of its own; what is summed with it is brought to that of all parts. So sums must "
+        "change by a factor when the largest element does, and it must be a maximum or a "
+        "minimum, and nothing else. Otherwise, leave the label in one program.",
     ),
 }

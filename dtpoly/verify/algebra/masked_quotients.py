@@ -19,7 +19,7 @@ from dtpoly.verify.algebra.whole import Truth, negation
 
 
 @dataclass(frozen=True, slots=True)
-class Unmasked:
+class BareExponent:
     """An exponent where it is not -inf: the conditions and tests for that, and its summands."""
 
     conditions: tuple[Truth, ...]
@@ -27,7 +27,7 @@ class Unmasked:
     rest: tuple[tuple[Fraction, Term], ...]
 
 
-def unmasked(rest: Sequence[tuple[Fraction, Term]]) -> Unmasked:
+def unmasked(rest: Sequence[tuple[Fraction, Term]]) -> BareExponent:
     """Return the summands of an exponent where no mask makes it -inf."""
     conditions: list[Truth] = []
     tests: list[Term] = []
@@ -49,7 +49,7 @@ def unmasked(rest: Sequence[tuple[Fraction, Term]]) -> Unmasked:
                 case _:
                     break
         found.append((factor, one))
-    return Unmasked(tuple(conditions), tuple(tests), tuple(found))
+    return BareExponent(tuple(conditions), tuple(tests), tuple(found))
 
 
 def is_nan_of_nothing(framing: Framing, term: Term) -> bool:
