@@ -209,8 +209,9 @@ class Program:
         return next((f for f in self.funcs if f.name == name), None)
 
     def owner(self, name: str) -> str:
-        """Return the name of the Func of the file that a Func computes, or computes parts of."""
-        return self.func(name).whole or name
+        """Return the Func of which a Func computes parts; other names stay as they are."""
+        found = self.find_func(name)
+        return name if found is None else found.whole or name
 
     def func(self, name: str) -> Func:
         """Return the Func of this name, which must exist."""

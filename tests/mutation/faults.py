@@ -332,7 +332,7 @@ FAULTS = (
     ),
     Fault(
         "blocks of a divided reduction overlap",
-        _poly("partial"),
+        _poly("model"),
         "label.lt_set(start + part.size)",
         "label.le_set(start + part.size)",
         (_HARD.format("both labels of a sum in parts"),),
