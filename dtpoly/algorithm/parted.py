@@ -151,8 +151,7 @@ def _divided(chain: _Chain, func: Func) -> tuple[Func, ...]:
         raise NotInPartsError(func.name, "a reduction inside of it goes over the label, too")
     part = _of_part(chain, func, node)
     element = _plain(part.name, (chain.part, *func.labels))
-    frames = _frames(chain, func)
-    body = _brought(chain, element, frames, operation)
+    body = _brought(chain, element, _frames(chain, func))
     merge = Reduce(operation, body, (chain.part,), node.span)
     return part, replace(func, body=_replaced(func.body, node, merge))
 
@@ -192,8 +191,8 @@ def _replaced(expr: Expr, node: Expr, by: Expr) -> Expr:
     return map_children(expr, lambda one: _replaced(one, node, by))
 
 
-def _frames(chain: _Chain, func: Func) -> tuple[tuple[Read, float, bool], ...]:
-    """Return the frames of a reduction: reads of earlier results, their rates, and how it moves.
+def _frames(chain: _Chain, func: Func) -> tuple[tuple[Read, float], ...]:
+    """Return the frames of a reduction: reads of earlier results, and their rates.
 
     What is between is put into the operand first.
     """
@@ -209,7 +208,10 @@ def _frames(chain: _Chain, func: Func) -> tuple[tuple[Read, float, bool], ...]:
             func.name,
             f"no factor and no sum brings this to another frame: {show_expr(error.expr)}",
         ) from error
-    made = list[tuple[Read, float, bool]]()
+    if found.rates and not found.is_factor:
+        why = "it moves by a sum, which is no number where a part has nothing to reduce"
+        raise NotInPartsError(func.name, why)
+    made = list[tuple[Read, float]]()
     for name, rate in found.rates.items():
         read_at = {one for one in reads(node) if one.tensor == name}
         if len(read_at) != 1:
@@ -217,35 +219,28 @@ def _frames(chain: _Chain, func: Func) -> tuple[tuple[Read, float, bool], ...]:
         (one,) = read_at
         if not {label for index in one.indices for label in index.labels} <= set(func.labels):
             raise NotInPartsError(func.name, f"it reads '{name}' at indices that it reduces over")
-        _check_frame(chain, func, name, rate, is_factor=found.is_factor)
-        made.append((one, rate, found.is_factor))
+        _check_frame(chain, func, name, rate)
+        made.append((one, rate))
     return tuple(made)
 
 
-def _check_frame(chain: _Chain, func: Func, name: str, rate: float, *, is_factor: bool) -> None:
+def _check_frame(chain: _Chain, func: Func, name: str, rate: float) -> None:
     """Refuse a frame that is no maximum and no minimum, or that lets exponentials be infinite."""
     body = chain.program.func(name).body
     if not (isinstance(body, Reduce) and body.operation in FRAMES):
         raise NotInPartsError(func.name, f"'{name}' is no maximum and no minimum")
-    if is_factor and (rate > 0) == (body.operation == "rmax"):
+    if (rate > 0) == (body.operation == "rmax"):
         why = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
         raise NotInPartsError(func.name, why)
 
 
-def _brought(
-    chain: _Chain, element: Read, frames: tuple[tuple[Read, float, bool], ...], operation: str
-) -> Expr:
+def _brought(chain: _Chain, element: Read, frames: tuple[tuple[Read, float], ...]) -> Expr:
     """Return the result of a part, brought to the frames of the whole."""
     moved: Expr | None = None
-    for whole, rate, _ in frames:
-        of_part = _renamed(whole, chain)
-        one = _times(Apply("sub", (whole, of_part)), rate)
+    for whole, rate in frames:
+        one = _times(Apply("sub", (whole, _renamed(whole, chain))), rate)
         moved = one if moved is None else Apply("add", (moved, one))
-    if moved is None:
-        return element
-    if frames[0][2]:
-        return Apply("mul", (element, Apply("exp", (moved,))))
-    return Apply("add", (element, moved))
+    return element if moved is None else Apply("mul", (element, Apply("exp", (moved,))))
 
 
 def _times(difference: Apply, rate: float) -> Expr:

@@ -94,6 +94,10 @@ REFUSED = {
         f"Func f, top; {ROWS} f[x] = rmax(exp(A[x, y] - reshape(top[x], x, 1)), y);",
         "no factor and no sum brings this to another frame",
     ),
+    "a maximum that moves by a sum": (
+        f"Func f, top; {ROWS} f[x] = rmax(A[x, y] - reshape(top[x], x, 1), y);",
+        "it moves by a sum, which is no number where a part has nothing to reduce",
+    ),
     "an index": (
         f"Func f, top; {ROWS} f[x] = rargmax(A[x, y] - reshape(top[x], x, 1), y);",
         "'rargmax' has no partial results",
