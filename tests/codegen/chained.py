@@ -4,6 +4,7 @@
 there are of each kind.
 """
 
+import re
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -48,7 +49,7 @@ def tried(seed: int) -> TriedChain:
     """Compile, verify and run the chain of a seed; raise AssertionError if something is wrong."""
     one = chain(seed)
     runs = judged(one)
-    of, text, refusals = _compiled(one)
+    of, text, refusals = _compiled(one.text)
     told = f"chain {seed}; the oracle says {runs}; refused: {refusals}:\n{one.text}"
     if of is None:
         assert refusals == ["DT307"], told
@@ -69,10 +70,34 @@ def tried(seed: int) -> TriedChain:
     return TriedChain("joined", verdict, proved)
 
 
-def _compiled(one: Chain) -> tuple[Program | None, str, list[str]]:
+def tried_in_parts(seed: int) -> str:
+    """Compile, verify and run the chain of a seed in parts of two tiles; return what became of it.
+
+    Raises AssertionError if something is wrong.
+    """
+    one = chain(seed)
+    text = one.text
+    if set(re.findall(r"online\((\w+), y\)", text)) != {"f"}:
+        return "its last Func is not the result"
+    text = re.sub(r"f\.block\((x:\d+)\)", rf"f.block(\1, y:p/{max(2 * one.tile, 2)})", text)
+    text = re.sub(r"f\.tensorize\((.*?)\)", r"f.tensorize(\1, p:2)", text)
+    of, made, refusals = _compiled(text)
+    if of is None:
+        assert {*refusals} <= {"DT239", "DT307"}, (refusals, text)
+        return "refused"
+    verdict = verify(of, made, seconds=PROOF_S).verdict
+    assert verdict is not LayerVerdict.REFUTED, text
+    tile = one.tile
+    for columns in sorted({0, 1, tile, 2 * tile, 2 * tile + 1, 4 * tile + 1, 5 * tile + 3}):
+        data = one.data(columns % 5 + 2, columns, seed + columns)
+        assert _is_right(made, data, _wanted(of, data)), f"it is wrong for {columns}:\n{text}"
+    return str(verdict)
+
+
+def _compiled(text: str) -> tuple[Program | None, str, list[str]]:
     """Return the Program and its text, or the codes of what is refused."""
     try:
-        of = load(Source("chain.dt", one.text))
+        of = load(Source("chain.dt", text))
         found = judge(of, DIRECTIVES)
         if not found.is_legal:
             return None, "", [str(violation) for violation in found.violations]

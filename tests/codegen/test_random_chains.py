@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.codegen.chained import tried
+from tests.codegen.chained import tried, tried_in_parts
 from tests.oracle.chains import chain
 from tests.oracle.running import Cannot, Runs, judged
 
@@ -30,6 +30,21 @@ def test_of_many_chains(part: int) -> None:
         found.update(tried(seed).words)
     assert min(found["joined"], found["refused"]) >= 8, found
     assert found["joined: proved"] >= 3, found
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("part", range(8))
+def test_of_some_chains_in_parts(part: int) -> None:
+    for seed in range(2 * 10**6 + FEW * part, 2 * 10**6 + FEW * part + FEW):
+        tried_in_parts(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(6))
+def test_of_many_chains_in_parts(part: int) -> None:
+    """Among these, some are proved, and some are refused."""
+    found = Counter(tried_in_parts(seed) for seed in range(part * MANY, part * MANY + MANY))
+    assert min(found["proved"], found["refused"]) >= 2, found
 
 
 def test_what_the_oracle_says_of_chains() -> None:
