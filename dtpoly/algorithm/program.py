@@ -66,7 +66,7 @@ class Label:
     size: int | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     range: LabelRange | None = None
-    part: Part | None = None
+    part: Part | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Func:
     span: Span | None = field(default=None, compare=False, repr=False)
     into: Into | None = None
     when: Conditions = ()
-    whole: str = ""
+    whole: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
