@@ -26,7 +26,7 @@ EXAMPLE = "examples/softmax.dt"
 SIZES = "x=5,y=1000"
 # Of the files with long tests, and of all files for pyright, one part of so many is looked at for a
 # commit.
-PARTS = 3
+PARTS = 4
 MOST_WORDS = 8  # of a command that are shown before it runs
 PLUGIN = "examples/skew.py"
 # What pyright checks, as pyproject.toml says. The second and third are links.
