@@ -3,9 +3,9 @@
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Of all other cases a quarter runs. Which they are follows from the seed and from the names
-of the cases, so that all workers choose the same ones. Without the option all cases run. CI gives
-each commit a seed of its own; the longer suite runs all.
+hundredth. Of all other cases a quarter runs. Which they are follows from the seed and from the
+names of the cases, so that all workers choose the same ones. Without the option all cases run. CI
+gives each commit a seed of its own; the longer suite runs all.
 """
 
 from collections.abc import Iterable
