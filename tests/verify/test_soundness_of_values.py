@@ -354,15 +354,15 @@ WRONG: dict[str, tuple[Program, str, str]] = {
     "the place of the largest in 8 bits": (
         *(BEST_EIGHT, "tl.reduce((f_acc,", "tl.reduce((f_acc.to(tl.float8e5),"),
     ),
-    "what is nothing in the algorithm is something": (NOTHING, "A_value, 0.0)", "A_value, 0.5)"),
+    "what is nothing in the algorithm is something": (
+        *(NOTHING, "tl.range(x_start + 1, ", "tl.range(x_start, "),
+    ),
     "more than nothing is left out": (NOTHING, "A_value, 1.5)", "A_value, 0.0)"),
-    "what is nothing begins one later": (NOTHING, "> tl.cast(x, tl.int64)", "> add_value"),
-    "what would be nothing but for a nan is left out": (
-        *(
-            NO_NUMBER,
-            "                * B_value",
-            "                * tl.where(k > x, B_value, 0.0)",
-        ),
+    "what is nothing begins one later": (
+        *(NOTHING, "tl.range(x_start + 1, ", "tl.range(x_start + 2, "),
+    ),
+    "a product begins one later than its mask": (
+        *(NO_NUMBER, "tl.range(x_start + 1, ", "tl.range(x_start + 2, "),
     ),
     "a number wraps as it does not": (*(WRAPPED, "-2147483648", "2147483647"),),
     "the choices are exchanged": (*(CHOICE, "A_value, B_value", "B_value, A_value"),),
