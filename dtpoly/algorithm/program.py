@@ -88,7 +88,7 @@ class Scalar:
 
 
 class Placing(Enum):
-    """What is known of the places of a Func; the value is the word that a file says after them."""
+    """Says how elements of a Func may share places; the value is the word that a file writes."""
 
     SHOWN = ""  # the file shows that no two elements have the same place
     DISTINCT = "distinct"  # the caller promises it

@@ -117,7 +117,7 @@ class FoundRange:
 
 @dataclass(frozen=True, slots=True)
 class Assumed:
-    """What a question assumes: that no row is empty, that 0 times a masked value is 0.
+    """Lists the assumptions of a question: that no row is empty, that 0 times a masked value is 0.
 
     If sums are `narrowed`, they take only what is in their weak ranges.
     """

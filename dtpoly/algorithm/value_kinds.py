@@ -10,7 +10,7 @@ from dtpoly.algorithm.dtypes import DType, is_float
 
 
 class RealKind(Enum):
-    """What a single value is."""
+    """The kind of one value, from nan to the infinities."""
 
     NAN = "nan"
     LOW = "-inf"

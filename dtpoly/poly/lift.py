@@ -226,7 +226,7 @@ def _fresh(base: str, drafts: tuple[Draft, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Arrangement:
-    """What the sets of statements are built with: arrays, sizes, parts, and inputs in place."""
+    """The arrays, sizes, parts and inputs in place from which statements get their sets."""
 
     arrays: Mapping[str, Array]
     sizes: Mapping[str, str]

@@ -93,7 +93,7 @@ def exponents(
 
 @dataclass(frozen=True, slots=True)
 class FrameStep:
-    """What a running maximum or minimum reduces in an iteration, and what is known there."""
+    """The value that a running maximum or minimum takes in, and the facts of that iteration."""
 
     operation: str
     step: Term
