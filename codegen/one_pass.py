@@ -45,10 +45,7 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 # The types that hold such a number.
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
-UNLIKE = (
-    "their loops do not go over the same indices in the same tiles; where one of them has a mask "
-    "that compares indices, such as where(l <= m, ...), write it as a range of the label"
-)
+UNLIKE = "their loops do not go over the same indices in the same tiles"
 NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
 
 
