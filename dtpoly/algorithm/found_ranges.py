@@ -18,16 +18,11 @@ from dtpoly.algorithm.range_search import (
     operand_of,
 )
 
-COMPILE = ("compile", "compile_to_kernel")
-
 
 def results_of(program: Program) -> tuple[str, ...]:
-    """Return the Funcs that are compiled and returned; without any, those that nobody reads."""
-    compiled = [one for one in program.directives if one.name in COMPILE]
-    if compiled:
-        named = [[one.func, *(str(each.target) for each in one.arguments)] for one in compiled]
-        known = {func.name for func in program.funcs}
-        return tuple(dict.fromkeys(x for some in named for x in some if x in known))
+    """Return the Funcs that functions return; where none is known, those that nobody reads."""
+    if program.returned:
+        return program.returned
     read = {
         node.tensor for func in program.funcs for node in walk(func.body) if isinstance(node, Read)
     }

@@ -166,13 +166,15 @@ class Directive:
 class Program:
     """An algorithm and its schedule; inputs stand in declared order, Funcs in defined order.
 
-    The directives are a set: their order only decides which one a message blames.
+    The directives are a set: their order only decides which one a message blames. `returned` has
+    the Funcs that functions return, where the schedule says which ones these are.
     """
 
     labels: tuple[Label, ...]
     inputs: tuple[Tensor | Scalar, ...]
     funcs: tuple[Func, ...]
     directives: tuple[Directive, ...] = ()
+    returned: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def fixed(self) -> dict[str, int]:

@@ -28,8 +28,8 @@ from dtpoly.frozen import dataclass
 from dtpoly.pictures import dependence_picture, map_picture, map_sections, tree_picture
 from dtpoly.render.cell_tables import show_grids
 from dtpoly.render.shown_tree import show_tree, tree_data
-from dtpoly.schedule.applied_directives import scheduled
-from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.schedule.applied_directives import scheduled, with_results
+from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.dependence_text import dependence_data, isl_dependences, show_dependences
 from dtpoly.schedule.element_table import LISTED, SizesError, TooLongError
 from dtpoly.schedule.fused_table import map_data
@@ -57,6 +57,12 @@ class ShowRequest:
         if checked.verdict is not None:
             return checked.verdict.scheduled.sized
         raise DtpolyError(checked.diagnostics)
+
+    @property
+    def with_results(self) -> Program:
+        """Return the Program, which knows what its functions return."""
+        program = self.program
+        return with_results(program, bind(program.directives, self.checked.primitives).primitives)
 
     @property
     def state(self) -> State:
@@ -88,15 +94,15 @@ STAGES: Mapping[str, Mapping[str, Callable[[ShowRequest], object]]] = {
         "json": lambda asked: tree_data(asked.program),
     },
     "model": {
-        "text": lambda asked: lines(show_model(asked.program)),
-        "isl": lambda asked: isl_model(asked.program),
-        "json": lambda asked: model_data(asked.program),
+        "text": lambda asked: lines(show_model(asked.with_results)),
+        "isl": lambda asked: isl_model(asked.with_results),
+        "json": lambda asked: model_data(asked.with_results),
     },
     "deps": {
-        "text": lambda asked: lines(show_dependences(graph(asked.program))),
-        "isl": lambda asked: isl_dependences(graph(asked.program)),
-        "svg": lambda asked: dependence_picture(graph(asked.program)),
-        "json": lambda asked: dependence_data(graph(asked.program)),
+        "text": lambda asked: lines(show_dependences(graph(asked.with_results))),
+        "isl": lambda asked: isl_dependences(graph(asked.with_results)),
+        "svg": lambda asked: dependence_picture(graph(asked.with_results)),
+        "json": lambda asked: dependence_data(graph(asked.with_results)),
     },
     "tree": {
         "text": lambda asked: lines(show_schedule(asked.state.kernels).splitlines()),

@@ -37,8 +37,9 @@ def motion(value: Value, known: Known) -> Motion:
             return known(name)
         case Call(operation=operation, operands=operands):
             moves = [motion(one, known) for one in operands]
-            numbers = [one.value if isinstance(one, LiteralNumber) else None for one in operands]
-            return _checked(value, of_operation(operation, moves, numbers))
+            return _checked(
+                value, of_operation(operation, moves, [_number(one) for one in operands])
+            )
         case Converted(value=inner, dtype=dtype):
             found = motion(inner, known)
             return _checked(value, found if found.is_still or _is_float(dtype) else None)
@@ -55,6 +56,18 @@ def _checked(value: Value, found: Motion | None) -> Motion:
     if found is None:
         raise TangledError(value)
     return found
+
+
+def _number(value: Value) -> float | None:
+    """Return the number that a value is; None if it is no written number."""
+    match value:
+        case LiteralNumber(value=number):
+            return number
+        case Call(operation="neg", operands=(one,)):
+            number = _number(one)
+            return None if number is None else -number
+        case _:
+            return None
 
 
 def _is_float(dtype: Element) -> bool:

@@ -134,7 +134,8 @@ def whole_of(elements: Elements) -> NDArray[np.int64]:
 
 def _type(of: Any) -> Any:
     scalar = of.scalar
-    return np.float64 if scalar.is_floating() else ORIGINAL_TYPE(of)
+    # A type and not its class: the interpreter of Triton 3.6 takes nothing else for a load.
+    return np.dtype(np.float64) if scalar.is_floating() else ORIGINAL_TYPE(of)
 
 
 ORIGINAL_TYPE = interpreter._get_np_dtype

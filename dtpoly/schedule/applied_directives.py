@@ -121,12 +121,19 @@ def resolve_without_each(
             yield error
 
 
+def with_results(program: Program, primitives: Iterable[Primitive]) -> Program:
+    """Note in a Program which Funcs its functions return."""
+    facts = (fact for one in primitives for fact in one.facts())
+    asked = (fact.func for fact in facts if isinstance(fact, Compiled | Returned))
+    return replace(program, returned=tuple(dict.fromkeys(asked)))
+
+
 def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> _Start:
     """Carry out inlining and loops, in every kernel."""
     chosen = _joined(primitives)
     facts = [fact for p in chosen for fact in p.facts()]
-    asked = (fact.func for fact in facts if isinstance(fact, Compiled | Returned))
-    compiled = tuple(dict.fromkeys(asked))
+    program = with_results(program, chosen)
+    compiled = program.returned
     needed = frozenset(func.name for func in in_order(program, compiled or None))
     state = begin(program, compiled)
     for primitive in chosen:

@@ -13,7 +13,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.poly.order import ViolationKind
 from dtpoly.poly.separation import Separation
-from dtpoly.schedule.applied_directives import resolve, resolve_without_each
+from dtpoly.schedule.applied_directives import resolve, resolve_without_each, with_results
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.changes import Change, Told, changes, told_of
 from dtpoly.schedule.kept import Kept, Ways, concerned, kept, separated, ways
@@ -91,7 +91,7 @@ def explain(program: Program, verdict: Verdict, primitives: Primitives) -> Expla
             told.append(_explained(text, one, before, found))
     kernels = summaries(found.told.state, found.separations)
     panels = tuple(panelled(found.told.state))
-    ranges = masked_ranges(program)
+    ranges = masked_ranges(with_results(program, chosen))
     return Explanation(tuple(told), kernels, found.recomputed, panels, ranges)
 
 

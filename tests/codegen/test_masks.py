@@ -13,6 +13,8 @@ from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of, outputs
 from dtpoly.poly.lift import lift
+from dtpoly.schedule.applied_directives import with_results
+from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import LayerVerdict, verify
@@ -84,7 +86,7 @@ def code(of: Program) -> str:
 
 def taken(of: Program) -> list[tuple[str, ...]]:
     """Return what must be at least 0 in the steps over l, for each reduction over l."""
-    model = lift(of)
+    model = lift(with_results(of, bind(of.directives, DIRECTIVES).primitives))
     names = {parameter: f"len({label})" for label, parameter in model.size_of.items()}
     found = list[tuple[str, ...]]()
     for one in model.statements:

@@ -28,7 +28,8 @@ def test_of_many_chains(part: int) -> None:
     found = Counter[str]()
     for seed in range(part * MANY, part * MANY + MANY):
         found.update(tried(seed).words)
-    assert min(found["joined"], found["refused"]) >= 8, found
+    assert found["joined"] >= 8, found
+    assert found["refused"] >= 3, found
     assert found["joined: proved"] >= 3, found
 
 

@@ -167,6 +167,10 @@ BY_HAND: tuple[tuple[Value, Motion], ...] = (
     (Converted(APART, (), DType.BF16), Motion({"top": -1.0}, is_factor=True)),
     (Masked(APART, (), 0, (), F32), Motion({"top": -1.0}, is_factor=True)),
     (Masked(call("sub", A, TOP), (), -math.inf, (), F32), Motion({"top": -1.0})),
+    (
+        call("where", call("lt", A, A), call("sub", A, TOP), call("neg", LiteralNumber(math.inf))),
+        Motion({"top": -1.0}),
+    ),
 )
 TANGLED: tuple[Value, ...] = (
     call("floor", call("div", A, TOP)),

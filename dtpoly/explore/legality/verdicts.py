@@ -387,6 +387,6 @@ def _begin_of(bare: Program) -> Begin:
 
     @cache
     def made(compiled: tuple[str, ...]) -> State:
-        return initial(bare, compiled)
+        return initial(replace(bare, returned=compiled), compiled)
 
     return lambda program, compiled: replace(made(compiled), program=program, sized=program)
