@@ -61,8 +61,8 @@ def _checked(value: Value, found: Motion | None) -> Motion:
 def _number(value: Value) -> float | None:
     """Return the number that a value is; None if it is no written number."""
     match value:
-        case LiteralNumber(value=number):
-            return number
+        case LiteralNumber(value=written):
+            return written
         case Call(operation="neg", operands=(one,)):
             number = _number(one)
             return None if number is None else -number

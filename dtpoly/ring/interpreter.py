@@ -149,6 +149,11 @@ def _literal(kind: Any) -> Callable[[float], Handle]:
     return literal
 
 
+def _all_ones(kind: Any) -> Handle:
+    # Triton 3.6 writes -1, which numpy takes for no unsigned number.
+    return interpreter.TensorHandle(np.array([-1]).astype(_type(kind)), kind.scalar)
+
+
 def _dot(a: Handle, b: Handle, d: Handle, *_: object) -> Handle:
     if not _is_float(d):
         return _made(np.matmul(a.data, b.data, dtype=d.data.dtype) + d.data, d)
@@ -196,6 +201,7 @@ OPERATIONS: dict[str, Callable[..., Handle]] = {
     "create_frem": _two(lambda a, b: field.tag("rem", a, b)),
     "create_fneg": _one(field.negative),
     "create_fma": _fma,
+    "get_all_ones_value": _all_ones,
     "create_exp": _one(field.exp),
     "create_exp2": _one(field.exp2),
     "create_log": _one(field.log),
