@@ -17,7 +17,7 @@ from typing import TypeVar
 import pytest
 
 T = TypeVar("T")
-SECONDS = 60.0  # With two workers these are two minutes of tests.
+SECONDS = 30.0  # With two workers this is a minute of tests.
 
 
 def rotated(items: Iterable[tuple[Hashable, T]], seed: int) -> list[T]:

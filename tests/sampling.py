@@ -3,7 +3,7 @@
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Of all other cases a quarter runs. Which they are follows from the seed and from the
+hundredth. Of all other cases a fifth runs. Which they are follows from the seed and from the
 names of the cases, so that all workers choose the same ones. Without the option all cases run. CI
 gives each commit a seed of its own; the longer suite runs all.
 """
@@ -16,7 +16,7 @@ import pytest
 
 SHARE = 0.1
 AT_MOST, SHARE_OF_MANY = 2, 0.01
-OTHERS = 4  # of so many cases of tests that are not marked, one runs
+OTHERS = 5  # of so many cases of tests that are not marked, one runs
 
 
 def chosen_of(count: int) -> int:

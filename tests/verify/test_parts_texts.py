@@ -16,6 +16,7 @@ from tests.verify.texts import text_of
 SECONDS = 60  # the causal one takes some ten
 # What is not proved yet, and why.
 UNKNOWN = {"attention to a window": "frames of parts that a window cuts are not the same terms"}
+MANY = 40  # tests, among which the mistakes are divided
 MISTAKEN = ("log-sum-exp", "a sum that is stored", "softmax in three kernels", "attention")
 
 
@@ -58,11 +59,13 @@ def check_mutant(mutant: OnlineMutant, text: str) -> bool:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    ("mutant", "text"), [pytest.param(one, text, id=str(one)) for one, text in mutants()]
-)
-def test_a_mistake_is_not_proved(mutant: OnlineMutant, text: str) -> None:
-    check_mutant(mutant, text)
+@pytest.mark.parametrize("part", range(MANY))
+def test_mistakes_are_not_proved(part: int) -> None:
+    """Some mistakes in a part of the texts: the texts are made here, not when tests are listed."""
+    some = list(mutants())[part::MANY]
+    assert some
+    for mutant, text in some:
+        check_mutant(mutant, text)
 
 
 @pytest.mark.sampled
