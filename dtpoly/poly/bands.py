@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import replace
 from functools import reduce
 
+from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis
-from dtpoly.poly.full import full_iterations
+from dtpoly.poly.full import first_iterations, full_iterations
 from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import is_ranged
 from dtpoly.poly.order import coordinate_map
@@ -70,19 +72,81 @@ def _insert(
         return _sequence(node, tiles, depth, outer, whole)
     if first.is_single:
         return _insert(node, tiles, depth + 1, outer, whole)
-    names = (*outer, first.name)
-    times = [_times(one, names) for one in tiles]
-    node = node.insert_mark(isl.Id(first.name)).child(0)
-    node = node.insert_partial_schedule(_values(tiles, times))
-    node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
+    times = [_times(one, (*outer, first.name)) for one in tiles]
     is_innermost = not any(_is_loop(s) for one in tiles for s in one.path.steps[depth + 1 :])
     is_boxed = any(one.statement.is_boxed for one in tiles)
-    if whole is not None and first.label not in whole and is_innermost and not is_boxed:
-        full = full_iterations(tiles, times, first.label)
-        if full is not None and not full.is_empty():
-            is_apart = any(is_ranged(one.statement, first.label) for one in tiles)
-            node = node.band_set_ast_build_options(_isolated(full, len(outer), is_apart=is_apart))
-    return _insert(node.child(0), tiles, depth + 1, names, whole).parent().parent()
+    loop = _Loop(first, depth, outer, whole)
+    if whole is None or first.label in whole or not is_innermost or is_boxed:
+        return _band(node, tiles, times, loop)
+    low = None if first.is_backwards else first_iterations(tiles, times, first.label)
+    if low is None or low.is_empty():
+        return _band(node, tiles, times, loop, full_iterations(tiles, times, first.label))
+    return _two_bands(node, tiles, times, loop, low)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop that becomes a band: its axis, its place, and what is said of the loops inside."""
+
+    axis: Axis
+    depth: int
+    outer: tuple[str, ...]
+    whole: Set[str] | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the loops around, and its own."""
+        return (*self.outer, self.axis.name)
+
+
+def _band(
+    node: isl.ScheduleNode,
+    tiles: Sequence[StatementTiles],
+    times: Sequence[isl.Map],
+    loop: _Loop,
+    full: isl.Set | None = None,
+) -> isl.ScheduleNode:
+    """Insert the band of a loop, which has a loop of its own for full iterations if it has some."""
+    node = node.insert_mark(isl.Id(loop.axis.name)).child(0)
+    node = node.insert_partial_schedule(_values(tiles, times))
+    node = node.band_member_set_ast_loop_type(0, isl.ast_loop_type.atomic)
+    if full is not None and not full.is_empty():
+        is_apart = any(is_ranged(one.statement, loop.axis.label) for one in tiles)
+        options = _isolated(full, len(loop.outer), is_apart=is_apart)
+        node = node.band_set_ast_build_options(options)
+    inner = _insert(node.child(0), tiles, loop.depth + 1, loop.names, loop.whole)
+    return inner.parent().parent()
+
+
+def _two_bands(
+    node: isl.ScheduleNode,
+    tiles: Sequence[StatementTiles],
+    times: Sequence[isl.Map],
+    loop: _Loop,
+    low: isl.Set,
+) -> isl.ScheduleNode:
+    """Insert a band for the iterations at the lower bound of a range, and then one for the others.
+
+    isl would not make simple loops if it had to find both bounds of a range in one band.
+    """
+    filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, 2)
+    parts = list[tuple[list[StatementTiles], list[isl.Map]]]()
+    for is_low in (True, False):
+        mine = [
+            time.intersect_range(low) if is_low else time - time.intersect_range(low)
+            for time in times
+        ]
+        some = [
+            replace(one, domain=time.domain().coalesce())
+            for one, time in zip(tiles, mine, strict=True)
+        ]
+        filters = filters.add(_union([one.domain for one in some]))
+        parts.append((some, mine))
+    node = node.insert_sequence(filters)
+    for at, (some, mine) in enumerate(parts):
+        full = full_iterations(some, mine, loop.axis.label) if at else None
+        node = _band(node.child(at).child(0), some, mine, loop, full).parent().parent()
+    return node
 
 
 def _is_loop(step: Axis | int) -> bool:

@@ -1,9 +1,13 @@
-"""Finds the iterations of a loop in which no lane is idle along the label of the loop."""
+"""Finds the iterations of a loop in which no lane is idle along the label of the loop.
+
+Where a range has a lower bound, the iterations at that bound are found, too: they come first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.masks import (
     active_lanes,
@@ -47,6 +51,29 @@ def full_iterations(
     return found
 
 
+def first_iterations(
+    tiles: Sequence[StatementTiles], times: Sequence[isl.Map], label: str
+) -> isl.Set | None:
+    """Return the iterations in which a lane is below a lower bound of a range of the label.
+
+    They are the first ones: with a larger index a lower bound is kept all the more. None if the
+    range of no statement has a lower bound. `times` is that of `full_iterations`.
+    """
+    found: isl.Set | None = None
+    for one, time in zip(tiles, times, strict=True):
+        bounds = [each for each in one.statement.taken if _coefficient(each, label) > 0]
+        if not bounds or not one.of_label(label) or not is_ranged(one.statement, label):
+            continue
+        below = _outside(one, addressed_lanes(one), bounds).intersect(one.domain.reset_tuple_id())
+        mine = below.set_tuple_id(one.domain.get_tuple_id()).apply(time)
+        found = mine if found is None else found | mine
+    return found
+
+
+def _coefficient(of: Affine, label: str) -> int:
+    return sum(factor for term, factor in of.terms if term == label)
+
+
 def _not_full(tiles: StatementTiles, label: str) -> isl.Set:
     """Return the tiles that have an idle lane along a label, without the name of the statement."""
     active, domain = active_lanes(tiles), tiles.domain.reset_tuple_id()
@@ -84,9 +111,14 @@ def _outside_of_range(tiles: StatementTiles, wanted: isl.Set) -> isl.Set:
     Where sizes end does not count: at the end of a label, lanes have masks in all tiles. With tiles
     of their own there, and at both bounds of a range, there would be too many loops.
     """
+    return _outside(tiles, wanted, tiles.statement.taken)
+
+
+def _outside(tiles: StatementTiles, wanted: isl.Set, bounds: Iterable[Affine]) -> isl.Set:
+    """Return the tiles with a lane for which not all of some expressions are at least 0."""
     of, index = named_affs(wanted), label_indices(tiles)
     inside = isl.Set.universe(wanted.get_space())
-    for one in tiles.statement.taken:
+    for one in bounds:
         inside = inside & to_aff(one.substitute(index), of).ge_set(of[0])
     idle = wanted - inside
     return idle.project_out(isl.dim_type.set, len(tiles.dims), len(lane_dims(tiles)))

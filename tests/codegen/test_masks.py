@@ -1,5 +1,6 @@
 """Masks that are written with `where` become ranges: which ones, and that nothing else changes."""
 
+import ast
 from collections import Counter
 from collections.abc import Mapping
 from itertools import product
@@ -104,6 +105,15 @@ def test_all_three_reductions_have_the_range(name: str) -> None:
     found = taken(program(text))
     assert [len(one) for one in found] == [len(conditions)] * 3
     assert len({frozenset(one) for one in found}) == 1
+
+
+@pytest.mark.parametrize(("width", "first"), [(64, 48), (100, 80), (250, 224)])
+def test_full_tiles_of_a_window_have_no_mask(width: int, first: int) -> None:
+    """They have a loop between that of the tiles at the lower bound and the last tiles."""
+    kernel = ast.parse(code(program(attention(f"l <= m and m - l < {width}"))))
+    loops = [ast.unparse(node) for node in ast.walk(kernel) if isinstance(node, ast.For)]
+    (full,) = (one for one in loops if "tl.dot" in one and "tl.where" not in one)
+    assert f"tl.range(max(0, m_start - {first}), min(l_size - 15, m_start - 15), 16)" in full
 
 
 @pytest.mark.long
