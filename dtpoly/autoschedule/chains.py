@@ -5,16 +5,20 @@ from dataclasses import field
 from itertools import product
 from math import inf, log2, prod
 
+from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import KernelNest, sides_of
-from dtpoly.autoschedule.powers import powers
+from dtpoly.autoschedule.powers import above, pieces, powers
+from dtpoly.autoschedule.splits import AT_ONCE, ENOUGH
 from dtpoly.frozen import dataclass
-from dtpoly.plan.layout import Layout
+from dtpoly.plan.layout import Layout, Partial
 
 SMALLEST, LARGEST = 16, 128  # tiles of a label
 WHOLE = 256  # indices of a label that may be one tile
 SUMS = 128  # of a thread, in registers
 WARP = 32
 USUAL_ROWS, USUAL_STEP = (64, 128), 64
+SMALLEST_PART = 512  # of a label that is reduced in parts
+MOST = 16  # programs for each multiprocessor
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,15 @@ class Threads:
     stages: int
 
 
-Option = LabelWalk | Threads
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Parts of a label of which each has programs of its own; 0 for none."""
+
+    label: str
+    size: int
+
+
+Option = LabelWalk | Threads | Parts
 THREADS = tuple(Threads(warps, stages) for warps in (4, 8) for stages in (0, 2, 3))
 
 
@@ -47,6 +59,7 @@ class Chain:
 
     nest: KernelNest
     precision: str
+    processors: int
     knobs: tuple[tuple[Option, ...], ...]
     fixed: tuple[str, ...] = field(default=())  # labels that go by one
 
@@ -82,6 +95,9 @@ class Chain:
             one = knob[at]
             if isinstance(one, Threads):
                 return 0.0 if one == threads else 1.0
+            if isinstance(one, Parts):
+                count = pieces(self.nest.sizes[one.label], one.size) if one.size else 1
+                return abs(log2(count * self._programs(rows) / (ENOUGH * self.processors)))
             if one.label in rows:
                 return abs(log2(one.block / rows[one.label])) if one.block else inf
             size = self.nest.sizes[one.label]
@@ -90,6 +106,10 @@ class Chain:
             return abs(one.tile - wanted) if is_walked else inf
 
         return min(range(len(knob)), key=away)
+
+    def _programs(self, rows: Mapping[str, int]) -> int:
+        """Return how many programs there are with these blocks of rows, each with all columns."""
+        return programs_of(self.nest, {**dict.fromkeys(self.fixed, 1), **rows})
 
     def _first(self, knob: Sequence[Option], whole: str) -> int | None:
         """Return the first option that walks this label whole, or another reduced one in steps."""
@@ -108,6 +128,7 @@ class Chain:
         options = [knob[at] for knob, at in zip(self.knobs, chosen, strict=True)]
         along = {one.label: one for one in options if isinstance(one, LabelWalk)}
         (threads,) = (one for one in options if isinstance(one, Threads))
+        part = next((one for one in options if isinstance(one, Parts) and one.size), None)
         warps, stages = threads.warps, threads.stages
         spans = {x: self._span(along[x]) if x in along else 1 for x in self.nest.sizes}
         sums = max(prod(spans[x] for x in one.kept) for one in self.nest.sums)
@@ -118,11 +139,21 @@ class Chain:
         sizes = tuple((x, blocks[x]) for x in self.nest.labels if x in blocks)
         order = tuple(x for x, _ in sizes)
         tiles = {x: 0 for x in self.fixed} | {x: one.tile for x, one in along.items()}
+        partial = None
+        if part is not None:
+            if not 0 < along[part.label].tile <= part.size:
+                return None
+            name = new_name(part.label, "p", self.nest.taken)
+            count = above(pieces(self.nest.sizes[part.label], part.size))
+            lanes = prod(spans[x] for x in self.nest.labels)
+            tiles |= {name: min(count, max(AT_ONCE // lanes, 1))}
+            partial = Partial(part.label, name, part.size)
         return Layout(
             self.nest.func.name,
             sizes,
+            partial,
             tiles=tuple(tiles.items()),
-            order=order if len(order) > 1 else (),
+            order=order if len(order) > 1 and partial is None else (),
             descending=tuple(x for x in order if x in self.nest.growing),
             precision=self.precision,
             warps=warps,
@@ -133,8 +164,33 @@ class Chain:
         return one.tile or one.block or self.nest.sizes[one.label]
 
 
-def chain(nest: KernelNest, precision: str) -> Chain:
-    """Return rows in blocks, columns in blocks or walked, what is summed up whole or in steps."""
+def programs_of(nest: KernelNest, blocks: Mapping[str, int]) -> int:
+    """Return how many programs there are with blocks of some labels; others are in one program."""
+    return prod(pieces(nest.sizes[label], block) for label, block in blocks.items())
+
+
+def parts(nest: KernelNest, blocks: Mapping[str, int], processors: int) -> Iterator[Parts]:
+    """Yield parts of the label whose loops are joined, if there are few programs.
+
+    With them there are some programs for each multiprocessor. A kernel that loads what others
+    multiplied is left whole: it is seldom the best, and the search would take twice as long.
+    """
+    if len(nest.products) < 2:
+        return
+    long = [label for label in nest.joined if label not in nest.labels]
+    programs = programs_of(nest, blocks)
+    if len(long) == 1 and programs < ENOUGH * processors:
+        size = nest.sizes[long[0]]
+        for part in powers(SMALLEST_PART, size // 2):
+            if processors <= programs * pieces(size, part) <= MOST * processors:
+                yield Parts(long[0], part)
+
+
+def chain(nest: KernelNest, precision: str, processors: int) -> Chain:
+    """Return rows in blocks, columns in blocks or walked, what is summed up whole or in steps.
+
+    With few programs also in parts that have programs of their own.
+    """
     last = nest.products[-1]
     left, right, batch = sides_of(nest, last)
     knobs: list[tuple[Option, ...]] = []
@@ -152,4 +208,8 @@ def chain(nest: KernelNest, precision: str) -> Chain:
         tiles = tuple(x for x in powers(2 * SMALLEST, LARGEST) if x < size)
         some = (0, *tiles) if size <= WHOLE or not tiles else tiles
         knobs.append(tuple(LabelWalk(label, 0, x) for x in some))
-    return Chain(nest, precision, (*knobs, THREADS), batch)
+    fewest = {**dict.fromkeys(batch, 1), **dict.fromkeys(left, USUAL_ROWS[0])}
+    cut = tuple(parts(nest, fewest, processors))
+    if cut:
+        knobs.append((Parts(cut[0].label, 0), *cut))
+    return Chain(nest, precision, processors, (*knobs, THREADS), batch)

@@ -155,7 +155,7 @@ def _layouts(call: PricedCall, nest: KernelNest) -> Iterator[Layout]:
 
 def _descended(call: PricedCall, nest: KernelNest, limit: float) -> list[Priced]:
     """Search a chain of products: return the layouts that were met on the way to a good one."""
-    made = chain(nest, call.precision)
+    made = chain(nest, call.precision, int(call.device["multiprocessors"]))
     limit *= 1 + of_operands(nest, call.device)  # as scores are
     found: dict[tuple[int, ...], Priced] = {}
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 Choice = tuple[int, ...]
 SWEEPS = 4
+WORTH = 0.98  # times what a sweep began with: one that gains less is the last
 # Times the limit, and seconds beyond: what begins there does not come below the limit. Of short
 # kernels the beginning says little.
 HOPELESS, MARGIN = 2, 100e-6
@@ -18,7 +19,7 @@ def descended(
     """Return the cost of each choice that was looked at on the way to a good one.
 
     The search starts at the best of these places: the middle, the first options, and those that are
-    given. `counts` says how many options each knob has. It ends when a sweep changes nothing, or
+    given. `counts` says how many options each knob has. It ends when a sweep gains little, or
     when even the best choice costs much more than the limit, or more than that after a sweep. A
     choice that is impossible has no price and is left out.
     """
@@ -37,6 +38,6 @@ def descended(
         for at, count in enumerate(counts):
             options = [(*best[:at], option, *best[at + 1 :]) for option in range(count)]
             best = min((best, *options), key=look)
-        if best == before or look(best) > limit:
+        if look(best) > min(WORTH * look(before), limit):
             break
     return {choice: cost for choice, cost in known.items() if cost is not None}

@@ -170,7 +170,7 @@ def test_one_channel_is_too_few_for_a_step() -> None:
 
 def test_chains_keep_sums_in_registers() -> None:
     nest = nest_of(call_of(example("attention"), m=256, n=256, k=256, l=256))
-    made = chain(nest, "tf32")
+    made = chain(nest, "tf32", 132)
     first = made.layout([0] * len(made.knobs))
     assert first is not None
     assert (first.precision, first.warps, first.stages) == ("tf32", 4, 0)
