@@ -44,6 +44,7 @@ from dtpoly.algorithm.operations import (
     SCANS,
     Operation,
 )
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 
@@ -174,7 +175,11 @@ class Lowering:
             if wrong is not None:
                 self.tell(wrong)
                 return None
-        return at_data(value if isinstance(value, Read) else added_up(value))
+        if not isinstance(value, Read):
+            return at_data(added_up(value))
+        # A promise is about the elements of the input, and not about what is read outside of it.
+        is_element = padding_of(value) is None
+        return at_data(value, self.names.promised.get(value.tensor) if is_element else None)
 
     def call(self, node: CallSyntax) -> Expr | None:
         """Lower a call of a function of the language."""

@@ -9,6 +9,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
+    Bound,
     Conditions,
     Dot,
     Expr,
@@ -71,11 +72,15 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor input (`In`); without a dtype it has that of the caller."""
+    """A tensor input (`In`); without a dtype it has that of the caller.
+
+    The caller may promise that each of its elements is `within` a bound: at least 0, and below it.
+    """
 
     name: str
     dtype: DType | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    within: Bound | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ from dtpoly.algorithm.expressions import (
     ScalarRead,
     Size,
     labels_of_conditions,
-    padding_of,
 )
 from dtpoly.algorithm.inference import check_types
 from dtpoly.algorithm.label_sizes import sizes_of
 from dtpoly.algorithm.operations import REDUCTION
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.algorithm.program import Func, Into, Program, in_order
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.frozen import dataclass
@@ -44,6 +44,7 @@ from dtpoly.reference.inputs import Inputs, check_inputs, with_dtypes
 from dtpoly.reference.labelled_operations import apply, dot, recurrence, reduce, scan
 from dtpoly.reference.labelled_values import TORCH_DTYPE, TabulatedValue, indices_along, spread
 from dtpoly.reference.lists import listed
+from dtpoly.reference.promised_data import broken_ranges
 
 # The name of the label of places while the list is made.
 PLACES = "the places of a list"
@@ -84,7 +85,7 @@ def run(
     Runs on the device of the first tensor unless told otherwise. Without a `program_index` every
     Func is computed by one program, as in the default schedule. With `is_rough` every
     product takes of its operands what tf32 keeps: that is no meaning, but shows what is lost.
-    Raises DtpolyError where the inputs do not fit.
+    Raises DtpolyError where the inputs do not fit, or break a promise of range.
     """
     funcs = tuple(func.name for func in program.funcs) if wanted is None else tuple(wanted)
     check_inputs(program, inputs, sizes or {}, funcs)
@@ -94,6 +95,8 @@ def run(
         raise DtpolyError(d for d in found if d.severity is Severity.ERROR)
     given = {t.name: torch.as_tensor(inputs[t.name]) for t in program.tensors}
     known = sizes_of(program, {name: tuple(t.shape) for name, t in given.items()}, sizes)
+    if broken := list(broken_ranges(program, given, known)):
+        raise DtpolyError(broken)
     at = _device(given, device)
     tensors = {name: _computable(tensor.to(at), compute) for name, tensor in given.items()}
     scalars = {s.name: _scalar(inputs[s.name], s.dtype, compute, at) for s in typed.scalars}

@@ -29,8 +29,8 @@ from dtpoly.algorithm.expressions import (
     ScanOrder,
     Size,
     labels_of_conditions,
-    padding_of,
 )
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.algorithm.program import Into, Program, in_order
 from dtpoly.frozen import dataclass
 from dtpoly.ring import ring_elements as field

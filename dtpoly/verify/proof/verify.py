@@ -33,10 +33,11 @@ from dtpoly.verify.plan.callers import (
     at_sizes,
     is_finite,
     promised,
-    promised_of_places,
+    promised_of_calls,
     results,
     some_sizes,
     typed,
+    with_promises,
 )
 from dtpoly.verify.plan.function_results import asked, check_places, doubt_result
 from dtpoly.verify.plan.held import FunctionReading
@@ -103,8 +104,8 @@ def verify(
 def _assuming(program: Program, file: Unit, found: FunctionReport) -> FunctionReport:
     """Return a report that says what its proof takes for granted."""
     names = asked(program, found.name) or (found.name,)
-    places = () if found.name == "" else promised_of_places(program, names)
-    return replace(found, assumed=(*promised(program, file), *places))
+    of_calls = () if found.name == "" else promised_of_calls(program, names)
+    return replace(found, assumed=(*promised(program, file), *of_calls))
 
 
 def _hand_written(
@@ -304,7 +305,8 @@ def proof_of(
     if not file.said:
         doubt_result(reading, meaning, result, file.plans[func].line)
     facts = both(*reading.facts)
-    runs = [run_kernel(run, file, reading.arrays, launch, facts) for launch in reading.launches]
+    arrays = with_promises(reading.arrays, meaning)
+    runs = [run_kernel(run, file, arrays, launch, facts) for launch in reading.launches]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
