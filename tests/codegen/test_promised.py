@@ -56,7 +56,7 @@ def weighted(t: Tensors) -> torch.Tensor:
 
 
 def shifted(t: Tensors) -> torch.Tensor:
-    rows = t["E"][t["T"].long()]
+    rows: torch.Tensor = t["E"][t["T"].long()]
     ended: torch.Tensor = torch.nn.functional.pad(rows, (0, 1), value=1.0)[:, 1:]
     return rows - ended
 

@@ -304,8 +304,7 @@ def proof_of(
     assert reading.result is not None
     if not file.said:
         doubt_result(reading, meaning, result, file.plans[func].line)
-    facts = both(*reading.facts)
-    arrays = with_promises(reading.arrays, meaning)
+    facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
     runs = [run_kernel(run, file, arrays, launch, facts) for launch in reading.launches]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
