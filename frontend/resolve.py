@@ -37,7 +37,7 @@ from .data_ends import data_ranges
 from .deep import deep_recursion
 from .directives import closed, directives
 from .expression_meaning import lower
-from .into_tensors import check_place, check_unread, goes_into, tensor_of
+from .into_tensors import check_place, check_sums, check_unread, goes_into, tensor_of
 from .name_lookup import Names
 from .packing import packed_axes
 from .promises import check_promises, promised_ranges
@@ -108,8 +108,8 @@ def _resolve(file: File) -> Resolved:
     funcs = tuple(_funcs(definitions, names))
     for func in funcs:
         check_place(func, names)
-    check_unread(funcs, names)
     check_promises(funcs, names)
+    funcs = check_unread(funcs, names)
     items = tuple(directives(file, names))
     constraints = tuple(checked_constraints(file, items, names))
     for symbol in symbols.table.values():
@@ -124,6 +124,8 @@ def _resolve(file: File) -> Resolved:
         tuple(one for item in items if (one := closed(item)) is not None),
     )
     cycles = list(_cycles(program))
+    if not cycles:
+        check_sums(program, names)
     found = [*names.found, *(messages.cycle(*cycle) for cycle in cycles)]
     if not cycles:
         masked = with_masks(program, taken)

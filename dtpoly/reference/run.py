@@ -127,6 +127,10 @@ def scope_of_indices(
     scope = RunScope(tensors, scalars, sizes, func, compute, at)
     for one in funcs:
         scope = replace(scope, tensors={**scope.tensors, one.name: define(one, scope)})
+    start = None if func.into is None else program.find_func(func.into.tensor)
+    if start is not None:  # only its shape is asked for
+        shaped = torch.empty((), device=at).expand([sizes[label] for label in start.labels])
+        scope = replace(scope, tensors={**scope.tensors, start.name: shaped})
     return scope
 
 

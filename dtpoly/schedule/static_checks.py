@@ -18,6 +18,7 @@ from dtpoly.schedule.inlined_size import check_inlined
 from dtpoly.schedule.kernels import View, find_kernels, reached
 from dtpoly.schedule.primitive import Count, Primitive, Stage
 from dtpoly.schedule.settings import check_settings
+from dtpoly.schedule.starts import check_starts
 from dtpoly.source import Span
 
 
@@ -33,6 +34,7 @@ def check_schedule(program: Program, primitives: Primitives) -> list[Diagnostic]
     found.extend(check_names(program, facts_of(bound.primitives)))
     found.extend(_check_primitives(view, bound, primitives))
     found.extend(_check_needed(view, bound, compiling(primitives)))
+    found.extend(check_starts(view, bound.primitives))
     found.extend(check_inlined(view))
     return list(in_source_order(found))
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import reads
+from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Placing, Program, Tensor, in_order, touched
 from dtpoly.algorithm.show import show_bound
@@ -95,7 +96,7 @@ def promised_of_calls(program: Program, results: Sequence[str]) -> tuple[str, ..
         if tensor.within is not None and tensor.name in used:
             bound = show_bound(tensor.within)
             found.append(f"each element of '{tensor.name}' is at least 0 and below {bound}")
-    dtypes = {one.name: one.dtype for one in program.tensors}
+    dtypes = {name: one.dtype for name, one in types_of(program).items()}
     for func in in_order(program, results):
         into = func.into
         if into is None or into.at is None:
