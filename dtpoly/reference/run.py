@@ -40,6 +40,7 @@ from dtpoly.algorithm.label_sizes import sizes_of
 from dtpoly.algorithm.operations import REDUCTION
 from dtpoly.algorithm.outside import padding_of
 from dtpoly.algorithm.program import Func, Into, Program, in_order, touched
+from dtpoly.algorithm.sum_starts import with_typed_starts
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.reference.inputs import Inputs, check_inputs, with_dtypes
@@ -102,7 +103,7 @@ def run(
     at = _device(given, device)
     scalars = {s.name: _scalar(inputs[s.name], s.dtype, compute, at) for s in typed.scalars}
     tensors = {name: _computable(tensor.to(at), compute) for name, tensor in given.items()}
-    for func in in_order(program, funcs):
+    for func in in_order(with_typed_starts(typed), funcs):
         scope = RunScope(tensors, scalars, known, func, compute, at, program_index, is_rough)
         tensors = {**tensors, func.name: define(func, scope)}
     return {name: tensors[name].clone(memory_format=torch.contiguous_format) for name in funcs}
