@@ -126,10 +126,11 @@ def _alike(func: Func, into: Into, place: Read, scope: RunScope) -> Iterator[Dia
     again = first_of(sorted_places[1:] == sorted_places[:-1])
     if again is None:
         return
-    elements = inside.nonzero()[order[again[0] : again[0] + 2]].tolist()
+    pair = inside.nonzero()[order[again[0] : again[0] + 2]]
+    elements = [tuple(int(index) for index in element) for element in pair]
     one, other = (f"{func.name}[{', '.join(map(str, at))}]" for at in elements)
     at = dict(zip(labels, elements[0], strict=True))
-    first = tuple(elements[0])
+    first = elements[0]
     there = [int(_values(one, labels, scope)[first].item()) for one in place.indices]
     yield Diagnostic(
         "DT255",

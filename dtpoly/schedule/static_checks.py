@@ -11,6 +11,7 @@ from typing import Any
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity, has_errors, in_source_order
 from dtpoly.schedule.argument_values import word_span
+from dtpoly.schedule.begun_sums import check_starts
 from dtpoly.schedule.bound_primitives import BoundDirectives, Primitives, bind, compiling
 from dtpoly.schedule.facts import Fact, NewName, OfLaunch
 from dtpoly.schedule.foreign import checked
@@ -18,7 +19,6 @@ from dtpoly.schedule.inlined_size import check_inlined
 from dtpoly.schedule.kernels import View, find_kernels, reached
 from dtpoly.schedule.primitive import Count, Primitive, Stage
 from dtpoly.schedule.settings import check_settings
-from dtpoly.schedule.starts import check_starts
 from dtpoly.source import Span
 
 

@@ -109,7 +109,7 @@ def test_places_outside_and_alike_are_found() -> None:
 def test_a_call_of_wrong_shapes_is_refused_as_always() -> None:
     k, plain = checked(embedding()), dtpoly.parse(embedding())
     for given in ((ROWS[0], torch.tensor([9])), (ROWS, torch.tensor([0.5])), (ROWS,)):
-        messages = []
+        messages: list[str] = []
         for one in (k, plain):
             with pytest.raises((ValueError, TypeError)) as error:
                 one(*given)

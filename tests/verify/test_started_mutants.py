@@ -12,7 +12,7 @@ import torch
 from dtpoly.plan.runtime_text import FIRST
 from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen.running import imported
-from tests.codegen.test_started import FILES, MEANS, SIZES, made, program, text
+from tests.codegen.test_started import FILES, MEANS, SIZES, made, program, results_alone, text
 from tests.verify import added_mutants
 
 SECONDS = 20
@@ -87,7 +87,7 @@ def left(of: str, name: str) -> list[tuple[torch.Tensor, ...] | None]:
         out = tuple(torch.full_like(one, 55) for one in wanted.values())
         function: Any = getattr(imported(of), next(iter(wanted)))
         try:
-            function(**given, out=out if len(out) > 1 else out[0])
+            function(**given, out=out if len(out) > 1 else results_alone(out))
             found.append(out)
         except (ValueError, TypeError):
             found.append(None)
