@@ -242,6 +242,7 @@ def test_memory_must_be_able_to_add_the_type_of_sums() -> None:
         load(Source("f.dt", head + "zero[v] = 0; counted[l] = X[l];"))
 
 
+@pytest.mark.long
 def test_a_schedule_is_found() -> None:
     lines = FILES["combine"].read_text().splitlines()
     bare = "\n".join(one for one in lines if not one.startswith(("zero.", "combined.")))

@@ -147,6 +147,7 @@ def of_bounds(of: Program, emitted: str) -> LayerVerdict:
     return next(layer.verdict for layer in found.layers if layer.name == "bounds")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FILES)
 def test_without_the_promise_a_test_is_missing(name: str) -> None:
     of = program(name)
