@@ -24,11 +24,10 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
-    padded_axes,
-    padding_of,
 )
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import COMPARISON, FROM_LIST, OPERATION, ResultRule
+from dtpoly.algorithm.outside import is_at_labels, may_be_anything, padded_axes, padding_of
 from dtpoly.ir.kernel import Let
 from dtpoly.ir.kinds import Element, ValueKind, computed, joined
 from dtpoly.ir.tile_values import (
@@ -246,15 +245,18 @@ def _read(tiling: Tiling, read: Read, order: Axes) -> Value:
         return Variable(held.name, axes, building.passing(building.elements.of(read.tensor)))
     if read.tensor + INDEX in building.storage.scratch:
         read = replace(read, tensor=read.tensor + INDEX)
-    if padding is None:
+    if is_at_labels(read):
         return converted(
             loaded(tiling, read, order), building.passing(building.elements.of(read.tensor))
         )
-    return _padded(tiling, read, padding, order)
+    return _padded(tiling, read, Integer(0) if padding is None else padding, order)
 
 
 def _padded(tiling: Tiling, read: Read, other: Expr, order: Axes) -> Value:
-    """Elements where the index is inside, the padding elsewhere."""
+    """Elements where the index is inside, the padding elsewhere.
+
+    Data that the caller promises to be inside is not tested.
+    """
     building = tiling.building
     indices, taken = places_of(tiling, read, order)
     padding = value_of(tiling, other, order)
@@ -266,7 +268,7 @@ def _padded(tiling: Tiling, read: Read, other: Expr, order: Axes) -> Value:
     for axis in sorted(padded_axes(read)):
         index = indices[axis]
         extent = extent_of(building, read.tensor, axis)
-        if read.indices[axis].data is not None:
+        if may_be_anything(read.indices[axis]):
             (at,) = (one for one in taken if one.name in index.labels)
             inside.append(_within(tiling, read.tensor, at, extent))
             continue
@@ -276,7 +278,7 @@ def _padded(tiling: Tiling, read: Read, other: Expr, order: Axes) -> Value:
     inside = [test for test in inside if test.value.terms or test.name is not None]
     tests = relevant(tiling, indices, order, taken)
     if not inside:
-        return converted(load_where(tiling, read.tensor, indices, tests, order, 0), element)
+        return converted(load_where(tiling, read.tensor, indices, tests, order, 0, taken), element)
     missing = padding.value if isinstance(padding, LiteralNumber) else 0
     tests = (*tests, *inside)
     loaded_tile = load_where(tiling, read.tensor, indices, tests, order, missing, taken)
@@ -322,7 +324,7 @@ def placed(
         if said.data is None and axis in padded_axes(at):
             extent = extent_of(tiling.building, at.tensor, axis)
             tests += _inside(index, extent, tiling.building.axes(index, tiling.lanes))
-        elif said.data is not None:
+        elif may_be_anything(said):
             (held,) = (one for one in taken if one.name in index.labels)
             tests.append(
                 _within(tiling, at.tensor, held, extent_of(tiling.building, at.tensor, axis))

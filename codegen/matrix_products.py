@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from math import prod
 
 from dtpoly.algorithm.dtypes import EIGHT_BIT_FLOATS, DType
-from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels, padding_of
+from dtpoly.algorithm.expressions import (
+    Dot,
+    Expr,
+    Read,
+    Reshape,
+    free_labels,
+)
+from dtpoly.algorithm.outside import is_at_labels
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Accumulate, Product, Reshaped
 from dtpoly.ir.kinds import (
@@ -157,7 +164,7 @@ def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Va
     """Return an operand, 0 where a reduced label has ended: its lanes there may hold inf or nan."""
     while isinstance(expr, Reshape):
         expr = expr.operand
-    is_loaded = isinstance(expr, Read) and padding_of(expr) is None and _is_stored(tiling, expr)
+    is_loaded = isinstance(expr, Read) and is_at_labels(expr) and _is_stored(tiling, expr)
     if isinstance(expr, Read) and is_loaded and set(dot.labels) <= set(free_labels(expr)):
         return loaded(tiling, expr, axes)
     kind = operands_kind(tiling, dot)

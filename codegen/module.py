@@ -5,7 +5,7 @@
 shown.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from functools import partial
@@ -330,7 +330,7 @@ def _functions(program: Program, model: Model, made: Generated) -> list[Function
     for func, results in made.returned.items():
         plan = fresh(f"{names.funcs[func]}_plan", taken)
         taken.add(plan)
-        needed = _needed(launched, results)
+        needed = _needed(launched, (*results, *_starts(program, results)))
         for pair in made.pairs.values():
             there = [any(one.kernel is part for one in needed) for part in pair.parts]
             if there[0] != there[1]:
@@ -354,6 +354,11 @@ def _functions(program: Program, model: Model, made: Generated) -> list[Function
             )
         )
     return functions
+
+
+def _starts(program: Program, results: Sequence[str]) -> Iterator[str]:
+    """Yield the Funcs that results are added to, which have the memory of these results."""
+    return (start for start, added in program.starts.items() if added in results)
 
 
 def _needed(

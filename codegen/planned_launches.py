@@ -37,7 +37,7 @@ def memory_of(planning: Planning) -> Iterator[PlannedTensor]:
     """Yield the memory that kernels leave for later ones: each is the first to write some."""
     function = planning.function
     described = {d.tensor for one in function.launched for d in one.kernel.described}
-    written = {*function.results}
+    written = {*function.results, *function.program.starts}
     for one in function.launched:
         for pointer in one.kernel.tensors:
             array = pointer.name

@@ -53,6 +53,8 @@ def planning_of(function: FunctionParts) -> Planning:
             if tensor.name not in tensors:
                 tensors[tensor.name] = fresh(plain(tensor.name), taken, PLAN)
                 taken.add(tensors[tensor.name])
+    # What is added to a Func has its memory.
+    tensors |= {s: tensors[one] for s, one in program.starts.items() if one in function.results}
     return Planning(function, Sizing(program, names.inputs, labels), tensors)
 
 

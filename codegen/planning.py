@@ -58,7 +58,10 @@ def _result(planning: Planning, name: str) -> PlannedTensor:
     function = planning.function
     func = function.program.func(name)
     shape = tuple(planning.sizing.size(label) for label in func.labels)
-    if func.into is not None and func.into.at is not None:
+    start = function.program.find_func(func.into.tensor) if func.into is not None else None
+    if start is not None:
+        shape = tuple(planning.sizing.size(label) for label in start.labels)
+    elif func.into is not None and func.into.at is not None:
         given = function.names.inputs[func.into.tensor]
         shape = tuple(FormulaExtent(given, axis) for axis in range(len(func.into.at.indices)))
     return PlannedTensor(
@@ -66,7 +69,7 @@ def _result(planning: Planning, name: str) -> PlannedTensor:
         shape,
         terms_of(planning, function.elements.kinds[name]),
         bool(func.labels) and function.is_pitched(name),
-        "" if func.into is None else function.names.inputs[func.into.tensor],
+        "" if func.into is None or start else function.names.inputs[func.into.tensor],
     )
 
 

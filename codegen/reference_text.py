@@ -29,12 +29,12 @@ from dtpoly.algorithm.expressions import (
     ScanOrder,
     Size,
     children,
-    padding_of,
     walk,
 )
 from dtpoly.algorithm.label_sizes import axis_reads
 from dtpoly.algorithm.operations import COMPARISON as COMPARES
 from dtpoly.algorithm.operations import OPERATION, ResultRule
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.algorithm.program import Func, Program, Scalar, in_order
 from dtpoly.algorithm.show import show_affine
 from dtpoly.algorithm.substitute import as_condition

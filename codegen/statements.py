@@ -7,8 +7,15 @@ from dataclasses import replace
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Affine, Apply, Dot, Read, Reduce, padding_of
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Apply,
+    Dot,
+    Read,
+    Reduce,
+)
 from dtpoly.algorithm.operations import LIST
+from dtpoly.algorithm.outside import is_at_labels
 from dtpoly.ir.kernel import Accumulate, Collapse, Fill, Let, Reshaped, Select, Store
 from dtpoly.ir.kinds import Element, join
 from dtpoly.ir.tile_values import (
@@ -224,7 +231,7 @@ def _operand(tiling: Tiling, body: Reduce | Dot, reduced: Axes) -> Value:
     if (
         other == 0
         and isinstance(operand, Read)
-        and padding_of(operand) is None
+        and is_at_labels(operand)
         and operand.tensor not in building.storage.registers
         # A label that the read lacks ends unseen by it: it was inlined as one value for all of it.
         and set(reduced) <= {n for i in operand.indices for n in tiling.index(i).labels}

@@ -10,9 +10,9 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     divided,
     division,
-    padded_axes,
     walk,
 )
+from dtpoly.algorithm.outside import as_shown, padded_axes
 from dtpoly.algorithm.program import Program, Scalar, Tensor, in_order, touched
 from dtpoly.algorithm.show import show_affine
 from dtpoly.poly.model import Model
@@ -170,7 +170,7 @@ def _chosen(program: Program, model: Model) -> list[str]:
         for read in touched(func)
         if read.tensor in tensors
         for index in read.indices
-        for label in index.labels
+        for label in (*index.labels, *as_shown(index).labels)
     ]
     found: dict[str, str] = {}
     for label in (*labels, *keyword_labels(program)):
@@ -192,6 +192,11 @@ def _input(
         case Tensor():
             shape = _shape(program, one.name, own)
             dtype = TORCH[one.dtype] if one.dtype is not None else "dtype"
+            if one.within is not None:  # a promise, which the test keeps, too
+                below = own[one.within] if isinstance(one.within, str) else str(one.within)
+                seen = ["0", below, shape, "generator=generator"]
+                yield from call(f"{name} = torch.randint", seen, f".to(device, {dtype})")
+                return
             yield from call(f"{name} = dt_random", [shape, dtype, "generator"], ".to(device)")
         case Scalar(dtype=DType.BOOL):
             yield f"{name} = torch.randint(0, 2, (), generator=generator).item() == 1"
@@ -206,7 +211,7 @@ def _shape(program: Program, tensor: str, own: Mapping[str, str]) -> str:
     mine = [r for func in program.funcs for r in touched(func) if r.tensor == tensor]
     extents: list[str] = []
     for axis in range(len(mine[0].indices) if mine else 0):
-        inner = [read.indices[axis] for read in mine if axis not in padded_axes(read)]
+        inner = [as_shown(r.indices[axis]) for r in mine if axis not in padded_axes(r)]
         # An axis that is only read through a pad is as long as its index without the shift.
         padded = [Affine(read.indices[axis].terms) for read in mine]
         affine = [index for index in inner or padded if index.data is None]

@@ -4,6 +4,7 @@ An object is made from a .dt text, and never changes: each step returns a new on
 the words of the language: `load("mm.dt").mm.block(m=32).tensorize(m=0, k=16)`.
 """
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -54,6 +55,7 @@ NESTED = (
     "a nested tensor has no size that its rows share, and kernels are for tensors that have one: "
     "pass its values(), or its to_padded_tensor(...)"
 )
+CHECK = "DTPOLY_CHECK"  # in the environment: whether calls check their data
 AUTOCAST = ("cuda", "cpu")  # kinds of devices that kernels run on; in the interpreter the second
 UNCAST = (
     "torch.autocast changes nothing here: a kernel of dtpoly computes in the dtypes of the tensors "
@@ -71,6 +73,7 @@ def load(
     runtime: Runtime = "carry",
     tuned: None = None,
     point: str | None = None,
+    check_data: bool | None = None,
 ) -> "Scheduled": ...
 
 
@@ -82,6 +85,7 @@ def load(
     verify: bool = True,
     runtime: Runtime = "carry",
     tuned: str | Path,
+    check_data: bool | None = None,
 ) -> "TunedSchedules[Scheduled]": ...
 
 
@@ -93,6 +97,7 @@ def load(
     runtime: Runtime = "carry",
     tuned: str | Path | None = None,
     point: str | None = None,
+    check_data: bool | None = None,
 ) -> "Scheduled | TunedSchedules[Scheduled]":
     """Return the .dt file at a path. Raises DtpolyError if it is wrong.
 
@@ -101,10 +106,12 @@ def load(
     schedules each call takes that which is nearest to its device, dtype and sizes. Of a space of
     schedules (.dts) a point is taken, as `dtpoly space` lists them: point="block=x:4 num_warps=8".
     The generated file carries the runtime, or imports it from dtpoly (`dtpoly compile --runtime`).
+    With `check_data`, or with DTPOLY_CHECK=1 in the environment, each call first looks whether data
+    that is an index is inside and keeps what the file promises.
     """
     with told(), deep_recursion():
         source = read_file(str(path)) if point is None else source_at(str(path), point)
-        found = _read(source, plugins, verify, runtime)
+        found = _read(source, plugins, verify, runtime, check_data)
         return found if tuned is None else _tuned(found, tuned)
 
 
@@ -142,7 +149,7 @@ def _tuned_of(
     text = show(replace(program, directives=directives))
     parsed = parse_source(Source(path, text))
     checked = understand(parsed.file, parsed.found, like.primitives)
-    return _understood(checked, None, like.verifies, like.carries_runtime)
+    return _understood(checked, like)
 
 
 def parse(
@@ -152,28 +159,38 @@ def parse(
     *,
     verify: bool = True,
     runtime: Runtime = "carry",
+    check_data: bool | None = None,
 ) -> "Scheduled":
     """Read a .dt text. `name` stands for its file in messages. Raises DtpolyError."""
     with told(), deep_recursion():
-        return _read(Source(name, text), plugins, verify, runtime)
+        return _read(Source(name, text), plugins, verify, runtime, check_data)
 
 
-def _read(source: Source, plugins: Plugins, verify: bool, runtime: Runtime) -> "Scheduled":
+def _read(
+    source: Source, plugins: Plugins, verify: bool, runtime: Runtime, check_data: bool | None
+) -> "Scheduled":
     if runtime not in RUNTIMES:
         meant = did_you_mean(runtime, RUNTIMES)
         raise ValueError(f"runtime='{runtime}' is none of {', '.join(RUNTIMES)}{meant}")
     primitives = with_plugins(plugins)
     parsed = parse_source(source)
     checked = understand(parsed.file, parsed.found, primitives)
-    return _understood(checked, None, verify, runtime == "carry")
+    is_asked = os.environ.get(CHECK, "0") not in ("", "0")
+    checks = is_asked if check_data is None else check_data
+    return _made(checked, None, verify, runtime == "carry", checks)
 
 
-def _understood(
-    checked: Checked, focus: str | None, verify: bool, carries_runtime: bool
+def _understood(checked: Checked, like: "Scheduled") -> "Scheduled":
+    """Return what was understood, which is made and called as another one is."""
+    return _made(checked, like.focus, like.verifies, like.carries_runtime, like.checks_data)
+
+
+def _made(
+    checked: Checked, focus: str | None, verify: bool, carries_runtime: bool, checks_data: bool
 ) -> "Scheduled":
     if checked.program is None:
         raise DtpolyError(in_source_order(checked.diagnostics))
-    return Scheduled(checked, checked.program, focus, verify, carries_runtime)
+    return Scheduled(checked, checked.program, focus, verify, carries_runtime, checks_data)
 
 
 def _read_again(
@@ -182,12 +199,13 @@ def _read_again(
     focus: str | None,
     verify: bool,
     carries_runtime: bool = True,
+    checks_data: bool = False,
 ) -> "Scheduled":
     """Build an object again, maybe in another process, from the parts of `Scheduled.__reduce__`."""
     with told(), deep_recursion():
         known = read(tuple(starmap(Source, texts)))
         checked = understand(known.file, known.found, from_portable(plugins))
-        return _understood(checked, focus, verify, carries_runtime)
+        return _made(checked, focus, verify, carries_runtime, checks_data)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -203,6 +221,7 @@ class Scheduled(Judged):
     focus: str | None = None  # the Func that directives are said of
     verifies: bool = True  # whether what is generated is proved before it runs
     carries_runtime: bool = True  # whether what is generated needs no dtpoly where it runs
+    checks_data: bool = False  # whether each call looks at data that is an index
 
     def schedule(self, directives: str) -> "Scheduled":
         """Return the same with more directives, written as in a file. Raises DtpolyError."""
@@ -245,7 +264,7 @@ class Scheduled(Judged):
         Raises DtpolyError.
         """
         checked = understand(file, (), self.primitives)
-        return _understood(checked, self.focus, self.verifies, self.carries_runtime)
+        return _understood(checked, self)
 
     def __copy__(self) -> "Scheduled":
         return self  # nothing changes it
@@ -257,7 +276,8 @@ class Scheduled(Judged):
         """Pickle the texts only: whoever loads them proves them again, or takes the cache."""
         texts = tuple((one.name, one.text) for one in sources_of(self.checked.file))
         own = portable(self.primitives)
-        return _read_again, (texts, own, self.focus, self.verifies, self.carries_runtime)
+        said = (self.focus, self.verifies, self.carries_runtime, self.checks_data)
+        return _read_again, (texts, own, *said)
 
     def __getitem__(self, func: str) -> "Scheduled":
         """Return the same, turned to a Func; also to one whose name means something else here."""
@@ -378,7 +398,13 @@ class Scheduled(Judged):
             which = f"{', '.join(compiled[:-1])} and {compiled[-1]}"
             raise ValueError(f"{self.name} compiles {which}: turn to one, as in k.{compiled[0]}")
         found = functions(self.program, self.source, next(iter(compiled), ""))
-        return found.get(self.focus or "", next(iter(found.values())))
+        func = self.focus if self.focus in found else next(iter(found))
+        if not self.checks_data:
+            return found[func]
+        calls: Any = import_module("dtpoly.runtime.checked_calls")
+        results = results_of(self.program, compiled)[func]
+        checked: Callable[..., Any] = calls.checked(self.program, found[func], results, error_of)
+        return checked
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return what the Func that is compiled is of these inputs, computed by its kernels.

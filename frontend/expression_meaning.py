@@ -44,6 +44,7 @@ from dtpoly.algorithm.operations import (
     SCANS,
     Operation,
 )
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
 
@@ -69,6 +70,7 @@ class Lowering:
     """
 
     names: Names
+    is_place: bool = False  # whether elements go there, and none is read
 
     def tell(self, diagnostic: Diagnostic) -> None:
         """Report a mistake; the caller goes on with None."""
@@ -157,7 +159,7 @@ class Lowering:
         if len(good) < len(indices) or not self.names.has_rank(symbol, node):
             return None
         is_at_data = any(index.data is not None for index in good)
-        if is_at_data and symbol.kind is SymbolKind.FUNC:
+        if is_at_data and symbol.kind is SymbolKind.FUNC and not self.is_place:
             self.tell(data_messages.reads_a_func(node, symbol))
             return None
         return unpacked(Read(symbol.name, good, padding, node.span), self.names, node)
@@ -174,7 +176,11 @@ class Lowering:
             if wrong is not None:
                 self.tell(wrong)
                 return None
-        return at_data(value if isinstance(value, Read) else added_up(value))
+        if not isinstance(value, Read):
+            return at_data(added_up(value))
+        # A promise is about the elements of the input, and not about what is read outside of it.
+        is_element = padding_of(value) is None
+        return at_data(value, self.names.promised.get(value.tensor) if is_element else None)
 
     def call(self, node: CallSyntax) -> Expr | None:
         """Lower a call of a function of the language."""
@@ -479,3 +485,9 @@ def added_up(value: Expr) -> Expr:
 def lower(names: Names, node: Node) -> Expr | None:
     """Return the expression that a node means, or None after reporting what is wrong with it."""
     return Lowering(names).expression(node)
+
+
+def lower_place(names: Names, node: Indexed) -> Read | None:
+    """Return the place that a node means, as a read; None after reporting what is wrong with it."""
+    found = Lowering(names, is_place=True).expression(node)
+    return found if isinstance(found, Read) else None

@@ -83,7 +83,9 @@ def _declaration() -> ParserElement:
     at = _terminal(r"at\b", "'at'").suppress()
     how = _terminal(r"(?:distinct|add)\b", "'distinct' or 'add'")
     place = Group(Opt(at - opening - _separated(EXPRESSION) - square)) + Group(Opt(how))
-    kept = Group(Opt(into - name + place)) + Group(Opt(packed - name))
+    within = _terminal(r"within\b", "'within'").suppress()
+    promise = Group(Opt(within - EXPRESSION))
+    kept = Group(Opt(into - name + place)) + Group(Opt(packed - name)) + promise
     item = Group(name + Group(Opt(colon - said)) + Group(Opt(ends)) + kept)
     return name - _separated(item)
 

@@ -143,8 +143,11 @@ def added_along(func: str, into: IntoSyntax, label: str) -> Diagnostic:
     )
 
 
-def not_addable(func: str, into: IntoSyntax, dtype: DType, declared: Span) -> Diagnostic:
-    """Report a Func that is added to a tensor of a type in which memory cannot add."""
+def not_addable(func: str, into: IntoSyntax, dtype: DType, declared: Span, word: str) -> Diagnostic:
+    """Report a Func that is added to a tensor of a type in which memory cannot add.
+
+    The `word` is the one that declares the tensor.
+    """
     tensor = into.tensor.text
     wide = DType.F32 if is_float(dtype) else DType.I32
     return Diagnostic(
@@ -154,7 +157,7 @@ def not_addable(func: str, into: IntoSyntax, dtype: DType, declared: Span) -> Di
         into.how.span if into.how is not None else into.place,
         f"memory cannot add numbers that are {dtype}",
         (Note(f"'{tensor}' is declared here", declared),),
-        f"declare it wider, as in In {tensor}: {wide}; programs that add to one element at "
+        f"declare it wider, as in {word} {tensor}: {wide}; programs that add to one element at "
         f"the same time need an atomic operation, and GPUs have none for {dtype}",
     )
 
@@ -206,6 +209,33 @@ def written_place(func: str, into: IntoSyntax, read: Read, note: Note) -> Diagno
         "may have been replaced before it is read",
         (note,),
         f"pass another tensor for the place, or leave out 'into {read.tensor}'",
+    )
+
+
+def start_in_place(func: str, into: NameSyntax, tensor: NameSyntax) -> Diagnostic:
+    """Report a Func that goes into one which goes into a tensor itself."""
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"'{func}' goes into '{into.text}', which goes into '{tensor.text}' itself",
+        into.span,
+        "has no tensor of its own",
+        hint=f"let '{func}' go into '{tensor.text}', or into a Func of its own that says what its "
+        "sums begin with",
+    )
+
+
+def read_start(read: Read, func: Func, reader: str) -> Diagnostic:
+    """Report a Func that is read although another one is added to its elements."""
+    assert func.into is not None
+    return Diagnostic(
+        _PLACE,
+        Severity.ERROR,
+        f"'{reader}' reads '{read.tensor}', to which '{func.name}' is added",
+        read.span,
+        "is only what sums begin with",
+        (Note(f"'{func.name}' goes into it", func.into.span),),
+        f"give its value to a Func of its own, which '{read.tensor}' and '{reader}' read",
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from dtpoly.algorithm.expressions import Bound
 from dtpoly.algorithm.program import LabelRange
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.frozen import dataclass
@@ -44,6 +45,8 @@ class Names:
     ranges: dict[str, LabelRange] = field(default_factory=dict[str, LabelRange])
     # The axes of inputs that are packed, and whether their numbers have a sign.
     packed: dict[str, tuple[int, bool]] = field(default_factory=dict[str, tuple[int, bool]])
+    # What the elements of inputs are promised to be below.
+    promised: dict[str, Bound] = field(default_factory=dict[str, Bound])
 
     def tell(self, diagnostic: Diagnostic) -> None:
         """Report a mistake."""

@@ -37,9 +37,10 @@ from .data_ends import data_ranges
 from .deep import deep_recursion
 from .directives import closed, directives
 from .expression_meaning import lower
-from .into_tensors import check_place, check_unread, goes_into, tensor_of
+from .into_tensors import check_place, check_sums, check_unread, goes_into, tensor_of
 from .name_lookup import Names
 from .packing import packed_axes
+from .promises import check_promises, promised_ranges
 from .ranges import conditions_of, label_ranges
 from .symbols import LABELS, Symbol, SymbolKind, collect
 from .syntax import (
@@ -99,6 +100,7 @@ def _resolve(file: File) -> Resolved:
         names.tell(messages.empty_file(Span(file.source, 0, 0)))
     names.ranges.update(label_ranges(file, names))
     names.packed.update(packed_axes(file, names))
+    names.promised.update(promised_ranges(file, names))
     taken = data_ranges(file, names)
     definitions = _definitions(file, names)
     for definition in definitions.values():
@@ -106,7 +108,8 @@ def _resolve(file: File) -> Resolved:
     funcs = tuple(_funcs(definitions, names))
     for func in funcs:
         check_place(func, names)
-    check_unread(funcs, names)
+    check_promises(funcs, names)
+    funcs = check_unread(funcs, names)
     items = tuple(directives(file, names))
     constraints = tuple(checked_constraints(file, items, names))
     for symbol in symbols.table.values():
@@ -116,11 +119,13 @@ def _resolve(file: File) -> Resolved:
             Label(s.name, s.kind is SymbolKind.RVAR, s.size, s.span, names.ranges.get(s.name))
             for s in symbols.of(*LABELS)
         ),
-        tuple(_input(symbol) for symbol in symbols.of(SymbolKind.IN, SymbolKind.SIN)),
+        tuple(_input(symbol, names) for symbol in symbols.of(SymbolKind.IN, SymbolKind.SIN)),
         funcs,
         tuple(one for item in items if (one := closed(item)) is not None),
     )
     cycles = list(_cycles(program))
+    if not cycles:
+        check_sums(program, names)
     found = [*names.found, *(messages.cycle(*cycle) for cycle in cycles)]
     if not cycles:
         masked = with_masks(program, taken)
@@ -164,6 +169,8 @@ def _names_in(statement: Statement) -> Iterator[NameSyntax]:
                         yield from names_in(index)
                 if item.packed is not None:
                     yield item.packed
+                if item.within is not None:
+                    yield from names_in(item.within)
                 if item.range is not None:
                     yield from names_in(item.range.start)
                     yield from names_in(item.range.stop)
@@ -184,9 +191,9 @@ def _names_in(statement: Statement) -> Iterator[NameSyntax]:
             assert_never(statement)
 
 
-def _input(symbol: Symbol) -> Tensor | Scalar:
+def _input(symbol: Symbol, names: Names) -> Tensor | Scalar:
     if symbol.kind is SymbolKind.IN:
-        return Tensor(symbol.name, symbol.dtype, symbol.span)
+        return Tensor(symbol.name, symbol.dtype, symbol.span, names.promised.get(symbol.name))
     return Scalar(symbol.name, symbol.dtype, symbol.span)
 
 

@@ -13,7 +13,7 @@ from dtpoly.suggest import near
 
 from . import elsewhere, into_messages
 from .redeclare import undeclare
-from .syntax import Declaration, Declared, File, IntoSyntax, NameSyntax, NumberSyntax
+from .syntax import Declaration, Declared, File, IntoSyntax, NameSyntax, Node, NumberSyntax
 
 
 class SymbolKind(StrEnum):
@@ -60,6 +60,7 @@ class Symbol:
     size: int | None = None
     into: IntoSyntax | None = None  # the tensor that a Func is written into
     packed: Packing | None = None
+    within: Node | None = None  # what the elements of an input are promised to be below
 
 
 def what(symbol: Symbol) -> str:
@@ -145,7 +146,9 @@ def _symbol(kind: SymbolKind, item: Declared, found: list[Diagnostic]) -> Symbol
     if item.packed is not None:
         if kind is SymbolKind.IN and item.dtype is not None and item.dtype.text in PACKED:
             packing = Packing(item.packed, PACKED[item.dtype.text])
-            return Symbol(item.name.text, kind, DType.U8, item.name.span, packed=packing)
+            return Symbol(
+                item.name.text, kind, DType.U8, item.name.span, packed=packing, within=item.within
+            )
         found.append(_not_packed(item.name, item.packed))
     if item.size is not None and kind in LABELS:
         size = _size(item.name, item.size, found)
@@ -162,7 +165,7 @@ def _symbol(kind: SymbolKind, item: Declared, found: list[Diagnostic]) -> Symbol
     if item.into is not None and kind is not SymbolKind.FUNC:
         found.append(into_messages.not_a_func(item.name, item.into.tensor, kind))
         item = replace(item, into=None)
-    return Symbol(item.name.text, kind, dtype, item.name.span, size, item.into)
+    return Symbol(item.name.text, kind, dtype, item.name.span, size, item.into, within=item.within)
 
 
 def _not_packed(name: NameSyntax, packed: NameSyntax) -> Diagnostic:

@@ -122,7 +122,8 @@ class Declared:
 
     A result in place has the tensor that it is written into: `name into tensor`, and maybe the
     place in it: `name into tensor at [index, ...]`. A packed input has
-    the label of its packed axis: `name: dtype packed label`.
+    the label of its packed axis: `name: dtype packed label`. An input with a promise of range has
+    what its elements are below: `name: dtype within bound`.
     """
 
     name: NameSyntax
@@ -131,6 +132,7 @@ class Declared:
     into: IntoSyntax | None = None
     range: LabelRangeSyntax | None = None
     packed: NameSyntax | None = None
+    within: Node | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,21 +78,21 @@ Group = Sequence[Any]
 
 
 def declaration(place: ParsedPlace, raw: Group) -> Declaration:
-    """Build `word name, name: dtype, name in [start, stop), name into tensor`, and packed ones."""
+    """Build `word name, name: dtype, name in [start, stop), ...`, one item after another."""
     items = tuple(_declared(place, *item) for item in raw[1:])
     return Declaration(place.name(raw[0]), items, place.whole)
 
 
-def _declared(
-    place: ParsedPlace, name: Raw, said: Group, ends: Group, goes: Group, packed: Group
-) -> Declared:
+def _declared(place: ParsedPlace, name: Raw, said: Group, *others: Group) -> Declared:
+    ends, goes, packed, within = others
     word = _word(place, said[0]) if said else None
     found = LabelRangeSyntax(*(expression(place, one) for one in ends)) if ends else None
     into = _into(place, *goes) if goes else None
     along = place.name(packed[0]) if packed else None
+    bound = expression(place, within[0]) if within else None
     if isinstance(word, NumberSyntax):
-        return Declared(place.name(name), None, word, into, found, along)
-    return Declared(place.name(name), word, None, into, found, along)
+        return Declared(place.name(name), None, word, into, found, along, bound)
+    return Declared(place.name(name), word, None, into, found, along, bound)
 
 
 def _into(place: ParsedPlace, tensor: Raw, at: Group, how: Group) -> IntoSyntax:

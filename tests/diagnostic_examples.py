@@ -131,10 +131,21 @@ def another_size(program: Program) -> None:
     random_inputs(program, {"x": 3, "k": 5}, seed=0)
 
 
+def broken_range(program: Program) -> None:
+    run(program, {"E": torch.zeros(3, 4), "T": torch.tensor([2, 3])})
+
+
 def two_inputs(program: Program) -> None:
     run(program, {"A": torch.zeros(3, 4), "B": torch.zeros(5)})
 
 
+EMBEDDED = """\
+Func f;
+In E, T: i64 within len(v);
+Var l, k, v;
+
+f[l, k] = E[T[l], k];
+"""
 RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
     "DT156": (BEST, of_nothing),
     "DT157": (TOTAL, wrong_rank),
@@ -142,6 +153,7 @@ RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
     "DT159": (TOTAL, missing_input),
     "DT169": (TOTAL.replace("RVar k", "RVar k: 4"), another_size),
     "DT170": (TOTAL, missing_size),
+    "DT255": (EMBEDDED, broken_range),
     "DT172": (SCALED.replace("In A", "In A, B"), two_inputs),
     "DT173": (SHIFTED.replace("In A", "In A, B"), two_inputs),
 }

@@ -170,6 +170,7 @@ TORCH = [
     ROOT / "dtpoly" / "explore" / "devices" / "probe_torch.py",
     ROOT / "dtpoly" / "cli" / "executed_kernels.py",
     ROOT / "dtpoly" / "ring" / "ring_execution.py",
+    ROOT / "dtpoly" / "runtime" / "checked_calls.py",
     ROOT / "dtpoly" / "runtime" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "tolerance.py",
     ROOT / "dtpoly" / "explore" / "bench" / "on_torch.py",

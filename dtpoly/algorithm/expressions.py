@@ -26,15 +26,21 @@ class DividedIndex:
     divisor: int
 
 
+# What a promise of range says data to be below: the size of a label, by its name, or a number.
+Bound = str | int
+
+
 @dataclass(frozen=True, slots=True)
 class DataIndex:
     """An index that is data: a value, a whole number, such as `T[l]` in `E[T[l], k]`.
 
-    Nothing is known of it, so an index outside of the tensor reads the padding. It has no other
-    terms beside it: what is added to data is added in the value.
+    If nothing is known of it, an index outside of the tensor reads the padding. But the caller may
+    have promised that it is `within` a size or a number: at least 0, and below that. It has no
+    other terms beside it: what is added to data is added in the value.
     """
 
     value: "Expr"
+    within: Bound | None = None
 
 
 Term = str | DividedIndex | DataIndex
@@ -74,6 +80,15 @@ class Affine:
         match self.terms:
             case ((DataIndex(value), _),):
                 return value
+            case _:
+                return None
+
+    @property
+    def within(self) -> Bound | None:
+        """Return what the caller has promised the index to be below, if the index is data."""
+        match self.terms:
+            case ((DataIndex(_, bound), _),):
+                return bound
             case _:
                 return None
 
@@ -264,32 +279,9 @@ def data_of(read: Read) -> "tuple[Expr, ...]":
     return tuple([value for index in read.indices if (value := index.data) is not None])
 
 
-def at_data(value: "Expr") -> Affine:
-    """Return a value as an index."""
-    return Affine(((DataIndex(value), 1),))
-
-
-def padding_of(read: Read) -> "Expr | None":
-    """Return what a read gives outside of the tensor, or None if it must be inside.
-
-    Nothing is known of an index that is data. So a read at data gives 0 outside, if the file does
-    not say what else.
-    """
-    if read.padding is None and data_of(read):
-        return Integer(0)
-    return read.padding
-
-
-def padded_axes(read: Read) -> frozenset[int]:
-    """Return the axes along which a read may be outside its tensor.
-
-    A read with a padding stays inside along each axis whose index is just a label. If all axes are
-    so, the padding is for all of them. Without a padding, only data may be outside.
-    """
-    if read.padding is None:
-        return frozenset([axis for axis, i in enumerate(read.indices) if i.data is not None])
-    shifted = frozenset(axis for axis, index in enumerate(read.indices) if not index.is_plain)
-    return shifted or frozenset(range(len(read.indices)))
+def at_data(value: "Expr", within: Bound | None = None) -> Affine:
+    """Return a value as an index, maybe one that the caller promises to be within a bound."""
+    return Affine(((DataIndex(value, within), 1),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,7 +433,9 @@ def map_children(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
         case Read(indices=indices, padding=padding):
             if padding is None and not data_of(expr):
                 return expr
-            moved = tuple([at_data(f(i.data)) if i.data is not None else i for i in indices])
+            moved = tuple(
+                [at_data(f(i.data), i.within) if i.data is not None else i for i in indices]
+            )
             other = None if padding is None else f(padding)
             return replace(expr, indices=moved, padding=other)
         case Apply(operands=operands):

@@ -33,7 +33,7 @@ from dtpoly.algorithm.expressions import (
     walk,
 )
 from dtpoly.algorithm.operations import FROM_LIST, OPERATION, REDUCTION, Operation, ResultRule
-from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.algorithm.program import Func, Program, in_typing_order, typed_like
 from dtpoly.algorithm.show import show_expr
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
@@ -161,26 +161,33 @@ def types_of(program: Program) -> dict[str, InferredType]:
     """Return the type of every input and of every Func as it is stored."""
     types: dict[str, InferredType] = {t.name: InferredType(t.dtype) for t in program.tensors}
     types |= {s.name: InferredType(s.dtype, weak=True) for s in program.scalars}
-    for func in in_order(program):
-        types[func.name] = _stored(func, types)
+    like = typed_like(program)
+    for func in in_typing_order(program):
+        types[func.name] = _stored(like.get(func.name, func), func, types)
     return types
 
 
-def _stored(func: Func, types: Types) -> InferredType:
+def _stored(like: Func, func: Func, types: Types) -> InferredType:
+    """Return the type of a Func in memory; if it declares none, `like` is the one that decides."""
     if func.dtype is not None:
         return InferredType(func.dtype)
     if func.into is not None:
         return types.get(func.into.tensor, UNKNOWN)
-    return InferredType(type_of(func.body, types).dtype)
+    return InferredType(type_of(like.body, types).dtype)
 
 
 def check_types(program: Program) -> list[Diagnostic]:
     """Report every mistake in dtypes that does not depend on the caller."""
-    types = types_of(program)
+    types, starts = types_of(program), program.starts
     found: list[Diagnostic] = []
     for func in program.funcs:
         found.extend(_check(func.body, types))
-        found.extend(_check_stored(func, type_of(func.body, types)))
+        own, said = func, f"declared {func.dtype}"
+        if func.dtype is None and func.name in starts:
+            # What sums begin with has the type of what is added.
+            own = replace(func, dtype=types[func.name].dtype)
+            said = f"{own.dtype}, as what is added to it,"
+        found.extend(_check_stored(own, type_of(func.body, types), said))
         if func.into is not None and func.into.at is not None:
             found.extend(_check(replace(func.into.at, padding=None), types))
     return found
@@ -403,14 +410,14 @@ def _check_promotes(operands: tuple[Expr, ...], types: Types) -> Iterator[Diagno
         total = combined
 
 
-def _check_stored(func: Func, value: InferredType) -> Iterator[Diagnostic]:
+def _check_stored(func: Func, value: InferredType, said: str) -> Iterator[Diagnostic]:
     if func.dtype is None or value.dtype is None:
         return
     if category(func.dtype) < category(value.dtype):
         yield Diagnostic(
             "DT163",
             Severity.ERROR,
-            f"'{func.name}' is declared {func.dtype} but its value is {value.dtype}",
+            f"'{func.name}' is {said} but its value is {value.dtype}",
             func.body.span,
             f"is {value.dtype}",
             hint=f"say that the loss is meant: cast(..., {func.dtype})",

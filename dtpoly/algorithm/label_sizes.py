@@ -16,10 +16,10 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     Size,
     division,
-    padded_axes,
     walk,
 )
 from dtpoly.algorithm.index_ends import decides, ends, labels_of
+from dtpoly.algorithm.outside import as_shown, padded_axes
 from dtpoly.algorithm.program import Program, touched
 from dtpoly.algorithm.size_messages import (
     disagree,
@@ -37,7 +37,7 @@ Sizes = Mapping[str, int]
 def axis_reads(program: Program) -> tuple[AxisRead, ...]:
     """Return every read of an axis that must be inside its tensor, in program order."""
     return tuple(
-        AxisRead(read.tensor, axis, index, read.span)
+        AxisRead(read.tensor, axis, as_shown(index), read.span)
         for func in program.funcs
         for read in touched(func)
         for axis, index in enumerate(read.indices)
@@ -50,6 +50,7 @@ def used_labels(program: Program) -> frozenset[str]:
     labels: set[str] = set()
     for func in program.funcs:
         labels.update(func.labels, _sizes_in(func.when))
+        labels.update(one for read in touched(func) for one in _promised_in(read))
         for node in walk(func.body):
             match node:
                 case Read(indices=indices):
@@ -63,6 +64,11 @@ def used_labels(program: Program) -> frozenset[str]:
                 case _:
                     pass
     return frozenset(labels)
+
+
+def _promised_in(read: Read) -> tuple[str, ...]:
+    """Return the labels within whose sizes the indices of a read are promised to be."""
+    return tuple(one for index in read.indices if isinstance(one := index.within, str))
 
 
 def _sizes_in(when: Conditions) -> tuple[str, ...]:
@@ -322,7 +328,9 @@ def input_shapes(program: Program, sizes: Sizes) -> dict[str, tuple[int, ...]]:
         rank = len(mine[0].indices) if mine else 0
         extents: list[int] = []
         for axis in range(rank):
-            inside = [read.indices[axis] for read in mine if axis not in padded_axes(read)]
+            inside = [
+                as_shown(read.indices[axis]) for read in mine if axis not in padded_axes(read)
+            ]
             # An axis that is only read through a pad gets the length of its index without the
             # shift.
             padded = [Affine(read.indices[axis].terms) for read in mine]

@@ -17,12 +17,12 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     Size,
     SizedIndex,
-    padded_axes,
     reads,
     walk,
 )
 from dtpoly.algorithm.label_sizes import size_rules
-from dtpoly.algorithm.program import Func, Program, in_order, reduced_labels
+from dtpoly.algorithm.outside import padded_axes
+from dtpoly.algorithm.program import Func, Program, in_order, reduced_labels, touched
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
@@ -60,6 +60,10 @@ def cut_along(program: Program, func: str, label: str) -> dict[str, int] | Cross
             return Crossing(why, span)
     readings = [(one, read) for one in needed for read in reads(one.body)]
     found = [read for _, read in readings]
+    for read in (read for one in needed for read in touched(one)):
+        if any(index.within == label for index in read.indices):
+            why = f"'{read.tensor}' is read at data within the size of '{label}'"
+            return Crossing(why, read.span)
     for read in found:
         at = [axis for axis, index in enumerate(read.indices) if index.plain == label]
         if at and read.tensor not in funcs:

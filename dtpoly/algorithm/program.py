@@ -9,6 +9,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
+    Bound,
     Conditions,
     Dot,
     Expr,
@@ -71,11 +72,15 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor input (`In`); without a dtype it has that of the caller."""
+    """A tensor input (`In`); without a dtype it has that of the caller.
+
+    The caller may promise that each of its elements is `within` a bound: at least 0, and below it.
+    """
 
     name: str
     dtype: DType | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
+    within: Bound | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +189,21 @@ class Program:
     @property
     def into(self) -> dict[str, str]:
         """Return the Func that goes into each tensor input that is written in place."""
-        return {func.into.tensor: func.name for func in self.funcs if func.into is not None}
+        inputs = {one.name for one in self.inputs}
+        into = ((func.into, func.name) for func in self.funcs if func.into is not None)
+        return {one.tensor: name for one, name in into if one.tensor in inputs}
+
+    @property
+    def starts(self) -> dict[str, str]:
+        """Return the Func that is added to each Func which others are added to.
+
+        The added Func has its memory, and begins with its elements.
+        """
+        return {
+            func.into.tensor: func.name
+            for func in self.funcs
+            if func.into is not None and self.find_func(func.into.tensor) is not None
+        }
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -274,12 +293,38 @@ def _scanned(scan: Reduce, at: str) -> Iterator[Read]:
 
 
 def producers(program: Program) -> dict[str, tuple[str, ...]]:
-    """Return for each Func the Funcs that it reads, each once, in the order of the reads."""
+    """Return for each Func the Funcs that it reads, each once, in the order of the reads.
+
+    A Func that is added to the elements of another one needs these, too.
+    """
     names = {func.name for func in program.funcs}
     return {
-        func.name: tuple(dict.fromkeys(r.tensor for r in reads(func.body) if r.tensor in names))
+        func.name: tuple(dict.fromkeys(read.tensor for read in every if read.tensor in names))
         for func in program.funcs
+        for every in ((*reads(func.body), *reads_of_place(func)),)
     }
+
+
+def typed_like(program: Program) -> dict[str, Func]:
+    """Return the Func by whose definition another one is typed.
+
+    It is so where neither of them declares a dtype, and the one is added to the elements of the
+    other: sums have the type of what is added.
+    """
+    starts = {start: program.func(added) for start, added in program.starts.items()}
+    return {start: one for start, one in starts.items() if program.func(start).dtype is None}
+
+
+def in_typing_order(program: Program) -> tuple[Func, ...]:
+    """Return all Funcs, each behind those whose types its own is made of."""
+    more = {start: producers_of(one, program) for start, one in typed_like(program).items()}
+    return in_order(program, more=more)
+
+
+def producers_of(func: Func, program: Program) -> tuple[str, ...]:
+    """Return the Funcs that the definition of a Func reads, each once."""
+    names = {one.name for one in program.funcs}
+    return tuple(dict.fromkeys(one.tensor for one in reads(func.body) if one.tensor in names))
 
 
 def in_order(

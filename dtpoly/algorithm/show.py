@@ -8,6 +8,7 @@ from typing import assert_never
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
+    Bound,
     Cast,
     DataIndex,
     Dot,
@@ -42,6 +43,7 @@ from dtpoly.algorithm.program import (
     Label,
     LabelRange,
     Program,
+    Scalar,
     Split,
     Tensor,
 )
@@ -62,7 +64,7 @@ def _declarations(program: Program) -> list[str]:
     named = (
         *(("Func", f.name, f"{_said(f.dtype)}{_into(f)}") for f in program.funcs),
         *(
-            ("In" if isinstance(i, Tensor) else "SIn", i.name, _said(i.dtype))
+            ("In" if isinstance(i, Tensor) else "SIn", i.name, f"{_said(i.dtype)}{_promise(i)}")
             for i in program.inputs
         ),
     )
@@ -80,6 +82,16 @@ def _declarations(program: Program) -> list[str]:
 
 def _said(word: str | None) -> str:
     return "" if word is None else f": {word}"
+
+
+def _promise(one: Tensor | Scalar) -> str:
+    bound = one.within if isinstance(one, Tensor) else None
+    return "" if bound is None else f" within {show_bound(bound)}"
+
+
+def show_bound(bound: Bound) -> str:
+    """Return the text of what a promise of range says data to be below."""
+    return f"len({bound})" if isinstance(bound, str) else str(bound)
 
 
 def _into(func: Func) -> str:

@@ -111,7 +111,7 @@ def substituted(expr: Expr, put: Mapping[str, Affine], within: Within) -> Expr:
             moved = tuple(
                 index.substitute(put)
                 if index.data is None
-                else at_data(substituted(index.data, put, within))
+                else at_data(substituted(index.data, put, within), index.within)
                 for index in indices
             )
             if padding is not None:

@@ -153,6 +153,11 @@ def _choices(setting: _Setting, func: Func, made: tuple[Placed, ...]) -> Iterato
     if func.name in setting.outputs:
         yield Placed(func.name, ChosenPlace.KERNEL, "it is asked for")
         return
+    if func.name in setting.program.starts:
+        added = setting.program.starts[func.name]
+        why = f"all of it is stored before '{added}' is added to it"
+        yield Placed(func.name, ChosenPlace.KERNEL, why)
+        return
     hosts = _hosts(setting, func.name, made)
     if func.name in setting.results:
         yield from _result(setting, func, hosts, made)

@@ -52,10 +52,11 @@ def algorithm_of(source: Source, primitives: Primitives) -> Algorithm:
 def bare(algorithm: Algorithm) -> Program:
     """Return the Program with nothing but what is asked for.
 
-    Where nothing is, that is its last Func, and all that is written in place.
+    Where nothing is, that is its last Func, all that is written in place, and all sums at places.
     """
     program = algorithm.program
-    last, others = program.funcs[-1].name, program.into.values()
+    last = program.funcs[-1].name
+    others = (*program.into.values(), *program.starts.values())
     results = tuple(Argument(one) for one in others if one != last)
     compiled = algorithm.compiled or (Directive(last, COMPILING[0], results),)
     return replace(program, directives=compiled)

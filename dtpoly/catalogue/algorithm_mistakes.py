@@ -454,4 +454,18 @@ ALGORITHM: dict[str, CatalogueEntry] = {
         "a sum, -inf in a maximum of floats. rargmax, lists, scans, and maxima of whole numbers "
         "have no such value. Reduce floats, or use a label without a range and a mask of your own.",
     ),
+    "DT254": CatalogueEntry(
+        "a promise of range that cannot be one",
+        "In In T: i64 within len(v); the caller promises that each element of T is at least 0 and "
+        "below the size of v, or below a number. T is a tensor input of whole numbers that is "
+        "neither packed nor written, and something is read or written at an element of it alone, "
+        "as in E[T[l], k]: this is not tested then, and the axis has the size of v.",
+    ),
+    "DT255": CatalogueEntry(
+        "a call passes data that is not in its range",
+        "A file promises by within what elements are below, or by distinct that no two elements "
+        "have the same place. Kernels rely on it and do not look. The reference looks, and so does "
+        "a call that checks its data. Pass data that keeps the promise, or leave the promise out: "
+        "then each index is tested, and nothing is read or written outside.",
+    ),
 }

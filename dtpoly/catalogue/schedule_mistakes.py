@@ -179,6 +179,13 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "the place, elements may share one: they are added up, in a type in which memory can add. "
         "No other Func reads f, as its elements have no tensor of their own.",
     ),
+    "DT256": CatalogueEntry(
+        "what sums begin with would have no kernel or no tensor",
+        "In Func zero, f into zero at [T[x]] add; the elements of zero are stored in the tensor "
+        "of f before anything is added. So zero has a kernel of its own: it is not fused, not "
+        "inlined and not returned. Leave the directive out; block, tensorize and others may stand "
+        "on it.",
+    ),
     "DT213": CatalogueEntry(
         "a Func is read at an index that is data",
         "In A[T[x]], A is an input, since any element of it may be read. If A is to be computed, "

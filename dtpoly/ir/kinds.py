@@ -25,7 +25,7 @@ from dtpoly.algorithm.expressions import (
     children,
 )
 from dtpoly.algorithm.operations import OPERATION, ResultRule
-from dtpoly.algorithm.program import Program, in_order
+from dtpoly.algorithm.program import Program, in_typing_order, typed_like
 from dtpoly.frozen import dataclass
 
 
@@ -162,8 +162,10 @@ def kinds_of(program: Program) -> dict[str, ValueKind]:
         for tensor in program.tensors
     }
     kinds |= {s.name: ValueKind(s.dtype or DType.F32, weak=True) for s in program.scalars}
-    for func in in_order(program):
-        kind = kinds[func.into.tensor] if func.into else kind_of(func.body, kinds)
+    like = typed_like(program)
+    for func in in_typing_order(program):
+        body = like.get(func.name, func).body
+        kind = kinds[func.into.tensor] if func.into else kind_of(body, kinds)
         kinds[func.name] = (
             ValueKind(func.dtype) if func.dtype else ValueKind(kind.dtype, kind.callers)
         )

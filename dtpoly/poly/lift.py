@@ -96,7 +96,8 @@ def lift(
             for func in program.funcs
             if func.name in places and func.into is not None and func.into.is_added
         )
-        arrangement = _Arrangement(arrays, sizes, params, program.parts, into)
+        starts = {name: at for name, at in places.items() if at.tensor in arrays}
+        arrangement = _Arrangement(arrays, sizes, params, program.parts, into, starts)
         statements = tuple(_statement(func.name, draft, arrangement) for func, draft in drafts)
         said = (sized or program).fixed
         fixed = {sizes[label]: size for label, size in said.items() if label in sizes}
@@ -226,13 +227,17 @@ def _fresh(base: str, drafts: tuple[Draft, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Arrangement:
-    """The arrays, sizes, parts and inputs in place from which statements get their sets."""
+    """What statements get their sets from: arrays, sizes, parts and inputs in place.
+
+    `starts` has the place of each Func that is added to another one.
+    """
 
     arrays: Mapping[str, Array]
     sizes: Mapping[str, str]
     params: tuple[str, ...]
     parts: Mapping[str, Part]
     into: Mapping[str, str]
+    starts: Mapping[str, Read]
 
 
 def _statement(func: str, draft: Draft, own: _Arrangement) -> Statement:
@@ -244,6 +249,10 @@ def _statement(func: str, draft: Draft, own: _Arrangement) -> Statement:
         for r in (reads(draft.body) if draft.body is not None else ())
         if r.tensor in arrays
     )
+    start = own.starts.get(draft.array.name)
+    if start is not None and draft.role is Role.VALUE:
+        # What is added to an element of a Func comes behind that element, as a read does.
+        read = (*read, read_access(space, start, arrays, sizes))
     if draft.role in (Role.UPDATE, Role.COMBINE):
         read = (writes, *read)
     if draft.scan is not None:

@@ -87,7 +87,8 @@ def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> Div
             final = tuple(step if s is nest.update else s for s in final if s.name not in gone)
         model = _with_func(model, func, (*made, *final))
         # What replaces elements in place comes last, as in the kernel that was divided.
-        late = tuple(s for s in stores if s.writes.array in model.into.values())
+        last = {*model.into.values(), *model.places}
+        late = tuple(s for s in stores if s.writes.array in last)
         early = tuple(s for s in stores if s not in late)
         names = tuple(s.name for s in (*early, *final, *late))
         return DividedModel(model, None, firsts, names)

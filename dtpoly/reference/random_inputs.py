@@ -11,6 +11,7 @@ from dtpoly.algorithm.program import Program, Scalar, Tensor
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.reference.inputs import Number, check_size_names
 from dtpoly.reference.labelled_values import TORCH_DTYPE
+from dtpoly.reference.promised_data import below, cannot_be_kept
 
 
 def random_inputs(
@@ -28,7 +29,8 @@ def random_inputs(
     """
     if wrong := list(check_size_names(program, sizes)):
         raise DtpolyError(wrong)
-    shapes = input_shapes(program, filled(program, sizes))
+    known = filled(program, sizes)
+    shapes = input_shapes(program, known)
     generator = torch.Generator().manual_seed(seed)
     there = torch.device(device)
     drawing = generator if there.type == "cpu" else torch.Generator(there).manual_seed(seed)
@@ -37,19 +39,26 @@ def random_inputs(
         dtype = declared.dtype or (dtypes or {}).get(declared.name, DType.F32)
         match declared:
             case Tensor():
-                made[declared.name] = _random_tensor(shapes[declared.name], dtype, drawing)
+                shape, bound = shapes[declared.name], declared.within
+                end = None if bound is None else below(bound, known)
+                if bound is not None and end == 0 and 0 not in shape:
+                    raise DtpolyError([cannot_be_kept(declared, bound)])
+                made[declared.name] = _random_tensor(shape, dtype, drawing, end)
             case Scalar():
                 made[declared.name] = _random_number(dtype, generator)
     return made
 
 
 def _random_tensor(
-    shape: tuple[int, ...], dtype: DType, generator: torch.Generator
+    shape: tuple[int, ...], dtype: DType, generator: torch.Generator, end: int | None
 ) -> torch.Tensor:
+    """Draw a tensor; if it has an end, its elements are at least 0 and below that."""
     where = generator.device
     if is_float(dtype):
         return torch.randn(shape, generator=generator, device=where).to(TORCH_DTYPE[dtype])
     low, high = {DType.BOOL: (0, 2), DType.U8: (0, 9)}.get(dtype, (-4, 5))
+    if end is not None:
+        low, high = 0, min(max(end, 1), torch.iinfo(TORCH_DTYPE[dtype]).max)
     made = torch.randint(low, high, shape, generator=generator, device=where)
     return made.to(TORCH_DTYPE[dtype])
 

@@ -31,19 +31,23 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    data_of,
     labels_of_conditions,
-    padding_of,
+    reads,
 )
 from dtpoly.algorithm.inference import check_types
 from dtpoly.algorithm.label_sizes import sizes_of
 from dtpoly.algorithm.operations import REDUCTION
-from dtpoly.algorithm.program import Func, Into, Program, in_order
+from dtpoly.algorithm.outside import padding_of
+from dtpoly.algorithm.program import Func, Into, Program, in_order, touched
+from dtpoly.algorithm.sum_starts import with_typed_starts
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
 from dtpoly.frozen import dataclass
 from dtpoly.reference.inputs import Inputs, check_inputs, with_dtypes
 from dtpoly.reference.labelled_operations import apply, dot, recurrence, reduce, scan
 from dtpoly.reference.labelled_values import TORCH_DTYPE, TabulatedValue, indices_along, spread
 from dtpoly.reference.lists import listed
+from dtpoly.reference.promised_data import broken_ranges
 
 # The name of the label of places while the list is made.
 PLACES = "the places of a list"
@@ -84,7 +88,7 @@ def run(
     Runs on the device of the first tensor unless told otherwise. Without a `program_index` every
     Func is computed by one program, as in the default schedule. With `is_rough` every
     product takes of its operands what tf32 keeps: that is no meaning, but shows what is lost.
-    Raises DtpolyError where the inputs do not fit.
+    Raises DtpolyError where the inputs do not fit, or break a promise of range.
     """
     funcs = tuple(func.name for func in program.funcs) if wanted is None else tuple(wanted)
     check_inputs(program, inputs, sizes or {}, funcs)
@@ -94,13 +98,41 @@ def run(
         raise DtpolyError(d for d in found if d.severity is Severity.ERROR)
     given = {t.name: torch.as_tensor(inputs[t.name]) for t in program.tensors}
     known = sizes_of(program, {name: tuple(t.shape) for name, t in given.items()}, sizes)
+    if broken := list(broken_ranges(program, given, known)):
+        raise DtpolyError(broken)
     at = _device(given, device)
-    tensors = {name: _computable(tensor.to(at), compute) for name, tensor in given.items()}
     scalars = {s.name: _scalar(inputs[s.name], s.dtype, compute, at) for s in typed.scalars}
-    for func in in_order(program, funcs):
+    tensors = {name: _computable(tensor.to(at), compute) for name, tensor in given.items()}
+    for func in in_order(with_typed_starts(typed), funcs):
         scope = RunScope(tensors, scalars, known, func, compute, at, program_index, is_rough)
         tensors = {**tensors, func.name: define(func, scope)}
     return {name: tensors[name].clone(memory_format=torch.contiguous_format) for name in funcs}
+
+
+def scope_of_indices(
+    program: Program, inputs: Inputs, sizes: Mapping[str, int], func: Func
+) -> RunScope:
+    """Return a scope in which the indices of a Func can be computed that are data.
+
+    It has the inputs, which are no copies if no index is made of floats, and the Funcs that indices
+    are made of. The inputs have dtypes, and fit.
+    """
+    given = {t.name: torch.as_tensor(inputs[t.name]) for t in program.tensors}
+    at, compute = _device(given, None), torch.float64
+    values = [one for place in touched(func) for one in data_of(place)]
+    names = {read.tensor for value in values for read in reads(value)}
+    funcs = in_order(program, [one.name for one in program.funcs if one.name in names])
+    names |= {read.tensor for one in funcs for read in reads(one.body)}
+    tensors = {n: _computable(one, compute) if n in names else one for n, one in given.items()}
+    scalars = {s.name: _scalar(inputs[s.name], s.dtype, compute, at) for s in program.scalars}
+    scope = RunScope(tensors, scalars, sizes, func, compute, at)
+    for one in funcs:
+        scope = replace(scope, tensors={**scope.tensors, one.name: define(one, scope)})
+    start = None if func.into is None else program.find_func(func.into.tensor)
+    if start is not None:  # only its shape is asked for
+        shaped = torch.empty((), device=at).expand([sizes[label] for label in start.labels])
+        scope = replace(scope, tensors={**scope.tensors, start.name: shaped})
+    return scope
 
 
 def _device(given: Mapping[str, torch.Tensor], device: torch.device | str | None) -> torch.device:
@@ -145,7 +177,7 @@ def _placed(
     assert at is not None
     whole = scope.tensors[at.tensor].clone()
     along = indices_along(labels, scope.sizes, scope.device)
-    places = [_place(index, along, scope).expand(tensor.shape) for index in at.indices]
+    places = [place_along(index, along, scope).expand(tensor.shape) for index in at.indices]
     inside = torch.ones(tensor.shape, dtype=torch.bool, device=scope.device)
     for place, extent in zip(places, whole.shape, strict=True):
         inside = inside & (place >= 0) & (place < extent)
@@ -209,7 +241,7 @@ def _read(read: Read, scope: RunScope) -> TabulatedValue:
             tensor = tensor.narrow(axis, 0, scope.sizes[label])
         return TabulatedValue(tensor, labels)
     along = indices_along(labels, scope.sizes, scope.device)
-    places = tuple(_place(index, along, scope) for index in read.indices)
+    places = tuple(place_along(index, along, scope) for index in read.indices)
     padding = padding_of(read)
     if padding is None:
         return TabulatedValue(tensor[places] if places else tensor, labels)
@@ -223,7 +255,7 @@ def _holding(when: Conditions, scope: RunScope) -> TabulatedValue:
     holds = torch.ones([1] * len(labels), dtype=torch.bool, device=scope.device)
     for one in when:
         sizes = sum(c * scope.sizes[label] for label, c in one.sizes.linear)
-        holds = holds & (_place(one.index, along, scope) + sizes >= 0)
+        holds = holds & (place_along(one.index, along, scope) + sizes >= 0)
     return TabulatedValue(
         spread(
             TabulatedValue(holds.squeeze() if not labels else holds, labels), labels, scope.sizes
@@ -232,14 +264,15 @@ def _holding(when: Conditions, scope: RunScope) -> TabulatedValue:
     )
 
 
-def _place(index: Affine, along: Mapping[str, torch.Tensor], scope: RunScope) -> torch.Tensor:
+def place_along(index: Affine, along: Mapping[str, torch.Tensor], scope: RunScope) -> torch.Tensor:
+    """Return an index as a tensor, for the indices of labels along their axes."""
     place = torch.full([1] * len(along), index.constant, device=scope.device)
     for term, coefficient in index.terms:
         match term:
             case str():
                 value = along[term]
             case DividedIndex(operator, inner, divisor):
-                whole = _place(inner, along, scope)
+                whole = place_along(inner, along, scope)
                 value = whole // divisor if operator == "//" else whole % divisor
             case DataIndex(data):
                 labels = tuple(along)

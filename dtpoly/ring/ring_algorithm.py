@@ -29,9 +29,10 @@ from dtpoly.algorithm.expressions import (
     ScanOrder,
     Size,
     labels_of_conditions,
-    padding_of,
 )
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.algorithm.program import Into, Program, in_order
+from dtpoly.algorithm.sum_starts import with_typed_starts
 from dtpoly.frozen import dataclass
 from dtpoly.ring import ring_elements as field
 from dtpoly.ring.ring_operations import applied, joined
@@ -55,7 +56,7 @@ def in_ring(
     """Compute every Func; tensors are arrays, and scalars have the declared dtypes."""
     scalars = {one.name: _scalar(inputs[one.name], one.dtype) for one in program.scalars}
     known: dict[str, Array] = {}
-    for func in in_order(program):
+    for func in in_order(with_typed_starts(program)):
         reading = _RingReading(sizes, {**inputs, **known}, scalars)
         value = reading.value(func.body)
         if func.when:

@@ -144,7 +144,7 @@ def _inputs(program: Program, sizes: Mapping[str, int], seed: int) -> dict[str, 
             elements = field.ascending(field.chosen(random, tuple(value.shape)))
             made = torch.tensor(elements.tolist(), dtype=torch.float64)
             given[one.name] = made.reshape(value.shape)
-        elif isinstance(one, Tensor) and value.dtype in WRAPPING:
+        elif isinstance(one, Tensor) and value.dtype in WRAPPING and one.within is None:
             bounds = torch.iinfo(value.dtype)
             shape = tuple(value.shape)
             any_of_all = torch.tensor(random.integers(bounds.min, bounds.max + 1, shape).tolist())

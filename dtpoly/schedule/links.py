@@ -150,7 +150,7 @@ def needed_by(source: Statement, target: Statement, read: Access) -> str:
         label = index.shifted
         if label is not None and label not in put:
             put[label] = dim - Affine((), index.constant)
-        else:
+        elif index.data is None:  # at data it may be any element
             rest.append((dim, index))
     taken = {label for dim in dims for label in dim.labels}
     free = [label for label in target.labels if label not in put]

@@ -11,6 +11,7 @@ from typing import Any
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity, has_errors, in_source_order
 from dtpoly.schedule.argument_values import word_span
+from dtpoly.schedule.begun_sums import check_starts
 from dtpoly.schedule.bound_primitives import BoundDirectives, Primitives, bind, compiling
 from dtpoly.schedule.facts import Fact, NewName, OfLaunch
 from dtpoly.schedule.foreign import checked
@@ -33,6 +34,7 @@ def check_schedule(program: Program, primitives: Primitives) -> list[Diagnostic]
     found.extend(check_names(program, facts_of(bound.primitives)))
     found.extend(_check_primitives(view, bound, primitives))
     found.extend(_check_needed(view, bound, compiling(primitives)))
+    found.extend(check_starts(view, bound.primitives))
     found.extend(check_inlined(view))
     return list(in_source_order(found))
 

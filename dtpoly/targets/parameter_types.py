@@ -203,11 +203,11 @@ def shape_of(call: SizedCall, kernel: TileKernel, tensor: str) -> tuple[int, ...
         return input_shapes(call.program, call.sizes)[tensor]
     scratch = call.made.storage.scratch.get(tensor)
     if scratch is None:
-        # Elements that go to places of an input lie in the memory of that input, which may have
-        # other axes.
+        # Elements that go to places lie in the memory of an input, or of what sums begin with,
+        # which may have other axes.
         at = call.model.places.get(tensor)
         if at is not None:
-            return input_shapes(call.program, call.sizes)[at.tensor]
+            return shape_of(call, kernel, at.tensor)
         return tuple(_extent(call, dim) for dim in array.dims)
     kept = (_extent(call, one.label) if one.count is None else one.count for one in scratch.extents)
     return programs(call, kernel), *kept

@@ -30,10 +30,10 @@ from dtpoly.algorithm.expressions import (
     ScalarRead,
     Size,
     labels_of_conditions,
-    padding_of,
 )
 from dtpoly.algorithm.inference import InferredType
 from dtpoly.algorithm.operations import COMPARISON, OPERATION, ResultRule
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.reference import labelled_operations as operations
 from dtpoly.reference.inputs import Inputs, with_dtypes

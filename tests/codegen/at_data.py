@@ -83,6 +83,8 @@ def inputs(of: Program, sizes: Mapping[str, int], seed: str) -> Inputs:
         value = made[tensor.name]
         if tensor.dtype is None or not isinstance(value, torch.Tensor):
             continue
+        if tensor.within is not None:
+            continue  # it has been drawn from the range that it is promised to be in
         kind = "random" if tensor.name == TABLE and is_promised else random.choice(KINDS)
         whole = table(random, kind, value.numel(), largest)
         if tensor.name == TABLE and is_promised:

@@ -51,8 +51,11 @@ class Recipe:
     ) -> Inputs:
         """Return the inputs of a Program at some sizes."""
         chosen = {t.name: self.dtype for t in program.tensors} | dict(self.dtypes)
+        kept = {t.name for t in program.tensors if t.within is not None}
         return {
-            name: laid_out(changed(value, self.data), self.layout, device)
+            name: laid_out(
+                value if name in kept else changed(value, self.data), self.layout, device
+            )
             if isinstance(value, torch.Tensor)
             else value
             for name, value in random_inputs(program, sizes, self.seed, chosen).items()

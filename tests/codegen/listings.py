@@ -43,8 +43,12 @@ ATTENTIONS = {path.stem: path for path in sorted((ROOT / "examples" / "attention
 RAGGED = {path.stem: path for path in sorted((DATA / "ragged").glob("*.dt"))}
 # Funcs that are added at places of an input, which have tests of their own.
 ADDED = {f"added_{path.stem}": path for path in sorted((DATA / "added").glob("*.dt"))}
+# Promises of range, which have tests of their own, too.
+PROMISED = {f"promised_{path.stem}": path for path in sorted((DATA / "promised").glob("*.dt"))}
+# Sums at places that begin with a Func.
+STARTED = {f"started_{path.stem}": path for path in sorted((DATA / "started").glob("*.dt"))}
 # All files that have tests of their own.
-APART = {**SCANS, **ATTENTIONS, **RAGGED, **ADDED}
+APART = {**SCANS, **ATTENTIONS, **RAGGED, **ADDED, **PROMISED, **STARTED}
 # Forms of products, for which not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
 # Examples with tiles for a large GPU; few sizes are tried, and only in the longer suite.

@@ -74,11 +74,18 @@ def with_data(random: Random, program: Program) -> Program:
         index = read.indices[axis]
         if index.data is not None or not index.labels:
             return read
-        labels = index.labels
+        labels, plain = index.labels, index.plain
         others = [one for at in read.indices for one in at.labels if one not in labels]
         if others and random.random() < 0.3:
             labels = (*labels, random.choice(others))
-        indices = (*read.indices[:axis], at_data(data(labels)), *read.indices[axis + 1 :])
+        found, bound = data(labels), None
+        computed = {one.name for one in made}
+        is_given = isinstance(found, Read) and not data_of(found) and found.tensor not in computed
+        if is_given and random.random() < 0.4:
+            # The caller promises what the table holds: that each element is like the label.
+            bound = plain if plain is not None and random.random() < 0.8 else random.choice((1, 2))
+            tables[-1] = replace(tables[-1], within=bound)
+        indices = (*read.indices[:axis], at_data(found, bound), *read.indices[axis + 1 :])
         moved = replace(read, indices=indices)
         if random.random() < 0.3:
             return replace(moved, padding=Apply("neg", (Integer(2),)))

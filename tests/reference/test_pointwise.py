@@ -29,9 +29,9 @@ from dtpoly.algorithm.expressions import (
     Size,
     division,
     map_children,
-    padding_of,
 )
 from dtpoly.algorithm.inference import check_types, types_of
+from dtpoly.algorithm.outside import padding_of
 from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.diagnostics import has_errors
 from dtpoly.reference.inputs import with_dtypes

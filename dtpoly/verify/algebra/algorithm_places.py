@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, TermReading
 from dtpoly.verify.algebra.extents import extent
 from dtpoly.verify.algebra.proof_run import ProofRun
@@ -17,6 +19,8 @@ def place_of(
     assert found.into is not None
     assert found.into.at is not None
     labels = dict(zip(found.labels, indices, strict=True))
+    # An element of a Func is looked at as one of a tensor: where it is, and not what it is.
+    meaning = replace(meaning, opaque=meaning.opaque | {found.into.tensor}, known={})
     return TermReading(run, meaning, labels).read(found.into.at)
 
 

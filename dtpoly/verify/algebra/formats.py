@@ -28,7 +28,7 @@ from dtpoly.algorithm.expressions import (
     children,
     walk,
 )
-from dtpoly.algorithm.program import Program, in_order
+from dtpoly.algorithm.program import Program, in_typing_order, typed_like
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 
@@ -176,7 +176,8 @@ def formats_of(program: Program) -> dict[str, Format]:
     """Return the type of every input, and of every Func as it is stored.
 
     "Without one an input has the caller's, a Func that of its definition." A Func in place has that
-    of the tensor that it goes into.
+    of the tensor that it goes into. If that is a Func which declares none, both have that of the
+    definition of what is added.
     """
     formats: dict[str, Format] = {}
     for tensor in program.tensors:
@@ -185,9 +186,10 @@ def formats_of(program: Program) -> dict[str, Format]:
     for scalar in program.scalars:
         kind = "tl.float32" if scalar.dtype is None else TYPES[scalar.dtype]
         formats[scalar.name] = of_type(kind, weak=True)
-    for func in in_order(program):
+    like = typed_like(program)
+    for func in in_typing_order(program):
         in_place = None if func.into is None else formats[func.into.tensor]
-        defined = in_place or stored(format_of(func.body, formats))
+        defined = in_place or stored(format_of(like.get(func.name, func).body, formats))
         formats[func.name] = defined if func.dtype is None else of_type(TYPES[func.dtype])
     return formats
 

@@ -56,6 +56,7 @@ class Lemma(StrEnum):
     BELOW = "a product is below what is promised"
     PANELS = "what is proved for all sizes is proved for parts of one"
     PROMISED = "what the file says that callers promise"
+    RANGE = "the elements of an input are below what the algorithm says that callers promise"
     LEFT_OUT = "rounds that a loop with bounds from data leaves out would change nothing"
     FRAMES = "a loop keeps a value in the frame of a running maximum or minimum"
 

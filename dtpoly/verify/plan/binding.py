@@ -16,7 +16,8 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Affine, Read, padded_axes, reads
+from dtpoly.algorithm.expressions import Affine, Read, reads
+from dtpoly.algorithm.outside import as_shown, padded_axes
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.extents import ends
 from dtpoly.verify.algebra.formats import TYPES
@@ -160,8 +161,9 @@ def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whol
     no padding; otherwise it has a name of its own.
     """
     for read in mine:
-        if axis not in padded_axes(read) and read.indices[axis].is_plain:
-            return sizes[read.indices[axis].labels[0]]
+        index = as_shown(read.indices[axis])
+        if axis not in padded_axes(read) and index.is_plain:
+            return sizes[index.labels[0]]
     return name(f"{mine[0].tensor}.shape[{axis}]")
 
 
@@ -175,7 +177,7 @@ def _inside(meaning: AlgorithmMeaning, arrays: Mapping[str, KernelTensor]) -> li
         for read in reads(func.body):
             for axis, size in enumerate(arrays[read.tensor].shape):
                 if axis not in padded_axes(read):
-                    found.append(_reaches(read.indices[axis], size, meaning.sizes))
+                    found.append(_reaches(as_shown(read.indices[axis]), size, meaning.sizes))
     return found
 
 

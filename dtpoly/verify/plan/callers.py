@@ -13,10 +13,14 @@ from dataclasses import replace
 
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import reads
+from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import size_rules
-from dtpoly.algorithm.program import Placing, Program, Tensor, in_order
+from dtpoly.algorithm.program import Placing, Program, Tensor, in_order, touched
+from dtpoly.algorithm.show import show_bound
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.whole import number
+from dtpoly.verify.triton.access import KernelTensor
 from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told
 from dtpoly.verify.triton.unit.unit import Unit
@@ -28,6 +32,19 @@ TRUSTED = {
     "make_tensor_descriptor": "addresses and strides of descriptors are multiples of 16 bytes",
     "warp_specialize": "Triton compiles loops with warp_specialize right; 3.6 to 3.9 do not always",
 }
+
+
+def with_promises(
+    arrays: Mapping[str, KernelTensor], meaning: AlgorithmMeaning
+) -> dict[str, KernelTensor]:
+    """Return tensors, those with what the caller promises their elements to be below."""
+    found = dict(arrays)
+    for tensor in meaning.program.tensors:
+        bound, array = tensor.within, found.get(tensor.name)
+        if bound is not None and array is not None:
+            below = number(bound) if isinstance(bound, int) else meaning.sizes[bound]
+            found[tensor.name] = replace(array, below=below)
+    return found
 
 
 def typed(program: Program) -> Program:
@@ -62,10 +79,24 @@ def promised(program: Program, file: Unit) -> tuple[str, ...]:
     return (*found, *dict.fromkeys(trusted))
 
 
-def promised_of_places(program: Program, results: Sequence[str]) -> tuple[str, ...]:
-    """Return what a proof of a function takes for granted of the places of its Funcs, in words."""
+def promised_of_calls(program: Program, results: Sequence[str]) -> tuple[str, ...]:
+    """Return what a proof of a function takes for granted of the data of a call, in words.
+
+    These are the ranges of elements, and the places of Funcs.
+    """
     found = list[str]()
-    dtypes = {one.name: one.dtype for one in program.tensors}
+    indices = [
+        index
+        for func in in_order(program, results)
+        for read in touched(func)
+        for index in read.indices
+    ]
+    used = {one.tensor for i in indices if i.data is not None for one in reads(i.data) if i.within}
+    for tensor in program.tensors:
+        if tensor.within is not None and tensor.name in used:
+            bound = show_bound(tensor.within)
+            found.append(f"each element of '{tensor.name}' is at least 0 and below {bound}")
+    dtypes = {name: one.dtype for name, one in types_of(program).items()}
     for func in in_order(program, results):
         into = func.into
         if into is None or into.at is None:

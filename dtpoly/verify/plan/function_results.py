@@ -15,7 +15,7 @@ from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.whole import both, compare
 from dtpoly.verify.plan.call_plan import CallPlan
-from dtpoly.verify.plan.held import FunctionReading
+from dtpoly.verify.plan.held import FunctionReading, TensorOf
 
 # The directive that says which results a function returns, and in which order.
 ASKING = ("compile", "compile_to_kernel")
@@ -38,6 +38,12 @@ def check_places(plan: CallPlan, results: Mapping[str, str], program: Program) -
     """
     for func in in_order(program, results):
         wanted = "" if func.into is None else func.into.tensor
+        if wanted in program.starts:
+            wanted = ""  # the result has a tensor of its own, which begins as that Func
+            if plan.panels is not None:
+                raise Unread(plan.panels.line, "panels of what is added to a Func")
+            if func.name not in results:
+                raise Unread(plan.first_line, f"'{func.name}' with sums, which is not returned")
         if func.name not in results:
             if wanted:
                 raise Unread(plan.first_line, f"'{func.name}' in place, which is not returned")
@@ -49,15 +55,31 @@ def check_places(plan: CallPlan, results: Mapping[str, str], program: Program) -
             raise Unread(made.line, f"the result '{func.name}', which {what}")
 
 
+def started_tensors(
+    reading: FunctionReading, results: Mapping[str, str], program: Program
+) -> dict[str, str]:
+    """Return the Func that is added in each result which begins as another Func.
+
+    `results` has the name in the plan of each Func that the function returns.
+    """
+    found = dict[str, str]()
+    for added in program.starts.values():
+        held = reading.names.get(results.get(added, ""))
+        if isinstance(held, TensorOf):
+            found[held.array.name] = added
+    return found
+
+
 def doubt_result(reading: FunctionReading, meaning: AlgorithmMeaning, func: str, line: int) -> None:
     """Note a doubt unless the result has the dtype, the axes and the sizes of the Func."""
     found = meaning.program.func(func)
-    labels = found.labels
+    start = None if found.into is None else meaning.program.find_func(found.into.tensor)
+    labels = found.labels if start is None else start.labels
     result = reading.arrays[str(reading.result)]
     shape = result.shape
     if result.kind != meaning.formats[func].kind:
         reading.doubts.append((line, f"a result of another dtype than '{func}' has"))
-    if found.into is not None and found.into.at is not None:
+    if start is None and found.into is not None and found.into.at is not None:
         return  # it has the shape of the input
     if len(shape) != len(labels):
         reading.doubts.append((line, f"a result with {len(shape)} axes for '{func}'"))

@@ -85,5 +85,8 @@ class Proof:
         """Yield every access that writes the output, with its launch and the launch's number."""
         for at, ran in enumerate(self.runs):
             for access in ran.accesses:
-                if access.tensor == self.result and access.kind != "load":
+                if access.tensor != self.result or access.kind == "load":
+                    continue
+                # Of a result that begins as another Func, a proof is about one of the two.
+                if (access in self.elements) is self.is_placed:
                     yield at, ran, self.elements.get(access, access)

@@ -9,8 +9,9 @@ From then on the store counts as one of the element, wherever its place is (lemm
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.expressions import Read
@@ -35,18 +36,25 @@ Elements = Mapping[KernelAccess, KernelAccess]
 
 
 def elements_of(
-    memory: LaunchMemory, meaning: AlgorithmMeaning, into: Mapping[str, str]
+    memory: LaunchMemory,
+    meaning: AlgorithmMeaning,
+    into: Mapping[str, str],
+    started: Mapping[str, str],
 ) -> dict[KernelAccess, KernelAccess]:
     """Return each store to a place as a store of the element of its Func. Raises Unread.
 
-    `into` has the input that each result in place goes into.
+    `into` has the input that each result in place goes into, and `started` the Func that is added
+    in each result which begins as another Func. The elements of that one are stored before.
     """
+    for tensor in started:
+        _check_begun(memory, tensor)
     placed = {
         tensor: func
         for tensor, given in into.items()
         for func in meaning.program.funcs
         if func.into is not None and func.into.at is not None and func.into.tensor == given
     }
+    placed |= {tensor: meaning.program.func(added) for tensor, added in started.items()}
     found: dict[KernelAccess, KernelAccess] = {}
     for at, ran in enumerate(memory.launches):
         for access in ran.accesses:
@@ -56,11 +64,35 @@ def elements_of(
                     raise Unread(access.line, "a store at an address that is data")
             elif access.kind == "load":
                 raise Unread(access.line, "a load from a result that goes to a place")
+            elif access.tensor in started and access.kind == "store" and access.scattered is None:
+                continue  # it is one of what the sums begin with
             elif access.kind != _kind(func):
                 raise Unread(access.line, _other_kind(func, access.kind))
             else:
                 found[access] = _element(memory, meaning, func, (at, ran, access))
     return found
+
+
+def _check_begun(memory: LaunchMemory, tensor: str) -> None:
+    """Refuse a text that adds to a tensor before all of what sums begin with is stored there.
+
+    Launches follow each other, but two kernels of one launch do not. Raises Unread.
+    """
+    last = -1
+    touching = [
+        (at, ran, access)
+        for at, ran in enumerate(memory.launches)
+        for access in ran.accesses
+        if access.tensor == tensor
+    ]
+    for at, ran, access in touching:
+        if ran.launch.is_part:
+            raise Unread(access.line, "sums in a launch of two kernels")
+        if access.kind == "store":
+            last = at
+    for at, _, access in touching:
+        if access.kind != "store" and at <= last:
+            raise Unread(access.line, "a sum that may come before what it begins with is stored")
 
 
 def _kind(func: Func) -> str:
@@ -87,8 +119,7 @@ def _element(
     assert func.into.at is not None
     if undecided(func.labels, func.into.at) and func.into.placing is Placing.SHOWN:
         raise Unread(access.line, f"two elements of '{func.name}' may have the same place")
-    moved, mine = _place_of_store(access, func.into.at)
-    mine = memory.seen(number_of, mine)
+    moved, mine = _place_of_store(access, func.into.at, partial(memory.seen, number_of))
     here = both(memory.facts, domain(ran, moved))
     memory.run.about(access.line, f"stores at the place of an element of '{func.name}'")
     left = memory.left(number_of, moved) if func.into.is_added else None
@@ -101,16 +132,22 @@ def _element(
     raise Unread(access.line, f"a store that is not seen to be at a place of '{func.name}'")
 
 
-def _place_of_store(access: KernelAccess, at: Read) -> tuple[KernelAccess, Term]:
-    """Return a store without what its mask says of data, and what a load at its place gives."""
+def _place_of_store(
+    access: KernelAccess, at: Read, see: Callable[[Term], Term]
+) -> tuple[KernelAccess, Term]:
+    """Return a store without what its mask says of data, and what a load at its place gives.
+
+    `see` returns a term with what the loads in it have found.
+    """
     held = access.scattered
     if held is None:
         return access, Element(at.tensor, access.indices, 0, ())
     lanes = tuple(one for one in access.lanes if one not in held.names)
-    element = Element(at.tensor, held.indices, 0, ())
+    indices = tuple([one if isinstance(one, Whole) else see(one) for one in held.indices])
+    element = Element(at.tensor, indices, 0, ())
     missing = literal(0)
     moved = replace(access, where=held.where, lanes=lanes, scattered=None)
-    return moved, LoadMask(data=held.tests).chosen(element, missing)
+    return moved, LoadMask(data=tuple(map(see, held.tests))).chosen(element, missing)
 
 
 def _guesses(

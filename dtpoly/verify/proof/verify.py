@@ -33,12 +33,13 @@ from dtpoly.verify.plan.callers import (
     at_sizes,
     is_finite,
     promised,
-    promised_of_places,
+    promised_of_calls,
     results,
     some_sizes,
     typed,
+    with_promises,
 )
-from dtpoly.verify.plan.function_results import asked, check_places, doubt_result
+from dtpoly.verify.plan.function_results import asked, check_places, doubt_result, started_tensors
 from dtpoly.verify.plan.held import FunctionReading
 from dtpoly.verify.plan.kernel_files import file_of
 from dtpoly.verify.plan.panel_launches import check_panels
@@ -103,8 +104,8 @@ def verify(
 def _assuming(program: Program, file: Unit, found: FunctionReport) -> FunctionReport:
     """Return a report that says what its proof takes for granted."""
     names = asked(program, found.name) or (found.name,)
-    places = () if found.name == "" else promised_of_places(program, names)
-    return replace(found, assumed=(*promised(program, file), *places))
+    of_calls = () if found.name == "" else promised_of_calls(program, names)
+    return replace(found, assumed=(*promised(program, file), *of_calls))
 
 
 def _hand_written(
@@ -193,15 +194,25 @@ def _results(program: Program, file: Unit, func: str) -> tuple[str, ...]:
         return (func,)
     try:
         plan = plan_of(file.plans[func].literal)
-        return tuple(results_of(plan, [one.name for one in program.funcs]))
+        results = tuple(results_of(plan, [one.name for one in program.funcs]))
+        # What sums begin with is stored in the tensor of a result, so it is proved like one.
+        starts = [start for start, added in program.starts.items() if added in results]
+        return (*starts, *results)
     except (Unread, *CONFUSED):
         return (func,)
+
+
+def _results_in_plan(program: Program, file: Unit, func: str) -> dict[str, str]:
+    """Return the name in the plan of each Func that a function returns. Raises Unread."""
+    if file.said:
+        return {}
+    return results_of(plan_of(file.plans[func].literal), [one.name for one in program.funcs])
 
 
 def _check_results(program: Program, file: Unit, func: str) -> None:
     """Refuse a function that returns other results, in another order or place. Raises Unread."""
     if file.said:
-        if program.into:
+        if program.into or program.starts:
             raise Unread(file.said[0].line, "a result in place, in a file that a person wrote")
         return
     plan = plan_of(file.plans[func].literal)
@@ -272,15 +283,8 @@ def proof_of(
     """
     if file.said:
         program = typed(program)
-    ranks = {r.tensor: len(r.indices) for f in program.funcs for r in touched(f)}
-    ranks = {tensor.name: ranks[tensor.name] for tensor in program.tensors if tensor.name in ranks}
+    ranks = _ranks(program)
     declared = {t.name: TYPES[t.dtype] for t in program.tensors if t.dtype is not None}
-    scalars = {
-        scalar.name: TYPES[scalar.dtype]
-        if scalar.dtype is not None and not is_float(scalar.dtype)
-        else ""
-        for scalar in program.scalars
-    }
     meaning = meaning_of(program, is_finite=is_finite(file.said), are_free=not file.said)
     meaning = at_sizes(meaning, sizes)
     reading = (
@@ -291,11 +295,12 @@ def proof_of(
             file,
             func,
             [one.name for one in program.inputs],
-            result=result,
+            # What sums begin with has the tensor of the sums.
+            result=program.starts.get(result, result),
             funcs=[one.name for one in program.funcs],
             tensors=ranks,
             declared=declared,
-            scalars=scalars,
+            scalars=_scalars(program),
             labels=_passed(program),
             left_out=left_out(program),
         )
@@ -303,8 +308,8 @@ def proof_of(
     assert reading.result is not None
     if not file.said:
         doubt_result(reading, meaning, result, file.plans[func].line)
-    facts = both(*reading.facts)
-    runs = [run_kernel(run, file, reading.arrays, launch, facts) for launch in reading.launches]
+    facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
+    runs = [run_kernel(run, file, arrays, launch, facts) for launch in reading.launches]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
@@ -316,7 +321,25 @@ def proof_of(
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
     memory = LaunchMemory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
-    return reading, Proof(*parts, reading.into, elements_of(memory, meaning, reading.into))
+    started = started_tensors(reading, _results_in_plan(program, file, func), program)
+    elements = elements_of(memory, meaning, reading.into, started)
+    return reading, Proof(*parts, reading.into, elements)
+
+
+def _ranks(program: Program) -> dict[str, int]:
+    """Return how many axes each input has that is read or written."""
+    ranks = {read.tensor: len(read.indices) for func in program.funcs for read in touched(func)}
+    return {tensor.name: ranks[tensor.name] for tensor in program.tensors if tensor.name in ranks}
+
+
+def _scalars(program: Program) -> dict[str, str]:
+    """Return the type of each scalar input that is no float, and an empty one of the others."""
+    return {
+        scalar.name: TYPES[scalar.dtype]
+        if scalar.dtype is not None and not is_float(scalar.dtype)
+        else ""
+        for scalar in program.scalars
+    }
 
 
 def _passed(program: Program) -> list[str]:

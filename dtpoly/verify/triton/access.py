@@ -71,6 +71,8 @@ class KernelTensor:
     shape: tuple[Whole, ...]
     # The element type (see kinds).
     kind: str = ""
+    # What the caller promises its elements to be below; they are then at least 0, too.
+    below: Whole | None = None
 
 
 @dataclass(frozen=True, slots=True)

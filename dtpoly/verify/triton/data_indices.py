@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Item, PointerValue, Unread, is_truth
+from dtpoly.verify.algebra.proof_run import Lemma
+from dtpoly.verify.algebra.regions import is_affine
 from dtpoly.verify.algebra.residues import settled
 from dtpoly.verify.algebra.term_building import SIGNS, applied, plain, whole_in
 from dtpoly.verify.algebra.terms import (
@@ -26,7 +28,18 @@ from dtpoly.verify.algebra.terms import (
     choose,
     truth_of,
 )
-from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, both, compare, name, number, within
+from dtpoly.verify.algebra.whole import (
+    TRUE,
+    Truth,
+    Whole,
+    both,
+    compare,
+    name,
+    negation,
+    number,
+    one_of,
+    within,
+)
 from dtpoly.verify.triton.access import KernelTensor
 from dtpoly.verify.triton.kernel_state import KernelState
 
@@ -121,13 +134,39 @@ def _factors(term: Term) -> tuple[Term | None, str | None]:
 
 
 def named(state: KernelState, indices: Sequence[Index]) -> Mapping[Term, str]:
-    """Return a new name for each number that is data, which has the range of its type."""
+    """Return a new name for each number that is data, which has the range of its type.
+
+    If it is an element of a tensor with a promise of range, it has that range, too.
+    """
     data = dict.fromkeys(one for one in indices if not isinstance(one, Whole))
     names = {one: state.run.fresh(MARK) for one in data}
     for term, one in names.items():
         low, high = number_ends(state, term)
-        state.ranges[one] = within(number(low), name(one), number(high + 1))
+        of_type = within(number(low), name(one), number(high + 1))
+        state.ranges[one] = both(of_type, _promised(state, term, name(one)))
     return names
+
+
+def _promised(state: KernelState, term: Term, value: Whole) -> Truth:
+    """Return what promises of range say of a number that is data.
+
+    Where a mask kept it from being loaded it is another number, of which no promise says anything.
+    """
+    match term:
+        case Element(tensor=tensor) if (below := state.arrays[tensor].below) is not None:
+            state.run.assume(Lemma.RANGE, tensor, below)
+            return within(number(0), value, below)
+        case Literal() if (known := whole_in(plain(term))) is not None:
+            return compare("==", value, known)
+        case Choose(condition=condition, yes=yes, no=no) if is_affine(condition):
+            first, second = _promised(state, yes, value), _promised(state, no, value)
+            if first == second:
+                return first
+            return one_of(both(condition, first), both(negation(condition), second))
+        case AppliedOperation(operation="where", operands=(_, yes, no)):
+            return one_of(_promised(state, yes, value), _promised(state, no, value))
+        case _:
+            return TRUE
 
 
 def number_ends(state: KernelState, term: Term) -> tuple[int, int]:
