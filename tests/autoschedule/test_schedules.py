@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.algorithm.filling import filled
+from dtpoly.algorithm.program import Split
 from dtpoly.algorithm.show import show_directive
 from dtpoly.amounts import amount, duration, listed, many
 from dtpoly.autoschedule.measured_schedules import MeasureBudget, measured
@@ -156,6 +157,20 @@ def test_attention_is_one_pass(name: str) -> None:
     assert (f"{name}.descending(m);" in said) is name.startswith("causal")
     made = code_of(judge(best.program, DIRECTIVES).scheduled)
     small = {"b": 1, "h": 2, "m": 70, "n": 16, "k": 16, "l": 70}
+    inputs = Recipe().inputs(best.program, small)
+    compared(imported(made.text), best.program, made.stages.outputs, inputs, small)
+
+
+@pytest.mark.long
+def test_decoding_is_cut_into_parts() -> None:
+    """Each head of a group has few rows, so only parts of the keys make enough programs."""
+    sizes = {"b": 4, "h": 8, "g": 4, "n": 128, "k": 128, "l": 32768}
+    (best,) = islice(schedules(call_of(example("flash_decoding"), "bf16", **sizes)), 1)
+    (block,) = (one for one in (line.directive for line in best.lines) if one.name == "block")
+    (part,) = (x.value.factor for x in block.arguments if isinstance(x.value, Split))
+    assert sizes["l"] >= 4 * part
+    made = code_of(judge(best.program, DIRECTIVES).scheduled)
+    small = {"b": 1, "h": 2, "g": 3, "n": 16, "k": 16, "l": part + 70}
     inputs = Recipe().inputs(best.program, small)
     compared(imported(made.text), best.program, made.stages.outputs, inputs, small)
 
