@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
 from dtpoly.algorithm.operations import FROM_LIST, LIST, WITHOUT_PARTS
-from dtpoly.algorithm.program import Part
+from dtpoly.algorithm.program import Part, scanned_labels
 from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
@@ -117,6 +117,8 @@ class Block(Primitive):
                     yield self._not_blockable(item, view)
             elif item.label in view.partial_labels(self.func):
                 yield from self._check_partial_results(item, view)
+            elif item.label in scanned_labels(view.funcs[self.func]):
+                yield from ()
             elif isinstance(item, Divided):
                 yield self._no_partial_results(item)
 

@@ -6,7 +6,6 @@ Directives are a set: their order in the file does not count. They are carried o
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from dtpoly.algorithm.parted import PartedChain
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
@@ -18,6 +17,7 @@ from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.hosts import stores_of
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.part_chains import (
+    Parted,
     directives_of,
     on_their_parts,
     stored_parts,
@@ -48,7 +48,7 @@ class _Start:
     compiled: tuple[str, ...]
     needed: frozenset[str]
     fusions: tuple[_Fusions, ...]
-    parted: tuple[PartedChain, ...]
+    parted: tuple[Parted, ...]
 
 
 def resolve(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> State:
@@ -135,7 +135,7 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     state, parted = with_parted_chains(state, facts)
     chosen = directives_of(parted, chosen)
     facts = [fact for p in chosen for fact in p.facts()]
-    needed |= {name for one in parted for name in one.parts.values()}
+    needed |= {name for one in parted for name in one.made}
     stores = stores_of(state.program, facts) | stored_parts(parted)
     state = on_their_parts(with_stores(state, stores))
     for turn in LOOPS:

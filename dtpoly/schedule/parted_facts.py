@@ -6,6 +6,8 @@
 from collections.abc import Iterator, Sequence
 
 from dtpoly.algorithm.parted import AskedChain
+from dtpoly.algorithm.program import Program, scanned_labels
+from dtpoly.algorithm.scan_parts import AskedScan
 from dtpoly.schedule.facts import Blocked, Fact, NewName, ReducedAlong
 
 
@@ -24,3 +26,13 @@ def asked_chains(facts: Sequence[Fact]) -> Iterator[AskedChain]:
             name = names.get((block.func, block.label), f"{block.label}.part")
             others = tuple(members[1:])
             yield AskedChain(block.func, others, block.label, name, block.size, block.span)
+
+
+def asked_scans(program: Program, facts: Sequence[Fact]) -> Iterator[AskedScan]:
+    """Yield the Funcs whose blocks cut a label along which they scan."""
+    names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
+    for block in facts:
+        func = program.find_func(block.func) if isinstance(block, Blocked) else None
+        if isinstance(block, Blocked) and func and block.label in scanned_labels(func):
+            name = names.get((block.func, block.label), f"{block.label}.part")
+            yield AskedScan(block.func, block.label, name, block.size, block.span)
