@@ -171,7 +171,11 @@ def _stored(func: Func, types: Types) -> InferredType:
         return InferredType(func.dtype)
     if func.into is not None:
         return types.get(func.into.tensor, UNKNOWN)
-    return InferredType(type_of(func.body, types).dtype)
+    body = func.body
+    # A part of a number that has no type of its own has none either.
+    is_part = func.whole != "" and isinstance(body, Reduce) and body.scan is None
+    weak = is_part and type_of(body.operand, types).weak
+    return InferredType(type_of(body, types).dtype, weak)
 
 
 def check_types(program: Program) -> list[Diagnostic]:

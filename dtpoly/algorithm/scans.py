@@ -98,7 +98,7 @@ def first_conditions(scan: Reduce, parts: Mapping[str, Part] = NO_PARTS) -> tupl
     for number, part in parts.items():
         if part.of == order.at:
             start = SizedIndex(Affine(((number, part.size),)))
-            last = start + SizedIndex(Affine((), part.size - 1))
+            last = SizedIndex(Affine(((number, part.size),), part.size - 1))
             found.append((last - at if order.is_reverse else at - start) - one)
     return tuple(found)
 

@@ -164,10 +164,19 @@ def kinds_of(program: Program) -> dict[str, ValueKind]:
     kinds |= {s.name: ValueKind(s.dtype or DType.F32, weak=True) for s in program.scalars}
     for func in in_order(program):
         kind = kinds[func.into.tensor] if func.into else kind_of(func.body, kinds)
+        weak = func.whole != "" and _reduces_weak(func.body, kinds)
         kinds[func.name] = (
-            ValueKind(func.dtype) if func.dtype else ValueKind(kind.dtype, kind.callers)
+            ValueKind(func.dtype) if func.dtype else ValueKind(kind.dtype, kind.callers, weak)
         )
     return kinds
+
+
+def _reduces_weak(body: Expr, kinds: Mapping[str, ValueKind]) -> bool:
+    """Return whether the parts of a reduction are those of a number that has no type of its own.
+
+    What reads the parts then has the type that it has beside the number.
+    """
+    return isinstance(body, Reduce) and body.scan is None and kind_of(body.operand, kinds).weak
 
 
 def widest(program: Program) -> Element:
