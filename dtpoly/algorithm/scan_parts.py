@@ -20,7 +20,6 @@ from dtpoly.algorithm.expressions import (
     Integer,
     Read,
     Reduce,
-    ScanOrder,
     free_labels,
     map_children,
     walk,
@@ -78,6 +77,9 @@ def scans_in_parts(program: Program, asked: AskedScan) -> PartedScan:
     """
     func = program.func(asked.func)
     _check(func, asked.label)
+    known = program.parts.get(asked.name, Part(asked.label, asked.size))
+    if known != Part(asked.label, asked.size):
+        raise NotInPartsError(func.name, f"'{asked.name}' numbers other parts in another Func")
     taken = {one.name for one in (*program.labels, *program.inputs, *program.funcs)} | {asked.name}
     making = _Making(program, func, asked, taken, fresh(f"{asked.name}.earlier", taken), [], [])
     scans = tuple(dict.fromkeys(scans_of(func.body)))
@@ -86,8 +88,9 @@ def scans_in_parts(program: Program, asked: AskedScan) -> PartedScan:
     mine = (*making.states, *making.starts, divided)
     funcs = tuple(one for old in program.funcs for one in (mine if old is func else (old,)))
     part = Part(asked.label, asked.size)
-    numbers = tuple(Label(one, reducible=True, part=part) for one in (asked.name, making.earlier))
-    made = replace(program, labels=(*program.labels, *numbers), funcs=funcs)
+    new = tuple(Label(one, reducible=True, part=part) for one in (asked.name, making.earlier))
+    labels = tuple(dict.fromkeys((*program.labels, *new)))
+    made = replace(program, labels=labels, funcs=funcs)
     states, starts = (tuple(one.name for one in x) for x in (making.states, making.starts))
     return PartedScan(made, func.name, asked.label, asked.name, states, starts)
 
@@ -179,4 +182,3 @@ def _replaced(expr: Expr, by: dict[Reduce, Expr]) -> Expr:
     if isinstance(expr, Reduce) and expr in by:
         return by[expr]
     return map_children(expr, lambda one: _replaced(one, by))
-

@@ -7,7 +7,9 @@ from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
 from dtpoly.algorithm.operations import FROM_LIST, LIST, WITHOUT_PARTS
+from dtpoly.algorithm.parted import NotInPartsError
 from dtpoly.algorithm.program import Part, scanned_labels
+from dtpoly.algorithm.scan_parts import scans_in_parts
 from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
@@ -19,6 +21,7 @@ from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.facts import Blocked, Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
+from dtpoly.schedule.parted_facts import asked_scans
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
 from dtpoly.schedule.reference import Reference, ReferenceRow
@@ -118,7 +121,7 @@ class Block(Primitive):
             elif item.label in view.partial_labels(self.func):
                 yield from self._check_partial_results(item, view)
             elif item.label in scanned_labels(view.funcs[self.func]):
-                yield from ()
+                yield from self._check_scan(item, view)
             elif isinstance(item, Divided):
                 yield self._no_partial_results(item)
 
@@ -145,6 +148,32 @@ class Block(Primitive):
                     (Note(f"it gives {what}, which says nothing of other blocks", node.span),),
                     f"leave it in one program: {self.func}.tensorize({item.label}:1024)",
                 )
+
+    def _check_scan(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
+        """Refuse parts of what does not go along with them."""
+        own = Blocked(self.func, item.label, item.size, item.span)
+        (asked,) = asked_scans(view.program, (own,))
+        why: Note | None = None
+        try:
+            scans_in_parts(view.program, asked)
+        except NotInPartsError as error:
+            why = Note(str(error), view.funcs[self.func].span)
+        others = ((func, names) for func, names in view.names.items() if func != self.func)
+        for func, names in others if isinstance(item, Divided) else ():
+            other = names.get(item.new)
+            block = other and view.blocked.get(func, {}).get(other.of)
+            if block is not None and (block.label, block.size) != (item.label, item.size):
+                why = why or Note(f"'{item.new}' numbers other parts here", block.span)
+        if why is not None:
+            yield Diagnostic(
+                "DT239",
+                Severity.ERROR,
+                f"the scan of '{self.func}' cannot go through parts of '{item.label}'",
+                word_span(item.span, item.label),
+                "would be cut into parts",
+                (why,),
+                f"leave '{item.label}' in one program: tensorize cuts its loop into tiles",
+            )
 
     def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:
         labels = ", ".join(view.own_labels(self.func))

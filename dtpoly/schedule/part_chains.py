@@ -27,9 +27,7 @@ from dtpoly.schedule.tree import Kernel
 Parted = PartedChain | PartedScan
 
 
-def with_parted_chains(
-    state: State, facts: Sequence[Fact]
-) -> tuple[State, tuple[Parted, ...]]:
+def with_parted_chains(state: State, facts: Sequence[Fact]) -> tuple[State, tuple[Parted, ...]]:
     """Begin again with an algorithm in which the chains that are asked for are divided.
 
     Nothing is lost: only inlining, which makes another Program, is carried out before. A chain that
