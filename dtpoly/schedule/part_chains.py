@@ -78,7 +78,9 @@ def on_their_parts(state: State) -> State:
             for label in labels
         }
         begins = {parts[label].of: (axis, parts[label].size) for label, axis in grid.items()}
-        of_part = {parts[func.parted].of} if func.parted else set[str]()
+        of_part = {parts[one].of for one in labels if one == func.parted} | {
+            parts[one].of for one in labels if parts[one].of not in func.labels
+        }
         body = through_parts(
             kernel.body, begins, lambda loop: loop.is_reduction or loop.axis.label in of_part
         )
