@@ -20,24 +20,20 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.identities import is_identity
 from dtpoly.verify.algebra.pieces import BagPiece, cases
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.regions import Region, same, set_of, without
+from dtpoly.verify.algebra.regions import Region, renamed_region, same, set_of, without
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
     Choose,
     Literal,
     Pair,
     PlaceOf,
-    Stored,
     Term,
     Total,
     ValueOf,
-    children,
     choose,
     pair,
     put,
-    rebuilt,
     renamed,
-    renamed_case,
 )
 from dtpoly.verify.algebra.unify import equal_to_0, guesses
 from dtpoly.verify.algebra.whole import (
@@ -56,7 +52,7 @@ from dtpoly.verify.algebra.whole import (
 ORDERED = {"affine": 1, "affine back": -1}
 JOINED = "affine"
 # Steps that a kernel may have apart, such as those of its last tile.
-MOST_PIECES = 12
+MOST_PIECES = 40
 
 Compare = Callable[[ProofRun, Term, Term, Region], object]
 
@@ -162,24 +158,7 @@ def _pieces(run: ProofRun, term: Term) -> tuple[StepPiece, ...] | None:
             one, other = _pieces(run, left), _pieces(run, right)
             return None if one is None or other is None else (*one, *other)
         case _:
-            return (StepPiece((), (), TRUE, _with_own_stores(run, term)),)
-
-
-def _with_own_stores(run: ProofRun, term: Term) -> Term:
-    """Return a term in which what says which store is seen has names of its own.
-
-    Two steps of a recurrence that are compared may be loaded from two places.
-    """
-    match term:
-        case Stored(cases=found):
-            renamed_cases = (renamed_case(run, one) for one in found)
-            return Stored(
-                tuple((new, where, _with_own_stores(run, one)) for new, where, one in renamed_cases)
-            )
-        case _:
-            parts = children(term)
-            own = tuple(_with_own_stores(run, one) for one in parts)
-            return term if own == parts else rebuilt(term, own)
+            return (StepPiece((), (), TRUE, term),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +169,11 @@ class StepPart:
     bound: tuple[str, ...]
     where: Region
     body: Term
+
+    @property
+    def key(self) -> tuple[Whole, ...]:
+        """Return the key by which its steps are ordered."""
+        return self.piece.key
 
 
 def _numbered(pieces: Sequence[StepPiece]) -> tuple[StepPiece, ...]:
@@ -260,9 +244,8 @@ def difference_of_steps(
     run: ProofRun, kernel: Term, algorithm: Term, where: Region, compare_terms: Compare
 ) -> str | None:
     """Return why two recurrences are not proved equal on a set; None if they are."""
-    mine, again = sequence_of(run, kernel), sequence_of(run, kernel)
-    theirs = sequence_of(run, algorithm)
-    if mine is None or again is None or theirs is None:
+    mine, theirs = sequence_of(run, kernel), sequence_of(run, algorithm)
+    if mine is None or theirs is None:
         return "steps of a recurrence whose order is not clear"
     if compare_terms(run, mine.first, theirs.first, where) is not None:
         return "a recurrence begins with another value"
@@ -272,33 +255,30 @@ def difference_of_steps(
     (place_of_step,) = wanted.key
     sign = 1 if place_of_step == name(wanted.bound[0]) else -1
     parts = _parts(run, _numbered(mine.pieces), where, compare_terms)
-    copies = _parts(run, _numbered(again.pieces), where, compare_terms)
-    alike = [len(one.piece.key) for one in parts] == [len(one.piece.key) for one in copies]
-    if len(parts) > MOST_PIECES or not alike:
+    if len(parts) > MOST_PIECES:
         return "steps of a recurrence in many parts"
     places = _matched(run, parts, wanted, where, compare_terms)
     if places is None:
         return "other steps of a recurrence"
-    for one, place in zip(parts, places, strict=True):
-        for copy, original, other in zip(copies, parts, places, strict=True):
-            names = dict(zip(original.bound, map(name, copy.bound), strict=True))
-            later = put_whole(other, names)
+    for other, later in zip(parts, places, strict=True):
+        # Another step of the same part, or one of another part, has names of its own.
+        new = {old: run.fresh(old) for old in other.bound}
+        values = {old: name(to) for old, to in new.items()}
+        key = tuple(put_whole(one, values) for one in other.key)
+        there, later = renamed_region(other.where, new), put_whole(later, values)
+        for one, place in zip(parts, places, strict=True):
             wrong = compare(">=", place * sign, later * sign)
-            here = one.where.intersect(copy.where)
-            here = here.intersect(set_of(both(_comes_before(one, copy), wrong)))
-            if not run.is_empty(here):
+            both_of = set_of(both(_comes_before(one.key, key), wrong))
+            if not run.is_empty(one.where.intersect(there).intersect(both_of)):
                 return "steps of a recurrence in another order"
     return None
 
 
-def _comes_before(one: StepPart, other: StepPart) -> Truth:
-    """Return when a step of one part comes before a step of another one.
-
-    Two keys that do not differ in a number have the same form.
-    """
+def _comes_before(one: Sequence[Whole], other: Sequence[Whole]) -> Truth:
+    """Return when a key comes before another one; two that agree in all numbers have one form."""
     ways: list[Truth] = []
     alike: Truth = TRUE
-    for mine, theirs in zip(one.piece.key, other.piece.key, strict=False):
+    for mine, theirs in zip(one, other, strict=False):
         ways.append(both(alike, compare("<", mine, theirs)))
         alike = both(alike, compare("==", mine, theirs))
     return one_of(*ways)
