@@ -154,6 +154,7 @@ class Block(Primitive):
         own = Blocked(self.func, item.label, item.size, item.span)
         (asked,) = asked_scans(view.program, (own,))
         why: Note | None = None
+        way = "give each of the two a Func of its own"
         try:
             scans_in_parts(view.program, asked)
         except NotInPartsError as error:
@@ -163,7 +164,8 @@ class Block(Primitive):
             other = names.get(item.new)
             block = other and view.blocked.get(func, {}).get(other.of)
             if block is not None and (block.label, block.size) != (item.label, item.size):
-                why = why or Note(f"'{item.new}' numbers other parts here", block.span)
+                why = Note(f"'{item.new}' numbers other parts here", block.span)
+                way = f"choose another name, such as {item.label}b"
         if why is not None:
             yield Diagnostic(
                 "DT239",
@@ -172,7 +174,7 @@ class Block(Primitive):
                 word_span(item.span, item.label),
                 "would be cut into parts",
                 (why,),
-                f"leave '{item.label}' in one program: tensorize cuts its loop into tiles",
+                f"{way}; or leave '{item.label}' in one program: tensorize cuts its loop into tiles",
             )
 
     def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:
