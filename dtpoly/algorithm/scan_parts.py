@@ -10,6 +10,7 @@ So one program can have each part, and none of them waits for another one. The s
 h = a * h + b at the end of a part is a pair: the product of its a, and the h that begins from 0.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import (
@@ -54,7 +55,7 @@ class PartedScan:
     """A Program in which the scans of a Func go through parts.
 
     `states` are the Funcs that have the state at the end of each part, `starts` those that have the
-    state before it.
+    state before it. Of the `pairs`, the states of recurrences, the first half is a product.
     """
 
     program: Program
@@ -63,6 +64,7 @@ class PartedScan:
     label: str  # numbers its parts
     states: tuple[str, ...]
     starts: tuple[str, ...]
+    pairs: Mapping[str, str]
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def scans_in_parts(program: Program, asked: AskedScan) -> PartedScan:
     if known != Part(asked.label, asked.size):
         raise NotInPartsError(func.name, f"'{asked.name}' numbers other parts in another Func")
     taken = {one.name for one in (*program.labels, *program.inputs, *program.funcs)} | {asked.name}
-    making = _Making(program, func, asked, taken, fresh(f"{asked.name}.earlier", taken), [], [])
+    making = _Making(program, func, asked, taken, fresh(f"{asked.name}.earlier", taken), [], [], {})
     scans = tuple(dict.fromkeys(scans_of(func.body)))
     begun = {one: making.begun(one) for one in scans}
     divided = replace(func, body=_replaced(func.body, begun), parted=asked.name)
@@ -92,7 +94,7 @@ def scans_in_parts(program: Program, asked: AskedScan) -> PartedScan:
     labels = tuple(dict.fromkeys((*program.labels, *new)))
     made = replace(program, labels=labels, funcs=funcs)
     states, starts = (tuple(one.name for one in x) for x in (making.states, making.starts))
-    return PartedScan(made, func.name, asked.label, asked.name, states, starts)
+    return PartedScan(made, func.name, asked.label, asked.name, states, starts, making.pairs)
 
 
 def _check(func: Func, label: str) -> None:
@@ -115,6 +117,7 @@ class _Making:
     earlier: str  # numbers the parts before one
     states: list[Func]
     starts: list[Func]
+    pairs: dict[str, str]
 
     def begun(self, scan: Reduce) -> Expr:
         """Return what a scan gives in the parts: it begins from the state before its part."""
@@ -145,18 +148,19 @@ class _Making:
         assert order is not None
         assert there.scan is not None
         assert there.scan.factor is not None
-        product = self._state(Reduce(PRODUCT, there.scan.factor, (label,)), kept)
+        product = self._state(Reduce(PRODUCT, there.scan.factor, (label,)), kept, "factors")
         last = replace(there.scan, at=label, is_before=False, initial=FROM_0)
         state = self._state(Reduce(RECURRENCE, there.operand, (label,), scan=last), kept)
+        self.pairs[product.name] = state.name
         factor, added = (self._plain(one, self.earlier, kept) for one in (product, state))
         after = replace(order, at=self.asked.name, is_before=True, factor=factor)
         start = self._start(Reduce(RECURRENCE, added, (self.earlier,), scan=after), kept)
         before = self._plain(start, self.asked.name, kept)
         return replace(scan, scan=replace(order, initial=before))
 
-    def _state(self, body: Reduce, kept: tuple[str, ...]) -> Func:
-        """Make the Func that has the state at the end of each part."""
-        made = self._func("parts", body, kept)
+    def _state(self, body: Reduce, kept: tuple[str, ...], word: str = "parts") -> Func:
+        """Make the Func that has the state at the end of each part, or a half of it."""
+        made = self._func(word, body, kept)
         self.states.append(made)
         return made
 

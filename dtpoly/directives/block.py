@@ -167,6 +167,7 @@ class Block(Primitive):
                 why = Note(f"'{item.new}' numbers other parts here", block.span)
                 way = f"choose another name, such as {item.label}b"
         if why is not None:
+            way += f"; or leave '{item.label}' in one program: tensorize cuts its loop into tiles"
             yield Diagnostic(
                 "DT239",
                 Severity.ERROR,
@@ -174,7 +175,7 @@ class Block(Primitive):
                 word_span(item.span, item.label),
                 "would be cut into parts",
                 (why,),
-                f"{way}; or leave '{item.label}' in one program: tensorize cuts its loop into tiles",
+                way,
             )
 
     def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:

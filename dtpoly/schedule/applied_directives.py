@@ -9,7 +9,6 @@ from dataclasses import replace
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lift import without_statements
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.facts import Compiled, Returned
@@ -21,11 +20,12 @@ from dtpoly.schedule.part_chains import (
     directives_of,
     on_their_parts,
     stored_parts,
+    with_pairs,
     with_parted_chains,
 )
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
 from dtpoly.schedule.private import with_private_reductions
-from dtpoly.schedule.state import State
+from dtpoly.schedule.state import State, without_kernels
 from dtpoly.schedule.storing import with_stores
 from dtpoly.schedule.tree import AxisKind, statements
 
@@ -136,12 +136,13 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     chosen = directives_of(parted, chosen)
     facts = [fact for p in chosen for fact in p.facts()]
     needed |= {name for one in parted for name in one.made}
-    stores = stores_of(state.program, facts) | stored_parts(parted)
+    stores = stores_of(state.program, facts) | stored_parts(parted, facts)
     state = on_their_parts(with_stores(state, stores))
     for turn in LOOPS:
         for primitive in chosen:
             if primitive.turn is turn and state.kernels_of(primitive.func):
                 state = primitive.apply(state)
+    state = with_pairs(state, parted)
     for kernel in state.kernels:
         state = with_private_reductions(state, kernel)
     fusions = [p for p in chosen if p.turn is Turn.FUSIONS]
@@ -158,7 +159,7 @@ def _fused(
         for fusion in mine:
             state = fusion.apply(state)
         if mine and func in state.stores:
-            state = _without(state, func)
+            state = without_kernels(state, func)
         elif mine and func not in start.compiled:
             state = _without_unread(state, func)
     return state
@@ -212,11 +213,4 @@ def _without_unread(state: State, func: str) -> State:
     names = (n for k in state.kernels if k.func != func for n in statements(k.body))
     if any(read.array == func for n in names if n not in outside for read in known[n].reads):
         return state
-    return _without(state, func)
-
-
-def _without(state: State, func: str) -> State:
-    """The state without the kernels of a Func."""
-    gone = [name for k in state.kernels_of(func) for name in statements(k.body)]
-    kernels = tuple(k for k in state.kernels if k.func != func)
-    return replace(state, model=without_statements(state.model, gone), kernels=kernels)
+    return without_kernels(state, func)

@@ -15,11 +15,12 @@ from dtpoly.algorithm.scan_parts import PartedScan, scans_in_parts
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.argument_values import Sized
 from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, ReducedAlong, Returned
+from dtpoly.schedule.fusing import fuse
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.parted_facts import asked_chains, asked_scans
 from dtpoly.schedule.partials import through_parts
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
-from dtpoly.schedule.state import State
+from dtpoly.schedule.state import State, without_kernels
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
 from dtpoly.schedule.tree import Kernel
 
@@ -58,10 +59,26 @@ def with_parted_chains(state: State, facts: Sequence[Fact]) -> tuple[State, tupl
     return initial(program, wanted, state.sized), tuple(found)
 
 
-def stored_parts(parted: Iterable[Parted]) -> dict[str, str]:
+def stored_parts(parted: Iterable[Parted], facts: Sequence[Fact]) -> dict[str, str]:
     """Return for each partial result the Func of whose kernel it is a result, too."""
-    chains = (one for one in parted if isinstance(one, PartedChain))
-    return {one.parts[func]: one.parts[one.merged[0]] for one in chains for func in one.merged[1:]}
+    chains = [one for one in parted if isinstance(one, PartedChain)]
+    found = {one.parts[func]: one.parts[one.merged[0]] for one in chains for func in one.merged[1:]}
+    into = {fact.consumer for fact in facts if isinstance(fact, Fused)}
+    for one in parted:
+        # What is fused into the scan goes to one loop of a kernel, and these would be two.
+        if isinstance(one, PartedScan) and one.func not in into:
+            found |= one.pairs
+    return found
+
+
+def with_pairs(state: State, parted: Iterable[Parted]) -> State:
+    """Let the kernel that makes the second half of a state make the first one, too."""
+    for one in parted:
+        for first, second in one.pairs.items() if isinstance(one, PartedScan) else ():
+            if state.stores.get(first) == second:
+                state = fuse(state, second, first, second, one.label, recompute=False)
+                state = without_kernels(state, first)
+    return state
 
 
 def on_their_parts(state: State) -> State:
