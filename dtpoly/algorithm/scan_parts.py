@@ -21,6 +21,7 @@ from dtpoly.algorithm.expressions import (
     Integer,
     Read,
     Reduce,
+    ScanOrder,
     free_labels,
     map_children,
     walk,
@@ -121,65 +122,56 @@ class _Making:
 
     def begun(self, scan: Reduce) -> Expr:
         """Return what a scan gives in the parts: it begins from the state before its part."""
-        order = scan.scan
+        order, there = scan.scan, at_results(scan)
         assert order is not None
-        there = at_results(scan)
         assert isinstance(there, Reduce)
-        kept = self._labels((*free_labels(there.operand), *self._free(there)))
         if scan.operation == RECURRENCE:
-            return self._of_recurrence(scan, there, kept)
-        state = self._state(Reduce(scan.operation, there.operand, (self.asked.label,)), kept)
-        read = self._plain(state, self.earlier, kept)
+            return self._of_recurrence(scan, order, there)
+        state = self._state(Reduce(scan.operation, there.operand, (self.asked.label,)))
+        read = self._read(state, self.earlier)
         after = replace(order, at=self.asked.name, is_before=True)
-        start = self._start(Reduce(scan.operation, read, (self.earlier,), scan=after), kept)
-        before = self._plain(start, self.asked.name, kept)
-        return Apply(PUT_TO[scan.operation], (before, scan), scan.span)
+        start = self._start(Reduce(scan.operation, read, (self.earlier,), scan=after))
+        return Apply(PUT_TO[scan.operation], (self._read(start, self.asked.name), scan), scan.span)
 
-    def _free(self, there: Reduce) -> tuple[str, ...]:
-        beside = () if there.scan is None else there.scan.beside
-        return tuple(label for one in beside for label in free_labels(one))
-
-    def _labels(self, free: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(one for one in self.func.labels if one in free and one != self.asked.label)
-
-    def _of_recurrence(self, scan: Reduce, there: Reduce, kept: tuple[str, ...]) -> Expr:
+    def _of_recurrence(self, scan: Reduce, order: ScanOrder, there: Reduce) -> Expr:
         """Make the pairs of a recurrence, and the states before the parts."""
-        order, label = scan.scan, self.asked.label
-        assert order is not None
-        assert there.scan is not None
-        assert there.scan.factor is not None
-        product = self._state(Reduce(PRODUCT, there.scan.factor, (label,)), kept, "factors")
-        last = replace(there.scan, at=label, is_before=False, initial=FROM_0)
-        state = self._state(Reduce(RECURRENCE, there.operand, (label,), scan=last), kept)
-        self.pairs[product.name] = state.name
-        factor, added = (self._plain(one, self.earlier, kept) for one in (product, state))
+        label, own = self.asked.label, there.scan
+        assert own is not None
+        assert own.factor is not None
+        product = self._state(Reduce(PRODUCT, own.factor, (label,)), "factors")
+        last = replace(own, at=label, is_before=False, initial=FROM_0)
+        state = self._state(Reduce(RECURRENCE, there.operand, (label,), scan=last))
+        if product.labels == state.labels:
+            self.pairs[product.name] = state.name
+        factor, added = (self._read(one, self.earlier) for one in (product, state))
         after = replace(order, at=self.asked.name, is_before=True, factor=factor)
-        start = self._start(Reduce(RECURRENCE, added, (self.earlier,), scan=after), kept)
-        before = self._plain(start, self.asked.name, kept)
-        return replace(scan, scan=replace(order, initial=before))
+        start = self._start(Reduce(RECURRENCE, added, (self.earlier,), scan=after))
+        return replace(scan, scan=replace(order, initial=self._read(start, self.asked.name)))
 
-    def _state(self, body: Reduce, kept: tuple[str, ...], word: str = "parts") -> Func:
+    def _state(self, body: Reduce, word: str = "parts") -> Func:
         """Make the Func that has the state at the end of each part, or a half of it."""
-        made = self._func(word, body, kept)
+        made = self._func(word, body)
         self.states.append(made)
         return made
 
-    def _start(self, body: Reduce, kept: tuple[str, ...]) -> Func:
+    def _start(self, body: Reduce) -> Func:
         """Make the Func that has the state before each part, in the type of a state."""
         dtype = type_of(self.states[-1].body, types_of(self.program)).dtype
         when = () if body.scan is None else body.scan.conditions(self.earlier)
-        made = replace(self._func("start", replace(body, when=when), kept), dtype=dtype)
+        made = replace(self._func("start", replace(body, when=when)), dtype=dtype)
         self.starts.append(made)
         return made
 
-    def _func(self, word: str, body: Expr, kept: tuple[str, ...]) -> Func:
-        name = fresh(f"{self.func.name}_{word}", self.taken)
+    def _func(self, word: str, body: Expr) -> Func:
+        """Make a Func with a number of a part, and with those labels that it depends on."""
+        name, free = fresh(f"{self.func.name}_{word}", self.taken), free_labels(body)
         self.taken.add(name)
+        kept = (one for one in self.func.labels if one in free and one != self.asked.label)
         labels = (self.asked.name, *kept)
         return Func(name, labels, body, span=self.func.span, whole=self.func.name)
 
-    def _plain(self, func: Func, part: str, kept: tuple[str, ...]) -> Read:
-        return Read(func.name, tuple(Affine(((label, 1),)) for label in (part, *kept)))
+    def _read(self, func: Func, part: str) -> Read:
+        return Read(func.name, tuple(Affine(((one, 1),)) for one in (part, *func.labels[1:])))
 
 
 def _replaced(expr: Expr, by: dict[Reduce, Expr]) -> Expr:
