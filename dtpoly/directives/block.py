@@ -38,7 +38,8 @@ class Block(Primitive):
     The size counts elements of the label, whatever splits do to the loop inside of a block; any
     size will do. A label that the Func reduces over, and does not have on its left side, takes
     two kernels: one computes a partial result for each block, the other one combines them, over
-    a label that `k:kb/4096` names. To go through a loop in steps but in one program, use `split`;
+    a label that `k:kb/4096` names. A label along which the Func scans takes three: the states at
+    the ends of blocks, a scan of these, and a scan of each block. To go through a loop in steps but in one program, use `split`;
     to compute a block with vector operations, `tensorize`.
     """
 
@@ -66,6 +67,13 @@ class Block(Primitive):
                 (
                     "on a label that `f` reduces: one kernel computes partial results, and a "
                     "second one their end. `k:kb/32` names the label of the partial results"
+                ),
+            ),
+            ReferenceRow(
+                ("f.block(t:p/4096);",),
+                (
+                    "**+** on a label along which `f` scans: programs have parts of it, in three "
+                    "kernels. [More](#few-long-rows)"
                 ),
             ),
         ),
