@@ -173,8 +173,9 @@ def _stored(func: Func, types: Types) -> InferredType:
         return types.get(func.into.tensor, UNKNOWN)
     body = func.body
     # A part of a number that has no type of its own has none either.
-    is_part = func.whole != "" and isinstance(body, Reduce) and body.scan is None
-    weak = is_part and type_of(body.operand, types).weak
+    weak = False
+    if func.whole and isinstance(body, Reduce) and body.scan is None:
+        weak = type_of(body.operand, types).weak
     return InferredType(type_of(body, types).dtype, weak)
 
 

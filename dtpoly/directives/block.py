@@ -39,8 +39,8 @@ class Block(Primitive):
     size will do. A label that the Func reduces over, and does not have on its left side, takes
     two kernels: one computes a partial result for each block, the other one combines them, over
     a label that `k:kb/4096` names. A label along which the Func scans takes three: the states at
-    the ends of blocks, a scan of these, and a scan of each block. To go through a loop in steps but in one program, use `split`;
-    to compute a block with vector operations, `tensorize`.
+    the ends of blocks, a scan of these, and a scan of each block. To go through a loop in steps
+    but in one program, use `split`; to compute a block with vector operations, `tensorize`.
     """
 
     name: ClassVar[str] = "block"
@@ -167,13 +167,10 @@ class Block(Primitive):
             scans_in_parts(view.program, asked)
         except NotInPartsError as error:
             why = Note(str(error), view.funcs[self.func].span)
-        others = ((func, names) for func, names in view.names.items() if func != self.func)
-        for func, names in others if isinstance(item, Divided) else ():
-            other = names.get(item.new)
-            block = other and view.blocked.get(func, {}).get(other.of)
-            if block is not None and (block.label, block.size) != (item.label, item.size):
-                why = Note(f"'{item.new}' numbers other parts here", block.span)
-                way = f"choose another name, such as {item.label}b"
+        block = self._other_parts(item, view)
+        if block is not None:
+            why = Note(f"'{asked.name}' numbers other parts here", block.span)
+            way = f"choose another name, such as {item.label}b"
         if why is not None:
             way += f"; or leave '{item.label}' in one program: tensorize cuts its loop into tiles"
             yield Diagnostic(
@@ -185,6 +182,16 @@ class Block(Primitive):
                 (why,),
                 way,
             )
+
+    def _other_parts(self, item: Sized | Divided, view: View) -> Blocked | None:
+        """Return what makes other parts under the name of these, in another Func."""
+        if isinstance(item, Divided):
+            for func, names in view.names.items():
+                other = names.get(item.new) if func != self.func else None
+                block = None if other is None else view.blocked.get(func, {}).get(other.of)
+                if block is not None and (block.label, block.size) != (item.label, item.size):
+                    return block
+        return None
 
     def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:
         labels = ", ".join(view.own_labels(self.func))

@@ -119,8 +119,11 @@ def directives_of(
     """Return the directives on the Funcs of the divided algorithm."""
     done = tuple(primitives)
     for chain in parted:
-        shared = _of_scan if isinstance(chain, PartedScan) else _shared_out
-        done = tuple(dict.fromkeys(made for one in done for made in shared(chain, one)))
+        if isinstance(chain, PartedScan):
+            found = [made for one in done for made in _of_scan(chain, one)]
+        else:
+            found = [made for one in done for made in _shared_out(chain, one)]
+        done = tuple(dict.fromkeys(found))
     return done
 
 

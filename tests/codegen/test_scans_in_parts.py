@@ -1,5 +1,6 @@
 """Scans in parts of rows: `f.block(t:p/32)`, beside torch's operators and the reference."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -87,7 +88,7 @@ def test_at_some_sizes(name: str) -> None:
         compare(name, sizes, RECIPES[turn % len(RECIPES)])
 
 
-BESIDE_TORCH = {
+BESIDE_TORCH: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "sums": lambda a: a.cumsum(1),
     "products": lambda a: a.cumprod(1),
     "largest": lambda a: a.cummax(1).values,
