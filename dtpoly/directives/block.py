@@ -167,6 +167,9 @@ class Block(Primitive):
             scans_in_parts(view.program, asked)
         except NotInPartsError as error:
             why = Note(str(error), view.funcs[self.func].span)
+        for fused in view.fused.get(self.func, ()):
+            why = Note(f"it is computed inside of '{fused.consumer}', too", fused.span)
+            way = f"let '{fused.consumer}' read '{self.func}' from memory"
         block = self._other_parts(item, view)
         if block is not None:
             why = Note(f"'{asked.name}' numbers other parts here", block.span)

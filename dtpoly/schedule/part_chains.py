@@ -46,7 +46,10 @@ def with_parted_chains(state: State, facts: Sequence[Fact]) -> tuple[State, tupl
             continue
         program = made.program
         found.append(made)
+    fused = {fact.func for fact in facts if isinstance(fact, Fused)}
     for scan in asked_scans(program, facts):
+        if scan.func in fused:
+            continue  # its copies would have no parts
         try:
             parted = scans_in_parts(program, scan)
         except NotInPartsError:

@@ -180,6 +180,12 @@ REFUSED = {
         "g[x, t] = scan_sum(f[x, s], s, t); f.block(t:p/32); g.block(t:p/64); g.compile();",
         ("DT239", "'p' numbers other parts here"),
     ),
+    "a copy of it is fused": (
+        "Func f, g, h; In A; Var x, t; RVar s; f[x, t] = scan_sum(A[x, s], s, t);"
+        "g[x, t] = f[x, t] * 2; h[x, t] = g[x, t] + f[x, t]; f.block(t:p/32);"
+        "f.fuse_at(g, x); h.compile();",
+        ("DT239", "it is computed inside of 'g', too"),
+    ),
     "results are added": (
         rows("scan_sum(A[x, s], s, t)", schedule="f.block(t:p/32); f.atomic(t); f.compile();"),
         ("DT194", ""),
