@@ -171,8 +171,8 @@ class Block(Primitive):
             why = Note(f"it is computed inside of '{fused.consumer}', too", fused.span)
             way = f"let '{fused.consumer}' read '{self.func}' from memory"
         block = self._other_parts(item, view)
-        if block is not None:
-            why = Note(f"'{asked.name}' numbers other parts here", block.span)
+        if block is not None and isinstance(item, Divided):
+            why = Note(f"'{item.new}' numbers other parts here", block.span)
             way = f"choose another name, such as {item.label}b"
         if why is not None:
             way += f"; or leave '{item.label}' in one program: tensorize cuts its loop into tiles"
