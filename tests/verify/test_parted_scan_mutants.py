@@ -58,7 +58,7 @@ def test_there_are_mistakes_of_each_kind() -> None:
 @pytest.mark.parametrize("name", MISTAKEN)
 def test_a_mistake_is_not_proved(name: str) -> None:
     proved = [check_mutant(*one) for one in found() if one[0] == name]
-    assert proved.count(False) > 0.7 * len(proved)
+    assert proved.count(False) > 0.6 * len(proved)
 
 
 @pytest.mark.sampled
