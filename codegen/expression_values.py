@@ -272,7 +272,9 @@ def _padded(tiling: Tiling, read: Read, other: Expr, order: Axes) -> Value:
             (at,) = (one for one in taken if one.name in index.labels)
             inside.append(_within(tiling, read.tensor, at, extent))
             continue
-        inside += _inside(index, extent, building.axes(index, order))
+        # A part is there if its first index is.
+        first = index.scaled(unit_of(building, read.tensor, axis))
+        inside += _inside(first, extent, building.axes(index, order))
     if any(not test.value.terms and test.value.constant < 0 for test in inside):
         return converted(padding, element)
     inside = [test for test in inside if test.value.terms or test.name is not None]
@@ -362,11 +364,19 @@ def _is_written(building: Building, array: str) -> bool:
     return any(one.writes.array == array for one in building.model.statements)
 
 
+def unit_of(building: Building, tensor: str, axis: int) -> int:
+    """Return how many indices of a label a number along an axis of a tensor stands for."""
+    known = building.model.arrays.get(tensor)
+    part = None if known is None else building.model.parts.get(known.dims[axis])
+    return 1 if part is None else part.size
+
+
 def extent_of(building: Building, tensor: str, axis: int) -> Affine:
-    """Return the extent of an axis of a tensor in memory."""
+    """Return the extent of an axis of a tensor in memory; of parts, that of what they divide."""
     if tensor in building.model.arrays:
         label = building.model.arrays[tensor].dims[axis]
-        return building.number_of(label)
+        part = building.model.parts.get(label)
+        return building.number_of(label if part is None else part.of)
     return Affine(((building.shape(tensor, axis), 1),))
 
 

@@ -118,7 +118,9 @@ def _coming_in(
         value = Converted(value, (), element)  # beside another number it would have no type
     tests = [test for test in tiling.tests if set(test.axes) & set(along) or not test.axes]
     tests += holding(tiling, steps.when)
-    if tests and not (other == 0 and _is_0_elsewhere(tiling, operand, along)):
+    # The element before that at which a part begins is there, and does not come in.
+    is_of_part = len(steps.when) > 1
+    if tests and (is_of_part or other != 0 or not _is_0_elsewhere(tiling, operand, along)):
         axes = union(tiling.lanes, axes_of(value), *(test.axes for test in tests))
         value = Masked(value, tuple(tests), other, axes, element)
     return value

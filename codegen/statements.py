@@ -58,7 +58,9 @@ def write_tile(tiling: Tiling, tiles: StatementTiles) -> None:
         case Role.COMBINE:
             _combine(tiling)
         case Role.SCAN:
-            _left(tiling, scanned(tiling))
+            results, scan = scanned(tiling), tiling.statement.scan
+            if scan is None or tiling.statement.writes.array != scan.carry:
+                _left(tiling, results)
         case Role.VALUE | Role.STORE:
             _value(tiling)
 

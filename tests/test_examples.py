@@ -222,6 +222,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     ),
     "log_sum_exp": lambda t: torch.logsumexp(t["A"], 1),
     "matmul": lambda t: t["A"] @ t["B"],
+    "long_cumsum": lambda t: t["A"].cumsum(1),
     "max_pool2d": lambda t: functional.max_pool2d(t["X"], 3, stride=2),
     "middle_matmul": lambda t: t["A"] @ t["B"],
     "mmsigmoid": lambda t: torch.sigmoid(t["A"] @ t["B"]),

@@ -328,6 +328,13 @@ class ScanOrder:
             return self
         return replace(self, factor=f(self.factor), initial=f(self.initial))
 
+    def is_of_all(self, labels: tuple[str, ...]) -> bool:
+        """Return whether the one result of a scan over labels is that of all its steps.
+
+        No file writes that. It is what the end of a part is for a recurrence.
+        """
+        return self.at in labels
+
     @property
     def step(self) -> int:
         """Return how far behind the last element of the reduction the index of the result is."""

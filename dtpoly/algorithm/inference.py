@@ -173,7 +173,12 @@ def _stored(like: Func, func: Func, types: Types) -> InferredType:
         return InferredType(func.dtype)
     if func.into is not None:
         return types.get(func.into.tensor, UNKNOWN)
-    return InferredType(type_of(like.body, types).dtype)
+    body = like.body
+    # A part of a number that has no type of its own has none either.
+    weak = False
+    if like.whole and isinstance(body, Reduce) and body.scan is None:
+        weak = type_of(body.operand, types).weak
+    return InferredType(type_of(body, types).dtype, weak)
 
 
 def check_types(program: Program) -> list[Diagnostic]:

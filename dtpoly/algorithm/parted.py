@@ -72,6 +72,11 @@ class PartedChain:
     parts: Mapping[str, str]
     merged: tuple[str, ...]
 
+    @property
+    def made(self) -> tuple[str, ...]:
+        """Return the Funcs that were made."""
+        return tuple(self.parts.values())
+
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
@@ -95,7 +100,7 @@ def in_parts(program: Program, asked: AskedChain) -> PartedChain:
     taken = {one.name for one in (*program.labels, *program.inputs, *program.funcs)}
     names = dict[str, str]()
     for one in (*members, *between):
-        names[one] = _fresh(f"{one}_parts", taken)
+        names[one] = fresh(f"{one}_parts", taken)
         taken.add(names[one])
     chain = _Chain(program, label, name, members, between, names)
     made = dict[str, tuple[Func, ...]]()
@@ -112,7 +117,8 @@ def in_parts(program: Program, asked: AskedChain) -> PartedChain:
     return PartedChain(replace(program, labels=labels, funcs=funcs), label, name, names, members)
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def fresh(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken: the given one, or with a number behind it."""
     count = 2
     made = name
     while made in taken:

@@ -124,7 +124,9 @@ class Func:
     """A tensor function and its definition; the outermost label comes first.
 
     An element for which a condition of `when` does not hold is 0: its label has a range, and the
-    element is outside of it. If it computes parts of what another Func is, `whole` is that Func.
+    element is outside of it. If it computes parts of what another Func is, `whole` is that Func. If
+    it is `parted`, that label numbers the parts of one of its labels, and the body says what an
+    element is by the number of its part, in which its scans begin anew.
     """
 
     name: str
@@ -135,6 +137,12 @@ class Func:
     into: Into | None = None
     when: Conditions = ()
     whole: str = field(default="", repr=False)
+    parted: str = field(default="", repr=False)
+
+    @property
+    def walked(self) -> tuple[str, ...]:
+        """Return the labels that its elements are computed over, the outermost label first."""
+        return (self.parted, *self.labels) if self.parted else self.labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,10 +372,10 @@ def nested_labels(func: Func) -> tuple[str, ...]:
     It is that of the left side. But the label of a scan is last, so that what the scan carries on
     from step to step belongs to one index of the others.
     """
-    scanned = scanned_labels(func)
+    scanned = [label for label in scanned_labels(func) if label in func.labels]
     if len(scanned) != 1:
-        return func.labels
-    return (*(label for label in func.labels if label not in scanned), *scanned)
+        return func.walked
+    return (*(label for label in func.walked if label not in scanned), *scanned)
 
 
 def reduced_labels(func: Func) -> tuple[str, ...]:

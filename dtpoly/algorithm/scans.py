@@ -4,8 +4,9 @@ A scan `scan_sum(A[x, s], s, t)` is a reduction over s, for each index of t. Its
 one pass over the elements: the element that comes in at an index is the operand at that index.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import (
@@ -24,11 +25,13 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.inference import type_of, types_of
 from dtpoly.algorithm.operations import RECURRENCE, SCAN
-from dtpoly.algorithm.program import Func, Program
+from dtpoly.algorithm.program import Func, Part, Program
 from dtpoly.algorithm.show import show_expr
 from dtpoly.algorithm.substitute import substituted
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.source import Span
+
+NO_PARTS: Mapping[str, Part] = MappingProxyType({})
 
 
 def scans_of(expr: Expr) -> Iterator[Reduce]:
@@ -42,15 +45,18 @@ def scanned(scan: Reduce) -> tuple[Expr, ...]:
     return (scan.operand, *(order.beside[:1] if order is not None else ()))
 
 
-def coming_in(scan: Reduce) -> Reduce:
+def coming_in(scan: Reduce, parts: Mapping[str, Part] = NO_PARTS) -> Reduce:
     """Return the scan with the elements that come in at an index: those there, or beside it.
 
-    Where there is no such element, the reads of it are not done.
+    Where there is no such element, the reads of it are not done. The index may number parts: a part
+    is there if its first index is.
     """
     (label,), order = scan.labels, scan.scan
     assert order is not None
     index = Affine(((order.at, 1),), -order.step)
-    within = ((index, order.at),) if order.step else ()
+    part = parts.get(order.at)
+    first = index if part is None else Affine(((order.at, part.size),), -order.step * part.size)
+    within = ((first, order.at if part is None else part.of),) if order.step else ()
     put = {label: index}
     if order.factor is not None:
         order = replace(order, factor=substituted(order.factor, put, within))
@@ -72,16 +78,29 @@ def at_results(expr: Expr) -> Expr:
     return replace(expr, operand=substituted(expr.operand, put, ()), scan=order)
 
 
-def first_conditions(scan: Reduce) -> tuple[SizedIndex, ...]:
-    """Return the conditions for an element to come in at an index; all of them do if empty."""
+def first_conditions(scan: Reduce, parts: Mapping[str, Part] = NO_PARTS) -> tuple[SizedIndex, ...]:
+    """Return the conditions for an element to come in at an index; all of them do if empty.
+
+    The `parts` are those that labels number. A scan along the label of a part has the elements of
+    that part alone.
+    """
     order = scan.scan
     assert order is not None
     if not order.step:
         return ()
-    at = SizedIndex(Affine(((order.at, 1),)))
-    if order.is_reverse:
-        return (SizedIndex(Affine(), Affine(((order.at, 1),))) - at - SizedIndex(Affine((), 2)),)
-    return (at - SizedIndex(Affine((), 1)),)
+    at, one = SizedIndex(Affine(((order.at, 1),))), SizedIndex(Affine((), 1))
+    size = SizedIndex(Affine(), Affine(((order.at, 1),)))
+    numbered = parts.get(order.at)
+    if numbered is not None:
+        at, size = at.scaled(numbered.size), SizedIndex(Affine(), Affine(((numbered.of, 1),)))
+    width = numbered.size if numbered else 1
+    found = [size - at - SizedIndex(Affine((), width + 1))] if order.is_reverse else [at - one]
+    for number, part in parts.items():
+        if part.of == order.at:
+            start = SizedIndex(Affine(((number, part.size),)))
+            last = SizedIndex(Affine(((number, part.size),), part.size - 1))
+            found.append((last - at if order.is_reverse else at - start) - one)
+    return tuple(found)
 
 
 def check_scanned(program: Program) -> list[Diagnostic]:

@@ -1,4 +1,4 @@
-"""Splits reductions over several programs where a layout has too few programs."""
+"""Splits reductions and scans over several programs where a layout has too few programs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,10 +17,13 @@ AT_ONCE = 16384  # partial results
 
 
 def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]:
-    """Yield blocks of what the Func reduces: partial results, and a kernel that sums them."""
+    """Yield blocks of what the Func reduces or scans: parts, and kernels that put them together."""
     mine = [one for one in nest.sums if one.func == nest.func.name]
     own = {label for one in mine if not one.is_scan for label in one.labels}
     free = [label for label in nest.reduced if label in own and label not in nest.labels]
+    along = {label for one in mine if one.is_scan for label in one.labels}
+    if along:  # all parts of a scan begin anew, so that nothing else goes along with them
+        free = [*along] if len(along) == 1 and along.isdisjoint(own) else []
     if not free:
         return
     label = max(free, key=lambda one: nest.sizes[one])
@@ -29,7 +32,7 @@ def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]
     if programs >= ENOUGH * processors or layout.tile(label) == 0:
         return
     beside = prod(block for _, block in layout.blocks)
-    lanes = prod(_lanes(nest, layout, one) for one in nest.labels)
+    lanes = prod(_lanes(nest, layout, one) for one in nest.labels if one != label)
     tile = layout.tile(label)
     seen: set[int] = set()
     for each in TRIED:

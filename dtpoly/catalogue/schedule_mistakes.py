@@ -193,10 +193,13 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "have program_id in it, which the schedule decides.",
     ),
     "DT239": CatalogueEntry(
-        "a chain of reductions has no parts",
+        "a chain of reductions, or a scan, has no parts",
         "Where `block` cuts a label along which others go `online`, each part has a largest "
         "element of its own; what is summed with it is brought to that of all parts. So sums must "
         "change by a factor when the largest element does, and it must be a maximum or a "
-        "minimum, and nothing else. Otherwise, leave the label in one program.",
+        "minimum, and nothing else. Where `block` cuts the label along which a Func scans, all of "
+        "its scans begin anew in each part, from the state before it: so all of them go along this "
+        "label, and nothing in the Func is reduced over all of it. Otherwise, leave the label in "
+        "one program.",
     ),
 }

@@ -7,7 +7,9 @@ from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
 from dtpoly.algorithm.operations import FROM_LIST, LIST, WITHOUT_PARTS
-from dtpoly.algorithm.program import Part
+from dtpoly.algorithm.parted import NotInPartsError
+from dtpoly.algorithm.program import Part, scanned_labels
+from dtpoly.algorithm.scan_parts import scans_in_parts
 from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
@@ -19,6 +21,7 @@ from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.facts import Blocked, Fact, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
+from dtpoly.schedule.parted_facts import asked_scans
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
 from dtpoly.schedule.reference import Reference, ReferenceRow
@@ -35,8 +38,9 @@ class Block(Primitive):
     The size counts elements of the label, whatever splits do to the loop inside of a block; any
     size will do. A label that the Func reduces over, and does not have on its left side, takes
     two kernels: one computes a partial result for each block, the other one combines them, over
-    a label that `k:kb/4096` names. To go through a loop in steps but in one program, use `split`;
-    to compute a block with vector operations, `tensorize`.
+    a label that `k:kb/4096` names. A label along which the Func scans takes three: the states at
+    the ends of blocks, a scan of these, and a scan of each block. To go through a loop in steps
+    but in one program, use `split`; to compute a block with vector operations, `tensorize`.
     """
 
     name: ClassVar[str] = "block"
@@ -63,6 +67,13 @@ class Block(Primitive):
                 (
                     "on a label that `f` reduces: one kernel computes partial results, and a "
                     "second one their end. `k:kb/32` names the label of the partial results"
+                ),
+            ),
+            ReferenceRow(
+                ("f.block(t:p/4096);",),
+                (
+                    "**+** on a label along which `f` scans: programs have parts of it, in three "
+                    "kernels. [More](#few-long-rows)"
                 ),
             ),
         ),
@@ -117,6 +128,8 @@ class Block(Primitive):
                     yield self._not_blockable(item, view)
             elif item.label in view.partial_labels(self.func):
                 yield from self._check_partial_results(item, view)
+            elif item.label in scanned_labels(view.funcs[self.func]):
+                yield from self._check_scan(item, view)
             elif isinstance(item, Divided):
                 yield self._no_partial_results(item)
 
@@ -143,6 +156,45 @@ class Block(Primitive):
                     (Note(f"it gives {what}, which says nothing of other blocks", node.span),),
                     f"leave it in one program: {self.func}.tensorize({item.label}:1024)",
                 )
+
+    def _check_scan(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
+        """Refuse parts of what does not go along with them."""
+        own = Blocked(self.func, item.label, item.size, item.span)
+        (asked,) = asked_scans(view.program, (own,))
+        why: Note | None = None
+        way = "give each of the two a Func of its own"
+        try:
+            scans_in_parts(view.program, asked)
+        except NotInPartsError as error:
+            why = Note(str(error), view.funcs[self.func].span)
+        for fused in view.fused.get(self.func, ()):
+            why = Note(f"it is computed inside of '{fused.consumer}', too", fused.span)
+            way = f"let '{fused.consumer}' read '{self.func}' from memory"
+        block = self._other_parts(item, view)
+        if block is not None and isinstance(item, Divided):
+            why = Note(f"'{item.new}' numbers other parts here", block.span)
+            way = f"choose another name, such as {item.label}b"
+        if why is not None:
+            way += f"; or leave '{item.label}' in one program: tensorize cuts its loop into tiles"
+            yield Diagnostic(
+                "DT239",
+                Severity.ERROR,
+                f"the scan of '{self.func}' cannot go through parts of '{item.label}'",
+                word_span(item.span, item.label),
+                "would be cut into parts",
+                (why,),
+                way,
+            )
+
+    def _other_parts(self, item: Sized | Divided, view: View) -> Blocked | None:
+        """Return what makes other parts under the name of these, in another Func."""
+        if isinstance(item, Divided):
+            for func, names in view.names.items():
+                other = names.get(item.new) if func != self.func else None
+                block = None if other is None else view.blocked.get(func, {}).get(other.of)
+                if block is not None and (block.label, block.size) != (item.label, item.size):
+                    return block
+        return None
 
     def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:
         labels = ", ".join(view.own_labels(self.func))

@@ -166,10 +166,19 @@ def kinds_of(program: Program) -> dict[str, ValueKind]:
     for func in in_typing_order(program):
         body = like.get(func.name, func).body
         kind = kinds[func.into.tensor] if func.into else kind_of(body, kinds)
+        weak = func.whole != "" and _reduces_weak(body, kinds)
         kinds[func.name] = (
-            ValueKind(func.dtype) if func.dtype else ValueKind(kind.dtype, kind.callers)
+            ValueKind(func.dtype) if func.dtype else ValueKind(kind.dtype, kind.callers, weak)
         )
     return kinds
+
+
+def _reduces_weak(body: Expr, kinds: Mapping[str, ValueKind]) -> bool:
+    """Return whether the parts of a reduction are those of a number that has no type of its own.
+
+    What reads the parts then has the type that it has beside the number.
+    """
+    return isinstance(body, Reduce) and body.scan is None and kind_of(body.operand, kinds).weak
 
 
 def widest(program: Program) -> Element:

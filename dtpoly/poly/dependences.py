@@ -85,6 +85,8 @@ def _pairs(model: Model) -> Iterable[Dependence]:
                 one, two = before.place, after.place
                 if two.position < one.position or not (before.is_write or after.is_write):
                     continue
+                if one.statement is two.statement and one.statement.scan is not None:
+                    continue  # its steps come in an order of their own, see `_in_turn`
                 relation = met(one, two)
                 if relation is not None:
                     source, target = one.statement, two.statement

@@ -113,7 +113,8 @@ class _OfFunc:
     name: str
     labels: tuple[str, ...]
     when: Conditions
-    parted: Mapping[str, str]
+    parted: Mapping[str, Part]
+    always: tuple[str, ...]  # labels that each accumulator has
 
 
 def drafts_of(
@@ -122,14 +123,15 @@ def drafts_of(
     """Return the drafts of the statements of a Func, in order."""
     body, masked = bodies.of(func)
     func = replace(func, when=(*func.when, *single(masked)))
-    parted = {label: parts[label].of for label in func.labels if label in parts}
-    own = _OfFunc(func.name, func.labels, func.when, parted)
+    parted = {label: parts[label] for label in func.walked if label in parts}
+    always = (func.parted,) if func.parted else ()
+    own = _OfFunc(func.name, func.walked, func.when, parted, always)
     body, drafts = _without_reductions(body, own, (), ())
     array = Array(func.name, func.name, func.labels)
     if func.when and not masked:
         is_truth = type_of(func.body, bodies.types).dtype is DType.BOOL
         body = within_ranges(body, func.when, is_truth=is_truth)
-    value = Draft(func.name, Role.VALUE, array, func.labels, (), body, func.when)
+    value = Draft(func.name, Role.VALUE, array, func.walked, (), body, func.when)
     return (*drafts, replace(value, masked=masked))
 
 
@@ -145,8 +147,8 @@ def _without_reductions(
     if isinstance(expr, Reduce) and expr.scan is not None:
         return _scanned(expr, expr.scan, func, drafts)
     # A reduction over a label goes through the part that the Func is for.
-    of_part = (x for x, of in func.parted.items() if of in expr.labels)
-    free = {*free_labels(expr), *of_part}
+    of_part = (x for x, part in func.parted.items() if part.of in expr.labels)
+    free = {*free_labels(expr), *of_part, *func.always}
     own = tuple(x for x in func.labels if x in free and x not in bound)
     kept = own + tuple(x for x in bound if x in free)
     operation = expr.operation if isinstance(expr, Reduce) else "rsum"
@@ -174,26 +176,31 @@ def _scanned(
     Its result so far is in an accumulator, which begins as the identity or as the initial value,
     and its results are in an array of their own: `f.s.scan[x, t]` reads `f.s[x]`.
     """
-    free = free_labels(expr)
+    of_part = (x for x, part in func.parted.items() if part.of in expr.labels)
+    free = {*free_labels(expr), *of_part, *func.always}
     results = tuple(label for label in func.labels if label in free)
     kept = tuple(label for label in results if label != order.at)
     name = _fresh(".".join((func.name, *expr.labels)), drafts)
     carry = Array(name, func.name, kept, expr.operation)
     found = Array(f"{name}.scan", func.name, results)
+    if order.is_of_all(expr.labels):
+        found, results = carry, (*kept, order.at)
     first = order.initial
     if first is not None:
         first, drafts = _without_reductions(first, func, (), drafts)
     init = Draft(f"{name}.init", Role.INIT, carry, kept, (), first)
-    moved = coming_in(expr)
+    moved = coming_in(expr, func.parted)
     operand, drafts = _without_reductions(moved.operand, func, (), (*drafts, init))
     factor = None if moved.scan is None else moved.scan.factor
     if factor is not None:
         factor, drafts = _without_reductions(factor, func, (), drafts)
-    steps = ScanSteps(order.at, order.is_reverse, name, first_conditions(expr))
+    when = first_conditions(expr, func.parted)
+    steps = ScanSteps(order.at, order.is_reverse, name, when)
     own = ScanOrder(order.at, order.is_before, order.is_reverse, factor, factor and ZERO)
     step = Reduce(expr.operation, operand, (order.at,), expr.span, scan=own)
-    scan = Draft(found.name, Role.SCAN, found, results, (), step, scan=steps)
-    return Read(found.name, plain(results), span=expr.span), (*drafts, scan)
+    # What is wanted of all steps is what the last one leaves, where it is carried.
+    scan = Draft(f"{name}.scan", Role.SCAN, found, results, (), step, scan=steps)
+    return Read(found.name, plain(found.dims), span=expr.span), (*drafts, scan)
 
 
 def _needed_alone(step: Expr, func: _OfFunc, own: tuple[str, ...]) -> Expr:

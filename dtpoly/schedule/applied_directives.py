@@ -6,11 +6,9 @@ Directives are a set: their order in the file does not count. They are carried o
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from dtpoly.algorithm.parted import PartedChain
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
-from dtpoly.poly.lift import without_statements
 from dtpoly.poly.model import by_name
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.facts import Compiled, Returned
@@ -18,14 +16,16 @@ from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.hosts import stores_of
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.part_chains import (
+    Parted,
     directives_of,
     on_their_parts,
     stored_parts,
+    with_pairs,
     with_parted_chains,
 )
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
 from dtpoly.schedule.private import with_private_reductions
-from dtpoly.schedule.state import State
+from dtpoly.schedule.state import State, without_kernels
 from dtpoly.schedule.storing import with_stores
 from dtpoly.schedule.tree import AxisKind, statements
 
@@ -48,7 +48,7 @@ class _Start:
     compiled: tuple[str, ...]
     needed: frozenset[str]
     fusions: tuple[_Fusions, ...]
-    parted: tuple[PartedChain, ...]
+    parted: tuple[Parted, ...]
 
 
 def resolve(program: Program, primitives: Iterable[Primitive], begin: Begin = initial) -> State:
@@ -142,13 +142,14 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     state, parted = with_parted_chains(state, facts)
     chosen = directives_of(parted, chosen)
     facts = [fact for p in chosen for fact in p.facts()]
-    needed |= {name for one in parted for name in one.parts.values()}
-    stores = stores_of(state.program, facts) | stored_parts(parted)
+    needed |= {name for one in parted for name in one.made}
+    stores = stores_of(state.program, facts) | stored_parts(parted, facts)
     state = on_their_parts(with_stores(state, stores))
     for turn in LOOPS:
         for primitive in chosen:
             if primitive.turn is turn and state.kernels_of(primitive.func):
                 state = primitive.apply(state)
+    state = with_pairs(state, parted)
     for kernel in state.kernels:
         state = with_private_reductions(state, kernel)
     fusions = [p for p in chosen if p.turn is Turn.FUSIONS]
@@ -165,7 +166,7 @@ def _fused(
         for fusion in mine:
             state = fusion.apply(state)
         if mine and func in state.stores:
-            state = _without(state, func)
+            state = without_kernels(state, func)
         elif mine and func not in start.compiled:
             state = _without_unread(state, func)
     return state
@@ -219,11 +220,4 @@ def _without_unread(state: State, func: str) -> State:
     names = (n for k in state.kernels if k.func != func for n in statements(k.body))
     if any(read.array == func for n in names if n not in outside for read in known[n].reads):
         return state
-    return _without(state, func)
-
-
-def _without(state: State, func: str) -> State:
-    """The state without the kernels of a Func."""
-    gone = [name for k in state.kernels_of(func) for name in statements(k.body)]
-    kernels = tuple(k for k in state.kernels if k.func != func)
-    return replace(state, model=without_statements(state.model, gone), kernels=kernels)
+    return without_kernels(state, func)

@@ -10,27 +10,31 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.parted import NotInPartsError, PartedChain, in_parts
+from dtpoly.algorithm.program import scanned_labels
+from dtpoly.algorithm.scan_parts import PartedScan, scans_in_parts
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.argument_values import Sized
 from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, ReducedAlong, Returned
+from dtpoly.schedule.fusing import fuse
 from dtpoly.schedule.initial import initial
-from dtpoly.schedule.parted_facts import asked_chains
+from dtpoly.schedule.parted_facts import asked_chains, asked_scans
 from dtpoly.schedule.partials import through_parts
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
-from dtpoly.schedule.state import State
+from dtpoly.schedule.state import State, without_kernels
 from dtpoly.schedule.tiling import tile_loops, tile_sizes
 from dtpoly.schedule.tree import Kernel
 
+# What is divided: a chain of reductions, or the scans of a Func.
+Parted = PartedChain | PartedScan
 
-def with_parted_chains(
-    state: State, facts: Sequence[Fact]
-) -> tuple[State, tuple[PartedChain, ...]]:
+
+def with_parted_chains(state: State, facts: Sequence[Fact]) -> tuple[State, tuple[Parted, ...]]:
     """Begin again with an algorithm in which the chains that are asked for are divided.
 
     Nothing is lost: only inlining, which makes another Program, is carried out before. A chain that
     cannot be divided stays whole; the check of the directive reports it.
     """
-    found = list[PartedChain]()
+    found = list[Parted]()
     program = state.program
     for one in asked_chains(facts):
         there = {func.name for func in program.funcs}
@@ -42,15 +46,42 @@ def with_parted_chains(
             continue
         program = made.program
         found.append(made)
+    fused = {fact.func for fact in facts if isinstance(fact, Fused)}
+    for scan in asked_scans(program, facts):
+        if scan.func in fused:
+            continue  # its copies would have no parts
+        try:
+            parted = scans_in_parts(program, scan)
+        except NotInPartsError:
+            continue
+        program = parted.program
+        found.append(parted)
     if not found:
         return state, ()
     wanted = tuple(dict.fromkeys(kernel.func for kernel in state.kernels))
     return initial(program, wanted, state.sized), tuple(found)
 
 
-def stored_parts(parted: Iterable[PartedChain]) -> dict[str, str]:
+def stored_parts(parted: Iterable[Parted], facts: Sequence[Fact]) -> dict[str, str]:
     """Return for each partial result the Func of whose kernel it is a result, too."""
-    return {one.parts[func]: one.parts[one.merged[0]] for one in parted for func in one.merged[1:]}
+    chains = [one for one in parted if isinstance(one, PartedChain)]
+    found = {one.parts[func]: one.parts[one.merged[0]] for one in chains for func in one.merged[1:]}
+    into = {fact.consumer for fact in facts if isinstance(fact, Fused)}
+    for one in parted:
+        # What is fused into the scan goes to one loop of a kernel, and these would be two.
+        if isinstance(one, PartedScan) and one.func not in into:
+            found |= one.pairs
+    return found
+
+
+def with_pairs(state: State, parted: Iterable[Parted]) -> State:
+    """Let the kernel that makes the second half of a state make the first one, too."""
+    for one in parted:
+        for first, second in one.pairs.items() if isinstance(one, PartedScan) else ():
+            if state.stores.get(first) == second:
+                state = fuse(state, second, first, second, one.label, recompute=False)
+                state = without_kernels(state, first)
+    return state
 
 
 def on_their_parts(state: State) -> State:
@@ -58,13 +89,21 @@ def on_their_parts(state: State) -> State:
     parts = state.program.parts
 
     def change(kernel: Kernel) -> Kernel:
-        labels = [one for one in state.program.func(kernel.func).labels if one in parts]
+        func = state.program.func(kernel.func)
+        # A program goes through all parts where it scans them.
+        along = scanned_labels(func)
+        labels = [one for one in func.walked if one in parts and one not in along]
         grid = {
             label: Axis(f"{kernel.func}.{label}.block", label, Affine(((label, 1),)), 1)
             for label in labels
         }
         begins = {parts[label].of: (axis, parts[label].size) for label, axis in grid.items()}
-        body = through_parts(kernel.body, begins, lambda loop: loop.is_reduction)
+        of_part = {parts[one].of for one in labels if one == func.parted} | {
+            parts[one].of for one in labels if parts[one].of not in func.labels
+        }
+        body = through_parts(
+            kernel.body, begins, lambda loop: loop.is_reduction or loop.axis.label in of_part
+        )
         body = through_parts(
             body, {label: (axis, 1) for label, axis in grid.items()}, lambda _: True
         )
@@ -78,13 +117,44 @@ def on_their_parts(state: State) -> State:
 
 
 def directives_of(
-    parted: Sequence[PartedChain], primitives: Sequence[Primitive]
+    parted: Sequence[Parted], primitives: Sequence[Primitive]
 ) -> tuple[Primitive, ...]:
     """Return the directives on the Funcs of the divided algorithm."""
     done = tuple(primitives)
     for chain in parted:
-        done = tuple(dict.fromkeys(made for one in done for made in _shared_out(chain, one)))
+        if isinstance(chain, PartedScan):
+            found = [made for one in done for made in _of_scan(chain, one)]
+        else:
+            found = [made for one in done for made in _shared_out(chain, one)]
+        done = tuple(dict.fromkeys(found))
     return done
+
+
+def _of_scan(chain: PartedScan, one: Primitive) -> Iterator[Primitive]:
+    """Yield what a directive says to the Funcs of a scan in parts.
+
+    Those of the states at the ends of parts go along the label in tiles, as the scan does. What is
+    said of the label that numbers parts is about the scan of the states.
+    """
+    facts = tuple(one.facts())
+    if one.stage is Stage.COMPILE or any(isinstance(f, Compiled | Returned) for f in facts):
+        yield one
+        return
+    if one.turn is Turn.INLINED:
+        return  # it is carried out
+    fused = any(isinstance(fact, Fused) and fact.consumer == chain.func for fact in facts)
+    if one.func != chain.func and not fused:
+        yield one
+        return
+    is_of_blocks = any(isinstance(fact, Blocked) for fact in facts)
+    of_parts = one.without(chain.label)
+    of_parts = of_parts and of_parts.without(chain.of) if is_of_blocks else of_parts
+    if of_parts is not None:
+        yield from (of_parts.of({chain.func: state}) for state in chain.states)
+        yield of_parts
+    of_starts = one.without(chain.of)
+    if of_starts is not None:
+        yield from (of_starts.of({chain.func: start}) for start in chain.starts)
 
 
 def _shared_out(chain: PartedChain, one: Primitive) -> Iterator[Primitive]:

@@ -5,9 +5,10 @@ from dataclasses import field, replace
 
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
+from dtpoly.poly.lift import without_statements
 from dtpoly.poly.model import Model
 from dtpoly.schedule.facts import Fact, Fused
-from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, rewrite
+from dtpoly.schedule.tree import AxisKind, Kernel, Loop, Node, rewrite, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +71,10 @@ class State:
             return node
 
         return self.with_kernels(func, lambda k: replace(k, body=rewrite(k.body, one)))
+
+
+def without_kernels(state: State, func: str) -> State:
+    """Return the state without the kernels of a Func."""
+    gone = [name for k in state.kernels_of(func) for name in statements(k.body)]
+    kernels = tuple(k for k in state.kernels if k.func != func)
+    return replace(state, model=without_statements(state.model, gone), kernels=kernels)

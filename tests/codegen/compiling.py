@@ -23,6 +23,8 @@ from dtpoly.targets.subject import subjects
 from dtpoly.targets.target import Target
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.listings import APART, FILES, code, program
+from tests.codegen.scans_in_parts import IN_PARTS
+from tests.codegen.scans_in_parts import program as program_in_parts
 
 TARGETS = (Target("cuda", 80), Target("cuda", 90), Target("hip", "gfx942"))
 # The words that stand for a GPU's own code.
@@ -39,6 +41,10 @@ def wrong(word: str) -> Iterator[str]:
     """Yield what is wrong with the binaries of a listing, or with those of one kernel of a case."""
     if word in FILES or word in APART:
         yield from _built(word, judge(program(word), DIRECTIVES).scheduled, code(word))
+        return
+    if word in IN_PARTS:
+        state = judge(program_in_parts(word), DIRECTIVES).scheduled
+        yield from _built(word, state, code_of(state))
         return
     case = random_case(int(word.removesuffix(ALL)))
     state = verdict(case).scheduled

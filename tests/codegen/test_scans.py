@@ -235,7 +235,7 @@ def test_a_recurrence_of_100000_steps() -> None:
 
 def legal_case(seed: int) -> Case | None:
     """Return a random program with scans, if its schedule is legal."""
-    case = scanning_case(seed)
+    case = scanning_case(seed, has_parts=True)
     return case if judge(case.program, DIRECTIVES).is_legal else None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from dtpoly.algorithm.label_sizes import input_shapes, size_rules, sizes_of
-from dtpoly.algorithm.program import Program, reduced_labels
+from dtpoly.algorithm.program import Program, reduced_labels, scanned_labels
 from dtpoly.algorithm.show import show
 from dtpoly.checking import load
 from dtpoly.diagnostics import DtpolyError, has_errors
@@ -261,8 +261,11 @@ def data_case(seed: int) -> Case:
     raise AssertionError(seed)
 
 
-def scanning_case(seed: int) -> Case:
-    """Return a case with scans."""
+def scanning_case(seed: int, *, has_parts: bool = False) -> Case:
+    """Return a case with scans; only if asked for, blocks may cut them into parts.
+
+    Then another algorithm is scheduled than the one that the oracle runs.
+    """
     for attempt in range(1000):
         random = Random(f"scanning {seed} {attempt}")
         algorithm = Algorithm(random, is_plain=random.random() < 0.5)
@@ -275,12 +278,24 @@ def scanning_case(seed: int) -> Case:
             continue
         if not _is_sound(made) or has_errors(check_schedule(program, DIRECTIVES)):
             continue
+        if not has_parts and _cuts_scans(program):
+            continue
         sizes = algorithm.sizes()
         sizes |= {label: sizes[at] for label, at in scanned.items()}
         found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
         if found is not None:
             return Case(program, found)
     raise AssertionError(seed)
+
+
+def _cuts_scans(program: Program) -> bool:
+    """Return whether a block cuts the label along which a Func scans."""
+    return any(
+        argument.target in scanned_labels(program.func(directive.func))
+        for directive in program.directives
+        if directive.name == "block"
+        for argument in directive.arguments
+    )
 
 
 def _read(text: str) -> Program | None:

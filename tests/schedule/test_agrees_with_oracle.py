@@ -345,9 +345,12 @@ def test_of_scans(part: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 def test_of_many_scans(part: int) -> None:
-    """Among these, scans are legal, cross programs, run too late and are computed again."""
+    """Among these, scans are legal, run too late and are computed again.
+
+    None crosses programs: a block of the label of a scan makes another algorithm, of parts.
+    """
     found = Counter[str]()
     for seed in range(part * PART, part * PART + PART):
         verdict = agreed(scanning_case(seed))
         found.update([LEGAL if verdict.is_legal else str(verdict.violations[0].kind)])
-    assert min(found[kind] for kind in (LEGAL, KINDS[0], KINDS[1], KINDS[3])) >= 15, found
+    assert min(found[kind] for kind in (LEGAL, KINDS[0], KINDS[1])) >= 15, found

@@ -35,10 +35,10 @@ LEGAL = {
     "computed again": READ + "c.fuse_at(d, t, recompute);\nd.tensorize(t:8);",
     "what a scan reads": DECLARED
     + "c[x, t] = A[x, t] * 2;\nd[x, t] = scan_max(c[x, s], s, t);\nc.fuse_at(d, t);\nd.compile();",
+    "blocks cut it into parts": SCAN + "c.block(t:16);\nc.compile();",
     "in panels of rows": SCAN + "c.tensorize(t:16);\nc.compile();",
 }
 REFUSED = {
-    "blocks cut it": (SCAN + "c.block(t:16);\nc.compile();", "DT200"),
     "lanes of the outer loop": (
         SCAN + "c.split(t:ti/4);\nc.tensorize(t:0);\nc.compile();",
         "DT201",

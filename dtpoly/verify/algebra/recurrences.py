@@ -20,14 +20,17 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.identities import is_identity
 from dtpoly.verify.algebra.pieces import BagPiece, cases
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.regions import Region, same, set_of, without
+from dtpoly.verify.algebra.regions import Region, renamed_region, same, set_of, without
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
+    Choose,
     Literal,
     Pair,
     PlaceOf,
     Term,
     Total,
+    ValueOf,
+    choose,
     pair,
     put,
     renamed,
@@ -40,6 +43,7 @@ from dtpoly.verify.algebra.whole import (
     both,
     compare,
     name,
+    number,
     one_of,
     put_whole,
 )
@@ -48,7 +52,7 @@ from dtpoly.verify.algebra.whole import (
 ORDERED = {"affine": 1, "affine back": -1}
 JOINED = "affine"
 # Steps that a kernel may have apart, such as those of its last tile.
-MOST_PIECES = 12
+MOST_PIECES = 40
 
 Compare = Callable[[ProofRun, Term, Term, Region], object]
 
@@ -93,11 +97,20 @@ def is_recurrence(term: Term) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StepPiece:
-    """Some steps of a recurrence: one for each choice of its names, in the order of these."""
+    """Some steps of a recurrence: one for each choice of its names.
 
-    order: tuple[tuple[str, int], ...]  # names, each with 1 if it goes up, or -1
+    They come in the order of their keys, which are compared from the first number on.
+    """
+
+    bound: tuple[str, ...]
+    key: tuple[Whole, ...]
     domain: Truth
     body: Term
+
+    def inside(self, bound: tuple[str, ...], key: tuple[Whole, ...], domain: Truth) -> StepPiece:
+        """Return the same steps for each choice of names that come before their own."""
+        both_of = both(domain, self.domain)
+        return StepPiece((*bound, *self.bound), (*key, *self.key), both_of, self.body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,37 +152,84 @@ def _pieces(run: ProofRun, term: Term) -> tuple[StepPiece, ...] | None:
             found = _pieces(run, inner.body)
             if found is None or len(found) != 1:
                 return None  # each choice of the names has several steps
-            order = tuple((one, ORDERED[operation]) for one in inner.bound)
-            own = found[0]
-            return (StepPiece((*order, *own.order), both(inner.domain, own.domain), own.body),)
+            key = tuple(name(one) * ORDERED[operation] for one in inner.bound)
+            return (found[0].inside(inner.bound, key, inner.domain),)
         case AppliedOperation(operation="affine", operands=(left, right)):
             one, other = _pieces(run, left), _pieces(run, right)
             return None if one is None or other is None else (*one, *other)
         case _:
-            return (StepPiece((), TRUE, term),)
+            return (StepPiece((), (), TRUE, term),)
 
 
 @dataclass(frozen=True, slots=True)
 class StepPart:
     """A part of a piece whose step has no choices left, and where it is."""
 
-    at: int  # the number of the piece
     piece: StepPiece
     bound: tuple[str, ...]
     where: Region
     body: Term
 
+    @property
+    def key(self) -> tuple[Whole, ...]:
+        """Return the key by which its steps are ordered."""
+        return self.piece.key
 
-def _parts(run: ProofRun, pieces: Sequence[StepPiece], where: Region) -> list[StepPart]:
-    """Return the parts of pieces that do something."""
+
+def _numbered(pieces: Sequence[StepPiece]) -> tuple[StepPiece, ...]:
+    """Return pieces that come one after another, each with its number first in its key."""
+    return tuple(one.inside((), (number(at),), TRUE) for at, one in enumerate(pieces))
+
+
+def _parts(
+    run: ProofRun, pieces: Sequence[StepPiece], where: Region, compare_terms: Compare
+) -> list[StepPart]:
+    """Return the parts of pieces that do something; a step that stands for many becomes these."""
     found: list[StepPart] = []
-    for at, piece in enumerate(pieces):
+    for piece in pieces:
         inside = where.intersect(set_of(piece.domain))
         for case in cases(run, piece.body, inside):
-            if not _is_nothing(case.term):
-                bound = (*(one for one, _ in piece.order), *case.bound)
-                found.append(StepPart(at, piece, bound, case.where, case.term))
+            if _is_nothing(case.term):
+                continue
+            bound = (*piece.bound, *case.bound)
+            many = _steps_of(run, case.term, case.where, compare_terms)
+            if many is None or len(found) > MOST_PIECES:
+                found.append(StepPart(piece, bound, case.where, case.term))
+                continue
+            own = tuple(one.inside(bound, piece.key, TRUE) for one in _numbered(many))
+            found += _parts(run, own, case.where, compare_terms)
     return found
+
+
+def _steps_of(
+    run: ProofRun, step: Term, where: Region, compare_terms: Compare
+) -> tuple[StepPiece, ...] | None:
+    """Return the steps that one step stands for; None if it stands for itself.
+
+    A kernel keeps the state at the end of a part as a pair: the product of the factors, and what
+    the steps make of 0 (lemma 26).
+    """
+    if not isinstance(step, Pair):
+        return None
+    found = sequence_of(run, step.place)
+    if found is None or not is_identity("add", found.first):
+        return None
+    product: Term = Literal("1")
+    for one in found.pieces:
+        factors = Total("mul", one.bound, one.domain, _factor(one.body))
+        product = AppliedOperation("mul", (product, factors))
+    return found.pieces if compare_terms(run, step.value, product, where) is None else None
+
+
+def _factor(step: Term) -> Term:
+    """Return the factor of a step, which may be chosen."""
+    match step:
+        case Pair(value=factor):
+            return factor
+        case Choose(condition=condition, yes=yes, no=no):
+            return choose(condition, _factor(yes), _factor(no))
+        case _:
+            return ValueOf(step)
 
 
 def _is_nothing(step: Term) -> bool:
@@ -184,47 +244,44 @@ def difference_of_steps(
     run: ProofRun, kernel: Term, algorithm: Term, where: Region, compare_terms: Compare
 ) -> str | None:
     """Return why two recurrences are not proved equal on a set; None if they are."""
-    mine, again = sequence_of(run, kernel), sequence_of(run, kernel)
-    theirs = sequence_of(run, algorithm)
-    if mine is None or again is None or theirs is None:
+    mine, theirs = sequence_of(run, kernel), sequence_of(run, algorithm)
+    if mine is None or theirs is None:
         return "steps of a recurrence whose order is not clear"
     if compare_terms(run, mine.first, theirs.first, where) is not None:
         return "a recurrence begins with another value"
-    if len(theirs.pieces) != 1 or len(theirs.pieces[0].order) != 1:
+    if len(theirs.pieces) != 1 or len(theirs.pieces[0].bound) != 1:
         return "steps of a recurrence in several parts"
     (wanted,) = theirs.pieces
-    ((_, sign),) = wanted.order
-    parts = _parts(run, mine.pieces, where)
-    copies = _parts(run, again.pieces, where)
-    if len(parts) > MOST_PIECES or [one.at for one in parts] != [one.at for one in copies]:
+    (place_of_step,) = wanted.key
+    sign = 1 if place_of_step == name(wanted.bound[0]) else -1
+    parts = _parts(run, _numbered(mine.pieces), where, compare_terms)
+    if len(parts) > MOST_PIECES:
         return "steps of a recurrence in many parts"
     places = _matched(run, parts, wanted, where, compare_terms)
     if places is None:
         return "other steps of a recurrence"
-    for one, place in zip(parts, places, strict=True):
-        for copy, original, other in zip(copies, parts, places, strict=True):
-            names = dict(zip(original.bound, map(name, copy.bound), strict=True))
-            later = put_whole(other, names)
+    for other, later in zip(parts, places, strict=True):
+        # Another step of the same part, or one of another part, has names of its own.
+        new = {old: run.fresh(old) for old in other.bound}
+        values = {old: name(to) for old, to in new.items()}
+        key = tuple(put_whole(one, values) for one in other.key)
+        there, later = renamed_region(other.where, new), put_whole(later, values)
+        for one, place in zip(parts, places, strict=True):
             wrong = compare(">=", place * sign, later * sign)
-            order = _comes_before(one, copy)
-            if order is None:
-                continue
-            here = one.where.intersect(copy.where).intersect(set_of(both(order, wrong)))
-            if not run.is_empty(here):
+            both_of = set_of(both(_comes_before(one.key, key), wrong))
+            if not run.is_empty(one.where.intersect(there).intersect(both_of)):
                 return "steps of a recurrence in another order"
     return None
 
 
-def _comes_before(one: StepPart, other: StepPart) -> Truth | None:
-    """Return when a step of one part comes before a step of another one; None if never."""
-    if one.at != other.at:
-        return TRUE if one.at < other.at else None
+def _comes_before(one: Sequence[Whole], other: Sequence[Whole]) -> Truth:
+    """Return when a key comes before another one; two that agree in all numbers have one form."""
     ways: list[Truth] = []
     alike: Truth = TRUE
-    for (mine, sign), (theirs, _) in zip(one.piece.order, other.piece.order, strict=True):
-        ways.append(both(alike, compare("<", name(mine) * sign, name(theirs) * sign)))
-        alike = both(alike, compare("==", name(mine), name(theirs)))
-    return one_of(*ways) if ways else None
+    for mine, theirs in zip(one, other, strict=False):
+        ways.append(both(alike, compare("<", mine, theirs)))
+        alike = both(alike, compare("==", mine, theirs))
+    return one_of(*ways)
 
 
 def _matched(
@@ -239,7 +296,7 @@ def _matched(
     Each is one of them, no two of a part are the same, and none of the algorithm's is left out. No
     two of different parts are the same, since one comes first.
     """
-    ((label, _),) = wanted.order
+    (label,) = wanted.bound
     wanted_domain = where.intersect(set_of(wanted.domain))
     covered: Region | None = None
     places: list[Whole] = []

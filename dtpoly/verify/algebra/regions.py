@@ -8,7 +8,7 @@ finding, or to another attempt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from dtpoly.frozen import dataclass
@@ -28,6 +28,7 @@ from dtpoly.verify.algebra.whole import (
     name,
     names_of,
     one_of,
+    put_truth,
     put_whole,
 )
 
@@ -140,6 +141,29 @@ def without(of: Region, names: Iterable[str]) -> Region:
     """Project some names out of a set: the result has a point where there is a value for each."""
     gone = tuple(one for one in dict.fromkeys(names) if one in of.names)
     return Without(of.names.difference(gone), of, gone) if gone else of
+
+
+def renamed_region(of: Region, new: Mapping[str, str]) -> Region:
+    """Return a set with other names, which occur nowhere yet, in the place of some."""
+    if of.names.isdisjoint(new):
+        return of
+    match of:
+        case WhereTrue(truth=truth):
+            return set_of(put_truth(truth, {old: name(to) for old, to in new.items()}))
+        case Meet(left=left, right=right):
+            return renamed_region(left, new).intersect(renamed_region(right, new))
+        case Join(left=left, right=right):
+            return renamed_region(left, new).union(renamed_region(right, new))
+        case Minus(left=left, right=right):
+            return renamed_region(left, new).subtract(renamed_region(right, new))
+        case Without(of=inner, gone=gone):
+            kept = {old: to for old, to in new.items() if old not in gone}
+            return without(renamed_region(inner, kept), gone)
+        case _:
+            mine = [one for one in new if one in of.names]
+            for one in mine:
+                of = of.intersect(same(name(one), name(new[one])))
+            return without(of, mine)
 
 
 def without_ids(of: Region) -> Region:
