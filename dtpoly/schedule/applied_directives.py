@@ -15,7 +15,7 @@ from dtpoly.poly.model import by_name
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.facts import Compiled, Returned
 from dtpoly.schedule.foreign import applied
-from dtpoly.schedule.hosts import stores_of
+from dtpoly.schedule.hosts import reductions_of_stores, stores_of
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.part_chains import (
     directives_of,
@@ -137,7 +137,8 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     facts = [fact for p in chosen for fact in p.facts()]
     needed |= {name for one in parted for name in one.parts.values()}
     stores = stores_of(state.program, facts) | stored_parts(parted)
-    state = on_their_parts(with_stores(state, stores))
+    along = reductions_of_stores(state.program, facts, stores)
+    state = on_their_parts(with_stores(state, stores, along))
     for turn in LOOPS:
         for primitive in chosen:
             if primitive.turn is turn and state.kernels_of(primitive.func):

@@ -32,7 +32,7 @@ def with_parted_chains(
     """
     found = list[PartedChain]()
     program = state.program
-    for one in asked_chains(facts):
+    for one in asked_chains(program, facts):
         there = {func.name for func in program.funcs}
         if not {one.last, *one.others} <= there:
             continue
@@ -49,8 +49,16 @@ def with_parted_chains(
 
 
 def stored_parts(parted: Iterable[PartedChain]) -> dict[str, str]:
-    """Return for each partial result the Func of whose kernel it is a result, too."""
-    return {one.parts[func]: one.parts[one.merged[0]] for one in parted for func in one.merged[1:]}
+    """Return for each result of a kernel of parts the Func that the kernel is of.
+
+    Partial results are such results, and so are those that programs of the parts store.
+    """
+    found = dict[str, str]()
+    for one in parted:
+        host = one.parts[one.merged[0]]
+        found |= {one.parts[func]: host for func in one.merged[1:]}
+        found |= dict.fromkeys(one.within, host)
+    return found
 
 
 def on_their_parts(state: State) -> State:

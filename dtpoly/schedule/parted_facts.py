@@ -1,26 +1,45 @@
 """Finds which chains of reductions directives ask for in parts.
 
-`block` cuts a label that a Func reduces over, and `online` says that others go along with it.
+`block` cuts a label that a Func reduces over, and `online` says that others go along with it. So do
+results that the kernel of this Func stores: those that reduce over the label, too, are computed in
+the same parts, and those that are fused at the loop over it are stored by the program of their part.
 """
 
 from collections.abc import Iterator, Sequence
 
 from dtpoly.algorithm.parted import AskedChain
+from dtpoly.algorithm.program import Program, reduced_labels
 from dtpoly.schedule.facts import Blocked, Fact, NewName, ReducedAlong
+from dtpoly.schedule.hosts import reductions_of_stores, stores_of
 
 
-def asked_chains(facts: Sequence[Fact]) -> Iterator[AskedChain]:
+def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain]:
     """Yield the chains whose label is cut into blocks."""
     along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
     names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
+    stores = stores_of(program, facts)
+    at_loops = reductions_of_stores(program, facts, stores)
     for block in facts:
-        if not isinstance(block, Blocked):
+        if not isinstance(block, Blocked) or not _is_reduced(program, block.func, block.label):
             continue
         members = [block.func]
         for last in members:  # grows while it is walked
             mine = (one.func for one in along if (one.consumer, one.label) == (last, block.label))
             members += [one for one in mine if one not in members]
-        if len(members) > 1:
+        stored = [result for result, host in stores.items() if host == block.func]
+        members += [
+            one
+            for one in stored
+            if one not in members and _is_reduced(program, one, block.label)
+        ]
+        within = tuple(one for one in stored if at_loops.get(one) == block.label)
+        if len(members) > 1 or within:
             name = names.get((block.func, block.label), f"{block.label}.part")
             others = tuple(members[1:])
-            yield AskedChain(block.func, others, block.label, name, block.size, block.span)
+            yield AskedChain(block.func, others, block.label, name, block.size, block.span, within)
+
+
+def _is_reduced(program: Program, func: str, label: str) -> bool:
+    """Return whether a Func reduces over a label that it does not have on its left side."""
+    found = program.find_func(func)
+    return found is not None and label not in found.labels and label in reduced_labels(found)
