@@ -116,8 +116,10 @@ def _shared_out(chain: PartedChain, one: Primitive) -> Iterator[Primitive]:
     # Each part is a block already.
     is_of_blocks = one.func == last and any(isinstance(fact, Blocked) for fact in facts)
     there = one.without(chain.of) if is_of_blocks else one
-    of_part = None if there is None else there.without(chain.label)
+    of_part = None if there is None else there.of_parts(chain.label)
+    of_part = None if of_part is None else of_part.without(chain.label)
     if of_part is not None and of_part.of(parts) != of_part:
         yield of_part.of(parts)
-    if there is not None and (one.func not in parts or one.func in chain.merged):
-        yield there
+    merging = None if there is None else there.of_merge(chain.label)
+    if merging is not None and (one.func not in parts or one.func in chain.merged):
+        yield merging

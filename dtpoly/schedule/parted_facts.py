@@ -2,14 +2,15 @@
 
 `block` cuts a label that a Func reduces over, and `online` says that others go along with it. So do
 results that the kernel of this Func stores: those that reduce over the label, too, are computed in
-the same parts, and those that are fused at the loop over it are stored by the program of their part.
+the same parts, and those that are fused at the loop over it are stored by the program of their
+part. A block of the kernel that merges asks for parts, too, as this kernel has blocks of its own.
 """
 
 from collections.abc import Iterator, Sequence
 
 from dtpoly.algorithm.parted import AskedChain
 from dtpoly.algorithm.program import Program, reduced_labels
-from dtpoly.schedule.facts import Blocked, Fact, NewName, ReducedAlong
+from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, NewName, ReducedAlong
 from dtpoly.schedule.hosts import reductions_of_stores, stores_of
 
 
@@ -17,6 +18,7 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
     """Yield the chains whose label is cut into blocks."""
     along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
     names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
+    merged = {(one.func, one.parts) for one in facts if isinstance(one, MergeBlocked)}
     stores = stores_of(program, facts)
     at_loops = reductions_of_stores(program, facts, stores)
     for block in facts:
@@ -33,8 +35,8 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
             if one not in members and _is_reduced(program, one, block.label)
         ]
         within = tuple(one for one in stored if at_loops.get(one) == block.label)
-        if len(members) > 1 or within:
-            name = names.get((block.func, block.label), f"{block.label}.part")
+        name = names.get((block.func, block.label), f"{block.label}.part")
+        if len(members) > 1 or within or (block.func, name) in merged:
             others = tuple(members[1:])
             yield AskedChain(block.func, others, block.label, name, block.size, block.span, within)
 
