@@ -136,6 +136,9 @@ class Block(Primitive):
 
     def _check_parts(self, view: View) -> Iterator[Diagnostic]:
         """Refuse parts that results are stored in, or merged in blocks, where there can be none."""
+        reduced = view.partial_labels(self.func)
+        if not any(item.label in reduced for item in self.blocks):
+            return
         for chain in asked_chains(view.program, view.facts):
             if chain.last != self.func or any(one.consumer == self.func for one in view.along):
                 continue  # `online` reports what is wrong with its chain

@@ -16,14 +16,16 @@ from dtpoly.schedule.hosts import reductions_of_stores, stores_of
 
 def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain]:
     """Yield the chains whose label is cut into blocks."""
+    blocks = [fact for fact in facts if isinstance(fact, Blocked)]
+    blocks = [one for one in blocks if _is_reduced(program, one.func, one.label)]
+    if not blocks:
+        return
     along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
     names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
     merged = {(one.func, one.parts) for one in facts if isinstance(one, MergeBlocked)}
     stores = stores_of(program, facts)
     at_loops = reductions_of_stores(program, facts, stores)
-    for block in facts:
-        if not isinstance(block, Blocked) or not _is_reduced(program, block.func, block.label):
-            continue
+    for block in blocks:
         members = [block.func]
         for last in members:  # grows while it is walked
             mine = (one.func for one in along if (one.consumer, one.label) == (last, block.label))
@@ -34,7 +36,9 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
             for one in stored
             if one not in members and _is_reduced(program, one, block.label)
         ]
-        within = tuple(one for one in stored if at_loops.get(one) == block.label)
+        within = tuple(
+            one for one in stored if one in at_loops and block.label in program.func(one).labels
+        )
         name = names.get((block.func, block.label), f"{block.label}.part")
         if len(members) > 1 or within or (block.func, name) in merged:
             others = tuple(members[1:])

@@ -31,7 +31,8 @@ def stores(directives: str, algorithm: str = ROWS) -> dict[str, str]:
     """The checks see which kernel stores which result, and the schedule agrees."""
     program = read(algorithm + directives)
     view = view_of(program, bind(program.directives, DIRECTIVES))
-    assert view.stores == scheduled(directives, algorithm).stores
+    made = scheduled(directives, algorithm).stores
+    assert view.stores == {one: made[one] for one in made if one in view.funcs}
     return dict(view.stores)
 
 
