@@ -45,17 +45,26 @@ def stores_of(program: Program, facts: Iterable[Fact]) -> dict[str, str]:
         if func in needed and func not in inlined and (func in compiled or func not in fused)
     ]
     for func in below:
-        if func not in returned and func not in compiled:
-            continue
-        into = [host for host in with_kernels if host in fused.get(func, ()) and host != func]
-        if func in compiled:
-            into = [one for one in into if func in returned.get(one, ()) and one not in found]
-            into = [one for one in into if not _needs(one, func, below)]
-        host = next((one for one in into if not _needs(func, one, below)), None)
-        if host is not None:
-            found[func] = host
-            below[host].add(func)
+        into = [one for one in with_kernels if one in fused.get(func, ()) and one not in found]
+        into = [one for one in into if func in returned.get(one, ())]
+        # It is not read there: what is computed once more where it is read keeps its kernel.
+        into = [one for one in into if not _needs(one, func, below)]
+        _choose(func, into if func in compiled else (), below, found)
+    with_kernels = [one for one in with_kernels if one not in found]
+    for func in below:
+        if func in returned and func not in compiled:
+            _choose(func, [one for one in with_kernels if one in fused.get(func, ())], below, found)
     return found
+
+
+def _choose(
+    func: str, hosts: Iterable[str], below: Mapping[str, set[str]], found: dict[str, str]
+) -> None:
+    """Let the first host that a result does not need store it."""
+    host = next((one for one in hosts if not _needs(func, one, below)), None)
+    if host is not None:
+        found[func] = host
+        below[host].add(func)
 
 
 def reductions_of_stores(
