@@ -109,7 +109,8 @@ def resolve_without_each(
     for one in primitives:
         others = tuple(other for other in primitives if other is not one)
         try:
-            if one in before and one not in others:
+            # A directive on a chain in parts stands for several, on the Funcs of parts and of merges.
+            if not start.parted and one in before and one not in others:
                 at, state = before[one]
                 func, mine = start.fusions[at]
                 left = tuple(fusion for fusion in mine if fusion != one)
