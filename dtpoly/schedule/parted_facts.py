@@ -8,7 +8,7 @@ part. A block of the kernel that merges asks for parts, too, as this kernel has 
 
 from collections.abc import Iterator, Sequence
 
-from dtpoly.algorithm.parted import AskedChain
+from dtpoly.algorithm.parted import AskedChain, NotInPartsError, in_parts
 from dtpoly.algorithm.program import Program, reduced_labels
 from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, NewName, ReducedAlong
 from dtpoly.schedule.hosts import reductions_of_stores, stores_of
@@ -31,11 +31,7 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
             mine = (one.func for one in along if (one.consumer, one.label) == (last, block.label))
             members += [one for one in mine if one not in members]
         stored = [result for result, host in stores.items() if host == block.func]
-        members += [
-            one
-            for one in stored
-            if one not in members and _is_reduced(program, one, block.label)
-        ]
+        members += [one for one in stored if one not in members and _has_parts(program, one, block)]
         within = tuple(
             one for one in stored if one in at_loops and block.label in program.func(one).labels
         )
@@ -43,6 +39,17 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
         if len(members) > 1 or within or (block.func, name) in merged:
             others = tuple(members[1:])
             yield AskedChain(block.func, others, block.label, name, block.size, block.span, within)
+
+
+def _has_parts(program: Program, func: str, block: Blocked) -> bool:
+    """Return whether a Func reduces over the label of a block, and its reduction has parts."""
+    if not _is_reduced(program, func, block.label):
+        return False
+    try:
+        in_parts(program, AskedChain(func, (), block.label, "part", block.size, block.span))
+    except NotInPartsError:
+        return False  # it is computed whole, by the kernel that merges the others
+    return True
 
 
 def _is_reduced(program: Program, func: str, label: str) -> bool:
