@@ -50,7 +50,8 @@ class NotInPartsError(Exception):
 class AskedChain:
     """A chain that directives ask for in parts: its last Func, the others, the label, the parts.
 
-    `within` are results that programs of the parts store, each those elements that are in its part.
+    `within` are results that programs of the parts store, each those elements that are in its part;
+    `whole` are those that the kernel stores which merges the parts.
     """
 
     last: str
@@ -60,6 +61,7 @@ class AskedChain:
     size: int
     span: Span | None
     within: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ class PartedChain:
     """A Program in which a chain of reductions is divided.
 
     `parts` has for each Func of the chain, and for each one between, the Func that computes it for
-    a part; `merged` are the Funcs of the chain, the last one first, and `within` the results that
-    programs of the parts store.
+    a part; `merged` are the Funcs of the chain, the last one first, `within` the results that
+    programs of the parts store, and `whole` those that the kernel stores which merges them.
     """
 
     program: Program
@@ -77,6 +79,7 @@ class PartedChain:
     parts: Mapping[str, str]
     merged: tuple[str, ...]
     within: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def in_parts(program: Program, asked: AskedChain) -> PartedChain:
     numbers = Label(name, reducible=True, part=Part(label, asked.size))
     labels = (*program.labels, numbers)
     made_program = replace(program, labels=labels, funcs=funcs)
-    return PartedChain(made_program, label, name, names, members, asked.within)
+    return PartedChain(made_program, label, name, names, members, asked.within, asked.whole)
 
 
 def _fresh(name: str, taken: set[str]) -> str:

@@ -109,7 +109,7 @@ def resolve_without_each(
     for one in primitives:
         others = tuple(other for other in primitives if other is not one)
         try:
-            # A directive on a chain in parts stands for several, on the Funcs of parts and of merges.
+            # In a chain in parts, a directive stands for several: on Funcs of parts and on merges.
             if not start.parted and one in before and one not in others:
                 at, state = before[one]
                 func, mine = start.fusions[at]

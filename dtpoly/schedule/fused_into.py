@@ -77,9 +77,9 @@ def _way_to_store(func: str, consumer: str, view: View) -> str | None:
         return None
     of = {name: one.function for name, one in view.returned.items()}
     of |= {name: name for name in view.compiled}
-    function = of.get(func, of.get(consumer))
-    if function is None:
+    if func not in of and consumer not in of:
         return None
+    function = of[func] if func in of else of[consumer]
     results = [name for name, one in view.returned.items() if one.function == function]
     missing = [one for one in (func, consumer) if one not in (function, *results)]
     return f"{function}.compile({', '.join((*results, *missing))})" if missing else None

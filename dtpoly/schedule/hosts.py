@@ -73,8 +73,7 @@ def reductions_of_stores(
     """Find the results that are stored in a loop of their host's reduction, and its label.
 
     A result is stored there if it is fused at this loop, or at one that the loop was split into,
-    and has the label. If the host is computed for a part of a label, each program stores the
-    result's elements of its part.
+    and has the label.
     """
     facts = tuple(facts)
     split = {(one.func, one.name): one.of for one in facts if isinstance(one, NewName)}
@@ -82,14 +81,12 @@ def reductions_of_stores(
     for fact in facts:
         if not isinstance(fact, Fused) or stores.get(fact.func) != fact.consumer:
             continue
-        host = program.func(fact.consumer)
-        label = fact.label
+        host, label = program.func(fact.consumer), fact.label
         while (host.name, label) in split:
             label = split[host.name, label]
-        parted = [program.parts[one].of for one in host.labels if one in program.parts]
-        walked = [one for one in (label, *parted) if one in program.func(fact.func).labels]
-        reduced = set(reduced_labels(host)) - {*host.labels}
-        found |= {fact.func: one for one in walked[:1] if one in reduced}
+        is_reduced = label in reduced_labels(host) and label not in host.labels
+        if is_reduced and label in program.func(fact.func).labels:
+            found[fact.func] = label
     return found
 
 

@@ -217,7 +217,7 @@ def _values(
 
 
 def _other_results(func: str, view: View) -> Iterator[str]:
-    """Yield the Funcs whose kernels may store a result, although neither of the two reads the other.
+    """Yield the Funcs whose kernels may store a result that they do not read, and it not them.
 
     They are results of the same function.
     """

@@ -113,6 +113,9 @@ def _shared_out(chain: PartedChain, one: Primitive) -> Iterator[Primitive]:
     if one.func in parts and not others <= parts.keys():
         yield one  # a reader elsewhere merges for itself
         return
+    if one.func in chain.whole and others == {last}:
+        yield one  # the kernel that merges stores it
+        return
     # Each part is a block already.
     is_of_blocks = one.func == last and any(isinstance(fact, Blocked) for fact in facts)
     there = one.without(chain.of) if is_of_blocks else one

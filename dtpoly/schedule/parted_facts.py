@@ -7,6 +7,7 @@ part. A block of the kernel that merges asks for parts, too, as this kernel has 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dtpoly.algorithm.parted import AskedChain, NotInPartsError, in_parts
 from dtpoly.algorithm.program import Program, reduced_labels
@@ -38,7 +39,9 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
         name = names.get((block.func, block.label), f"{block.label}.part")
         if len(members) > 1 or within or (block.func, name) in merged:
             others = tuple(members[1:])
-            yield AskedChain(block.func, others, block.label, name, block.size, block.span, within)
+            whole = tuple(one for one in stored if one not in (*members, *within))
+            asked = AskedChain(block.func, others, block.label, name, block.size, block.span)
+            yield replace(asked, within=within, whole=whole)
 
 
 def _has_parts(program: Program, func: str, block: Blocked) -> bool:

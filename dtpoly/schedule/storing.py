@@ -67,7 +67,8 @@ def with_stores(state: State, stores: Mapping[str, str], along: Mapping[str, str
 def _step(model: Model, host: str, label: str) -> Statement | None:
     """Return the step of the first reduction of a host over a label that is in no other one."""
     for one in model.of_func(host):
-        if one.role is Role.UPDATE and isinstance(one.body, Reduce | Dot):
-            if label in one.body.labels and set(one.bound) == set(one.body.labels):
-                return one
+        body = one.body
+        is_step = one.role is Role.UPDATE and isinstance(body, Reduce | Dot)
+        if is_step and label in body.labels and set(one.bound) == set(body.labels):
+            return one
     return None

@@ -1,4 +1,4 @@
-"""Results that are stored in the loop of another one's reduction: what they are, and for which GPUs."""
+"""Results that are stored in the loop of another one's reduction, and what they are."""
 
 import pytest
 import torch

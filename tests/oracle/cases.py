@@ -27,8 +27,8 @@ from tests.oracle.placed_results import is_placed, with_places
 from tests.oracle.ranged import ranged
 from tests.oracle.run import Illegal, Verdict, judge_schedule
 from tests.oracle.scanned import with_scans
-from tests.oracle.stored_along import along_program
 from tests.oracle.schedules import returning, scheduled, sensible
+from tests.oracle.stored_along import along_program
 from tests.oracle.with_lists import with_lists
 from tests.schedule.user_primitives import USER
 

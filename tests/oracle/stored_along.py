@@ -49,7 +49,9 @@ def along_program(random: Random) -> Program | None:
     said += [f"f.split(x:xi/{random.choice((2, 3))});"] if split else []
     loops = [*labels, *(["xi"] if split else [])]
     if random.random() < 0.3 and len(loops) > 1:
-        said.append(f"f.reorder({', '.join(random.sample(loops, random.choice((2, len(loops)))))});")
+        said.append(
+            f"f.reorder({', '.join(random.sample(loops, random.choice((2, len(loops)))))});"
+        )
     said += [f"f.tensorize({', '.join(tiles)});"] if tiles else []
     said.append(random.choice(("f.compile(g);", "g.compile(f);")))
     random.shuffle(said[1:])

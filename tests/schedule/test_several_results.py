@@ -194,7 +194,9 @@ def test_the_func_that_a_function_is_named_after_may_be_stored_elsewhere(directi
 def test_it_keeps_its_kernel_where_the_host_is_no_result_of_its_function() -> None:
     found = only(f"{GRADIENTS} g.fuse_at(f, x); g.compile(); f.compile();")
     assert found.code == "DT195"
-    assert found.hint.endswith("the kernel of 'f' stores it if one function returns both: g.compile(f)")
+    assert found.hint.endswith(
+        "the kernel of 'f' stores it if one function returns both: g.compile(f)"
+    )
 
 
 def test_it_keeps_its_kernel_where_the_host_reads_it() -> None:
@@ -248,7 +250,9 @@ def refused_gradients(directives: str, algorithm: str = GRADIENTS) -> tuple[str,
 def test_what_is_computed_again_in_a_loop_is_refused() -> None:
     """Each tile of y would sum the whole row again."""
     sums = GRADIENTS.replace("A[x, y] * 2", "A[x, y] * reshape(t[x], x, 1)")
-    sums = sums.replace("Func f", "Func t, f").replace("g[x, y] =", "t[x] = rsum(A[x, y], y); g[x, y] =")
+    sums = sums.replace("Func f", "Func t, f").replace(
+        "g[x, y] =", "t[x] = rsum(A[x, y], y); g[x, y] ="
+    )
     directives = "t.fuse_at(g, x); g.fuse_at(f, x); f.tensorize(y:16, x:1); g.compile(f);"
     code, title, notes = refused_gradients(directives, sums)
     assert code == "DT203"
