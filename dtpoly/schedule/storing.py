@@ -67,8 +67,8 @@ def with_stores(state: State, stores: Mapping[str, str], along: Mapping[str, str
 def _step(model: Model, host: str, label: str) -> Statement | None:
     """Return the step of the first reduction of a host over a label that is in no other one."""
     for one in model.of_func(host):
-        body = one.body
-        is_step = one.role is Role.UPDATE and isinstance(body, Reduce | Dot)
-        if is_step and label in body.labels and set(one.bound) == set(body.labels):
+        if one.role is not Role.UPDATE or not isinstance(one.body, Reduce | Dot):
+            continue
+        if label in one.body.labels and set(one.bound) == set(one.body.labels):
             return one
     return None

@@ -17,8 +17,10 @@ FEW = 2  # of an operator and a program
 
 # By hand, in the kernels of "rows of parts": what is replaced, and by what.
 STORED = "tl.store(g_at_y + x * g_stride_0, g, mask=y_mask)"
-PARTIAL = "tl.store(f_parts_ptr + p_block * f_parts_stride_0 + y * f_parts_stride_1, f_parts_acc, "
-PARTIAL += "mask=y_mask)"
+PARTIAL = (
+    "tl.store(f_parts_ptr + p_block * f_parts_stride_0 + y * f_parts_stride_1, f_parts_acc, "
+    "mask=y_mask)"
+)
 BY_HAND = {
     "rows are never stored": (STORED, "pass"),
     "rows are stored one further": (STORED, STORED.replace("x *", "(x + 1) *")),
