@@ -72,14 +72,14 @@ def _not_read(asked: _FusionAsked, view: View) -> Diagnostic | None:
 
 
 def _way_to_store(func: str, consumer: str, view: View) -> str | None:
-    """Return a `compile` after which a kernel that does not read a Func would store it."""
+    """Return a `compile` after which a kernel that does not read a result would store it."""
     if consumer not in view.kernels or func in view.inlined:
         return None
     of = {name: one.function for name, one in view.returned.items()}
     of |= {name: name for name in view.compiled}
-    if func not in of and consumer not in of:
+    function = of.get(func)
+    if function is None:
         return None
-    function = of[func] if func in of else of[consumer]
     results = [name for name, one in view.returned.items() if one.function == function]
     missing = [one for one in (func, consumer) if one not in (function, *results)]
     return f"{function}.compile({', '.join((*results, *missing))})" if missing else None
