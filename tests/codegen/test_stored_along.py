@@ -41,8 +41,7 @@ def check(name: str, tried: tuple[int, ...], dtype: DType, layout: Layout, out: 
         assert checked.known == checked.elements
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", ["rows at once of parts", IN_PARTS])
 def test_at_a_few_sizes(name: str) -> None:
     check(name, FEW, *RECIPES[0])
 

@@ -79,7 +79,7 @@ def is_wrong_and_proved(name: str, operator: str, each: int | None) -> list[str]
     return found
 
 
-@pytest.mark.sampled
+@pytest.mark.long
 @pytest.mark.parametrize("operator", NAMED)
 def test_what_is_wrong_is_not_proved(operator: str) -> None:
     assert is_wrong_and_proved("rows of parts", operator, FEW) == []
