@@ -65,9 +65,9 @@ def _not_read(asked: _FusionAsked, view: View) -> Diagnostic | None:
     if consumer in reached(func, view.below):
         way = f"{consumer}.{asked.name}({func}, {asked.label.text})"
         return _refused(asked, title, f"is read by '{func}'", f"the other way round: {way}")
-    way = _way_to_store(func, consumer, view)
-    if way is not None:
-        read_by += f"; the kernel of '{consumer}' stores it if one function returns both: {way}"
+    storing = _way_to_store(func, consumer, view)
+    if storing is not None:
+        read_by += f"; the kernel of '{consumer}' stores it if one function returns both: {storing}"
     return _refused(asked, title, f"does not read '{func}'", read_by)
 
 
