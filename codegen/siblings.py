@@ -38,6 +38,10 @@ from .repeats import without_repeats
 # the 255 registers of a thread, so that what it loads and computes has room beside them.
 MOST_LANES = 1 << 14
 
+# The lanes that an axis counts for if only a call says how many it has: a whole row. A loop with a
+# longer row in registers spills, however few results it passes on.
+LANES_OF_ROW = MOST_LANES // 2
+
 # Steps with steps inside of them.
 Looped = ForLoop | If | TiledLoop
 
@@ -204,8 +208,8 @@ def _has_room(siblings: Siblings, body: tuple[Step, ...]) -> bool:
     for one in inside(body):
         if isinstance(one, Accumulate | Select) and one.name in carried:
             counts = [siblings.counts.get(axis, MOST_LANES) for axis in one.axes]
-            if not all(isinstance(count, int) for count in counts):
-                return False
             tiles = 2 if isinstance(one, Select) else 1
-            lanes[one.name] = tiles * prod(count for count in counts if isinstance(count, int))
+            lanes[one.name] = tiles * prod(
+                count if isinstance(count, int) else LANES_OF_ROW for count in counts
+            )
     return sum(lanes.values()) <= MOST_LANES

@@ -73,13 +73,18 @@ def find_directive(
 ) -> Origin:
     """Return the directive that makes axes of one of these kinds and speaks of a label of a kernel.
 
-    One about the owner alone (`mm.x:16`) comes before one about all Funcs of the kernel.
+    One about the owner alone (`mm.x:16`), or about the kernel that merges parts alone (`p.x:16`),
+    comes before one about all Funcs of the kernel. A kernel of parts is made by the directives of
+    the Func that is computed in parts.
     """
     words = makers(state, *kinds)
-    for wish in (f"{owner}.{label}", label):
+    own = state.program.find_func(kernel.func)
+    numbers = [one for one in state.program.parts if own is not None and one not in own.labels]
+    funcs = {one and state.program.owner(one) for one in (kernel.func, owner)}
+    for wish in (f"{owner}.{label}", *(f"{one}.{label}" for one in numbers), label):
         for word in words:
             for directive in state.program.directives:
-                if directive.name == word and directive.func in (kernel.func, owner):
+                if directive.name == word and directive.func in funcs:
                     part = next((a for a in directive.arguments if _names(a, wish)), None)
                     if part is not None:
                         return Origin(None, directive, part.span or directive.span)
@@ -95,7 +100,7 @@ def find_option(state: State, kernel: Kernel, *words: str) -> Origin:
     """Return the directive of a kernel's Func by one of these names; the first name counts most."""
     for word in words:
         for directive in state.program.directives:
-            if directive.name == word and directive.func == kernel.func:
+            if directive.name == word and directive.func == state.program.owner(kernel.func):
                 return Origin(None, directive, directive.span)
     return Origin()
 

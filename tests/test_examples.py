@@ -116,6 +116,15 @@ def layer_norm_backward(t: Tensors) -> Results:
     return dx, dw, db
 
 
+def rms_norm_backward(t: Tensors) -> Results:
+    """The gradients that torch derives, where the roots of rows change as those of squares do."""
+    x, w = (t[name].clone().requires_grad_() for name in ("X", "W"))
+    root = t["rstd"][:, None]
+    moved = root - root**3 * (t["X"] * (x - t["X"])).mean(1, keepdim=True)
+    dx, dw = torch.autograd.grad((x * moved * w * t["D"]).sum(), (x, w))
+    return dx, dw
+
+
 def top_k(t: Tensors) -> Results:
     values, indices = t["A"].sort(dim=1, descending=True, stable=True)
     return values[:, :8], indices[:, :8]
@@ -236,6 +245,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "ragged_sum": summed,
     "ragged_matmul": lambda t: t["A"] @ t["B"],
     "rms_norm": lambda t: functional.rms_norm(t["X"], t["W"].shape, t["W"], float(t["eps"])),
+    "rms_norm_backward": rms_norm_backward,
     "row_sum": lambda t: t["A"].sum(1),
     "safe_softmax": lambda t: normalized(t["A"]),
     "sliding_window_matmul": lambda t: t["A"].tril().triu(-127) @ t["B"],

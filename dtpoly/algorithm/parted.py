@@ -48,7 +48,11 @@ class NotInPartsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskedChain:
-    """A chain that directives ask for in parts: its last Func, the others, the label, the parts."""
+    """A chain that directives ask for in parts: its last Func, the others, the label, the parts.
+
+    `within` are results that programs of the parts store, each those elements that are in its part;
+    `whole` are those that the kernel stores which merges the parts.
+    """
 
     last: str
     others: tuple[str, ...]
@@ -56,6 +60,8 @@ class AskedChain:
     name: str  # of the label that numbers the parts
     size: int
     span: Span | None
+    within: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,8 @@ class PartedChain:
     """A Program in which a chain of reductions is divided.
 
     `parts` has for each Func of the chain, and for each one between, the Func that computes it for
-    a part; `merged` are the Funcs of the chain, the last one first.
+    a part; `merged` are the Funcs of the chain, the last one first, `within` the results that
+    programs of the parts store, and `whole` those that the kernel stores which merges them.
     """
 
     program: Program
@@ -71,6 +78,8 @@ class PartedChain:
     label: str  # numbers its parts
     parts: Mapping[str, str]
     merged: tuple[str, ...]
+    within: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
 
     @property
     def made(self) -> tuple[str, ...]:
@@ -114,7 +123,8 @@ def in_parts(program: Program, asked: AskedChain) -> PartedChain:
     funcs = tuple(one for func in program.funcs for one in made.get(func.name, (func,)))
     numbers = Label(name, reducible=True, part=Part(label, asked.size))
     labels = (*program.labels, numbers)
-    return PartedChain(replace(program, labels=labels, funcs=funcs), label, name, names, members)
+    made_program = replace(program, labels=labels, funcs=funcs)
+    return PartedChain(made_program, label, name, names, members, asked.within, asked.whole)
 
 
 def fresh(name: str, taken: set[str]) -> str:

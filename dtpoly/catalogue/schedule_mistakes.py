@@ -75,7 +75,8 @@ SCHEDULE: dict[str, CatalogueEntry] = {
     "DT195": CatalogueEntry(
         "a Func is fused into one that does not read it",
         "Put fuse_at on the Func that is read, and name the Func that reads it, directly or "
-        "through Funcs that are fused there too.",
+        "through Funcs that are fused there too. A kernel stores what it does not read only if one "
+        "function returns both Funcs: f.compile(g).",
     ),
     "DT196": CatalogueEntry(
         "a Func cannot be inlined",
@@ -193,13 +194,14 @@ SCHEDULE: dict[str, CatalogueEntry] = {
         "have program_id in it, which the schedule decides.",
     ),
     "DT239": CatalogueEntry(
-        "a chain of reductions, or a scan, has no parts",
+        "reductions, or a scan, have no parts",
         "Where `block` cuts a label along which others go `online`, each part has a largest "
         "element of its own; what is summed with it is brought to that of all parts. So sums must "
         "change by a factor when the largest element does, and it must be a maximum or a "
-        "minimum, and nothing else. Where `block` cuts the label along which a Func scans, all of "
-        "its scans begin anew in each part, from the state before it: so all of them go along this "
-        "label, and nothing in the Func is reduced over all of it. Otherwise, leave the label in "
-        "one program.",
+        "minimum, and nothing else. A Func whose programs store other results, part by part, or "
+        "whose parts are merged in blocks (`p.x:64`), has one reduction over the label. Where "
+        "`block` cuts the label along which a Func scans, all of its scans begin anew in each "
+        "part, from the state before it: so all of them go along this label, and nothing in the "
+        "Func is reduced over all of it. Otherwise, leave the label in one program.",
     ),
 }

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 
 from dtpoly.algorithm.expressions import Affine, Reduce, walk
 from dtpoly.algorithm.operations import FROM_LIST, LIST, WITHOUT_PARTS
-from dtpoly.algorithm.parted import NotInPartsError
+from dtpoly.algorithm.parted import NotInPartsError, in_parts
 from dtpoly.algorithm.program import Part, scanned_labels
 from dtpoly.algorithm.scan_parts import scans_in_parts
 from dtpoly.amounts import many
@@ -18,10 +18,10 @@ from dtpoly.poly.axes import Axis
 from dtpoly.schedule.argument_kinds import OneOf
 from dtpoly.schedule.argument_values import Divided, Sized, word_span
 from dtpoly.schedule.depends import Depends, Number, Piece
-from dtpoly.schedule.facts import Blocked, Fact, NewName
+from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
-from dtpoly.schedule.parted_facts import asked_scans
+from dtpoly.schedule.parted_facts import asked_chains, asked_scans
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
 from dtpoly.schedule.reference import Reference, ReferenceRow
@@ -38,9 +38,10 @@ class Block(Primitive):
     The size counts elements of the label, whatever splits do to the loop inside of a block; any
     size will do. A label that the Func reduces over, and does not have on its left side, takes
     two kernels: one computes a partial result for each block, the other one combines them, over
-    a label that `k:kb/4096` names. A label along which the Func scans takes three: the states at
-    the ends of blocks, a scan of these, and a scan of each block. To go through a loop in steps
-    but in one program, use `split`; to compute a block with vector operations, `tensorize`.
+    a label that `k:kb/4096` names; `kb.x:64` is about this second kernel alone. A label along which
+    the Func scans takes three: the states at the ends of blocks, a scan of these, and a scan of
+    each block. To go through a loop in steps but in one program, use `split`; to compute a block
+    with vector operations, `tensorize`.
     """
 
     name: ClassVar[str] = "block"
@@ -51,7 +52,7 @@ class Block(Primitive):
     makes: ClassVar[frozenset[AxisKind]] = frozenset({AxisKind.GRID})
     written: ClassVar[Written] = Written.LOOPS
     parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("blocks", OneOf((SizedLabel(), DividedLabel("size"))), Count.EACH),
+        Parameter("blocks", OneOf((SizedLabel(of_merge=True), DividedLabel("size"))), Count.EACH),
     )
     reference: ClassVar[Reference] = Reference(
         rows=(
@@ -66,7 +67,8 @@ class Block(Primitive):
                 ("f.block(k:32);",),
                 (
                     "on a label that `f` reduces: one kernel computes partial results, and a "
-                    "second one their end. `k:kb/32` names the label of the partial results"
+                    "second one their end. `k:kb/32` names the label of the partial results; "
+                    "then `kb.x:64` makes blocks of the second kernel alone"
                 ),
             ),
             ReferenceRow(
@@ -85,6 +87,9 @@ class Block(Primitive):
     def facts(self) -> Iterator[Fact]:
         """State the blocks, and the name of the label of partial results."""
         for item in self.blocks:
+            if isinstance(item, Sized) and item.producer is not None:
+                yield MergeBlocked(self.func, item.producer, item.label, item.size, item.span)
+                continue
             yield Blocked(self.func, item.label, item.size, item.span)
             if isinstance(item, Divided):
                 new, span = item.new, item.span
@@ -113,16 +118,23 @@ class Block(Primitive):
     def depends(self) -> Depends:
         """Return that a verdict depends only on how sizes compare with those of tiles."""
         new = [item.new if isinstance(item, Divided) else "" for item in self.blocks]
+        of = [(isinstance(item, Sized) and item.producer) or "" for item in self.blocks]
         labels = [item.label for item in self.blocks]
         return Depends(
-            tuple((self.func, self.name, *one) for one in zip(labels, new, strict=True)),
-            tuple(Number(item.label, Piece.BLOCK, item.size) for item in self.blocks),
+            tuple((self.func, self.name, *one) for one in zip(labels, new, of, strict=True)),
+            tuple(
+                Number(item.label, Piece.BLOCK, item.size, producer)
+                for item, producer in zip(self.blocks, of, strict=True)
+            ),
         )
 
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the label is the Func's own, and that only reductions name partial results."""
         known = view.kernels[self.func].labels
+        yield from self._check_parts(view)
         for item in self.blocks:
+            if not _of_all(item):
+                continue  # its kind has looked at it
             if item.label not in view.own_labels(self.func):
                 if item.label in known:
                     yield self._not_blockable(item, view)
@@ -132,6 +144,33 @@ class Block(Primitive):
                 yield from self._check_scan(item, view)
             elif isinstance(item, Divided):
                 yield self._no_partial_results(item)
+
+    def _check_parts(self, view: View) -> Iterator[Diagnostic]:
+        """Refuse parts that results are stored in, or merged in blocks, where there can be none."""
+        reduced = view.partial_labels(self.func)
+        if not any(item.label in reduced for item in self.blocks):
+            return
+        for chain in asked_chains(view.program, view.facts):
+            if chain.last != self.func or any(one.consumer == self.func for one in view.along):
+                continue  # `online` reports what is wrong with its chain
+            merged = [one for one in view.facts if isinstance(one, MergeBlocked)]
+            merged = [one for one in merged if (one.func, one.parts) == (self.func, chain.name)]
+            if not chain.within and not merged:
+                continue  # the results that it stores besides are computed by the merging kernel
+            try:
+                in_parts(view.program, chain)
+            except NotInPartsError as error:
+                stored = " and ".join(f"'{one}'" for one in chain.within)
+                why = f"programs of the parts would store {stored}" if stored else "merged here"
+                yield Diagnostic(
+                    "DT239",
+                    Severity.ERROR,
+                    f"'{self.func}' cannot be computed in parts of '{chain.label}'",
+                    chain.span,
+                    f"'{error.func}' would have parts",
+                    (Note(str(error)), Note(why, None if stored else merged[0].span)),
+                    f"leave '{chain.label}' in one program: tensorize cuts its loop into tiles",
+                )
 
     def _check_partial_results(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
         """Refuse partial results that are indices or lists.
@@ -234,7 +273,8 @@ class Block(Primitive):
         own = state.program.func(self.func).labels
         known = state.model.parts
         parts: dict[str, Part] = {}
-        for item in self.blocks:
+        whole = tuple(item for item in self.blocks if _of_all(item))
+        for item in whole:
             if item.label not in own:
                 part = Part(item.label, item.size)
                 name = item.new if isinstance(item, Divided) else f"{item.label}.part"
@@ -243,8 +283,13 @@ class Block(Primitive):
                 parts[f"{name}.{self.func}" if is_taken else name] = part
         if parts:
             state = with_partial_results(state, self.func, parts)
-        sizes = {item.label: item.size for item in self.blocks if item.label in own}
+        sizes = {item.label: item.size for item in whole if item.label in own}
         return state.with_kernels(self.func, lambda k: _blocked(k, sizes, own, state.sized.fixed))
+
+
+def _of_all(item: Sized | Divided) -> bool:
+    """Return whether a block is one of each kernel of the Func, and not only of one that merges."""
+    return isinstance(item, Divided) or item.producer is None
 
 
 def _blocked(

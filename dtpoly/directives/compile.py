@@ -24,8 +24,9 @@ class Compile(Primitive):
         f, g   -->  def f(inputs): launch the kernels that f and g need; return f, g
 
     A Func that f needs has a kernel of its own unless all its readers have it fused or inlined.
-    A compiled Func always keeps its kernel. A further result g that is fused into f, or into
-    another Func that has a kernel, is stored by that kernel; else it has a kernel of its own.
+    A further result g that is fused into f, or into another Func that has a kernel, is stored by
+    that kernel; else it has a kernel of its own. So does f, unless it is fused into another result
+    of its function, which does not read it.
     """
 
     name: ClassVar[str] = "compile"
@@ -52,10 +53,15 @@ class Compile(Primitive):
             "in this order. A result that is fused is stored by the kernel that it is fused into: "
             "after `g.fuse_at(f, x)`, the kernel of `f` computes an element of `g` once, uses it, "
             "and stores it. The Func that it is fused into need not read it: then its elements at "
-            "x are computed in the iteration of the loop at x. If it lacks a label of the blocks, "
-            "programs of the first block of this label store it. Other kernels that read it take "
-            "it from memory. A result that is not fused has a kernel of its own, which the "
-            "function launches, too."
+            "x are computed in the iteration of the loop at x. If `f` sums over x, that is the "
+            "loop of the sum: what both of them read is loaded once. If it lacks a label of the "
+            "blocks, programs of the first block of this label store it. Other kernels that read "
+            "it take it from memory. A result that is not fused has a kernel of its own, which the "
+            "function launches, too. `f` itself may be fused into `g` or `h` if these do not read "
+            "it. Where `f.block(x:p/64)` cuts the label of such a sum, each program stores the "
+            "elements of `g` that are in its part of x. Results that are fused into `f` and reduce "
+            "over x, too, are summed in the same parts, and one kernel merges all of them; "
+            "`f.block(p.y:32)` is about the blocks of this kernel alone."
         ),
         is_extension=False,
     )

@@ -99,10 +99,8 @@ class Online(Primitive):
 
     def _check_parts(self, view: View) -> Iterator[Diagnostic]:
         """Check that a chain has parts if its label is cut; its first Func reports it."""
-        blocks = (fact for of_func in view.blocked.values() for fact in of_func.values())
-        names = (fact for of_func in view.names.values() for fact in of_func.values())
-        for chain in asked_chains((*blocks, *names, *view.along)):
-            ends = (chain.others[0], chain.last, chain.label)
+        for chain in asked_chains(view.program, view.facts):
+            ends = (*chain.others[:1], chain.last, chain.label)
             if ends != (self.func, self.consumer.text, self.label.text):
                 continue
             if not {chain.last, *chain.others} <= view.funcs.keys():

@@ -289,27 +289,37 @@ def _statement(func: str, draft: Draft, own: _Arrangement) -> Statement:
     )
 
 
-def storing(model: Model, result: str, host: str) -> Statement:
+def storing(model: Model, result: str, host: str, step: Statement | None = None) -> Statement:
     """Return the statement with which the kernel of a host stores a result that is fused into it.
 
-    Until the fusion is made, it reads the very element that it writes.
+    Until the fusion is made, it reads the very element that it writes. With a step of a reduction
+    of the host, it goes along with this reduction: its loops over labels that the step reduces over
+    are those of the step, and if the step is for a part of a label, so is the statement.
     """
     array = model.arrays[result]
+    bound = () if step is None else tuple(label for label in step.bound if label in array.dims)
+    parts = () if step is None else tuple(x for x in step.labels if _part_of(model, x) in bound)
+    labels = (*(label for label in parts if label not in array.dims), *array.dims)
     with computing("what stores a result"):
-        space = set_space(f"{result}.store", array.dims, model.params)
+        space = set_space(f"{result}.store", labels, model.params)
         body = Read(result, plain(array.dims))
         return Statement(
             name=f"{result}.store",
             func=host,
             role=Role.STORE,
             copies=(),
-            labels=array.dims,
-            bound=(),
-            domain=within_sizes(space, array.dims, model.size_of, model.parts, array.dims),
+            labels=labels,
+            bound=bound,
+            domain=within_sizes(space, labels, model.size_of, model.parts, labels),
             writes=access(space, array, plain(array.dims)),
             reads=(read_access(space, body, model.arrays, model.size_of),),
             body=body,
         )
+
+
+def _part_of(model: Model, label: str) -> str | None:
+    part = model.parts.get(label)
+    return None if part is None else part.of
 
 
 def without_statements(model: Model, names: Iterable[str]) -> Model:

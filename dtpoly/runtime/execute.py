@@ -45,7 +45,7 @@ def execute(
     state: State, code: Code, question: RunRequest, primitives: Primitives
 ) -> tuple[ComparedResult, ...]:
     """Call each function on made-up inputs, and compare. Raises Refused."""
-    program = state.program
+    program = state.sized  # as the file says it, whatever was divided into parts
     _check_program_ids(state, code)
     dtypes = {tensor.name: question.dtype for tensor in program.tensors}
     # Shapes are those of the file, since reads of a Func that is inlined show sizes, too.
@@ -131,4 +131,4 @@ def called(
 def lost(state: State, func: str, question: RunRequest) -> float:
     """Return the share of its largest element that a result may lose by rounding."""
     is_rough = has_rough_products(state)
-    return share_lost(state.program, func, question.sizes, question.dtype, is_rough)
+    return share_lost(state.sized, func, question.sizes, question.dtype, is_rough)

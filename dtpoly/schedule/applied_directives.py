@@ -13,7 +13,7 @@ from dtpoly.poly.model import by_name
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.facts import Compiled, Returned
 from dtpoly.schedule.foreign import applied
-from dtpoly.schedule.hosts import stores_of
+from dtpoly.schedule.hosts import reductions_of_stores, stores_of
 from dtpoly.schedule.initial import initial
 from dtpoly.schedule.part_chains import (
     Parted,
@@ -109,7 +109,8 @@ def resolve_without_each(
     for one in primitives:
         others = tuple(other for other in primitives if other is not one)
         try:
-            if one in before and one not in others:
+            # In a chain in parts, a directive stands for several: on Funcs of parts and on merges.
+            if not start.parted and one in before and one not in others:
                 at, state = before[one]
                 func, mine = start.fusions[at]
                 left = tuple(fusion for fusion in mine if fusion != one)
@@ -144,7 +145,8 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     facts = [fact for p in chosen for fact in p.facts()]
     needed |= {name for one in parted for name in one.made}
     stores = stores_of(state.program, facts) | stored_parts(parted, facts)
-    state = on_their_parts(with_stores(state, stores))
+    along = reductions_of_stores(state.program, facts, stores)
+    state = on_their_parts(with_stores(state, stores, along))
     for turn in LOOPS:
         for primitive in chosen:
             if primitive.turn is turn and state.kernels_of(primitive.func):

@@ -65,6 +65,20 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True)
+class MergeBlocked:
+    """A label of a Func is cut into blocks in the kernel that merges the parts of another label.
+
+    `parts` is the name of the label that numbers these parts.
+    """
+
+    func: str
+    parts: str
+    label: str
+    size: int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class NewName:
     """A directive (`by`) divides the label `of` and gives what comes of it a name.
 
@@ -119,4 +133,5 @@ class Rounded:
 
 OfLaunch = RowsApart | DescribedTensors | Rounded  # they say nothing of loops
 OfFusion = Inlined | Fused | ReducedAlong
-Fact = Compiled | Returned | OfFusion | Blocked | NewName | Numbered | OfLaunch
+OfBlocks = Blocked | MergeBlocked
+Fact = Compiled | Returned | OfFusion | OfBlocks | NewName | Numbered | OfLaunch

@@ -65,7 +65,24 @@ def _not_read(asked: _FusionAsked, view: View) -> Diagnostic | None:
     if consumer in reached(func, view.below):
         way = f"{consumer}.{asked.name}({func}, {asked.label.text})"
         return _refused(asked, title, f"is read by '{func}'", f"the other way round: {way}")
+    storing = _way_to_store(func, consumer, view)
+    if storing is not None:
+        read_by += f"; the kernel of '{consumer}' stores it if one function returns both: {storing}"
     return _refused(asked, title, f"does not read '{func}'", read_by)
+
+
+def _way_to_store(func: str, consumer: str, view: View) -> str | None:
+    """Return a `compile` after which a kernel that does not read a result would store it."""
+    if consumer not in view.kernels or func in view.inlined:
+        return None
+    of = {name: one.function for name, one in view.returned.items()}
+    of |= {name: name for name in view.compiled}
+    function = of.get(func)
+    if function is None:
+        return None
+    results = [name for name, one in view.returned.items() if one.function == function]
+    missing = [one for one in (func, consumer) if one not in (function, *results)]
+    return f"{function}.compile({', '.join((*results, *missing))})" if missing else None
 
 
 def _read_from_afar(asked: _FusionAsked, title: str, view: View) -> Diagnostic | None:

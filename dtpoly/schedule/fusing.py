@@ -92,16 +92,16 @@ def _fuse(
 def _is_read_by(state: State, kernel: Kernel, func: str, consumer: str) -> bool:
     """Return whether a consumer reads a Func in a Func's kernels, itself or through others.
 
-    The Func whose kernel stores it reads it for that.
+    The Func whose kernel stores a result reads it for that.
     """
-    if consumer == kernel.func == state.stores.get(func):
-        return True
     known = by_name(state.model)
     kernels = state.kernels_of(kernel.func)
     members = {known[name].func for k in kernels for name in statements(k.body)}
     pending, seen = [consumer] if consumer in members else [], {consumer}
     while pending:
-        for below in (read.tensor for read in reads(state.program.func(pending.pop()).body)):
+        name = pending.pop()
+        stored = (one for one, host in state.stores.items() if name == host == kernel.func)
+        for below in (*stored, *(read.tensor for read in reads(state.program.func(name).body))):
             if below == func:
                 return True
             if below in members and below not in seen:

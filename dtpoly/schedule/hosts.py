@@ -7,8 +7,8 @@ has no kernel of its own. Its host needs it, and other Funcs that read it need t
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dtpoly.algorithm.expressions import reads
-from dtpoly.algorithm.program import Program, in_order, producers
-from dtpoly.schedule.facts import Compiled, Fact, Fused, Inlined, Returned
+from dtpoly.algorithm.program import Program, in_order, producers, reduced_labels
+from dtpoly.schedule.facts import Compiled, Fact, Fused, Inlined, NewName, Returned
 
 Edges = Mapping[str, tuple[str, ...]]
 
@@ -17,16 +17,18 @@ def stores_of(program: Program, facts: Iterable[Fact]) -> dict[str, str]:
     """Find the host of each result that another Func's kernel stores.
 
     It is the first Func, in defined order, that the result is fused into, that has a kernel of its
-    own, and that the result does not need. A result without a host keeps its own kernel.
+    own, and that the result does not need. A result without a host keeps its own kernel. So does
+    the Func that a function is named after, unless another result of this function, which does not
+    read it, can be its host.
     """
-    compiled, inlined, returned = set[str](), set[str](), dict[str, None]()
+    compiled, inlined, returned = set[str](), set[str](), dict[str, set[str]]()
     fused = dict[str, list[str]]()
     for fact in facts:
         match fact:
             case Compiled(func=func):
                 compiled.add(func)
-            case Returned(func=func):
-                returned[func] = None
+            case Returned(func=func, function=function):
+                returned.setdefault(func, set()).add(function)
             case Fused(func=func, consumer=consumer):
                 fused.setdefault(func, []).append(consumer)
             case Inlined(func=func):
@@ -43,13 +45,48 @@ def stores_of(program: Program, facts: Iterable[Fact]) -> dict[str, str]:
         if func in needed and func not in inlined and (func in compiled or func not in fused)
     ]
     for func in below:
-        if func not in returned or func in compiled:
+        into = [one for one in with_kernels if one in fused.get(func, ()) and one not in found]
+        into = [one for one in into if func in returned.get(one, ())]
+        # It is not read there: what is computed once more where it is read keeps its kernel.
+        into = [one for one in into if not _needs(one, func, below)]
+        _choose(func, into if func in compiled else (), below, found)
+    with_kernels = [one for one in with_kernels if one not in found]
+    for func in below:
+        if func in returned and func not in compiled:
+            _choose(func, [one for one in with_kernels if one in fused.get(func, ())], below, found)
+    return found
+
+
+def _choose(
+    func: str, hosts: Iterable[str], below: Mapping[str, set[str]], found: dict[str, str]
+) -> None:
+    """Let the first host that a result does not need store it."""
+    host = next((one for one in hosts if not _needs(func, one, below)), None)
+    if host is not None:
+        found[func] = host
+        below[host].add(func)
+
+
+def reductions_of_stores(
+    program: Program, facts: Iterable[Fact], stores: Mapping[str, str]
+) -> dict[str, str]:
+    """Find the results that are stored in a loop of their host's reduction, and its label.
+
+    A result is stored there if it is fused at this loop, or at one that the loop was split into,
+    and has the label.
+    """
+    facts = tuple(facts)
+    split = {(one.func, one.name): one.of for one in facts if isinstance(one, NewName)}
+    found = dict[str, str]()
+    for fact in facts:
+        if not isinstance(fact, Fused) or stores.get(fact.func) != fact.consumer:
             continue
-        into = (host for host in with_kernels if host in fused.get(func, ()))
-        host = next((one for one in into if not _needs(func, one, below)), None)
-        if host is not None:
-            found[func] = host
-            below[host].add(func)
+        host, label = program.func(fact.consumer), fact.label
+        while (host.name, label) in split:
+            label = split[host.name, label]
+        is_reduced = label in reduced_labels(host) and label not in host.labels
+        if is_reduced and label in program.func(fact.func).labels:
+            found[fact.func] = label
     return found
 
 

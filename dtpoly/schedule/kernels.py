@@ -23,6 +23,7 @@ from dtpoly.schedule.facts import (
     Fact,
     Fused,
     Inlined,
+    MergeBlocked,
     NewName,
     Numbered,
     ReducedAlong,
@@ -76,6 +77,7 @@ class View:
     rows_apart: Mapping[str, RowsApart]
     described: Mapping[str, tuple[DescribedTensors, ...]]
     along: tuple[ReducedAlong, ...] = ()
+    facts: tuple[Fact, ...] = ()  # all that directives state of Funcs
     # Directives that are wrong, as (Func, primitive): what they would have said is not known.
     wrong: Set[tuple[str, str]] = frozenset()
 
@@ -156,8 +158,8 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
                 found.names.setdefault(func, {}).setdefault(name, fact)
             case ReducedAlong():
                 found.along.append(fact)
-            case Numbered() | Rounded():
-                pass  # no check looks at it
+            case Numbered() | Rounded() | MergeBlocked():
+                pass  # no check looks at it here
             case RowsApart(func=func):
                 found.rows_apart.setdefault(func, fact)
             case DescribedTensors(func=func):
@@ -208,6 +210,7 @@ def find_kernels(
         rows_apart=stated.rows_apart,
         described=stated.described,
         along=tuple(stated.along),
+        facts=tuple(known),
         wrong=wrong,
     )
 

@@ -39,12 +39,14 @@ class LabelKind:
 class SizedLabel:
     """A label of the Func's kernel and a number; if `qualified`, perhaps of one Func in it.
 
-    `noun` says what the number is.
+    `noun` says what the number is. If it may be `of_merge`, it may be about the kernel alone that
+    merges parts, which the label that numbers these names.
     """
 
     number: IntegerKind = field(default_factory=IntegerKind)
     noun: str = "size"
     qualified: bool = False
+    of_merge: bool = False
 
     @property
     def form(self) -> str:
@@ -62,7 +64,7 @@ class SizedLabel:
         if not isinstance(target, str) or not isinstance(value, int):
             return Refusal(describe(argument))
         producer, dot, label = target.rpartition(".")
-        if dot and not self.qualified:
+        if dot and not (self.qualified or self.of_merge):
             return Refusal("is a name with a '.'")
         size = self.number.accept(value, f"the {self.noun} in ", f"{target}:")
         if isinstance(size, Refusal):
@@ -73,6 +75,8 @@ class SizedLabel:
         """Check that the kernel has the label, or that the one Func in the kernel has it."""
         if value.producer is None:
             yield from check_label(value.label, value.span, func, view)
+        elif self.of_merge:
+            yield from _check_of_merge(value, value.producer, func, view)
         else:
             yield from _check_qualified(value, value.producer, func, view)
 
@@ -164,6 +168,30 @@ def _check_qualified(value: Sized, producer: str, func: str, view: View) -> Iter
     elif value.label not in view.own_labels(producer):
         known = view.own_labels(producer)
         yield unknown_label(value.label, value.span, f"'{producer}'", known, view)
+
+
+def _check_of_merge(value: Sized, parts: str, func: str, view: View) -> Iterator[Diagnostic]:
+    """Report what numbers no parts of a reduction of a Func, and labels that are not its own."""
+    names = view.names.get(func, {})
+    known = [one for one, new in names.items() if new.of in view.partial_labels(func)]
+    known = [one for one in known if names[one].of in view.blocked.get(func, {})]
+    if parts not in known and not may_be_introduced(parts, func, view):
+        reduced = ", ".join(view.partial_labels(func))
+        why = f"'{func}' reduces over {reduced}" if reduced else f"'{func}' reduces over nothing"
+        meant = near(parts, known) or (known[0] if known else None)
+        yield Diagnostic(
+            "DT185",
+            Severity.ERROR,
+            f"'{parts}' numbers no parts that a kernel of '{func}' merges",
+            word_span(value.span, parts),
+            "no label of parts",
+            (Note(why),),
+            f"did you mean {meant}?" if meant else f"write {value.label}:{value.size}",
+        )
+    elif value.label not in view.funcs[func].labels:
+        known = list(view.funcs[func].labels)
+        what = f"what the parts of '{func}' are merged to"
+        yield unknown_label(value.label, value.span, what, known, view)
 
 
 def unknown_label(

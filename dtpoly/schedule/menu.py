@@ -19,7 +19,7 @@ from dtpoly.schedule.argument_kinds import FuncName, IntegerKind, Kind, OneOf, T
 from dtpoly.schedule.argument_values import Divided, Name, Sized
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.directive_variants import with_directive
-from dtpoly.schedule.kernels import View
+from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.labels import DividedLabel, LabelKind, SizedLabel
 from dtpoly.schedule.legality import found
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage
@@ -202,7 +202,8 @@ def _values(
             yield from (Divided(label, _fresh(label, view), FACTOR) for label in labels)
         case FuncName():
             readers = view.placement.readers[func] if consumer is None else (consumer,)
-            yield from map(Name, readers)
+            more = _other_results(func, view) if consumer is None else ()
+            yield from map(Name, dict.fromkeys((*readers, *more)))
         case TensorName():
             yield from (Name(tensor.name) for tensor in view.program.tensors)
         case Word(words=words):
@@ -213,6 +214,19 @@ def _values(
             yield from _values(kinds[0], labels, func, view, consumer)
         case _:
             return
+
+
+def _other_results(func: str, view: View) -> Iterator[str]:
+    """Yield the Funcs whose kernels may store a result that they do not read, and it not them.
+
+    They are results of the same function.
+    """
+    of = {name: one.function for name, one in view.returned.items()}
+    of |= {name: name for name in view.compiled}
+    for other in of:
+        is_apart = func not in reached(other, view.below) and other not in reached(func, view.below)
+        if other != func and of[other] == of.get(func) and other in view.kernels and is_apart:
+            yield other
 
 
 def _fresh(label: str, view: View) -> str:

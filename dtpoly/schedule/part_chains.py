@@ -36,7 +36,7 @@ def with_parted_chains(state: State, facts: Sequence[Fact]) -> tuple[State, tupl
     """
     found = list[Parted]()
     program = state.program
-    for one in asked_chains(facts):
+    for one in asked_chains(program, facts):
         there = {func.name for func in program.funcs}
         if not {one.last, *one.others} <= there:
             continue
@@ -63,13 +63,19 @@ def with_parted_chains(state: State, facts: Sequence[Fact]) -> tuple[State, tupl
 
 
 def stored_parts(parted: Iterable[Parted], facts: Sequence[Fact]) -> dict[str, str]:
-    """Return for each partial result the Func of whose kernel it is a result, too."""
-    chains = [one for one in parted if isinstance(one, PartedChain)]
-    found = {one.parts[func]: one.parts[one.merged[0]] for one in chains for func in one.merged[1:]}
+    """Return for each result of a kernel of parts the Func that the kernel is of.
+
+    Partial results are such results, and so are those that programs of the parts store.
+    """
+    found = dict[str, str]()
     into = {fact.consumer for fact in facts if isinstance(fact, Fused)}
     for one in parted:
-        # What is fused into the scan goes to one loop of a kernel, and these would be two.
-        if isinstance(one, PartedScan) and one.func not in into:
+        if isinstance(one, PartedChain):
+            host = one.parts[one.merged[0]]
+            found |= {one.parts[func]: host for func in one.merged[1:]}
+            found |= dict.fromkeys(one.within, host)
+        elif one.func not in into:
+            # What is fused into the scan goes to one loop of a kernel, and these would be two.
             found |= one.pairs
     return found
 
@@ -175,11 +181,16 @@ def _shared_out(chain: PartedChain, one: Primitive) -> Iterator[Primitive]:
     if one.func in parts and not others <= parts.keys():
         yield one  # a reader elsewhere merges for itself
         return
+    if one.func in chain.whole and others == {last}:
+        yield one  # the kernel that merges stores it
+        return
     # Each part is a block already.
     is_of_blocks = one.func == last and any(isinstance(fact, Blocked) for fact in facts)
     there = one.without(chain.of) if is_of_blocks else one
-    of_part = None if there is None else there.without(chain.label)
+    of_part = None if there is None else there.of_parts(chain.label)
+    of_part = None if of_part is None else of_part.without(chain.label)
     if of_part is not None and of_part.of(parts) != of_part:
         yield of_part.of(parts)
-    if there is not None and (one.func not in parts or one.func in chain.merged):
-        yield there
+    merging = None if there is None else there.of_merge(chain.label)
+    if merging is not None and (one.func not in parts or one.func in chain.merged):
+        yield merging

@@ -1,31 +1,48 @@
 """Finds which chains of reductions directives ask for in parts.
 
-`block` cuts a label that a Func reduces over, and `online` says that others go along with it.
+`block` cuts a label that a Func reduces over, and `online` says that others go along with it. So do
+results that the kernel of this Func stores: those that reduce over the label, too, are computed in
+the same parts, and those that are fused at the loop over it are stored by the program of their
+part. A block of the kernel that merges asks for parts, too, as this kernel has blocks of its own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from dtpoly.algorithm.parted import AskedChain
-from dtpoly.algorithm.program import Part, Program, scanned_labels
+from dtpoly.algorithm.parted import AskedChain, NotInPartsError, in_parts
+from dtpoly.algorithm.program import Part, Program, reduced_labels, scanned_labels
 from dtpoly.algorithm.scan_parts import AskedScan
-from dtpoly.schedule.facts import Blocked, Fact, NewName, ReducedAlong
+from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, NewName, ReducedAlong
+from dtpoly.schedule.hosts import reductions_of_stores, stores_of
 
 
-def asked_chains(facts: Sequence[Fact]) -> Iterator[AskedChain]:
+def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain]:
     """Yield the chains whose label is cut into blocks."""
+    blocks = [fact for fact in facts if isinstance(fact, Blocked)]
+    blocks = [one for one in blocks if _is_reduced(program, one.func, one.label)]
+    if not blocks:
+        return
     along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
     names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
-    for block in facts:
-        if not isinstance(block, Blocked):
-            continue
+    merged = {(one.func, one.parts) for one in facts if isinstance(one, MergeBlocked)}
+    stores = stores_of(program, facts)
+    at_loops = reductions_of_stores(program, facts, stores)
+    for block in blocks:
         members = [block.func]
         for last in members:  # grows while it is walked
             mine = (one.func for one in along if (one.consumer, one.label) == (last, block.label))
             members += [one for one in mine if one not in members]
-        if len(members) > 1:
-            name = names.get((block.func, block.label), f"{block.label}.part")
+        stored = [result for result, host in stores.items() if host == block.func]
+        members += [one for one in stored if one not in members and _has_parts(program, one, block)]
+        within = tuple(
+            one for one in stored if one in at_loops and block.label in program.func(one).labels
+        )
+        name = names.get((block.func, block.label), f"{block.label}.part")
+        if len(members) > 1 or within or (block.func, name) in merged:
             others = tuple(members[1:])
-            yield AskedChain(block.func, others, block.label, name, block.size, block.span)
+            whole = tuple(one for one in stored if one not in (*members, *within))
+            asked = AskedChain(block.func, others, block.label, name, block.size, block.span)
+            yield replace(asked, within=within, whole=whole)
 
 
 def asked_scans(program: Program, facts: Iterable[Fact]) -> Iterator[AskedScan]:
@@ -42,3 +59,20 @@ def asked_scans(program: Program, facts: Iterable[Fact]) -> Iterator[AskedScan]:
             name = name if taken.setdefault(name, part) == part else f"{name}.{block.func}"
             name = names.get((block.func, block.label), name)
             yield AskedScan(block.func, block.label, name, block.size, block.span)
+
+
+def _has_parts(program: Program, func: str, block: Blocked) -> bool:
+    """Return whether a Func reduces over the label of a block, and its reduction has parts."""
+    if not _is_reduced(program, func, block.label):
+        return False
+    try:
+        in_parts(program, AskedChain(func, (), block.label, "part", block.size, block.span))
+    except NotInPartsError:
+        return False  # it is computed whole, by the kernel that merges the others
+    return True
+
+
+def _is_reduced(program: Program, func: str, label: str) -> bool:
+    """Return whether a Func reduces over a label that it does not have on its left side."""
+    found = program.find_func(func)
+    return found is not None and label not in found.labels and label in reduced_labels(found)

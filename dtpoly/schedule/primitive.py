@@ -1,6 +1,6 @@
 """The base class of all primitives: a directive with typed arguments, a stage, and checks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,7 +12,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
 from dtpoly.schedule.argument_kinds import FuncName, Kind, Word
-from dtpoly.schedule.argument_values import Name, as_argument
+from dtpoly.schedule.argument_values import Name, Sized, as_argument, label_of
 from dtpoly.schedule.depends import Depends
 from dtpoly.schedule.facts import Fact
 from dtpoly.schedule.kernels import View
@@ -239,12 +239,35 @@ class Primitive:
 
     def without(self, label: str) -> Self | None:
         """Return the same without its settings for a label; None if no setting is left."""
+        return self._with(one for one in self._each() if getattr(one, "label", None) != label)
+
+    def of_parts(self, name: str) -> Self | None:
+        """Return what it says to the kernel of the parts that a label numbers."""
+        return self._with(one for one in self._each() if _qualifier(one) != name)
+
+    def of_merge(self, name: str) -> Self | None:
+        """Return what it says to the kernel that merges the parts which a label numbers.
+
+        What it says of this kernel alone counts there, and not what it says of all.
+        """
+        alone = {label_of(one) for one in self._each() if _qualifier(one) == name}
+        return self._with(
+            replace(one, producer=None) if _qualifier(one) == name else one
+            for one in self._each()
+            if _qualifier(one) is not None or not alone or label_of(one) not in alone
+        )
+
+    def _each(self) -> tuple[Any, ...]:
+        """Return its settings, if its arguments are that."""
+        has_settings = any(one.count is Count.EACH for one in self.parameters)
+        return getattr(self, self.parameters[-1].name) if has_settings else ()
+
+    def _with(self, settings: Iterable[Any]) -> Self | None:
+        """Return the same with other settings, if it has any; None if none is left."""
         if not any(one.count is Count.EACH for one in self.parameters):
             return self
-        name = self.parameters[-1].name
-        settings: tuple[Any, ...] = getattr(self, name)
-        left = tuple(one for one in settings if getattr(one, "label", None) != label)
-        changed: dict[str, Any] = {name: left}
+        left = tuple(settings)
+        changed: dict[str, Any] = {self.parameters[-1].name: left}
         return replace(self, **changed) if left else None
 
     def of(self, names: Mapping[str, str]) -> Self:
@@ -275,6 +298,11 @@ class Primitive:
 
     def __str__(self) -> str:
         return show_directive(self.directive())
+
+
+def _qualifier(setting: object) -> str | None:
+    """Return what a setting is about alone: a Func, or the kernel that merges parts."""
+    return setting.producer if isinstance(setting, Sized) else None
 
 
 @dataclass(frozen=True, slots=True)

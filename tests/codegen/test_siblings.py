@@ -180,7 +180,8 @@ MATRIX = Product("b", tile(), ("x", "y"), tile(), ("y", "z"), F32, None)
             [loop(load(), add(name), lanes=WIDE) for name in "ab"], id="too many registers"
         ),
         pytest.param(
-            [loop(load(), add(name), lanes=UNKNOWN) for name in "ab"], id="who knows how many"
+            [loop(load(), one, lanes=UNKNOWN) for one in (add("a"), BEST)],
+            id="three rows of who knows how many",
         ),
         pytest.param(
             [
@@ -199,6 +200,11 @@ MATRIX = Product("b", tile(), ("x", "y"), tile(), ("y", "z"), F32, None)
 )
 def test_what_stays_as_it_is(body: tuple[Instruction, ...]) -> None:
     assert joined_loops(steps(*body), frozenset({"size"})) == steps(*body)
+
+
+def test_two_rows_are_joined_whose_lengths_a_call_decides() -> None:
+    found = shown(*(loop(load(), add(name), lanes=UNKNOWN) for name in "ab"))
+    assert sum("load" in line for line in found) == 1
 
 
 def test_a_name_that_means_something_else_by_then() -> None:

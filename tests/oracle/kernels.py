@@ -6,7 +6,7 @@ This is a separate account: it reads the directives as data and shares no code w
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dtpoly.algorithm.program import Directive, Program, producers
+from dtpoly.algorithm.program import Directive, Func, Program, producers, reduced_labels
 from dtpoly.directives.atomic import Atomic
 from dtpoly.directives.block import Block
 from dtpoly.directives.built_in import DIRECTIVES
@@ -64,12 +64,14 @@ class Plan:
     """The kernels in the order in which they run.
 
     For each kernel it has the Funcs that are fused in, consumers first. `stores` has results that
-    the kernel of another Func stores, by that Func.
+    the kernel of another Func stores, by that Func, and `along` the label of that Func's reduction
+    in whose loop it does so.
     """
 
     inlined: frozenset[str]
     compiled: tuple[str, ...]  # and other results, in the order of the Program
     stores: Mapping[str, tuple[str, ...]]
+    along: Mapping[str, str]
     order: tuple[str, ...]  # of the Funcs that are needed: whatever needs another one comes after
     fused: Mapping[str, tuple[Fusion, ...]]
     settings: Mapping[str, Settings]
@@ -80,20 +82,23 @@ def plan(program: Program) -> Plan:
     settings: dict[str, Settings] = {func.name: Settings() for func in program.funcs}
     inlined: set[str] = set()
     wanted: set[str] = set()
-    returned: set[str] = set()
+    returned: dict[str, set[str]] = {}  # by whose functions
     fusions: list[Fusion] = []
     for primitive in bind(program.directives, DIRECTIVES).primitives:
         mine = settings[primitive.func]
         match primitive:
             case Compile(results=results):
                 wanted.add(primitive.func)
-                returned |= {result.text for result in results}
+                for result in results:
+                    returned.setdefault(result.text, set()).add(primitive.func)
             case Inline():
                 inlined.add(primitive.func)
             case FuseAt(consumer=consumer, label=label, recompute=recompute):
                 fusions.append(Fusion(primitive.func, consumer.text, label.text, recompute))
             case Block(blocks=blocks):
                 for item in blocks:
+                    if not isinstance(item, Divided) and item.producer is not None:
+                        raise Unclear(f"blocks of the kernel that merges parts: {item}")
                     mine.blocks[item.label] = item.size
                     if isinstance(item, Divided):
                         mine.partials[item.label] = item.new
@@ -111,39 +116,80 @@ def plan(program: Program) -> Plan:
         if directive.name in REWRITES:
             settings[directive.func].rewrites += (directive,)
     # In the order of a set, which differs between processes, kernels would trade places.
-    every = tuple(func.name for func in program.funcs if func.name in wanted | returned)
-    stores = _stores(program, returned - wanted, wanted, inlined, fusions)
+    every = tuple(f.name for f in program.funcs if f.name in wanted or f.name in returned)
+    stores = _stores(program, returned, wanted, inlined, fusions)
+    along = _along(program, stores, fusions, settings)
     reads = _with_stores(producers(program), stores)
     order = _sorted(_readers_first(program, reads, every), every or tuple(reads))
     kept = tuple(name for name in every if name not in stores)
     hosts, fused = _hosts(reads, frozenset(inlined), kept, fusions, frozenset(order), stores)
     kernels = {name: tuple(fused[name]) for name in order if name in hosts[name]}
     by_host = {host: tuple(r for r in order if stores.get(r) == host) for host in kernels}
-    return Plan(frozenset(inlined), every, by_host, order, kernels, settings)
+    return Plan(frozenset(inlined), every, by_host, along, order, kernels, settings)
 
 
 def _stores(
     program: Program,
-    results: set[str],
+    returned: Mapping[str, set[str]],
     wanted: set[str],
     inlined: set[str],
     fusions: list[Fusion],
 ) -> dict[str, str]:
-    """Return the Func whose kernel stores each result: the first that it can be fused into."""
+    """Return the Func whose kernel stores each result: the first that it can be fused into.
+
+    What a function is named after comes first. Only another result of this function, which does
+    not read it, can store it.
+    """
     reads = {name: [*names] for name, names in producers(program).items()}
     fused = {fusion.func for fusion in fusions}
-    needed = set(_sorted(reads, [*wanted, *results]))
+    needed = set(_sorted(reads, [*wanted, *returned]))
     found: dict[str, str] = {}
-    for result in (func.name for func in program.funcs if func.name in results):
+    names = [func.name for func in program.funcs]
+    named_after = [name for name in names if name in wanted]
+    for result in (*named_after, *(n for n in names if n in returned and n not in wanted)):
         into = {fusion.consumer for fusion in fusions if fusion.func == result}
         hosts = [f.name for f in program.funcs if f.name in into]
         hosts = [host for host in hosts if host in wanted or host not in fused]
         hosts = [host for host in hosts if host in needed and host not in inlined]
         hosts = [host for host in hosts if host not in _below(reads, result)]
+        hosts = [host for host in hosts if host not in found]
+        if result in wanted:
+            hosts = [host for host in hosts if result in returned.get(host, ())]
+            hosts = [host for host in hosts if result not in _below(reads, host)]
         if hosts:
             found[result] = hosts[0]
             reads[hosts[0]].append(result)
     return found
+
+
+def _along(
+    program: Program,
+    stores: Mapping[str, str],
+    fusions: list[Fusion],
+    settings: Mapping[str, Settings],
+) -> dict[str, str]:
+    """Return the label of the reduction in whose loop each result is stored, if it is."""
+    found: dict[str, str] = {}
+    for fusion in fusions:
+        if stores.get(fusion.func) != fusion.consumer:
+            continue
+        host, splits = program.func(fusion.consumer), settings[fusion.consumer].splits
+        label = fusion.loop
+        while label in {new for new, _ in splits.values()}:
+            label = next(old for old, (new, _) in splits.items() if new == label)
+        result = program.func(fusion.func)
+        if label in result.labels and label in _reduced(host):
+            found[result.name] = label
+    for name, store in stores.items():
+        cut = _reduced(program.func(store)) & settings[store].blocks.keys()
+        result = program.func(name)
+        if cut & (_reduced(result) | ({*result.labels} if name in found else set())):
+            raise Unclear(f"{name} would be computed in parts")
+    return found
+
+
+def _reduced(func: Func) -> set[str]:
+    return set(reduced_labels(func)) - {*func.labels}
 
 
 def _below(reads: Mapping[str, Sequence[str]], name: str) -> set[str]:

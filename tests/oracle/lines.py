@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from dtpoly.algorithm.expressions import Affine
 from tests.oracle.kernels import Settings, Unclear
 from tests.oracle.statements import Access, Dim, Meaning, Reduction
 
+NOWHERE: Mapping[str, str] = MappingProxyType({})
+NO_DIMS: Mapping[str, Dim] = MappingProxyType({})
 Role = Literal["zero", "init", "update", "combine", "store", "add", "value", "kept", "scan"]
 
 
@@ -87,9 +90,26 @@ def whole(meaning: Meaning) -> tuple[Line, ...]:
     return (*lines, _value(meaning))
 
 
-def nests(meaning: Meaning, settings: Settings, results: Sequence[Meaning] = ()) -> Iterator[Nest]:
-    """Yield the kernels of a Func, in order; the last one stores results of other Funcs, too."""
-    kept = kept_lines(meaning.name, [one for one in results if not one.is_late])
+def nests(
+    meaning: Meaning,
+    settings: Settings,
+    results: Sequence[Meaning] = (),
+    along: Mapping[str, str] = NOWHERE,
+) -> Iterator[Nest]:
+    """Yield the kernels of a Func, in order; the last one stores results of other Funcs, too.
+
+    `along` has the labels of reductions in whose loops results are stored.
+    """
+    within: dict[int, tuple[Meaning, ...]] = {}
+    for one in results:
+        for reduction in meaning.reductions:
+            if along.get(one.name) in reduction.labels and not one.is_late:
+                within[reduction.number] = (*within.get(reduction.number, ()), one)
+                break
+    inside = [one for some in within.values() for one in some]
+    kept = kept_lines(
+        meaning.name, [one for one in results if not one.is_late and one not in inside]
+    )
     late = kept_lines(meaning.name, [one for one in results if one.is_late])
     left = {dim.label for dim in meaning.dims}
     own = tuple(
@@ -110,18 +130,39 @@ def nests(meaning: Meaning, settings: Settings, results: Sequence[Meaning] = ())
         total = (_total(meaning, reduction), reduction.kept)
         lines.append(Line(meaning.name, "store", reduction, dims, part, dims, (total,)))
         yield Nest(f"{meaning.name}.part", tuple(lines), (*kept_axes, *axes), fixed)
-    lines = [line for r in meaning.reductions for line in _reduction(meaning, r, parts)]
+    lines = [
+        line
+        for r in meaning.reductions
+        for line in _with_kept(meaning, r, parts, within.get(r.number, ()))
+    ]
     yield Nest(meaning.name, (*kept, *lines, _value(meaning), *late), own)
 
 
-def kept_lines(host: str, results: Sequence[Meaning]) -> tuple[Line, ...]:
-    """Return the statements with which the kernel of a Func stores results of other Funcs."""
+def _with_kept(
+    meaning: Meaning, reduction: Reduction, parts: Parts, results: Sequence[Meaning]
+) -> Iterator[Line]:
+    """Yield the statements of a reduction; results are stored in its loops, before all in them."""
+    bound = {dim.label: dim for dim in reduction.bound}
+    for line in _reduction(meaning, reduction, parts):
+        yield line
+        if line.role == "init" and line.reduction is reduction:
+            yield from kept_lines(meaning.name, results, bound)
+
+
+def kept_lines(
+    host: str, results: Sequence[Meaning], bound: Mapping[str, Dim] = NO_DIMS
+) -> tuple[Line, ...]:
+    """Return the statements with which the kernel of a Func stores results of other Funcs.
+
+    `bound` has the dimensions of the reduction in whose loops they are.
+    """
     lines: list[Line] = []
     for one in results:
-        scope = {dim.label: dim for dim in one.dims}
-        element = tuple(Affine(((dim.label, 1),)) for dim in one.dims)
+        dims = tuple(bound.get(dim.label, dim) for dim in one.dims)
+        scope = {dim.label: dim for dim in dims}
+        element = tuple(Affine(((dim.label, 1),)) for dim in dims)
         read = (Access(one.name, element),)
-        lines.append(Line(host, "kept", None, one.dims, one.name, one.dims, (), read, scope))
+        lines.append(Line(host, "kept", None, dims, one.name, dims, (), read, scope))
     return tuple(lines)
 
 

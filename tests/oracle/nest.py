@@ -109,7 +109,8 @@ def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
         if name not in known.fused:
             continue
         results = known.stores[name]
-        for nest in nests(meaning[name], known.settings[name], [meaning[one] for one in results]):
+        stored = [meaning[one] for one in results]
+        for nest in nests(meaning[name], known.settings[name], stored, known.along):
             _Kernel(number, nest, name, known, meaning, sizes, built).build()
             number += 1
         for one in (name, *results):

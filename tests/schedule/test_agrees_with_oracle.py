@@ -15,6 +15,7 @@ from dtpoly.source import Source
 from tests.conftest import GOLDEN, Golden, Published
 from tests.oracle.cases import (
     Case,
+    along_case,
     case,
     data_case,
     dividing_case,
@@ -28,6 +29,7 @@ from tests.oracle.cases import (
     scanning_case,
 )
 from tests.oracle.features import FEATURES, features
+from tests.oracle.kernels import plan
 from tests.oracle.placed_results import is_placed
 from tests.oracle.run import Legal
 from tests.schedule.agreement import LEGAL, agreed
@@ -70,6 +72,23 @@ def test_of_random_cases(part: int) -> None:
 def test_of_ordinary_cases(part: int) -> None:
     for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
         agreed(ordinary_case(seed))
+
+
+def test_of_what_is_stored_along() -> None:
+    for seed in range(10**6, 10**6 + 25):
+        agreed(along_case(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(5))
+def test_of_many_stored_along(part: int) -> None:
+    """Most of them store a result in the loop of a reduction."""
+    found = Counter[bool]()
+    for seed in range(200 * part, 200 * part + 200):
+        case = along_case(seed)
+        agreed(case)
+        found[bool(plan(case.program).along)] += 1
+    assert found[True] > found[False]
 
 
 @pytest.mark.long

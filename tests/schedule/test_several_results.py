@@ -31,7 +31,8 @@ def stores(directives: str, algorithm: str = ROWS) -> dict[str, str]:
     """The checks see which kernel stores which result, and the schedule agrees."""
     program = read(algorithm + directives)
     view = view_of(program, bind(program.directives, DIRECTIVES))
-    assert view.stores == scheduled(directives, algorithm).stores
+    made = scheduled(directives, algorithm).stores
+    assert view.stores == {one: made[one] for one in made if one in view.funcs}
     return dict(view.stores)
 
 
@@ -158,3 +159,122 @@ def test_a_loop_that_is_not_around_its_store() -> None:
     code, title, notes = refused("t.fuse_at(f, y, recompute); f.compile(t);")
     assert (code, title) == ("DT201", "'f' stores 't' outside of the loop that computes it")
     assert "no loop over 'y' of 'f' is around every read of 't'" in notes
+
+
+GRADIENTS = """
+Func f, g, r; In A; RVar x, y;
+g[x, y] = A[x, y] * 2; f[y] = rsum(A[x, y], x); r[y] = rmax(A[x, y], x);
+"""
+
+
+def test_it_is_stored_in_the_loop_of_a_reduction() -> None:
+    fused = "g.fuse_at(f, x); f.compile(g);"
+    assert stores(fused, GRADIENTS) == {"g": "f"}
+    state = scheduled(fused, GRADIENTS)
+    (store,) = [one for one in state.model.statements if one.role is Role.STORE]
+    assert (store.labels, store.bound) == (("x", "y"), ("x",))
+    shown = [line.strip().split("  ")[0] for line in show_tree(state.kernels).splitlines()]
+    at = shown.index("f.x.init")
+    assert shown[at + 1 : at + 5] == [
+        "loop x by 1",
+        "loop x from f.x for 1 at once",
+        "loop y from f.y for 1 at once",
+        "g@f",
+    ]
+    assert shown.index("g@f") < shown.index("g.store") < shown.index("f.x.update")
+
+
+@pytest.mark.parametrize("directives", ["g.compile(f);", "g.compile(f, r); r.fuse_at(f, y);"])
+def test_the_func_that_a_function_is_named_after_may_be_stored_elsewhere(directives: str) -> None:
+    fused = f"g.fuse_at(f, x); {directives}"
+    assert stores(fused, GRADIENTS)["g"] == "f"
+    assert kernels(fused, GRADIENTS) == ["f"]
+
+
+def test_it_keeps_its_kernel_where_the_host_is_no_result_of_its_function() -> None:
+    found = only(f"{GRADIENTS} g.fuse_at(f, x); g.compile(); f.compile();")
+    assert found.code == "DT195"
+    assert found.hint.endswith(
+        "the kernel of 'f' stores it if one function returns both: g.compile(f)"
+    )
+
+
+def test_it_keeps_its_kernel_where_the_host_reads_it() -> None:
+    algorithm = GRADIENTS.replace("rsum(A[x, y], x)", "rsum(g[x, y], x)")
+    assert stores("g.fuse_at(f, x); g.compile(f);", algorithm) == {}
+    assert kernels("g.fuse_at(f, x); g.compile(f);", algorithm) == ["g", "f"]
+
+
+def test_parts_store_and_sum_what_is_theirs() -> None:
+    directives = "g.fuse_at(f, x); r.fuse_at(f, y); f.block(x:p/4, p.y:16); g.compile(f, r);"
+    assert kernels(directives, GRADIENTS) == ["f_parts", "f"]
+    state = scheduled(directives, GRADIENTS)
+    assert state.stores == {"g": "f_parts", "r_parts": "f_parts", "r": "f"}
+    parts, merge = state.kernels
+    assert [(axis.label, axis.step) for axis in parts.grid] == [("p", 1)]
+    assert [(axis.label, axis.step) for axis in merge.grid] == [("y", 16)]
+
+
+def test_what_has_no_parts_is_computed_by_the_kernel_that_merges() -> None:
+    algorithm = GRADIENTS.replace("rmax", "rargmax")
+    directives = "g.fuse_at(f, x); r.fuse_at(f, y); f.block(x:4); g.compile(f, r);"
+    assert scheduled(directives, algorithm).stores == {"g": "f_parts", "r": "f"}
+
+
+PART_MISTAKES = {
+    "two sums": (
+        "f.block(x:p/4);",
+        "DT239 x:p/4",
+        "leave 'x' in one program: tensorize cuts its loop into tiles",
+    ),
+    "another name": ("f.block(x:p/4, q.y:16);", "DT185 q", "did you mean p?"),
+    "no parts": ("f.block(q.y:16);", "DT185 q", "write y:16"),
+    "a reduced label": ("f.block(x:p/4, p.x:16);", "DT185 x", "write y"),
+}
+
+
+@pytest.mark.parametrize("name", PART_MISTAKES)
+def test_a_mistake_about_parts_has_a_place_and_a_way_out(name: str) -> None:
+    directives, place, hint = PART_MISTAKES[name]
+    sums = "rsum(A[x, y], x)"
+    algorithm = GRADIENTS.replace(sums, f"{sums} * {sums}") if name == "two sums" else GRADIENTS
+    found = only(f"{algorithm} g.fuse_at(f, x); {directives} g.compile(f);")
+    assert [f"{found.code} {found.span.text if found.span else ''}", found.hint] == [place, hint]
+
+
+def refused_gradients(directives: str, algorithm: str = GRADIENTS) -> tuple[str, str, list[str]]:
+    (found,) = check(Source("t.dt", algorithm + directives)).diagnostics
+    return found.code, found.title, [note.text for note in found.notes]
+
+
+def test_what_is_computed_again_in_a_loop_is_refused() -> None:
+    """Each tile of y would sum the whole row again."""
+    sums = GRADIENTS.replace("A[x, y] * 2", "A[x, y] * reshape(t[x], x, 1)")
+    sums = sums.replace("Func f", "Func t, f").replace(
+        "g[x, y] =", "t[x] = rsum(A[x, y], y); g[x, y] ="
+    )
+    directives = "t.fuse_at(g, x); g.fuse_at(f, x); f.tensorize(y:16, x:1); g.compile(f);"
+    code, title, notes = refused_gradients(directives, sums)
+    assert code == "DT203"
+    assert any("example" in note for note in notes), (title, notes)
+    whole = directives.replace("y:16", "y:0")
+    assert scheduled(whole, sums).stores == {"g": "f"}
+
+
+def test_a_result_without_the_label_of_the_blocks_needs_a_block() -> None:
+    rows = """
+    Func f, g; In A; RVar x, y, k;
+    g[x] = rmax(A[x, k], k); f[y] = rsum(A[x, y], x);
+    """
+    code, title, notes = refused_gradients("g.fuse_at(f, x); f.block(y:16); f.compile(g);", rows)
+    assert (code, title) == ("DT204", "'g' is not stored exactly once")
+    assert any("no program stores g[0]" in note for note in notes)
+
+
+def test_a_label_of_the_host_that_the_result_lacks_is_around_its_loop() -> None:
+    algorithm = """
+    Func w, z; In D, X; Var k, n; RVar m;
+    z[m, n] = D[m, n] * 2; w[k, n] = rdot(X[m, k], z[m, n], m);
+    """
+    code, title, _ = refused_gradients("z.fuse_at(w, m); w.compile(z);", algorithm)
+    assert (code, title) == ("DT201", "'w' stores 'z' outside of the loop that computes it")

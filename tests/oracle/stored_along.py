@@ -1,0 +1,63 @@
+"""Random programs whose kernels may store results in the loop of another result's reduction."""
+
+from random import Random
+
+from dtpoly.algorithm.program import Program
+from dtpoly.frontend.parse import parse
+from dtpoly.frontend.resolve import resolve
+from dtpoly.source import Source
+
+# What is reduced, what is stored besides, and the labels of each.
+ALGORITHMS = (
+    "f[y] = rsum(A[x, y], x); g[x, y] = A[x, y] * 2;",
+    "f[y] = rsum(A[x, y] + g[x, y], x); g[x, y] = A[x, y] * 2;",
+    "f[y] = rsum(A[x, y], x); r[x] = rsum(A[x, k], k); g[x, y] = A[x, y] * reshape(r[x], x, 1);",
+    "f[y] = rsum(A[x, y], x) + rmax(A[x, y], x); g[x, y] = A[x, y] * 2;",
+    "f[y] = rsum(A[x, y] * rsum(A[x, k], k), x); g[x, y] = A[x, y] * 2;",
+    "f[y] = rsum(A[x, y], x); g[x] = rmax(A[x, k], k);",
+    "f[] = rsum(A[x, k], x, k); g[x, k] = A[x, k] * 2;",
+    "f[] = rsum(A[x, k], x, k); g[k] = rsum(A[x, k], x);",
+    "f[y] = rsum(A[x, y], x); g[x, y] = rsum(A[x, k], k) * 2;",
+    "f[y] = rsum(A[x, y], x); g[y, x] = A[x, y] * 2;",
+    "f[y, z] = rsum(A[x, y] * A[x, z], x); g[x, y] = A[x, y] * 2;",
+)
+LOOPS = ("x", "y", "k", "z", "xi")
+NUMBERS = (1, 2, 3, 4)
+TILES = (0, 1, 2, 4)
+
+
+def along_program(random: Random) -> Program | None:
+    """Return a random Program, or None if its text is no program."""
+    algorithm = random.choice(ALGORITHMS)
+    has_rows = "r[x]" in algorithm
+    # A Func is defined before those that read it.
+    defined = [f"{one};" for one in algorithm.rstrip(";").split("; ")]
+    first = [one for one in defined if not one.startswith("f")]
+    text = " ".join((*first, *(one for one in defined if one.startswith("f"))))
+    names = "f, g, r" if has_rows else "f, g"
+    labels = [one for one in LOOPS if one in {"x", "y", "k", "z"} and f"{one}" in text]
+    said = [f"Func {names}; In A; RVar {', '.join(labels)}; {text}"]
+    said.append(f"g.fuse_at(f, {random.choice(('x', 'x', 'x', *LOOPS))}{_again(random)});")
+    if has_rows and random.random() < 0.8:
+        said.append(f"r.fuse_at({random.choice('ggf')}, {random.choice('xxy')}{_again(random)});")
+    own = [one for one in labels if f"[{one}" in text.split("f[", 1)[1].split("]")[0]]
+    blocks = [f"{one}:{random.choice(NUMBERS)}" for one in ("y", "z") if one in own]
+    blocks = [one for one in blocks if random.random() < 0.4]
+    said += [f"f.block({', '.join(blocks)});"] if blocks else []
+    tiles = [f"{one}:{random.choice(TILES)}" for one in labels if random.random() < 0.7]
+    split = random.random() < 0.25
+    said += [f"f.split(x:xi/{random.choice((2, 3))});"] if split else []
+    loops = [*labels, *(["xi"] if split else [])]
+    if random.random() < 0.3 and len(loops) > 1:
+        said.append(
+            f"f.reorder({', '.join(random.sample(loops, random.choice((2, len(loops)))))});"
+        )
+    said += [f"f.tensorize({', '.join(tiles)});"] if tiles else []
+    said.append(random.choice(("f.compile(g);", "g.compile(f);")))
+    random.shuffle(said[1:])
+    parsed = parse(Source("along.dt", " ".join(said)))
+    return resolve(parsed.file).program if not parsed.found else None
+
+
+def _again(random: Random) -> str:
+    return ", recompute" if random.random() < 0.15 else ""
