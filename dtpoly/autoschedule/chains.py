@@ -42,14 +42,14 @@ class Threads:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """Parts of a label of which each has programs of its own; 0 for none."""
+class LabelParts:
+    """LabelParts of a label of which each has programs of its own; 0 for none."""
 
     label: str
     size: int
 
 
-Option = LabelWalk | Threads | Parts
+Option = LabelWalk | Threads | LabelParts
 THREADS = tuple(Threads(warps, stages) for warps in (4, 8) for stages in (0, 2, 3))
 
 
@@ -95,7 +95,7 @@ class Chain:
             one = knob[at]
             if isinstance(one, Threads):
                 return 0.0 if one == threads else 1.0
-            if isinstance(one, Parts):
+            if isinstance(one, LabelParts):
                 count = pieces(self.nest.sizes[one.label], one.size) if one.size else 1
                 return abs(log2(count * self._programs(rows) / (ENOUGH * self.processors)))
             if one.label in rows:
@@ -128,7 +128,7 @@ class Chain:
         options = [knob[at] for knob, at in zip(self.knobs, chosen, strict=True)]
         along = {one.label: one for one in options if isinstance(one, LabelWalk)}
         (threads,) = (one for one in options if isinstance(one, Threads))
-        part = next((one for one in options if isinstance(one, Parts) and one.size), None)
+        part = next((one for one in options if isinstance(one, LabelParts) and one.size), None)
         warps, stages = threads.warps, threads.stages
         spans = {x: self._span(along[x]) if x in along else 1 for x in self.nest.sizes}
         sums = max(prod(spans[x] for x in one.kept) for one in self.nest.sums)
@@ -169,7 +169,7 @@ def programs_of(nest: KernelNest, blocks: Mapping[str, int]) -> int:
     return prod(pieces(nest.sizes[label], block) for label, block in blocks.items())
 
 
-def parts(nest: KernelNest, blocks: Mapping[str, int], processors: int) -> Iterator[Parts]:
+def parts(nest: KernelNest, blocks: Mapping[str, int], processors: int) -> Iterator[LabelParts]:
     """Yield parts of the label whose loops are joined, if there are few programs.
 
     With them there are some programs for each multiprocessor. A kernel that loads what others
@@ -183,7 +183,7 @@ def parts(nest: KernelNest, blocks: Mapping[str, int], processors: int) -> Itera
         size = nest.sizes[long[0]]
         for part in powers(SMALLEST_PART, size // 2):
             if processors <= programs * pieces(size, part) <= MOST * processors:
-                yield Parts(long[0], part)
+                yield LabelParts(long[0], part)
 
 
 def chain(nest: KernelNest, precision: str, processors: int) -> Chain:
@@ -211,5 +211,5 @@ def chain(nest: KernelNest, precision: str, processors: int) -> Chain:
     fewest = {**dict.fromkeys(batch, 1), **dict.fromkeys(left, USUAL_ROWS[0])}
     cut = tuple(parts(nest, fewest, processors))
     if cut:
-        knobs.append((Parts(cut[0].label, 0), *cut))
+        knobs.append((LabelParts(cut[0].label, 0), *cut))
     return Chain(nest, precision, processors, (*knobs, THREADS), batch)

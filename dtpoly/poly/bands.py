@@ -75,7 +75,7 @@ def _insert(
     times = [_times(one, (*outer, first.name)) for one in tiles]
     is_innermost = not any(_is_loop(s) for one in tiles for s in one.path.steps[depth + 1 :])
     is_boxed = any(one.statement.is_boxed for one in tiles)
-    loop = _Loop(first, depth, outer, whole)
+    loop = _BandLoop(first, depth, outer, whole)
     if whole is None or first.label in whole or not is_innermost or is_boxed:
         return _band(node, tiles, times, loop)
     low = None if first.is_backwards else first_iterations(tiles, times, first.label)
@@ -85,7 +85,7 @@ def _insert(
 
 
 @dataclass(frozen=True, slots=True)
-class _Loop:
+class _BandLoop:
     """A loop that becomes a band: its axis, its place, and what is said of the loops inside."""
 
     axis: Axis
@@ -103,7 +103,7 @@ def _band(
     node: isl.ScheduleNode,
     tiles: Sequence[StatementTiles],
     times: Sequence[isl.Map],
-    loop: _Loop,
+    loop: _BandLoop,
     full: isl.Set | None = None,
 ) -> isl.ScheduleNode:
     """Insert the band of a loop, which has a loop of its own for full iterations if it has some."""
@@ -122,7 +122,7 @@ def _two_bands(
     node: isl.ScheduleNode,
     tiles: Sequence[StatementTiles],
     times: Sequence[isl.Map],
-    loop: _Loop,
+    loop: _BandLoop,
     low: isl.Set,
 ) -> isl.ScheduleNode:
     """Insert a band for the iterations at the lower bound of a range, and then one for the others.
