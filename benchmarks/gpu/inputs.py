@@ -41,6 +41,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     },
     "embedding": {"E": "v k", "T": "l"},
     "scan of rows": {"A": "x t"},
+    "scan of long rows": {"A": "x t"},
     "quantize rows": {"A": "x y"},
     "w4a16, pairs": {"A": "m k", "W": "n k/2", "S": "n k/128"},
     "w4a16, halves": {"A": "m k", "W": "n k/2", "S": "n k/128"},

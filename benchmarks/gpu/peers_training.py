@@ -159,6 +159,7 @@ TRAINING_EAGER: Mapping[str, Callable[..., Outcome]] = {
     "adam in place": _adam,
     "embedding": _embedding,
     "scan of rows": _sums,
+    "scan of long rows": _sums,
     "quantize rows": _quantized,
     "w4a16, pairs": _pairs,
     "w4a16, halves": _halves,

@@ -26,7 +26,7 @@ def training_references() -> Mapping[str, Reference]:
         "layer_norm backward": _backward,
         "adam in place": _adam,
         "embedding": lambda x: (x["E"][x["T"]],),
-        "scan of rows": lambda x: (x["A"].double().cumsum(-1),),
+        **dict.fromkeys(("scan of rows", "scan of long rows"), _sums),
         "quantize rows": _quantized,
         "w4a16, pairs": lambda x: (_packed(x, weights_of_pairs(x["W"])),),
         "w4a16, halves": lambda x: (_packed(x, weights_of_halves(x["W"])),),
@@ -41,6 +41,10 @@ def _add_rms_norm(x: Known) -> tuple[Tensor, ...]:
     summed = x["X"].double() + x["R"].double()
     rstd = (summed.square().mean(-1) + NUMBERS["eps"]).rsqrt()
     return summed * rstd[:, None] * x["W"].double(), summed, rstd
+
+
+def _sums(x: Known) -> tuple[Tensor, ...]:
+    return (x["A"].double().cumsum(-1),)
 
 
 def _forward(x: Known) -> tuple[Tensor, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import product
 from math import prod
 
 FLUSHED = "flushed"  # one launch at a time, with nothing of its data in the cache
@@ -140,6 +141,30 @@ def _flash_tiles(name: str, way: str) -> Derived:
     return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
 
 
+def _row_parts(way: str) -> Derived:
+    """Return other parts of the gradients of a layer normalization: rows of a part, and warps."""
+    rows, warps = way.split("x")
+    adds = (
+        f"dw.block(x:p/{rows}, p.y:32);",
+        "dw.tensorize(y:0, x:1, p:32);",
+        f"dw.num_warps({warps});",
+    )
+    name = "layer_norm_backward"
+    return Derived(f"{name}_{way}", name, "\n".join(adds), ("block", "tensorize", "num_warps"))
+
+
+def _scan_parts(way: str) -> Derived:
+    """Return other parts of a scan of long rows: elements of a part, and at a time, and warps."""
+    part, tile, warps = map(int, way.split("x"))
+    adds = (
+        f"sums.block(x:1, t:p/{part});",
+        f"sums.tensorize(x:0, t:{tile}, p:{2**24 // part});",
+        f"sums.num_warps({warps});",
+    )
+    name = "long_cumsum"
+    return Derived(f"{name}_{way}", name, "\n".join(adds), ("block", "tensorize", "num_warps"))
+
+
 def _decoding_parts(way: str) -> Derived:
     """Return other parts of a decoding kernel: keys of a part, and at a time, warps, and stages."""
     part, keys, warps, stages = way.split("x")
@@ -167,21 +192,20 @@ def _product_tiles(name: str, reduced: str, way: str) -> Derived:
     return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
 
 
-# The gradients of weights: columns that fill whole lines of memory, or parts of columns as well.
-_TILED = ("block", "tensorize")
-_WHOLE_ROWS = "dx.block(x:1); dx.tensorize(x:0, y:0);"
-_WIDE_COLUMNS = f"{_WHOLE_ROWS} dw.block(y:64); dw.tensorize(y:0, x:32);"
-_PARTS_OF_COLUMNS = f"{_WHOLE_ROWS} dw.block(y:128, x:256); dw.tensorize(y:0, x:16);"
 _ONE_WARP = "value.block(x:1); value.tensorize(x:0, j:0, k:256); value.num_warps(1);"
 _NARROW_LISTS = "value.tensorize(x:0, j:0, k:512);"
 _CAUSAL = "causal_flash_attention"
 _FLASHES = ("flash_attention", _CAUSAL, "grouped_flash_attention")
+_WINDOW_WAYS = (
+    *("64x64x4x2", "64x64x4x3", "64x32x4x4", "64x128x4x2"),
+    *("128x64x4x3", "128x64x8x2", "128x64x8x3", "128x32x4x4"),
+)
 _FEW_WAYS = ("16x32x64x4x4", "16x64x128x4x3", "16x128x64x4x4")
 _MANY_WAYS = ("64x128x64x4x3", "128x128x64x8x3", "128x128x64x4x3", "128x256x64x8x3")
 
 DERIVED = (
-    Derived("layer_norm_backward_wide", "layer_norm_backward", _WIDE_COLUMNS, _TILED),
-    Derived("layer_norm_backward_parts", "layer_norm_backward", _PARTS_OF_COLUMNS, _TILED),
+    *(_row_parts(f"{rows}x{warps}") for rows, warps in product((16, 21, 32, 64), (4, 8, 16))),
+    *(_scan_parts(way) for way in ("4096x4096x8", "8192x8192x16", "32768x4096x8", "65536x2048x4")),
     Derived("top_k_warp", "top_k", _ONE_WARP, ("block", "tensorize")),
     Derived("top_k_narrow", "top_k", _NARROW_LISTS, ("tensorize",)),
     *(one for name in _FLASHES for one in _flash(name)),
@@ -190,7 +214,7 @@ DERIVED = (
         for part in (256, 512, 1024, 2048, 4096)
         for way in ("32x2x3", "32x4x3", "32x4x5", "64x4x3", "64x4x4", "128x4x3", "128x8x3")
     ),
-    *(_flash_tiles("window_flash_attention", way) for way in ("64x64x4x2", "64x64x4x3")),
+    *(_flash_tiles("window_flash_attention", way) for way in _WINDOW_WAYS),
     *(
         _product_tiles(name, reduced, way)
         for name, reduced in (("packed_w4a16", "k"), ("w4a16", "c"))
@@ -272,6 +296,7 @@ def _weights(kernel: str, file: str, few: bool) -> Group:
 _HEADED = "b h m n k l"
 _NORMED = ("8192x4096 bf16", "8192x4096 f32")
 _TOKENS = ("128256x8192x4096 bf16", "50257x16384x1024 f32")
+_LONG_ROWS = ("1x16777216 f32", "8x2097152 f32", "64x262144 f32")
 _LOGITS = ("4096x16384 f32", "8192x50257 f32", "8192x128256 bf16")
 _SHARED = tuple(one for one in _HEADS if one.startswith("1x") and "x1024x" not in one)
 _UNALIGNED = (*_both("ragged_matmul"), "half_matmul")
@@ -333,6 +358,7 @@ GROUPS = (
     Group("embedding", TRAINING, ("embedding",), "v l k", _TOKENS),
     Group("dropout", CHOICES, ("dropout",), "x y", ("8192x8192 f32", "8192x8192 bf16")),
     Group("scan of rows", CHOICES, ("scan_rows",), "x t", ("8192x4096 f32", "1024x65536 f32")),
+    Group("scan of long rows", CHOICES, _tiled("long_cumsum"), "x t", _LONG_ROWS),
     Group("top 8", CHOICES, _tiled("top_k"), "x k", ("8192x4096 f32", "8192x128256 bf16")),
     Group("moe gate", CHOICES, ("moe_gate",), "t k", ("65536x64 f32", "65536x128 bf16")),
     Group("log_sum_exp", CHOICES, ("log_sum_exp",), "x y", _LOGITS),
