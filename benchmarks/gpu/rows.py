@@ -197,14 +197,14 @@ _NARROW_LISTS = "value.tensorize(x:0, j:0, k:512);"
 _CAUSAL = "causal_flash_attention"
 _FLASHES = ("flash_attention", _CAUSAL, "grouped_flash_attention")
 _WINDOW_WAYS = (
-    *("64x64x4x2", "64x64x4x3", "64x32x4x4", "64x128x4x2"),
+    *("64x64x4x2", "64x32x4x4"),
     *("128x64x4x3", "128x64x8x2", "128x64x8x3", "128x32x4x4"),
 )
 _FEW_WAYS = ("16x32x64x4x4", "16x64x128x4x3", "16x128x64x4x4")
 _MANY_WAYS = ("64x128x64x4x3", "128x128x64x8x3", "128x128x64x4x3", "128x256x64x8x3")
 
 DERIVED = (
-    *(_row_parts(f"{rows}x{warps}") for rows, warps in product((16, 21, 32, 64), (4, 8, 16))),
+    *(_row_parts(f"{rows}x{warps}") for rows, warps in product((16, 32, 64), (4, 16))),
     *(_scan_parts(way) for way in ("4096x4096x8", "8192x8192x16", "32768x4096x8", "65536x2048x4")),
     Derived("top_k_warp", "top_k", _ONE_WARP, ("block", "tensorize")),
     Derived("top_k_narrow", "top_k", _NARROW_LISTS, ("tensorize",)),
