@@ -161,7 +161,7 @@ def _unsupported(
     state: State, wanted: tuple[str, ...], beside: FileSurroundings, reason: str
 ) -> Diagnostic:
     """Report that there is no code, and blame the last directive without which there would be."""
-    program = state.program
+    program = state.sized  # as it is written: what is inlined or divided is another one
     tried = reversed(program.directives)
     culprit = next((d for d in tried if _helps(state, wanted, beside, d)), None)
     func = program.func(wanted[-1])
@@ -180,8 +180,8 @@ def _helps(
     state: State, wanted: tuple[str, ...], beside: FileSurroundings, directive: Directive
 ) -> bool:
     """Return whether there is code without a directive."""
-    left = tuple(d for d in state.program.directives if d is not directive)
-    bound, program = bind(left, DIRECTIVES), replace(state.program, directives=left)
+    left = tuple(d for d in state.sized.directives if d is not directive)
+    bound, program = bind(left, DIRECTIVES), replace(state.sized, directives=left)
     # Those of users' primitives say nothing here.
     if bound.found or has_errors(check_schedule(program, DIRECTIVES)):
         return False

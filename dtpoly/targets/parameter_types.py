@@ -247,8 +247,9 @@ def dtype_of(call: SizedCall, tensor: Pointer) -> DType:
     """Return the dtype of a tensor in memory."""
     made, name = call.made, tensor.name
     array = call.model.arrays.get(name)
-    # What is no Func's value as the caller sees it is kept as it is computed.
-    if array is not None and (tensor.is_scratch or array.func != name):
+    # What is no Func's value as the caller sees it is kept as it is computed; so are parts.
+    is_of_part = array is not None and not call.model.parts.keys().isdisjoint(array.dims)
+    if array is not None and (tensor.is_scratch or is_of_part or array.func != name):
         return _computed(call, made.elements.of(name))
     return promoted(made.elements.kinds[name], call.dtype)
 

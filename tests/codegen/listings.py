@@ -201,7 +201,8 @@ def programs(given: Program, sizes: Mapping[str, int]) -> int:
     for directive in given.directives:
         if directive.name == "block":
             for argument in directive.arguments:
-                size, value = sizes[str(argument.target)], argument.value
+                label = str(argument.target).rpartition(".")[2]  # `p.y` is y in another kernel
+                size, value = sizes[label], argument.value
                 block = value.factor if isinstance(value, Split) else int(str(value))
                 count = -(-size // (block or max(size, 1)))
                 blocks[directive.func] = blocks.get(directive.func, 1) * count

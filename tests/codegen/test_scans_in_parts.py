@@ -10,6 +10,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import check, load
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.reference.run import run
@@ -233,6 +234,25 @@ def test_the_result_takes_the_memory_of_what_it_sums() -> None:
     assert verify(of, made, seconds=60).verdict is LayerVerdict.PROVED
 
 
+NO_CODE = (
+    "Func f0, f1; In A, B, C, D; Var x, y, w; RVar k, s;"
+    "f0[y] = rmax(reshape(A[k], k, 1), k) * scan_prod(B[s], s, y);"
+    "f1[x, y, w] = reshape(f0[y], 1, y, 1)"
+    " * scan_affine(reshape(C[s], 1, 1, s), D[x, y, s], s, w, 0);"
+    "f1.tensorize(x:2, y:0); f1.split(x:xi/2); f0.fuse_at(f1, x);"
+    "f1.block(x:4, y:4, w:4); f1.compile();"
+)
+
+
+def test_a_directive_is_blamed_where_there_is_no_code() -> None:
+    """Schedules without one directive are those of the algorithm that is written."""
+    state = judge(load(Source("f.dt", NO_CODE)), DIRECTIVES).scheduled
+    with pytest.raises(DtpolyError) as caught:
+        code_of(state)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.span and found.span.text) == ("DT300", "f1.split(x:xi/2)")
+
+
 @pytest.mark.long
 def test_a_recurrence_of_100000_steps() -> None:
     body = "Func h; In a, b; Var t; RVar s; h[t] = scan_affine(a[s], b[s], s, t, 0);"
@@ -243,7 +263,7 @@ def test_a_recurrence_of_100000_steps() -> None:
     b = torch.randn(100_003, generator=generator)
     found = imported(text_of(of)).h(a, b)
     wanted = run(of, {"a": a, "b": b})["h"]
-    torch.testing.assert_close(found.to(F64), wanted, rtol=2e-4, atol=2e-4)
+    torch.testing.assert_close(found.to(F64), wanted, rtol=5e-4, atol=5e-4)
 
 
 @pytest.mark.long
