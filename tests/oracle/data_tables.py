@@ -30,6 +30,7 @@ TABLES = ("Low", "High")
 MEANINGS: Mapping[str, Callable[[list[int]], int]] = {
     "add": lambda of: of[0] + of[1],
     "sub": lambda of: of[0] - of[1],
+    "neg": lambda of: -of[0],
     "mul": lambda of: of[0] * of[1],
     "le": lambda of: of[0] <= of[1],
     "lt": lambda of: of[0] < of[1],
