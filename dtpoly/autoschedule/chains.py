@@ -18,7 +18,7 @@ SUMS = 128  # of a thread, in registers
 WARP = 32
 USUAL_ROWS, USUAL_STEP = (64, 128), 64
 SMALLEST_PART = 512  # of a label that is reduced in parts
-MOST = 16  # programs for each multiprocessor
+MOST = 16  # programs for each multiprocessor; smaller parts would make more
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Threads:
 
 @dataclass(frozen=True, slots=True)
 class LabelParts:
-    """LabelParts of a label of which each has programs of its own; 0 for none."""
+    """The size of the parts of a label that have programs of their own; 0 for no parts."""
 
     label: str
     size: int

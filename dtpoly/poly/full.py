@@ -109,7 +109,7 @@ def _outside_of_range(tiles: StatementTiles, wanted: isl.Set) -> isl.Set:
     """Return the tiles with a lane that is outside of the range of a reduced label.
 
     Where sizes end does not count: at the end of a label, lanes have masks in all tiles. With tiles
-    of their own there, and at both bounds of a range, there would be too many loops.
+    of their own there, too, there would be too many loops.
     """
     return _outside(tiles, wanted, tiles.statement.taken)
 

@@ -234,7 +234,7 @@ def _fresh(base: str, drafts: tuple[Draft, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Arrangement:
-    """What statements get their sets from: arrays, sizes, parts and inputs in place.
+    """Holds what sets of statements are built with: arrays, sizes, parts and inputs in place.
 
     `starts` has the place of each Func that is added to another one.
     """
