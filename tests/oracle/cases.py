@@ -28,7 +28,7 @@ from tests.oracle.ranged import ranged
 from tests.oracle.run import Illegal, Verdict, judge_schedule
 from tests.oracle.scanned import with_scans
 from tests.oracle.schedules import returning, scheduled, sensible
-from tests.oracle.stored_along import along_program
+from tests.oracle.stored_along import along_text
 from tests.oracle.with_lists import with_lists
 from tests.schedule.user_primitives import USER
 
@@ -299,6 +299,22 @@ def _cuts_scans(program: Program) -> bool:
     )
 
 
+def along_case(seed: int) -> Case:
+    """Return a case in which a result may be stored in the loop of another one's reduction."""
+    for attempt in range(2000):
+        random = Random(f"along {seed} {attempt}")
+        program = _read(along_text(random))
+        if program is None:
+            continue
+        sizes = {label.name: random.choice((0, 1, 2, 3, 4, 5)) for label in program.labels}
+        if "k" in sizes and "y" in sizes:
+            sizes["k"] = sizes["y"]  # both go along one axis of A
+        if "z" in sizes:
+            sizes["z"] = sizes["y"]
+        return Case(program, sizes)
+    raise AssertionError(seed)
+
+
 def _read(text: str) -> Program | None:
     """Return what a file says; None if it has a mistake."""
     try:
@@ -344,19 +360,3 @@ if __name__ == "__main__":
     for kind, number in verdicts(int(sys.argv[1])).most_common():
         print(f"{number:6} {kind}")
     print(f"{time.perf_counter() - start:.1f} s")
-
-
-def along_case(seed: int) -> Case:
-    """Return a case in which a result may be stored in the loop of another one's reduction."""
-    for attempt in range(2000):
-        random = Random(f"along {seed} {attempt}")
-        program = along_program(random)
-        if program is None or has_errors(check_schedule(program, USER)):
-            continue
-        sizes = {label.name: random.choice((0, 1, 2, 3, 4, 5)) for label in program.labels}
-        if "k" in sizes and "y" in sizes:
-            sizes["k"] = sizes["y"]  # both go along one axis of A
-        if "z" in sizes:
-            sizes["z"] = sizes["y"]
-        return Case(program, sizes)
-    raise AssertionError(seed)
