@@ -3,9 +3,10 @@
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Of all other cases a fifth runs. Which they are follows from the seed and from the
-names of the cases, so that all workers choose the same ones. Without the option all cases run. CI
-gives each commit a seed of its own; the longer suite runs all.
+hundredth. Of all other cases a fifth runs, but of tests that are marked `always` all: those read
+the sources of the project and cost little. Which cases run follows from the seed and from the names
+of the cases, so that all workers choose the same ones. Without the option all cases run. CI gives
+each commit a seed of its own; the longer suite runs all.
 """
 
 from collections.abc import Iterable
@@ -59,8 +60,10 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         return
     number = int(str(seed))
     marked = {item.nodeid for item in items if item.get_closest_marker("sampled") is not None}
+    always = {item.nodeid for item in items if item.get_closest_marker("always") is not None}
     others = (item.nodeid for item in items if item.nodeid not in marked)
-    chosen = sampled(marked, number).union(one for one in others if is_drawn(one, number))
+    drawn = (one for one in others if one in always or is_drawn(one, number))
+    chosen = sampled(marked, number).union(drawn)
     left_out = [item for item in items if item.nodeid not in chosen]
     if left_out:
         config.hook.pytest_deselected(items=left_out)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.always
+
 ROOT = Path(__file__).parent.parent
 
 # A room may import from itself and from these.

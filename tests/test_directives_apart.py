@@ -8,6 +8,8 @@ import pytest
 
 from dtpoly.directives.built_in import DIRECTIVES
 
+pytestmark = pytest.mark.always
+
 ROOT = Path(__file__).parent.parent
 OWN = ROOT / "dtpoly/directives"
 # The verifier reads Triton, in which `store`, `split` and others are words, and emitted files.

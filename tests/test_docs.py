@@ -12,6 +12,8 @@ from dtpoly.diagnostics import Severity
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.source import Source
 
+pytestmark = pytest.mark.always
+
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)

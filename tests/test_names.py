@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.always
+
 ROOT = Path(__file__).parent.parent
 ROOMS = ("dtpoly", "frontend", "codegen")
 LINKS = (ROOT / "dtpoly" / "frontend", ROOT / "dtpoly" / "codegen")  # rooms that are listed already

@@ -45,9 +45,15 @@ def test_one_of_eight(case: int) -> None:
     assert case in range(8)
 
 
-@pytest.mark.parametrize(("option", "count"), [([], 8), (["--sampled", "3"], 1)])
+@pytest.mark.always
+@pytest.mark.parametrize("case", range(30))
+def test_all_of_thirty(case: int) -> None:
+    assert case in range(30)
+
+
+@pytest.mark.parametrize(("option", "count"), [([], 38), (["--sampled", "3"], 31)])
 def test_the_option_leaves_cases_out(option: list[str], count: int) -> None:
-    asked = f"{__file__}::test_one_of_eight"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", asked, *option]
+    asked = [f"{__file__}::test_one_of_eight", f"{__file__}::test_all_of_thirty"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *option]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert f"{count} passed" in done.stdout, done.stdout

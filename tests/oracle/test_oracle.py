@@ -291,6 +291,7 @@ def test_exactly_what_is_needed_is_computed() -> None:
     ]
 
 
+@pytest.mark.always
 def test_the_oracle_imports_neither_isl_nor_the_model() -> None:
     # Of the cases, which are checked, and read back from their texts.
     of_cases = {
