@@ -20,6 +20,7 @@ from dtpoly.ring.ring_elements import Elements
 import_module("torch")
 # Triton has no types.
 tl: Any = import_module("triton.language")
+semantics: Any = import_module("triton.language.semantic").TritonSemantic
 interpreter: Any = import_module("triton.runtime.interpreter")
 
 # Functions of the file that compute by a series, on which the ring has no hold: here they are tags.
@@ -140,6 +141,7 @@ def _type(of: Any) -> Any:
 
 ORIGINAL_TYPE = interpreter._get_np_dtype
 ORIGINAL_ATOMIC = interpreter.InterpreterBuilder.create_atomic_rmw
+ORIGINAL_DOT = semantics.dot
 
 
 def _literal(kind: Any) -> Callable[[float], Handle]:
@@ -158,6 +160,14 @@ def _dot(a: Handle, b: Handle, d: Handle, *_: object) -> Handle:
     if not _is_float(d):
         return _made(np.matmul(a.data, b.data, dtype=d.data.dtype) + d.data, d)
     return _made(field.add(field.product_of_matrices(a.data, b.data), d.data), d)
+
+
+def _call_of_dot(self: Any, a: Any, b: Any, start: Any, *options: Any) -> Any:
+    # Triton 3.6 takes a product for one of 32 bits unless the call says otherwise, and refuses to
+    # add it to a tensor of another type. In the ring, each float has 64.
+    return ORIGINAL_DOT(
+        self, a, b, start, *options[:-1], options[-1] if start is None else start.dtype
+    )
 
 
 def _fma(a: Handle, b: Handle, c: Handle) -> Handle:
@@ -239,6 +249,7 @@ def ring() -> Generator[None]:
     builder.options = replace(options, sanitize_overflow=False)
     for name, operation in OPERATIONS.items():
         setattr(builder, name, operation)
+    semantics.dot = _call_of_dot
     interpreter.ReduceOps.sum = _sum
     interpreter._validate_np_data_size = _any_size
     interpreter._get_np_dtype = _type
@@ -249,5 +260,6 @@ def ring() -> Generator[None]:
         builder.options = options
         for name in OPERATIONS:
             delattr(builder, name)
+        semantics.dot = ORIGINAL_DOT
         interpreter.ReduceOps.sum, interpreter._validate_np_data_size = kept
         interpreter._get_np_dtype = ORIGINAL_TYPE
