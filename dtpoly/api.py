@@ -7,7 +7,7 @@ the words of the language: `load("mm.dt").mm.block(m=32).tensorize(m=0, k=16)`.
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import cleandoc
@@ -41,6 +41,7 @@ from dtpoly.rescheduling import TYPED, add, instead, named, read, sources_of, wi
 from dtpoly.runtime.cache import remembered
 from dtpoly.runtime.loaded_functions import functions
 from dtpoly.runtime.mixed import has_products, mixed_product
+from dtpoly.runtime.traced_calls import run_while_traced, tell_autocast
 from dtpoly.schedule.primitive import Primitive, signatures
 from dtpoly.source import Source
 from dtpoly.suggest import did_you_mean
@@ -56,12 +57,8 @@ NESTED = (
     "pass its values(), or its to_padded_tensor(...)"
 )
 CHECK = "DTPOLY_CHECK"  # in the environment: whether calls check their data
-AUTOCAST = ("cuda", "cpu")  # kinds of devices that kernels run on; in the interpreter the second
-UNCAST = (
-    "torch.autocast changes nothing here: a kernel of dtpoly computes in the dtypes of the tensors "
-    "that it is given, so cast them before, as in k(x.to(torch.bfloat16))"
-)
 LEGAL = "legal for all sizes"
+Dtypes = tuple[object, ...]  # of the arguments of a call, None for those that have none
 
 
 @overload
@@ -222,6 +219,14 @@ class Scheduled(Judged):
     verifies: bool = True  # whether what is generated is proved before it runs
     carries_runtime: bool = True  # whether what is generated needs no dtpoly where it runs
     checks_data: bool = False  # whether each call looks at data that is an index
+    # Functions, since torch.compile would trace a method. It is told to run these while it traces.
+    # They take no schedule: torch 2.11 lets no argument of theirs be a frozen dataclass.
+    _ready: Callable[[], bool] = field(init=False)
+    _tell_mixed: Callable[[Dtypes, tuple[str, ...]], None] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_ready", run_while_traced(_makes_ready(self)))
+        object.__setattr__(self, "_tell_mixed", run_while_traced(_tells_mixed(self)))
 
     def schedule(self, directives: str) -> "Scheduled":
         """Return the same with more directives, written as in a file. Raises DtpolyError."""
@@ -413,14 +418,14 @@ class Scheduled(Judged):
         no tensor shows.
         """
         __tracebackhide__ = True
-        multiplies = _make_function(self)
+        multiplies = self._ready()
         for one in (*inputs, *named.values()):
             if getattr(one, "is_nested", False):
                 raise TypeError(NESTED)
-        _tell_autocast()
+        tell_autocast()
         if multiplies:
             dtypes = tuple(getattr(one, "dtype", None) for one in (*inputs, *named.values()))
-            _tell_mixed(self, dtypes, tuple(named))
+            self._tell_mixed(dtypes, tuple(named))
         return self.function(*inputs, **named)
 
     @cached_property
@@ -453,35 +458,26 @@ class Scheduled(Judged):
 Step = Callable[..., Scheduled]
 
 
-def _make_function(scheduled: Scheduled) -> bool:
-    """Generate, prove and load, unless that was done; whether it multiplies."""
-    _ = scheduled.function
-    # Written as a method it would be traced; a public name would hide a Func of that name.
-    return scheduled._multiplies  # pyright: ignore[reportPrivateUsage]
+def _makes_ready(scheduled: Scheduled) -> Callable[[], bool]:
+    def make_ready() -> bool:
+        """Generate, prove and load, unless that was done; whether it multiplies."""
+        _ = scheduled.function
+        return scheduled._multiplies  # pyright: ignore[reportPrivateUsage]
+
+    return make_ready
 
 
-def _tell_autocast() -> None:
-    """Warn where torch.autocast is on; Python shows a warning once for each place of a call."""
-    torch = import_module("torch")
-    if any(map(torch.is_autocast_enabled, AUTOCAST)):
-        warnings.warn(UNCAST, stacklevel=3)
+def _tells_mixed(scheduled: Scheduled) -> Callable[[Dtypes, tuple[str, ...]], None]:
+    def tell_mixed(dtypes: Dtypes, named: tuple[str, ...]) -> None:
+        """Warn of a product of two float types, which is computed in the wider one."""
+        key, known = (dtypes, named), scheduled._mixed  # pyright: ignore[reportPrivateUsage]
+        if key not in known:
+            words = file_names(scheduled.program, (), ()).inputs
+            placed = [*words.values()][: len(dtypes) - len(named)]
+            of = dict(zip((*placed, *named), map(str, dtypes), strict=False))
+            given = {name: of[word] for name, word in words.items() if word in of}
+            known[key] = mixed_product(scheduled.program, given)
+        if known[key]:
+            warnings.warn(known[key], stacklevel=3)
 
-
-def _tell_mixed(scheduled: Scheduled, dtypes: tuple[object, ...], named: tuple[str, ...]) -> None:
-    """Warn of a product of two float types, which is computed in the wider one."""
-    key, known = (dtypes, named), scheduled._mixed  # pyright: ignore[reportPrivateUsage]
-    if key not in known:
-        words = file_names(scheduled.program, (), ()).inputs
-        placed = [*words.values()][: len(dtypes) - len(named)]
-        of = dict(zip((*placed, *named), map(str, dtypes), strict=False))
-        given = {name: of[word] for name, word in words.items() if word in of}
-        known[key] = mixed_product(scheduled.program, given)
-    if known[key]:
-        warnings.warn(known[key], stacklevel=3)
-
-
-# torch.compile reads this mark: it runs such a function while it traces, instead of tracing it. So
-# a schedule that was never called is generated and proved there, and the graph has one operator.
-vars(_make_function)["_dynamo_marked_constant"] = True
-vars(_tell_autocast)["_dynamo_marked_constant"] = True
-vars(_tell_mixed)["_dynamo_marked_constant"] = True
+    return tell_mixed

@@ -1,0 +1,31 @@
+"""What a call of a schedule does also while torch.compile traces it."""
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeVar
+
+AUTOCAST = ("cuda", "cpu")  # kinds of devices that kernels run on; in the interpreter the second
+UNCAST = (
+    "torch.autocast changes nothing here: a kernel of dtpoly computes in the dtypes of the tensors "
+    "that it is given, so cast them before, as in k(x.to(torch.bfloat16))"
+)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def run_while_traced(function: _Function) -> _Function:
+    """Mark a function, so that torch.compile runs it where it would trace it.
+
+    So a schedule that was never called is generated and proved there, and the graph has one
+    operator.
+    """
+    vars(function)["_dynamo_marked_constant"] = True
+    return function
+
+
+@run_while_traced
+def tell_autocast() -> None:
+    """Warn where torch.autocast is on; Python shows a warning once for each place of a call."""
+    torch = import_module("torch")
+    if any(map(torch.is_autocast_enabled, AUTOCAST)):
+        warnings.warn(UNCAST, stacklevel=3)
