@@ -266,6 +266,7 @@ GENERATOR = sorted((*(ROOT / "dtpoly" / "ir").glob("*.py"), *(ROOT / "codegen").
 VERIFIER_ROOMS = ("semantics", "algebra", "triton", "plan", "proof", "checker")
 MOST_LINES, MOST_LINES_OF_A_FILE = 60, 500  # of a function, and of a file
 MOST_BY_PLACE = 8  # arguments of one call: nobody reads more of them without their names
+OF_TRITON = "start"  # how the runtime calls Triton's launcher, which takes no argument by name
 
 
 def module_of(path: Path) -> str:
@@ -315,17 +316,17 @@ def test_what_is_handed_over_is_seen(path: Path) -> None:
     text = path.read_text()
     assert "TYPE_CHECKING" not in text
     assert "ContextVar" not in text
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Call):
-            assert len(node.args) <= MOST_BY_PLACE, f"{path}:{node.lineno}"
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("path", [*VERIFIER, *GENERATOR], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [path for _, path in modules()], ids=lambda path: path.stem)
 def test_modules_are_read_in_pieces(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) < MOST_LINES_OF_A_FILE
     for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and not (
+            isinstance(node.func, ast.Name) and node.func.id == OF_TRITON
+        ):
+            assert len(node.args) <= MOST_BY_PLACE, f"{path}:{node.lineno}"
         if isinstance(node, ast.FunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             assert lines <= MOST_LINES, f"{path}: {node.name} has {lines} lines"

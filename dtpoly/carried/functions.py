@@ -74,7 +74,6 @@ def dt_carrier(plan: Any, kernels: Any, names: list[str], calls: dict[Any, Any])
     gives, into = dt_places(plan, names), [at for _, at in dt_into(plan)]
     note_passed = dt_passed(plan) if "passed" in plan else None
     note_sizes, demands = dt_sizes(plan), dt_demands(plan)
-
     types_of, dtype_of = dt_typing(plan, [one for _, one in read])
     launch = dt_launches(plan, kernels, names, dtype_of)
 
@@ -92,12 +91,10 @@ def dt_carrier(plan: Any, kernels: Any, names: list[str], calls: dict[Any, Any])
             note_passed(known)
         note_sizes(known)
         dt_require(demands, known)
-        if numbers:
-            for one in numbers:
-                known[one] = dt_number(sources[one], known[one], inputs[one])
-            own = (*[known[one] for one in inputs], *whole[len(inputs) :])
-            if any(type(one) is not type(other) for one, other in zip(own, whole, strict=True)):
-                return anew(own, out)  # with numbers of Python's own
+        for one in numbers:
+            known[one] = dt_number(sources[one], known[one], inputs[one])
+        if numbers and (own := dt_own(known, inputs, whole)) is not None:
+            return anew(own, out)
         dtypes = [whole[at].dtype for at, *_ in checks]
         forms = [
             (tuple([compute(known) for compute in shape]), dtype_of(what["dtype"], *dtypes), device)
@@ -125,6 +122,13 @@ def dt_carrier(plan: Any, kernels: Any, names: list[str], calls: dict[Any, Any])
         return tuple(outs) if several else outs[0]
 
     return run
+
+
+def dt_own(known: dict[str, Any], inputs: Any, whole: Any) -> tuple[Any, ...] | None:
+    """Return the arguments with numbers of Python's own; None if they are so already."""
+    own = (*[known[one] for one in inputs], *whole[len(inputs) :])
+    same = all(type(one) is type(other) for one, other in zip(own, whole, strict=True))
+    return None if same else own
 
 
 def dt_typing(plan: Any, read: list[str]) -> Any:

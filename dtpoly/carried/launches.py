@@ -24,12 +24,7 @@ def dt_launches(plan: Any, kernels: Any, names: list[str], dtype_of: Any) -> Any
     by_name = dict(zip(by_name, kernels, strict=True))
     launchers = [dt_launcher(plan, one, by_name[one["kernel"]]) for one in plan["launches"]]
     panels, between = plan.get("panels"), dt_shapes(plan.get("between", {}))
-    words = "a tile of '{}' would have {{{}}} elements, and Triton's limit is 1048576: write {}"
-    tiles = dt_truths(
-        ((), f"{of[1]} <= 1048576", f"{words.format(*of)} and generate this file again")
-        for one in plan["launches"]
-        for of in one.get("tiles", ())
-    )
+    tiles = dt_tiles(plan)
     results = [*plan["results"]]
     into = {one: what["into"] for one, what in plan["results"].items() if "into" in what}
     new = [one for one in results if one not in into]
@@ -78,6 +73,16 @@ def dt_launches(plan: Any, kernels: Any, names: list[str], dtype_of: Any) -> Any
         return made, started
 
     return launched
+
+
+def dt_tiles(plan: Any) -> Any:
+    """Return truths about how large tiles are, with what a call is told where one is too large."""
+    words = "a tile of '{}' would have {{{}}} elements, and Triton's limit is 1048576: write {}"
+    return dt_truths(
+        ((), f"{of[1]} <= 1048576", f"{words.format(*of)} and generate this file again")
+        for one in plan["launches"]
+        for of in one.get("tiles", ())
+    )
 
 
 def dt_shapes(memory: Any) -> list[Any]:

@@ -105,6 +105,10 @@ class Atomic(Primitive):
                 "give the reduction a Func of its own",
                 Note("this is computed last", body.span),
             )
+        return self._no_form(label, last, view) or self._not_cut(label, view)
+
+    def _no_form(self, label: Name, last: Dot | Reduce, view: View) -> Diagnostic | None:
+        """Return why the reduction cannot be added to in memory."""
         operation = last.operation if isinstance(last, Reduce) else "rsum"
         if operation not in ATOMIC:
             return _refusal(
@@ -125,6 +129,11 @@ class Atomic(Primitive):
                 "kernels do it",
                 Note("reduced here", last.span),
             )
+        return None
+
+    def _not_cut(self, label: Name, view: View) -> Diagnostic | None:
+        """Return why the parts of a label are not those that programs add up."""
+        name = label.text
         blocked = view.blocked.get(self.func, {}).get(name)
         if blocked is None and (self.func, "block") not in view.wrong:
             return _refusal(

@@ -102,8 +102,17 @@ def lift(
         said = (sized or program).fixed
         fixed = {sizes[label]: size for label, size in said.items() if label in sizes}
         facts = size_facts(sized or program, sizes)
-        parts = program.parts
-        return Model(sizes, facts, arrays, statements, parts, fixed, into, places, added)
+        return Model(
+            size_of=sizes,
+            context=facts,
+            arrays=arrays,
+            statements=statements,
+            parts=program.parts,
+            fixed=fixed,
+            into=into,
+            places=places,
+            added=added,
+        )
 
 
 @dataclass(frozen=True, slots=True)
