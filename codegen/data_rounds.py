@@ -49,6 +49,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
     axes_of,
+    written_number,
 )
 from dtpoly.poly.loops import Bound, Combined
 
@@ -283,25 +284,14 @@ def _mask(
             is_same = one.reduction == reduction and one.source != name
             source = Variable(one.source, axes, dtype)
             return _mask(loop, source, reduction, lets) if is_same else None
-        case Call(operation="where", operands=(condition, _, other)) if _number(other) == nothing:
+        case Call(operation="where", operands=(condition, _, other)) if (
+            written_number(other, through_casts=True) == nothing
+        ):
             return _compared(loop, condition)
         case Call(operation="mul", operands=(left, right)) if nothing == 0:
             # 0 times 0 is 0; 0 times another value might be a nan.
             first, second = (_mask(loop, one, reduction, lets) for one in (left, right))
             return first if first == second else None
-        case _:
-            return None
-
-
-def _number(value: Value) -> float | None:
-    match value:
-        case LiteralNumber(value=number):
-            return number
-        case Call(operation="neg", operands=(inner,)):
-            below = _number(inner)
-            return None if below is None else -below
-        case Converted(value=inner):
-            return _number(inner)
         case _:
             return None
 

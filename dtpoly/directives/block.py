@@ -5,11 +5,8 @@ from dataclasses import replace
 from math import prod
 from typing import ClassVar, Self
 
-from dtpoly.algorithm.expressions import Affine, Reduce, walk
-from dtpoly.algorithm.operations import FROM_LIST, LIST, WITHOUT_PARTS
-from dtpoly.algorithm.parted import NotInPartsError, in_parts
+from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.program import Part, scanned_labels
-from dtpoly.algorithm.scan_parts import scans_in_parts
 from dtpoly.amounts import many
 from dtpoly.diagnostics import Diagnostic, Edit, Note, Severity
 from dtpoly.frozen import dataclass
@@ -17,11 +14,15 @@ from dtpoly.plan.layout import Decided, Layout
 from dtpoly.poly.axes import Axis
 from dtpoly.schedule.argument_kinds import OneOf
 from dtpoly.schedule.argument_values import Divided, Sized, word_span
+from dtpoly.schedule.block_parts import (
+    refused_chains,
+    refused_partial_results,
+    refused_scan,
+)
 from dtpoly.schedule.depends import Depends, Number, Piece
 from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
-from dtpoly.schedule.parted_facts import asked_chains, asked_scans
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import Count, Parameter, Primitive, Stage, Turn, Written
 from dtpoly.schedule.reference import Reference, ReferenceRow
@@ -131,7 +132,7 @@ class Block(Primitive):
     def check(self, view: View) -> Iterator[Diagnostic]:
         """Check that the label is the Func's own, and that only reductions name partial results."""
         known = view.kernels[self.func].labels
-        yield from self._check_parts(view)
+        yield from refused_chains(self.func, self.blocks, view)
         for item in self.blocks:
             if not _of_all(item):
                 continue  # its kind has looked at it
@@ -139,101 +140,11 @@ class Block(Primitive):
                 if item.label in known:
                     yield self._not_blockable(item, view)
             elif item.label in view.partial_labels(self.func):
-                yield from self._check_partial_results(item, view)
+                yield from refused_partial_results(self.func, item, view)
             elif item.label in scanned_labels(view.funcs[self.func]):
-                yield from self._check_scan(item, view)
+                yield from refused_scan(self.func, item, view)
             elif isinstance(item, Divided):
                 yield self._no_partial_results(item)
-
-    def _check_parts(self, view: View) -> Iterator[Diagnostic]:
-        """Refuse parts that results are stored in, or merged in blocks, where there can be none."""
-        reduced = view.partial_labels(self.func)
-        if not any(item.label in reduced for item in self.blocks):
-            return
-        for chain in asked_chains(view.program, view.facts):
-            if chain.last != self.func or any(one.consumer == self.func for one in view.along):
-                continue  # `online` reports what is wrong with its chain
-            merged = [one for one in view.facts if isinstance(one, MergeBlocked)]
-            merged = [one for one in merged if (one.func, one.parts) == (self.func, chain.name)]
-            if not chain.within and not merged:
-                continue  # the results that it stores besides are computed by the merging kernel
-            try:
-                in_parts(view.program, chain)
-            except NotInPartsError as error:
-                stored = " and ".join(f"'{one}'" for one in chain.within)
-                why = f"programs of the parts would store {stored}" if stored else "merged here"
-                yield Diagnostic(
-                    "DT239",
-                    Severity.ERROR,
-                    f"'{self.func}' cannot be computed in parts of '{chain.label}'",
-                    chain.span,
-                    f"'{error.func}' would have parts",
-                    (Note(str(error)), Note(why, None if stored else merged[0].span)),
-                    f"leave '{chain.label}' in one program: tensorize cuts its loop into tiles",
-                )
-
-    def _check_partial_results(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
-        """Refuse partial results that are indices or lists.
-
-        The index of the largest value of a block is no partial result: its value is missing.
-        """
-        for node in walk(view.funcs[self.func].body):
-            if (
-                isinstance(node, Reduce)
-                and node.operation in WITHOUT_PARTS
-                and item.label in node.labels
-            ):
-                is_list = node.operation == LIST
-                name = FROM_LIST[1] if is_list else node.operation
-                what = "a list of values" if is_list else "an index"
-                yield Diagnostic(
-                    "DT191",
-                    Severity.ERROR,
-                    f"'{item.label}' cannot be blocked",
-                    word_span(item.span, item.label),
-                    f"'{name}' has no partial results",
-                    (Note(f"it gives {what}, which says nothing of other blocks", node.span),),
-                    f"leave it in one program: {self.func}.tensorize({item.label}:1024)",
-                )
-
-    def _check_scan(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
-        """Refuse parts of what does not go along with them."""
-        own = Blocked(self.func, item.label, item.size, item.span)
-        (asked,) = asked_scans(view.program, (own,))
-        why: Note | None = None
-        way = "give each of the two a Func of its own"
-        try:
-            scans_in_parts(view.program, asked)
-        except NotInPartsError as error:
-            why = Note(str(error), view.funcs[self.func].span)
-        for fused in view.fused.get(self.func, ()):
-            why = Note(f"it is computed inside of '{fused.consumer}', too", fused.span)
-            way = f"let '{fused.consumer}' read '{self.func}' from memory"
-        block = self._other_parts(item, view)
-        if block is not None and isinstance(item, Divided):
-            why = Note(f"'{item.new}' numbers other parts here", block.span)
-            way = f"choose another name, such as {item.label}b"
-        if why is not None:
-            way += f"; or leave '{item.label}' in one program: tensorize cuts its loop into tiles"
-            yield Diagnostic(
-                "DT239",
-                Severity.ERROR,
-                f"the scan of '{self.func}' cannot go through parts of '{item.label}'",
-                word_span(item.span, item.label),
-                "would be cut into parts",
-                (why,),
-                way,
-            )
-
-    def _other_parts(self, item: Sized | Divided, view: View) -> Blocked | None:
-        """Return what makes other parts under the name of these, in another Func."""
-        if isinstance(item, Divided):
-            for func, names in view.names.items():
-                other = names.get(item.new) if func != self.func else None
-                block = None if other is None else view.blocked.get(func, {}).get(other.of)
-                if block is not None and (block.label, block.size) != (item.label, item.size):
-                    return block
-        return None
 
     def _not_blockable(self, item: Sized | Divided, view: View) -> Diagnostic:
         labels = ", ".join(view.own_labels(self.func))

@@ -123,3 +123,20 @@ def all_hold(tests: Sequence[Test], order: Axes) -> Value:
         axes = tuple(name for name in order if name in (*axes_of(value), *test.axes))
         value = Call("and", (value, Holds(test, test.axes)), axes, DType.BOOL)
     return value
+
+
+def written_number(value: Value, through_casts: bool = False) -> float | None:
+    """Return the number that a value is as it is written, with its sign; None if it is none.
+
+    Through casts, it is the number before it was rounded to their types.
+    """
+    match value:
+        case LiteralNumber(value=number):
+            return number
+        case Call(operation="neg", operands=(inner,)):
+            below = written_number(inner, through_casts)
+            return None if below is None else -below
+        case Converted(value=inner) if through_casts:
+            return written_number(inner, through_casts)
+        case _:
+            return None

@@ -11,11 +11,11 @@ from dtpoly.ir.kinds import Element, Named
 from dtpoly.ir.tile_values import (
     Call,
     Converted,
-    LiteralNumber,
     Masked,
     Merged,
     Value,
     Variable,
+    written_number,
 )
 
 # Tells how a variable moves.
@@ -38,7 +38,7 @@ def motion(value: Value, known: Known) -> Motion:
         case Call(operation=operation, operands=operands):
             moves = [motion(one, known) for one in operands]
             return _checked(
-                value, of_operation(operation, moves, [_number(one) for one in operands])
+                value, of_operation(operation, moves, [written_number(one) for one in operands])
             )
         case Converted(value=inner, dtype=dtype):
             found = motion(inner, known)
@@ -56,18 +56,6 @@ def _checked(value: Value, found: Motion | None) -> Motion:
     if found is None:
         raise TangledError(value)
     return found
-
-
-def _number(value: Value) -> float | None:
-    """Return the number that a value is; None if it is no written number."""
-    match value:
-        case LiteralNumber(value=written):
-            return written
-        case Call(operation="neg", operands=(one,)):
-            number = _number(one)
-            return None if number is None else -number
-        case _:
-            return None
 
 
 def _is_float(dtype: Element) -> bool:
