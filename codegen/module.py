@@ -126,7 +126,7 @@ def generate(
     known: TilesAndLoops | None = None,
     returned: Mapping[str, tuple[str, ...]] = NOTHING,
 ) -> Generated:
-    """Tiles, loops, storage and kernel IR of everything that is launched. Raises Unsupported.
+    """Find tiles, loops, storage and kernel IR of all that is launched. Raises Unsupported.
 
     isl may take so many operations for that. A layout that is known is taken where it fits. Of each
     output there is a function, which returns it, or the results that `returned` has for it.

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -111,6 +112,7 @@ def test_the_runtime_begins_and_ends_with_a_line_of_its_own() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.skipif(find_spec("ruff") is None, reason="needs the packages of `dtpoly[dev]`")
 @pytest.mark.parametrize("carries_runtime", [False, True])
 @pytest.mark.parametrize("has_test", [False, True])
 def test_linters_find_nothing(tmp_path: Path, has_test: bool, carries_runtime: bool) -> None:

@@ -6,7 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy
+import pytest
 import torch
+from numpy.lib import NumpyVersion
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.inference import types_of
@@ -26,6 +29,8 @@ errors: Any = importlib.import_module("triton.runtime.errors")
 FOLDER = ROOT / "tests/data/handwritten"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.dt")))
 PROGRAMS = 3
+# Before 3.7, Triton's interpreter takes an index from a tensor in a way that NumPy 2.5 refuses.
+LOOPS_FAIL = triton.__version__ < "3.7" and NumpyVersion(numpy.__version__) >= "2.5.0"
 # Of what is computed in f32, and stored in 16 bits.
 CLOSE = {torch.float32: 1e-4, torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
@@ -44,6 +49,8 @@ def launch(program: Program, written: str, sizes: Mapping[str, int]) -> None:
 
     Raises Wrong for another value, OutsideError for what is no element, RaceError.
     """
+    if LOOPS_FAIL:
+        pytest.skip("the interpreter of this Triton has no loop over tensors with this NumPy")
     for made in (_far, _below, _ascending):
         _launch(typed(program), written, sizes, made)
 
