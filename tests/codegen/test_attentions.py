@@ -47,6 +47,17 @@ def softcap(Q: Tensor, K: Tensor, V: Tensor, cap: float) -> tuple[Tensor, ...]:
     return (weights(cap * torch.tanh(scores_of(Q, K) / cap)) @ V,)
 
 
+def grouped_heads(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
+    keys, values = (one.repeat_interleave(4, 1) for one in (K, V))
+    return (weights(scores_of(Q, keys)) @ values,)
+
+
+def linear(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
+    queries, keys = (torch.nn.functional.elu(one) + 1 for one in (Q, K))
+    products = queries @ keys.transpose(-1, -2)
+    return (products / products.sum(-1, keepdim=True) @ V,)
+
+
 def alibi(Q: Tensor, K: Tensor, V: Tensor, slope: Tensor) -> tuple[Tensor, ...]:
     at = torch.arange(Q.shape[2], dtype=torch.float64)
     bias = slope[:, None, None] * (at[None, :] - at[:, None])
@@ -131,6 +142,10 @@ def given_to_heads(size: int, b: int, dtype: torch.dtype) -> Inputs:
     return tuple(heads(size, b, dtype))
 
 
+def given_to_grouped_heads(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    return tuple(drawn(size, dtype, (b, 8, 19, 16), (b, 2, size, 16), (b, 2, size, 7)))
+
+
 def given_to_latent(size: int, b: int, dtype: torch.dtype) -> Inputs:
     return tuple(drawn(size, dtype, (b, 17, 16), (b, 17, 5), (b, size, 16), (b, size, 5)))
 
@@ -168,6 +183,8 @@ def given_to_blocks(size: int, b: int, dtype: torch.dtype) -> Inputs:
 CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...]]]] = {
     "softcap": (given_to_softcap, softcap),
     "alibi": (given_to_alibi, alibi),
+    "grouped_heads": (given_to_grouped_heads, grouped_heads),
+    "linear": (given_to_heads, linear),
     "with_lse": (given_to_heads, with_lse),
     "masked": (given_to_heads, masked),
     "window": (given_to_heads, window),
