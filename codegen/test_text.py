@@ -29,8 +29,8 @@ from .type_text import TORCH
 # The share that a product of f32 matrices loses in a mode that is less exact.
 ROUNDING = {"tf32": 2.0**-10, "tf32x3": 2.0**-20}
 
-# Names that the test itself uses.
-LOCALS = frozenset({"device", "dtype", "expected", "generator", "result", "seed"})
+# Names that the test itself uses; where a function is called so, it takes another one.
+LOCALS = ("device", "dtype", "expected", "generator", "result", "seed")
 
 SHARED = {
     "dt_random": '''\
@@ -113,41 +113,44 @@ def _test(
     first = functions[0]
     program, keywords = first.program, first.names.labels
     taken = {*(one.names.funcs[one.func] for one in functions), test, *references.values()}
-    inputs = {name: _free(own, taken) for name, own in first.names.inputs.items()}
-    named = {label: _free(keywords[label], taken) for label in _chosen(program, first.model)}
+    own_names = {name: fresh(name, taken, PYTHON) for name in LOCALS}
+    device, dtype, expected, generator, result, seed = own_names.values()
+    used = frozenset(own_names.values())
+    inputs = {name: _free(own, taken, used) for name, own in first.names.inputs.items()}
+    named = {label: _free(keywords[label], taken, used) for label in _chosen(program, first.model)}
     own = _names(program, first.model, named)
     has_dtype = any(tensor.dtype is None for tensor in program.tensors)
     parameters = [f"{name}={sizes[label]}" for label, name in named.items()]
-    extra = ["dtype=torch.float32"] if has_dtype else []
-    extra += ["device=None", *(["seed=0"] if program.inputs else [])]
+    extra = [f"{dtype}=torch.float32"] if has_dtype else []
+    extra += [f"{device}=None", *([f"{seed}=0"] if program.inputs else [])]
     parameters += ["*", *extra]
     which = ", ".join(f"`{one.func}`" for one in functions)
     body = [f'"""Try {which} on random inputs."""']
     if program.tensors or takes_device(program):
-        body.append("device = dt_device(device)")
+        body.append(f"{device} = dt_device({device})")
     if program.inputs:
-        body.append("generator = torch.Generator().manual_seed(seed)")
+        body.append(f"{generator} = torch.Generator().manual_seed({seed})")
     for declared in program.inputs:
-        body += _input(program, declared, inputs[declared.name], own)
+        body += _input(program, declared, inputs[declared.name], own, own_names)
     passed = [f"{keywords[label]}={own[label]}" for label in keyword_labels(program)]
-    dtypes = list(dict.fromkeys(_dtypes(program, has_dtype)))
+    dtypes = list(dict.fromkeys([*([dtype] if has_dtype else []), *_dtypes(program)]))
     rounding = max([0.0, *(ROUNDING.get(precision or "", 0.0) for precision in precisions)])
     for one in functions:
         arguments = [*inputs.values(), *passed]
-        device = ["device=device"] if takes_device(program) else []
+        where = [f"device={device}"] if takes_device(program) else []
         name = one.names.funcs[one.func]
         before: list[str] = []
         if any(program.func(func).into for func in one.results):  # what is read is written then
-            before = [_free(f"expected_{at}", taken) for at in range(len(one.results))]
+            before = [_free(f"expected_{at}", taken, used) for at in range(len(one.results))]
         for wanted, func in zip(before, one.results, strict=False):
             body += call(f"{wanted} = {references[func]}", arguments, ".to(device, copy=True)")
-        body += call(f"result = {name}", [*arguments, *device])
+        body += call(f"{result} = {name}", [*arguments, *where])
         for at, func in enumerate(one.results):
-            wanted = before[at] if before else "expected"
-            body += [] if before else call(f"expected = {references[func]}", arguments)
-            result = "result" if len(one.results) == 1 else f"result[{at}]"
+            wanted = before[at] if before else expected
+            body += [] if before else call(f"{expected} = {references[func]}", arguments)
+            found = result if len(one.results) == 1 else f"{result}[{at}]"
             steps = _steps(program, func, own)
-            seen = [f'"{func}"', result, wanted, steps, f"{rounding:g}", *dtypes]
+            seen = [f'"{func}"', found, wanted, steps, f"{rounding:g}", *dtypes]
             body += call("dt_compare", seen)
     called = ["dt_compare"]
     called += ["dt_device"] if program.tensors or takes_device(program) else []
@@ -155,8 +158,8 @@ def _test(
     return CallingText.of([*call(f"def {test}", parameters, ":", indent=0), *inside(body)], called)
 
 
-def _free(name: str, taken: set[str]) -> str:
-    made = fresh(name, taken, PYTHON | LOCALS)
+def _free(name: str, taken: set[str], used: frozenset[str]) -> str:
+    made = fresh(name, taken, PYTHON | used)
     taken.add(made)
     return made
 
@@ -186,24 +189,30 @@ def _names(program: Program, model: Model, named: Mapping[str, str]) -> dict[str
 
 
 def _input(
-    program: Program, one: Tensor | Scalar, name: str, own: Mapping[str, str]
+    program: Program,
+    one: Tensor | Scalar,
+    name: str,
+    own: Mapping[str, str],
+    words: Mapping[str, str],
 ) -> Iterator[str]:
+    """Yield what draws an input; `words` are the names of the test's own."""
+    device, generator = words["device"], words["generator"]
     match one:
         case Tensor():
             shape = _shape(program, one.name, own)
-            dtype = TORCH[one.dtype] if one.dtype is not None else "dtype"
+            dtype = TORCH[one.dtype] if one.dtype is not None else words["dtype"]
             if one.within is not None:  # a promise, which the test keeps, too
                 below = own[one.within] if isinstance(one.within, str) else str(one.within)
-                seen = ["0", below, shape, "generator=generator"]
-                yield from call(f"{name} = torch.randint", seen, f".to(device, {dtype})")
+                seen = ["0", below, shape, f"generator={generator}"]
+                yield from call(f"{name} = torch.randint", seen, f".to({device}, {dtype})")
                 return
-            yield from call(f"{name} = dt_random", [shape, dtype, "generator"], ".to(device)")
+            yield from call(f"{name} = dt_random", [shape, dtype, generator], f".to({device})")
         case Scalar(dtype=DType.BOOL):
-            yield f"{name} = torch.randint(0, 2, (), generator=generator).item() == 1"
+            yield f"{name} = torch.randint(0, 2, (), generator={generator}).item() == 1"
         case Scalar(dtype=dtype) if dtype is not None and not is_float(dtype):
-            yield f"{name} = torch.randint(1, 4, (), generator=generator).item()"
+            yield f"{name} = torch.randint(1, 4, (), generator={generator}).item()"
         case Scalar():
-            yield f"{name} = 0.5 + torch.rand((), generator=generator).item()"
+            yield f"{name} = 0.5 + torch.rand((), generator={generator}).item()"
 
 
 def _shape(program: Program, tensor: str, own: Mapping[str, str]) -> str:
@@ -255,10 +264,8 @@ def _steps(program: Program, func: str, own: Mapping[str, str]) -> str:
     return " + ".join(products) or "0"
 
 
-def _dtypes(program: Program, has_dtype: bool) -> Iterator[str]:
-    """Yield the types to which values are rounded on the way."""
-    if has_dtype:
-        yield "dtype"
+def _dtypes(program: Program) -> Iterator[str]:
+    """Yield the declared types to which values are rounded on the way."""
     declared = [*(t.dtype for t in program.tensors), *(func.dtype for func in program.funcs)]
     declared += [n.dtype for f in program.funcs for n in walk(f.body) if isinstance(n, Cast)]
     yield from (TORCH[dtype] for dtype in declared if dtype is not None and is_float(dtype))

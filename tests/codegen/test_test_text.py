@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from dtpoly.checking import load
+from dtpoly.codegen.test_text import LOCALS
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
@@ -161,3 +162,11 @@ def test_names_do_not_clash() -> None:
     sizes = dict.fromkeys((label.name for label in program.labels), 4)
     made: Any = imported(code_of(judge(program, DIRECTIVES).scheduled, "", sizes).text)
     made.test_2(dt=3, device_=5)
+
+
+@pytest.mark.parametrize("name", LOCALS)
+def test_a_function_may_be_called_as_something_in_the_test(name: str) -> None:
+    source = Source("one.dt", f"Func {name}; In A; Var x; {name}[x] = A[x] * 2; {name}.compile();")
+    program = load(source)
+    made: Any = imported(code_of(judge(program, DIRECTIVES).scheduled, "", {"x": 5}).text)
+    made.test()
