@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import exp, log
 from random import Random
 from typing import TypeVar
 
@@ -32,7 +33,7 @@ class Draw:
 
     def size(self, low: int, high: int, multiple: int = 1) -> int:
         """Return a size: as often a large power of two or its multiple as any other number."""
-        wanted = low * (high / low) ** self.random.random()
+        wanted = low * exp(log(high / low) * self.random.random())
         grain = self.one(1, 1, 8, 64, 256)
         found = round(wanted / grain) * grain if wanted > 2 * grain else round(wanted)
         if self.chance(0.3):

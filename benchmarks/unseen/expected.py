@@ -40,19 +40,11 @@ class Part:
     sizes: Mapping[str, int]  # of all labels
     cut: Mapping[str, int]  # labels that are cut, with the first index that is taken
 
-    @property
-    def is_all(self) -> bool:
-        """Return whether nothing is cut."""
-        return not self.cut
-
     def of(self, tensor: torch.Tensor, labels: Sequence[str]) -> torch.Tensor:
         """Return what a part has of a result."""
         for axis, label in enumerate(labels):
-            tensor = (
-                tensor.narrow(axis, self.cut[label], self.sizes[label])
-                if label in self.cut
-                else tensor
-            )
+            if label in self.cut:
+                tensor = tensor.narrow(axis, self.cut[label], self.sizes[label])
         return tensor
 
 

@@ -160,8 +160,8 @@ def row_norm(draw: Draw) -> Drawn:
 
 def batch_norm(draw: Draw) -> Drawn:
     """Norms of each channel, or of groups of channels, over all pixels."""
-    kept, over = draw.one(("c",), ("z", "c")), ("h", "w")
-    over = over if "z" in kept else ("z", *over)
+    kept = draw.one("c", "zc")
+    over = "hw" if "z" in kept else "zhw"
     inside, names = at(*"zchw"), ", ".join(f"r{x}" for x in over)
     read = f"P{at(*(x if x in kept else f'r{x}' for x in 'zchw'))}"
     spread = ", ".join(x if x in kept else "1" for x in "zchw")

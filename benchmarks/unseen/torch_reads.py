@@ -56,7 +56,8 @@ def _is_view(node: Read) -> bool:
 
 
 def _view(writer: Writer, node: Read, labels: Sequence[str], value: str) -> Piece:
-    shape, starts, pads, steps = writer.shape(node.tensor), list[int](), list[int](), {}
+    shape, starts, pads = writer.shape(node.tensor), list[int](), list[int]()
+    steps: dict[str, tuple[int, int]] = {}
     for axis, (index, extent) in enumerate(zip(node.indices, shape, strict=True)):
         last = index.constant + sum(f * (writer.sizes[x] - 1) for x, f in index.linear)
         before = max(-index.constant, 0) if node.padding is not None else 0

@@ -259,6 +259,7 @@ def _reduction(writer: Writer, expr: Reduce, code: str, axes: tuple[int, ...]) -
     match expr.operation:
         case "rsum":
             dtype = type_of(expr, writer.types).dtype
+            assert dtype is not None, "all inputs have a type"
             kind = "" if is_float(dtype) else f", dtype=torch.{TORCH[dtype]}"
             return f"torch.sum({code}, dim={axes}{kind})"
         case "rprod":

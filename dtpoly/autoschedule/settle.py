@@ -10,7 +10,6 @@ from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
-from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.legality import judge
 
 NOT_ONE_PASS = "DT307"
@@ -38,7 +37,7 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
             continue
         program = with_directives(call.program, schedule_of(call, one))
         try:
-            text = _code(program, call.primitives)
+            text = _code(call, program)
         except _TangledError:
             tangled.add(one.plan)
             continue
@@ -47,17 +46,20 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
             yield Settled(program, tuple(_lines(call, one)), one.seconds)
 
 
-def _code(program: Program, primitives: Primitives) -> str | None:
+def _code(call: PricedCall, program: Program) -> str | None:
     """Return the emitted text without comments, which say by what directives it was made.
 
     None if there is none. Raises _TangledError where loops do not become one, whatever the blocks.
     """
     try:
-        verdict = judge(program, primitives)
+        verdict = judge(program, call.primitives)
         if not verdict.is_legal:
+            call.tell_refused("illegal")
             return None
         lines = code_of(verdict.scheduled).text.splitlines()
     except DtpolyError as error:
+        for code in dict.fromkeys(one.code for one in error.diagnostics):
+            call.tell_refused(code)
         if any(one.code == NOT_ONE_PASS for one in error.diagnostics):
             raise _TangledError from error
         return None

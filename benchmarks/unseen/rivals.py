@@ -1,0 +1,72 @@
+"""Lists what else computes a case: torch's operations, made from its algorithm, and libraries."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+import torch.nn.functional as nn
+
+from benchmarks.unseen.asked import results
+from benchmarks.unseen.cases import Case
+from benchmarks.unseen.fillings import Inputs, shapes_of, typed
+from benchmarks.unseen.kinds import COMPILED, EAGER, LIBRARY
+from benchmarks.unseen.torch_text import torch_text
+from dtpoly.algorithm.program import Program
+from dtpoly.runtime.load import load_module
+
+Outcome = tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A peer: what it runs, and whether its results are those of the algorithm."""
+
+    name: str
+    run: Callable[[], Outcome]
+    is_alike: bool = True
+
+
+def rivals(
+    case: Case, program: Program, sizes: dict[str, int], inputs: Inputs, device: str
+) -> Iterator[Rival]:
+    """Yield the peers of a case for its inputs. Raises NotImplementedError where torch lacks it."""
+    given = tuple(inputs.values())
+    run = translated(case, program, sizes, device)
+    yield Rival(EAGER, partial(run, *given))
+    # Each case has shapes of its own, so that nothing is said of other shapes.
+    compiled: Callable[..., Outcome] = torch.compile(run, dynamic=False)
+    yield Rival(COMPILED, partial(compiled, *given))
+    if case.drawn.library:
+        yield Rival(LIBRARY, _library(case, sizes, inputs), case.drawn.is_alike)
+
+
+def translated(
+    case: Case, program: Program, sizes: dict[str, int], device: str
+) -> Callable[..., Outcome]:
+    """Return the algorithm as a function of torch operations."""
+    shapes = shapes_of(case, program, sizes)
+    text = torch_text(typed(program, case.dtype), results(program), sizes, shapes)
+    module = load_module(text, "translated")
+    found: Callable[..., Outcome] = module.make(device)
+    return found
+
+
+def _library(case: Case, sizes: dict[str, int], inputs: Inputs) -> Callable[[], Outcome]:
+    code = compile(case.drawn.library.format(**sizes), f"{case.name}, library", "eval")
+    names: dict[str, Any] = {"F": nn, "torch": torch, **inputs}
+
+    def run() -> Outcome:
+        found: torch.Tensor = eval(code, names)
+        return (found,)
+
+    return run
+
+
+def set_precision(case: Case) -> None:
+    """Let peers round the operands of products as the case does."""
+    is_rough = case.drawn.precision == "tf32"
+    torch.set_float32_matmul_precision("high" if is_rough else "highest")
+    backends: Any = torch.backends
+    backends.cudnn.allow_tf32 = is_rough
