@@ -66,7 +66,7 @@ SHARE_AHEAD = 0.4  # of the seconds, at most, in which nothing is timed yet
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the ratios.")
 @click.option("--here", is_flag=True, hidden=True, help="In this process, not in one of its own.")
 @click.pass_obj
-def command(given: Sequence[str], **options: Any) -> int:
+def command(given: Sequence[str], /, **options: Any) -> int:
     """Draw a list of operators from a seed, schedule them, and time them beside torch.
 
     FOLDER keeps what is prepared and measured, a line for each case: the same command goes on

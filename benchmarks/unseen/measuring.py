@@ -12,6 +12,7 @@ import torch
 
 from benchmarks.gpu.results import OURS, PEER, Timed
 from benchmarks.unseen.cases import Case
+from benchmarks.unseen.expected import Expected
 from benchmarks.unseen.kinds import EAGER
 from benchmarks.unseen.ready import Ready, Runnable, apart, checked, ours, peers, ready, wanted
 from benchmarks.unseen.records import MEASURED, MeasuredCase, PreparedCase, add, measured_cases
@@ -171,7 +172,7 @@ def _raise(error: Exception) -> Runnable:
 def _ready(
     given: Ready,
     make: Callable[[], Runnable],
-    want: Sequence[Mapping[str, object]],
+    want: Sequence[Mapping[str, Expected]],
     whole: list[tuple[Runnable, Outcome]],
     clock: Clock,
 ) -> Runner:

@@ -52,7 +52,7 @@ def drawn(
 ) -> Tensor:
     """Return the language's random numbers of a seed and two numbers."""
     given = [torch.as_tensor(one, device=device).long() for one in (seed, first, second)]
-    given = list(torch.broadcast_tensors(*given))
+    given = list(_torch.broadcast_tensors(*given))
     return philox.random_bits(*given) if is_bits else philox.random(*given)
 
 
@@ -136,7 +136,7 @@ def recurrence(
 
     `first` has the axis, too, with a single index.
     """
-    factor, added = torch.broadcast_tensors(factor, added)
+    factor, added = _torch.broadcast_tensors(factor, added)
     if is_reverse:
         factor, added = factor.flip(axis), added.flip(axis)
     step = 1
@@ -154,6 +154,6 @@ def recurrence(
 def put(tensor: Tensor, places: Sequence[Tensor], value: Tensor, is_added: bool) -> Tensor:
     """Write elements to places of a tensor, which must be inside, or add them there."""
     value = value.to(tensor.dtype)
-    wide = torch.broadcast_shapes(*(one.shape for one in places), value.shape)
+    wide = _torch.broadcast_shapes(*(one.shape for one in places), value.shape)
     given = [one.expand(wide) for one in places]
     return tensor.index_put_(tuple(given), value.expand(wide), accumulate=is_added)

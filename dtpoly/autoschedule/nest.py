@@ -1,6 +1,7 @@
 """Describes what each kernel loops over, sums up and loads, before its loops are laid out."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from math import prod
 
@@ -16,11 +17,12 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
-from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor, touched
+from dtpoly.algorithm.operations import WITHOUT_PARTS
+from dtpoly.algorithm.program import Argument, Directive, Func, Program, Scalar, Tensor, touched
 from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.initial import initial
+from dtpoly.schedule.initial import Begin, initial_once
 from dtpoly.targets.parameter_types import BYTES
 
 ALIGNED = 16  # bytes
@@ -37,6 +39,7 @@ class NestReduction:
     left: tuple[str, ...] = ()
     right: tuple[str, ...] = ()
     is_scan: bool = False  # it has a result at each index of its label
+    has_parts: bool = True  # another kernel may put together what parts of it give
 
     @property
     def is_product(self) -> bool:
@@ -126,13 +129,18 @@ class KernelNest:
         return (*self.loads, self.store)
 
     @cached_property
+    def begin(self) -> Begin:
+        """Return what makes the state before any directive: once, for all layouts."""
+        return initial_once(replace(self.program, directives=()))
+
+    @cached_property
     def growing(self) -> frozenset[str]:
         """Return labels along which more and more is reduced: a range ends at one, with a +.
 
         The range may be written as a mask.
         """
         ends, starts = set[str](), set[str]()
-        for step in initial(self.program).model.statements:
+        for step in self.begin(self.program, ()).model.statements:
             body = step.body
             if not step.is_over_range or not isinstance(body, Reduce | Dot):
                 continue
@@ -185,7 +193,9 @@ def nest_of(
                 kept = tuple(label for label in free_labels(node) if label != along)
                 sums.append(NestReduction(func.name, (along,), kept, is_scan=True))
             elif isinstance(node, Reduce):
-                sums.append(NestReduction(func.name, node.labels, free_labels(node)))
+                parts = node.operation not in WITHOUT_PARTS
+                kept = free_labels(node)
+                sums.append(NestReduction(func.name, node.labels, kept, has_parts=parts))
             elif isinstance(node, Dot):
                 sides = free_labels(node.left), free_labels(node.right)
                 sums.append(NestReduction(func.name, node.labels, free_labels(node), *sides))
@@ -207,7 +217,9 @@ def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive,
         *(one for one in program.inputs if isinstance(one, Scalar) or one.name in wanted),
         *(Tensor(name, types[name].dtype) for name in passed),
     )
-    compiled = Directive(members[-1], COMPILING[0])
+    # What is written in place has to be returned, also where it is fused.
+    returned = tuple(Argument(one.name) for one in funcs[:-1] if one.into is not None)
+    compiled = Directive(members[-1], COMPILING[0], returned)
     return Program(program.labels, inputs, funcs, (*fusions, compiled))
 
 

@@ -73,7 +73,7 @@ def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Ite
             for code in dict.fromkeys(d.code for d in found if d.severity is Severity.ERROR):
                 call.tell_refused(code)
             continue
-        state = resolve(program, bind(directives, call.primitives).primitives)
+        state = resolve(program, bind(directives, call.primitives).primitives, nest.begin)
         price = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
         if price.fits and _is_full(layout, price.kernels):
             busy = sum(one.seconds - one.launch for one in price.kernels)

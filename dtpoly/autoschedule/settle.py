@@ -10,9 +10,10 @@ from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
-from dtpoly.schedule.legality import judge
+from dtpoly.schedule.legality import legal_state
 
 NOT_ONE_PASS = "DT307"
+ILLEGAL = "illegal"  # what stands for a code where an order is broken
 
 
 class _TangledError(Exception):
@@ -52,11 +53,11 @@ def _code(call: PricedCall, program: Program) -> str | None:
     None if there is none. Raises _TangledError where loops do not become one, whatever the blocks.
     """
     try:
-        verdict = judge(program, call.primitives)
-        if not verdict.is_legal:
-            call.tell_refused("illegal")
+        state = legal_state(program, call.primitives)
+        if state is None:
+            call.tell_refused(ILLEGAL)
             return None
-        lines = code_of(verdict.scheduled).text.splitlines()
+        lines = code_of(state).text.splitlines()
     except DtpolyError as error:
         for code in dict.fromkeys(one.code for one in error.diagnostics):
             call.tell_refused(code)

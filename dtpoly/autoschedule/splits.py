@@ -20,6 +20,7 @@ def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]
     """Yield blocks of what the Func reduces or scans: parts, and kernels that put them together."""
     mine = [one for one in nest.sums if one.func == nest.func.name]
     own = {label for one in mine if not one.is_scan for label in one.labels}
+    own -= {label for one in mine if not one.has_parts for label in one.labels}
     free = [label for label in nest.reduced if label in own and label not in nest.labels]
     along = {label for one in mine if one.is_scan for label in one.labels}
     if along:  # all parts of a scan begin anew, so that nothing else goes along with them
@@ -45,7 +46,8 @@ def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]
         name = new_name(label, "b", nest.taken)
         at_once = min(above(count), max(AT_ONCE // lanes, 1))
         tiles = (*layout.tiles, (name, at_once))
-        yield replace(layout, partial=Partial(label, name, part), tiles=tiles)
+        # The order of programs would have to name the parts, too; without one they come last.
+        yield replace(layout, partial=Partial(label, name, part), tiles=tiles, order=())
 
 
 def _lanes(nest: KernelNest, layout: Layout, label: str) -> int:

@@ -6,7 +6,7 @@ all.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
@@ -62,6 +62,21 @@ def judge(program: Program, primitives: Primitives) -> Verdict:
     with limited(BLAME):
         culprits = to_blame(chosen, first.source, first.target, is_broken)
     return replace(verdict, blame=next(iter(culprits), None), accomplices=culprits[1:])
+
+
+def legal_state(program: Program, primitives: Primitives) -> State | None:
+    """Return the state of a schedule that is legal for all sizes, and None for any other.
+
+    It asks less than `judge` where the answer is no, and says nothing of the reason. Raises
+    DtpolyError where `judge` does.
+    """
+    chosen = bind(program.directives, primitives).primitives
+    with limited(VERDICT + EACH * len(program.funcs)):
+        state = resolve(program, chosen)
+        first = answered(lambda: tuple(islice(found(state, dependences(state.model)), 1)))
+    if first is None:
+        raise DtpolyError([_undecided(chosen)])
+    return None if first else state
 
 
 def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:
