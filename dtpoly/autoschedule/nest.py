@@ -1,8 +1,8 @@
 """Describes what each kernel loops over, sums up and loads, before its loops are laid out."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType
@@ -22,10 +22,13 @@ from dtpoly.algorithm.program import Argument, Directive, Func, Program, Scalar,
 from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.applied_directives import Begun, begun
 from dtpoly.schedule.initial import Begin, initial_once
+from dtpoly.schedule.primitive import Primitive
 from dtpoly.targets.parameter_types import BYTES
 
 ALIGNED = 16  # bytes
+SHAPES = 16  # states that are kept, of the latest layouts
 LITTLE = 16  # a tensor that is smaller by so much decides nothing
 
 
@@ -132,6 +135,20 @@ class KernelNest:
     def begin(self) -> Begin:
         """Return what makes the state before any directive: once, for all layouts."""
         return initial_once(replace(self.program, directives=()))
+
+    @cached_property
+    def begun(self) -> Callable[[tuple[Primitive, ...]], Begun]:
+        """Return what carries out directives that shape loops, once for layouts that share them.
+
+        Layouts that differ in warps, stages and the like follow each other in a search.
+        """
+        bare, begin = replace(self.program, directives=()), self.begin
+
+        @lru_cache(maxsize=SHAPES)
+        def made(shape: tuple[Primitive, ...]) -> Begun:
+            return begun(bare, shape, begin)
+
+        return made
 
     @cached_property
     def growing(self) -> frozenset[str]:

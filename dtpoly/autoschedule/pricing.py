@@ -14,7 +14,7 @@ from dtpoly.explore.cost.cost import KernelCost, cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Layout
-from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.applied_directives import finished, shaping
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.static_checks import check_schedule
 
@@ -73,7 +73,8 @@ def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Ite
             for code in dict.fromkeys(d.code for d in found if d.severity is Severity.ERROR):
                 call.tell_refused(code)
             continue
-        state = resolve(program, bind(directives, call.primitives).primitives, nest.begin)
+        chosen = bind(directives, call.primitives).primitives
+        state = finished(nest.begun(shaping(chosen)), program, chosen)
         price = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
         if price.fits and _is_full(layout, price.kernels):
             busy = sum(one.seconds - one.launch for one in price.kernels)

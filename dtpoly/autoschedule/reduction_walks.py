@@ -15,6 +15,7 @@ WHOLE, PART = 65536, (1024, 16384)
 # Those of a thread.
 OF_WHOLE, OF_PART, OF_COLUMNS = (4, 128), (4, 64), (8, 64)
 ROWS = 256
+SEVERAL = (1024, 4096, 16384)  # elements of several lines
 LONG = 16384  # a line that is enough for a program
 FEWEST = 512
 # Side by side in memory, where what is contiguous is no label that is reduced.
@@ -43,11 +44,32 @@ def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
         if elements <= WHOLE and elements >= min(FEWEST, room * longest):
             for number in warps(elements, *OF_WHOLE):
                 yield _layout(nest, blocks, {line: 0, **dict.fromkeys(inner, 1)}, number)
+        if inner and elements < PART[0]:
+            yield from _short_lines(nest, blocks, line, elements)
         for part in powers(PART[0], min(PART[1] // count, longest // 2)):
             if count > (1 if longest > LONG else 4):
                 continue
             for number in warps(count * part, *OF_PART):
                 yield _layout(nest, blocks, {line: part, **dict.fromkeys(inner, 1)}, number)
+
+
+def _short_lines(
+    nest: KernelNest, blocks: dict[str, int], line: str, elements: int
+) -> Iterator[Layout]:
+    """Yield tiles of several lines that are reduced together, since one alone is too short."""
+    inner = _nearest_first(nest, line)
+    for many in SEVERAL:
+        tiles = filled(nest, inner, max(many // elements, 1))
+        for number in warps(elements * prod(tiles.values()), *OF_PART):
+            yield _layout(nest, blocks, {line: 0, **tiles}, number)
+
+
+def _nearest_first(nest: KernelNest, line: str) -> list[str]:
+    """Return the other labels that are reduced, those whose indices are nearest in memory first."""
+    largest = max(nest.loads, key=lambda one: one.bytes)
+    order = [label for index in largest.indices for label in index.labels]
+    inner = [label for label in nest.reduced if label != line]
+    return sorted(inner, key=lambda one: -order.index(one) if one in order else 1)
 
 
 def _columns(nest: KernelNest, line: str) -> Iterator[Layout]:

@@ -1,6 +1,7 @@
 """Keeps the candidates that are proved legal and have code, and words their reasons."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.choose import RankedSchedule, layout_of, nests_of, schedule_of
@@ -10,6 +11,7 @@ from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
+from dtpoly.schedule.initial import Begin, initial_once
 from dtpoly.schedule.legality import legal_state
 
 NOT_ONE_PASS = "DT307"
@@ -33,12 +35,13 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
     """Yield candidates that are legal for all sizes and whose code no earlier one has."""
     seen: set[str] = set()
     tangled: set[PlacementPlan] = set()
+    begin = initial_once(replace(call.program, directives=()))
     for one in candidates:
         if one.plan in tangled:
             continue
         program = with_directives(call.program, schedule_of(call, one))
         try:
-            text = _code(call, program)
+            text = _code(call, program, begin)
         except _TangledError:
             tangled.add(one.plan)
             continue
@@ -47,13 +50,13 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
             yield Settled(program, tuple(_lines(call, one)), one.seconds)
 
 
-def _code(call: PricedCall, program: Program) -> str | None:
+def _code(call: PricedCall, program: Program, begin: Begin) -> str | None:
     """Return the emitted text without comments, which say by what directives it was made.
 
     None if there is none. Raises _TangledError where loops do not become one, whatever the blocks.
     """
     try:
-        state = legal_state(program, call.primitives)
+        state = legal_state(program, call.primitives, begin)
         if state is None:
             call.tell_refused(ILLEGAL)
             return None
