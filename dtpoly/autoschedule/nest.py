@@ -189,9 +189,13 @@ def nest_of(
     sizes: Sizes,
     dtype: DType,
     taken: frozenset[str],
+    results: frozenset[str] = frozenset(),
 ) -> KernelNest:
-    """Return the kernel of the last of some Funcs, into which the others are fused."""
-    alone = _alone(program, members, fusions)
+    """Return the kernel of the last of some Funcs, into which the others are fused.
+
+    Those that are results are stored by it, too.
+    """
+    alone = _alone(program, members, fusions, results)
     shapes = input_shapes(alone, sizes)
     dtypes = {tensor.name: tensor.dtype or dtype for tensor in alone.tensors}
     sums: list[NestReduction] = []
@@ -223,7 +227,12 @@ def nest_of(
     return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken)
 
 
-def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive, ...]) -> Program:
+def _alone(
+    program: Program,
+    members: tuple[str, ...],
+    fusions: tuple[Directive, ...],
+    results: frozenset[str],
+) -> Program:
     """Return a Program of one kernel alone: what other kernels compute is passed to it."""
     funcs = tuple(program.func(name) for name in members)
     types = types_of(program)
@@ -234,8 +243,7 @@ def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive,
         *(one for one in program.inputs if isinstance(one, Scalar) or one.name in wanted),
         *(Tensor(name, types[name].dtype) for name in passed),
     )
-    # What is written in place has to be returned, also where it is fused.
-    returned = tuple(Argument(one.name) for one in funcs[:-1] if one.into is not None)
+    returned = tuple(Argument(name) for name in members[:-1] if name in results)
     compiled = Directive(members[-1], COMPILING[0], returned)
     return Program(program.labels, inputs, funcs, (*fusions, compiled))
 

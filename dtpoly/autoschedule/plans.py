@@ -178,7 +178,13 @@ def _choices(setting: _Setting, func: Func, made: tuple[Placed, ...]) -> Iterato
 def _result(
     setting: _Setting, func: Func, hosts: tuple[str, ...], made: tuple[Placed, ...]
 ) -> Iterator[Placed]:
-    """Stored on the way by the kernel that reads it, or in a kernel of its own."""
+    """Stored on the way by the kernel that reads it, or in a kernel of its own.
+
+    If none reads it, one that has the same elements may compute it: what both read is loaded once.
+    """
+    if not setting.readers[func.name] and not _walked(func):
+        alike = (x for x in setting.outputs if {*setting.program.func(x).labels} == {*func.labels})
+        hosts = tuple(x for x in alike if func.into is None or func.into.at is None)[:1]
     row = _row(setting, func, setting.program.func(hosts[0]), made) if len(hosts) == 1 else None
     if row is not None:
         why = f"asked for, and stored where it is read, for each block of {row}"
