@@ -72,9 +72,10 @@ def measured_cases(folder: Path) -> dict[str, MeasuredCase]:
 
 
 def add(path: Path, case: PreparedCase | MeasuredCase) -> None:
-    """Add a line to a file."""
+    """Add a line to a file, also behind one that was cut off."""
+    is_cut = path.exists() and not path.read_bytes().endswith(b"\n")
     with path.open("a") as file:
-        file.write(json.dumps(asdict(case)) + "\n")
+        file.write("\n" * is_cut + json.dumps(asdict(case)) + "\n")
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
