@@ -20,6 +20,7 @@ from benchmarks.gpu.results import Timed
 from benchmarks.spaces import table
 from benchmarks.terminal import console
 from benchmarks.unseen.cases import FAMILIES, Case, cases
+from benchmarks.unseen.drawing import Family
 from benchmarks.unseen.kinds import KINDS
 from benchmarks.unseen.picture import plot
 from benchmarks.unseen.records import (
@@ -114,10 +115,12 @@ class Asked:
     @property
     def cases(self) -> Iterator[Case]:
         """Yield the cases that take part."""
-        for one in cases(self.seed, self.count):
-            is_asked = not self.only or one.family in self.only
-            if is_asked and (self.held == "all" or one.is_held_out == (self.held == "only")):
-                yield one
+        yield from cases(self.seed, self.count, self.takes)
+
+    def takes(self, one: Family) -> bool:
+        """Return whether a family takes part."""
+        is_asked = not self.only or one.name in self.only
+        return is_asked and (self.held == "all" or one.is_held_out == (self.held == "only"))
 
     @property
     def prepared(self) -> dict[str, PreparedCase]:

@@ -15,7 +15,7 @@ import torch
 from benchmarks.unseen.cases import Case
 from benchmarks.unseen.ready import ours, peers, ready
 from benchmarks.unseen.records import PreparedCase
-from benchmarks.unseen.rivals import set_precision
+from benchmarks.unseen.rivals import forget, set_precision
 from dtpoly.explore.bench.on_torch import compiling
 
 PATIENCE = 60.0  # seconds in which none of them finished anything: one may have crashed
@@ -63,6 +63,4 @@ def _compile(plan: Ahead, given: tuple[Case, PreparedCase]) -> None:
         for _, make in peers(asked):
             with suppress(Exception):
                 make().run()
-    torch.compiler.reset()
-    if plan.device != "cpu":
-        torch.cuda.empty_cache()
+    forget()

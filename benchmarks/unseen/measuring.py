@@ -16,7 +16,7 @@ from benchmarks.unseen.expected import Expected
 from benchmarks.unseen.kinds import EAGER
 from benchmarks.unseen.ready import Ready, Runnable, apart, checked, ours, peers, ready, wanted
 from benchmarks.unseen.records import MEASURED, MeasuredCase, PreparedCase, add, measured_cases
-from benchmarks.unseen.rivals import Outcome, set_precision
+from benchmarks.unseen.rivals import Outcome, forget, set_precision
 from dtpoly.timing.clock import Clock, clock_of
 from dtpoly.timing.failures import LostDevice, WrongResult, told
 from dtpoly.timing.samples import Timer, sample, timer
@@ -102,9 +102,7 @@ def _measured(
 ) -> MeasuredCase:
     began = time.monotonic()
     set_precision(case)
-    torch.compiler.reset()
-    if plan.device != "cpu":
-        torch.cuda.empty_cache()
+    forget()
     times, failure = list[Timed](), ""
     try:
         with torch.no_grad():
@@ -159,7 +157,7 @@ def _candidates(
 ) -> Iterator[tuple[str, tuple[str, Callable[[], Runnable]]]]:
     """Yield peers, and then what is compared with them."""
     try:
-        yield from ((PEER, one) for one in peers(given) if one[0] in plan.kinds)
+        yield from ((PEER, one) for one in peers(given, plan.kinds))
     except NotImplementedError as error:
         yield PEER, (EAGER, partial(_raise, error))
     yield from ((OURS, one) for one in ours(given, made, plan.folder))

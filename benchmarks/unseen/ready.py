@@ -18,6 +18,7 @@ from benchmarks.unseen.asked import program_of_call, results
 from benchmarks.unseen.cases import Case
 from benchmarks.unseen.expected import Expected, expected, parts
 from benchmarks.unseen.fillings import Inputs, inputs_of, sizes_of
+from benchmarks.unseen.kinds import KINDS
 from benchmarks.unseen.records import PreparedCase
 from benchmarks.unseen.rivals import Outcome, rivals
 from dtpoly.algorithm.label_sizes import size_rules, used_labels
@@ -99,10 +100,12 @@ def ours(
         yield choice.text.name, partial(_ours, given, choice.text, folder)
 
 
-def peers(given: Ready) -> Iterator[tuple[str, Callable[[], Runnable]]]:
+def peers(
+    given: Ready, kinds: Sequence[str] = KINDS
+) -> Iterator[tuple[str, Callable[[], Runnable]]]:
     """Yield the peers, by name."""
     own = given.own()
-    for one in rivals(given.case, given.program, given.sizes, own, given.device):
+    for one in rivals(given.case, given.program, given.sizes, own, given.device, kinds):
         begin = partial(given.restore, own)
         made = Runnable(one.name, PEER, one.run, begin, is_alike=one.is_alike)
         yield one.name, partial(_same, made)

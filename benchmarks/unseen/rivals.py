@@ -1,6 +1,7 @@
 """Lists what else computes a case: torch's operations, made from its algorithm, and libraries."""
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,16 +30,23 @@ class Rival:
 
 
 def rivals(
-    case: Case, program: Program, sizes: dict[str, int], inputs: Inputs, device: str
+    case: Case,
+    program: Program,
+    sizes: dict[str, int],
+    inputs: Inputs,
+    device: str,
+    kinds: Sequence[str],
 ) -> Iterator[Rival]:
-    """Yield the peers of a case for its inputs. Raises NotImplementedError where torch lacks it."""
+    """Yield the peers of a case of these kinds. Raises NotImplementedError where torch lacks it."""
     given = tuple(inputs.values())
     run = translated(case, program, sizes, device)
-    yield Rival(EAGER, partial(run, *given))
-    # Each case has shapes of its own, so that nothing is said of other shapes.
-    compiled: Callable[..., Outcome] = torch.compile(run, dynamic=False)
-    yield Rival(COMPILED, partial(compiled, *given))
-    if case.drawn.library:
+    if EAGER in kinds:
+        yield Rival(EAGER, partial(run, *given))
+    if COMPILED in kinds:
+        # Each case has shapes of its own, so that nothing is said of other shapes.
+        compiled: Callable[..., Outcome] = torch.compile(run, dynamic=False)
+        yield Rival(COMPILED, partial(compiled, *given))
+    if LIBRARY in kinds and case.drawn.library:
         yield Rival(LIBRARY, _library(case, sizes, inputs), case.drawn.is_alike)
 
 
@@ -62,6 +70,14 @@ def _library(case: Case, sizes: dict[str, int], inputs: Inputs) -> Callable[[], 
         return (found,)
 
     return run
+
+
+def forget() -> None:
+    """Begin a case with nothing compiled, and without the memory of those before."""
+    if "torch._dynamo" in sys.modules:  # else there is nothing to forget, and it is slow to load
+        torch.compiler.reset()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def set_precision(case: Case) -> None:
