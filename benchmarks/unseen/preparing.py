@@ -8,7 +8,6 @@ from time import process_time
 
 from benchmarks.gpu.manifest import Prepared
 from benchmarks.gpu.prepare import Wanted, prepare
-from benchmarks.unseen.asked import program_of_call
 from benchmarks.unseen.cases import Case
 from benchmarks.unseen.fillings import sizes_of
 from benchmarks.unseen.records import Choice, PreparedCase
@@ -19,6 +18,7 @@ from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.schedule_text import schedule_text
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled
+from dtpoly.autoschedule.unscheduled_source import algorithm_of, bare
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
@@ -38,7 +38,7 @@ class Preparing:
 
 def prepared_case(wanted: Preparing, case: Case) -> PreparedCase:
     """Return a case with its schedules. What cannot be scheduled is a case with a failure."""
-    program = program_of_call(case)
+    program = bare(algorithm_of(case.source, DIRECTIVES))
     sizes = sizes_of(case, program, is_tiny=False)
     refused: Counter[str] = Counter()
     call = PricedCall(

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from benchmarks.gpu.manifest import Prepared
 from benchmarks.gpu.results import OURS, PEER
-from benchmarks.unseen.asked import program_of_call, results
-from benchmarks.unseen.cases import Case
+from benchmarks.unseen.asked import results
+from benchmarks.unseen.cases import Case, program_of
 from benchmarks.unseen.expected import Expected, expected, parts
 from benchmarks.unseen.fillings import Inputs, inputs_of, sizes_of
 from benchmarks.unseen.kinds import KINDS
@@ -76,7 +76,7 @@ class Ready:
 
 def ready(case: Case, device: str, is_tiny: bool) -> Ready:
     """Return a case with its inputs."""
-    program = program_of_call(case)
+    program = program_of(case)
     sizes = sizes_of(case, program, is_tiny)
     inputs = inputs_of(case, program, sizes, device)
     return Ready(case, program, results(program), sizes, inputs, device)

@@ -7,7 +7,7 @@ from math import exp, log
 from statistics import mean, median
 
 from benchmarks.gpu.results import Timed
-from benchmarks.predicted import spearman
+from benchmarks.ranks import spearman
 from benchmarks.unseen.records import MeasuredCase, PreparedCase
 
 LINES = (0.2, 0.5, 0.8, 0.85, 1.0)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -12,8 +13,8 @@ from benchmarks.__main__ import main
 from benchmarks.gpu.manifest import Prepared
 from benchmarks.gpu.results import OURS, Timed
 from benchmarks.unseen import expected, measuring
-from benchmarks.unseen.asked import program_of_call, results
-from benchmarks.unseen.cases import FAMILIES, Case, case_of, cases
+from benchmarks.unseen.asked import results
+from benchmarks.unseen.cases import FAMILIES, Case, case_of, cases, program_of
 from benchmarks.unseen.drawing import Draw, Family
 from benchmarks.unseen.fillings import Inputs, inputs_of, sizes_of
 from benchmarks.unseen.kinds import EAGER, LIBRARY
@@ -75,7 +76,7 @@ def test_every_construct_is_drawn() -> None:
     """
     found: set[str] = set()
     for one in (case for seed in SEEDS for case in drawn(seed)):
-        program = program_of_call(one)  # raises for an error
+        program = program_of(one)  # raises for an error
         for func in program.funcs:
             found |= {"into"} if func.into is not None else set()
             found |= {"at"} if func.into is not None and func.into.at is not None else set()
@@ -99,7 +100,7 @@ def test_every_construct_is_drawn() -> None:
 
 
 def at_tiny_sizes(case: Case) -> tuple[Inputs, dict[str, torch.Tensor], dict[str, int]]:
-    program = program_of_call(case)
+    program = program_of(case)
     sizes = sizes_of(case, program, is_tiny=True)
     inputs = inputs_of(case, program, sizes, "cpu")
     return inputs, run(program, inputs, sizes=sizes, wanted=results(program)), sizes
@@ -129,10 +130,9 @@ def test_peers_that_are_wrong_are_found() -> None:
     case = case_of(next(one for one in FAMILIES if one.name == "rows"), 11, 0)
     given = ready(case, "cpu", is_tiny=True)
     run_it = translated(case, given.program, given.sizes, "cpu")
-    for change in (lambda x: x + 1, lambda x: x * float("nan"), lambda x: x[:0]):
-        wrong = Runnable(
-            "torch", "peer", lambda c=change: (c(run_it(*given.inputs.values())[0]),), lambda: None
-        )
+    right = run_it(*given.inputs.values())[0]
+    for value in (right + 1, right * float("nan"), right[:0]):
+        wrong = Runnable("torch", "peer", partial(tuple, [value]), lambda: None)
         with pytest.raises(WrongResult):
             checked(given, wrong, wanted(given))
 
@@ -142,7 +142,7 @@ def test_parts_are_parts_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expected, "ENOUGH", 40)
     count = 0
     for case in drawn(SEEDS[0])[::2]:
-        program = program_of_call(case)
+        program = program_of(case)
         names = results(program)
         inputs, whole, sizes = at_tiny_sizes(case)
         for part in expected.parts(program, names, sizes):
