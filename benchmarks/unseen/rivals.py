@@ -18,6 +18,8 @@ from dtpoly.algorithm.program import Program
 from dtpoly.runtime.load import load_module
 
 Outcome = tuple[torch.Tensor, ...]
+# Parts of it have no types.
+_torch: Any = torch
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def rivals(
         yield Rival(EAGER, partial(run, *given))
     if COMPILED in kinds:
         # Each case has shapes of its own, so that nothing is said of other shapes.
-        compiled: Callable[..., Outcome] = torch.compile(run, dynamic=False)
+        compiled: Callable[..., Outcome] = _torch.compile(run, dynamic=False)
         yield Rival(COMPILED, partial(compiled, *given))
     if LIBRARY in kinds and case.drawn.library:
         yield Rival(LIBRARY, _library(case, sizes, inputs), case.drawn.is_alike)
