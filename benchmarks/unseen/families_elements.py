@@ -193,7 +193,7 @@ FAMILIES = (
     Family("gated", gated),
     Family("permuted", permuted),
     Family("masked", masked),
-    Family("stepped", stepped, is_held_out=True),
+    Family("stepped", stepped),
     Family("dropout", dropout),
     Family("bits", bits),
     Family("unpacked", unpacked),

@@ -26,7 +26,6 @@ from dtpoly.timing.time_limit import limited
 BEGAN, BROKEN = "began.json", "broken.jsonl"
 ROUNDS = 2
 PATIENCE = 40.0  # seconds until a candidate is ready
-NO_PEER = "there is no peer of torch operations"
 
 
 @dataclass(frozen=True, slots=True)

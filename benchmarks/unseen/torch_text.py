@@ -25,6 +25,7 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    walk,
 )
 from dtpoly.algorithm.inference import type_of
 from dtpoly.algorithm.operations import OPERATION
@@ -167,6 +168,8 @@ def _applied(writer: Writer, expr: Apply) -> Piece:
     given = [one.code if one.is_number else laid(one, labels) for one in pieces]
     is_number = all(one.is_number for one in pieces)
     code = _call(writer, expr, given, is_number)
+    if is_number and not any(isinstance(one, ScalarRead) for one in walk(expr)):
+        code = writer.once(code)  # torch's compiler need not look at how a number is made
     return Piece(code if is_number else writer.keep(code), labels, is_number)
 
 

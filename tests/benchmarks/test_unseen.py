@@ -200,12 +200,12 @@ def test_a_list_is_prepared_measured_and_told(
 def test_held_out_families_can_be_left_out(tmp_path: Path) -> None:
     """Or only they take part."""
     given = ["unseen", str(tmp_path), "--seed", "3", "--cases", "61", "--choices", "1"]
-    both = ["--only", "gated", "--only", "stepped", "--prepare"]
+    both = ["--only", "gated", "--only", "shuffled", "--prepare"]
     main([*given, *both, "--held-out", "none"])
     assert [one.family for one in prepared_cases(tmp_path / "seed_3").values()] == ["gated"]
     main([*given, *both, "--held-out", "only"])
     found = {one.family for one in prepared_cases(tmp_path / "seed_3").values()}
-    assert found == {"gated", "stepped"}
+    assert found == {"gated", "shuffled"}
 
 
 def test_what_broke_the_process_is_not_tried_again(tmp_path: Path) -> None:
