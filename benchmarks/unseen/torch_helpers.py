@@ -56,25 +56,34 @@ def drawn(
     return philox.random_bits(*given) if is_bits else philox.random(*given)
 
 
-def strided(
+def windows(
     tensor: Tensor,
     starts: Sequence[int],
-    sizes: Sequence[int],
-    steps: Sequence[tuple[int, int]],
+    axes: Sequence[Sequence[tuple[int, int]]],
     pads: Sequence[int],
     value: float,
 ) -> Tensor:
-    """Return a view with an axis for each step, which is an axis of the tensor and a factor.
+    """Return a view that begins at a place of each axis, and has up to two axes for each.
 
-    Before, the tensor gets so many elements of a value around it, if any are asked for; `starts` is
-    where the view begins along each of its axes.
+    Each has a size and a factor; the second one of each axis comes at the end. Before, the tensor
+    gets so many elements of a value around it, if any are asked for.
     """
     if any(pads):
         tensor = nn.pad(tensor, list(pads), value=value)
-    offset = tensor.storage_offset()
-    offset += sum(at * by for at, by in zip(starts, tensor.stride(), strict=True))
-    strides = [factor * tensor.stride(axis) for axis, factor in steps]
-    return torch.as_strided(tensor, list(sizes), strides, offset)
+    axis = 0
+    for start, terms in zip(starts, axes, strict=True):
+        if not terms:
+            tensor = tensor.select(axis, start)
+            continue
+        (count, factor), *others = terms
+        length, step = (others[0][0] - 1) * others[0][1] + 1 if others else 1, factor
+        tensor = tensor.narrow(axis, start, (count - 1) * step + length)
+        if others:
+            tensor = tensor.unfold(axis, length, step)[..., :: others[0][1]]
+        elif step > 1:
+            tensor = tensor[(*[slice(None)] * axis, slice(None, None, step))]
+        axis += 1
+    return tensor
 
 
 def gathered(

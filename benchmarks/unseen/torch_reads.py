@@ -17,7 +17,7 @@ def read(writer: Writer, node: Read, expression: Expression) -> Piece:
     padding = padding_of(node)
     value = "0" if padding is None else expression(writer, padding).code
     if _is_view(node):
-        return _view(writer, node, labels, value)
+        return _view(writer, node, value)
     if not any(one.data is not None for one in node.indices) and _is_by_axis(node):
         return _selected(writer, node, labels)
     if _is_row(node):
@@ -45,31 +45,31 @@ def _narrowed(writer: Writer, node: Read, labels: Sequence[str]) -> str:
 
 
 def _is_view(node: Read) -> bool:
-    """Return whether each label moves along one axis only, forwards."""
+    """Return whether each label moves along one axis only, forwards, two along each at most."""
     seen: list[str] = []
     for index in node.indices:
         for term, factor in index.terms:
-            if not isinstance(term, str) or factor < 1:
+            if not isinstance(term, str) or factor < 1 or len(index.terms) > 2:
                 return False
             seen.append(term)
     return len({*seen}) == len(seen)
 
 
-def _view(writer: Writer, node: Read, labels: Sequence[str], value: str) -> Piece:
+def _view(writer: Writer, node: Read, value: str) -> Piece:
     shape, starts, pads = writer.shape(node.tensor), list[int](), list[int]()
-    steps: dict[str, tuple[int, int]] = {}
-    for axis, (index, extent) in enumerate(zip(node.indices, shape, strict=True)):
+    axes: list[list[tuple[int, int]]] = []
+    for index, extent in zip(node.indices, shape, strict=True):
         last = index.constant + sum(f * (writer.sizes[x] - 1) for x, f in index.linear)
         before = max(-index.constant, 0) if node.padding is not None else 0
         after = max(last - extent + 1, 0) if node.padding is not None else 0
         starts.append(index.constant + before)
         pads = [before, after, *pads]
-        steps |= {x: (axis, factor) for x, factor in index.linear}
-    sizes = [writer.sizes[x] for x in labels]
-    given = f"{starts}, {sizes}, {[steps[x] for x in labels]}, {pads}, {value}"
-    return Piece(
-        writer.keep(f"helpers.strided({writer.variable(node.tensor)}, {given})"), (*labels,)
-    )
+        axes.append([(writer.sizes[x], factor) for x, factor in index.linear])
+    given = f"{starts}, {axes}, {pads}, {value}"
+    code = writer.keep(f"helpers.windows({writer.variable(node.tensor)}, {given})")
+    first = [x for index in node.indices for x in index.labels[:1]]
+    second = [x for index in node.indices for x in index.labels[1:]]
+    return Piece(code, (*first, *second))
 
 
 def _is_by_axis(node: Read) -> bool:
