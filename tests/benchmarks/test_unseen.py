@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 import torch
@@ -287,3 +288,17 @@ def test_whole_results_are_compared_with_a_peer() -> None:
         changed[-1, -1] = wrong
         with pytest.raises(WrongResult):
             apart(given, one, (changed,), right)
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_torch_compiles_each_peer_as_a_whole() -> None:
+    """Where torch's compiler gave up in the middle, its time would be that of worse code."""
+    compiler: Any = torch.compiler
+    whole: Any = torch.compile
+    for case in drawn(SEEDS[0]):
+        given = ready(case, "cpu", is_tiny=True)
+        run_it = translated(case, given.program, given.sizes, "cpu")
+        compiler.reset()
+        with torch.no_grad():
+            whole(run_it, backend="eager", fullgraph=True, dynamic=False)(*given.own().values())
