@@ -21,6 +21,7 @@ COMMANDS = (
     "compare",
     "merge",
     "scheduled",
+    "unseen",
     "spaces",
     "evaluation",
 )

@@ -12,6 +12,7 @@ from benchmarks.files import ROOT
 from benchmarks.gpu.manifest import hash_of
 from benchmarks.gpu.prepare import wanted
 from benchmarks.gpu.rows import REPEATED, Row, rows
+from benchmarks.ranks import spearman
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
@@ -186,23 +187,6 @@ def summary(found: Sequence[Point]) -> Summary:
         exp(mean(log(line.chance_few) for line in lines)) if lines else nan,
         spearman([p.measured for p in found], [p.floor for p in found]),
     )
-
-
-def spearman(left: Sequence[float], right: Sequence[float]) -> float:
-    """Return the correlation of ranks; equal values share one. 0 where one side is all equal."""
-    one, two = _ranks(left), _ranks(right)
-    middle = (len(one) - 1) / 2
-    both = sum((a - middle) * (b - middle) for a, b in zip(one, two, strict=True))
-    sizes = (sum((rank - middle) ** 2 for rank in ranks) for ranks in (one, two))
-    scale = float(next(sizes) * next(sizes)) ** 0.5
-    return both / scale if scale else 0.0
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    order = sorted(values)
-    first = {value: at for at, value in reversed([*enumerate(order)])}
-    last = {value: at for at, value in enumerate(order)}
-    return [(first[value] + last[value]) / 2 for value in values]
 
 
 def as_json(found: Sequence[Point]) -> dict[str, object]:

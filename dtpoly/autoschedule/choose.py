@@ -92,10 +92,12 @@ def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
     names = (*call.program.labels, *call.program.inputs, *call.program.funcs)
     taken = frozenset(one.name for one in names)
     places = {placed.func: directive_of(placed, call.primitives) for placed in plan.placed}
+    results = frozenset(str(one.target) for d in call.compiled for one in d.arguments)
     found: list[KernelNest] = []
     for members in plan.kernels:
         fusions = tuple(d for name in members[:-1] if (d := places[name]) is not None)
-        nest = nest_of(program, members, fusions, call.sizes, call.dtype, taken)
+        words = (call.sizes, call.dtype, taken, results)
+        nest = nest_of(program, members, fusions, *words)
         shared = (one.label for one in plan.placed if one.host == members[-1] and one.reader)
         found.append(replace(nest, joined=frozenset(shared)))
     return tuple(found)

@@ -1,7 +1,8 @@
 """Describes what each kernel loops over, sums up and loads, before its loops are laid out."""
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from math import prod
 
 from dtpoly.algorithm.dtypes import DType
@@ -16,14 +17,18 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
-from dtpoly.algorithm.program import Directive, Func, Program, Scalar, Tensor, touched
+from dtpoly.algorithm.operations import WITHOUT_PARTS
+from dtpoly.algorithm.program import Argument, Directive, Func, Program, Scalar, Tensor, touched
 from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.initial import initial
+from dtpoly.schedule.applied_directives import Begun, begun
+from dtpoly.schedule.initial import Begin, initial_once
+from dtpoly.schedule.primitive import Primitive
 from dtpoly.targets.parameter_types import BYTES
 
 ALIGNED = 16  # bytes
+SHAPES = 16  # states that are kept, of the latest layouts
 LITTLE = 16  # a tensor that is smaller by so much decides nothing
 
 
@@ -37,6 +42,7 @@ class NestReduction:
     left: tuple[str, ...] = ()
     right: tuple[str, ...] = ()
     is_scan: bool = False  # it has a result at each index of its label
+    has_parts: bool = True  # another kernel may put together what parts of it give
 
     @property
     def is_product(self) -> bool:
@@ -126,13 +132,32 @@ class KernelNest:
         return (*self.loads, self.store)
 
     @cached_property
+    def begin(self) -> Begin:
+        """Return what makes the state before any directive: once, for all layouts."""
+        return initial_once(replace(self.program, directives=()))
+
+    @cached_property
+    def begun(self) -> Callable[[tuple[Primitive, ...]], Begun]:
+        """Return what carries out directives that shape loops, once for layouts that share them.
+
+        Layouts that differ in warps, stages and the like follow each other in a search.
+        """
+        bare, begin = replace(self.program, directives=()), self.begin
+
+        @lru_cache(maxsize=SHAPES)
+        def made(shape: tuple[Primitive, ...]) -> Begun:
+            return begun(bare, shape, begin)
+
+        return made
+
+    @cached_property
     def growing(self) -> frozenset[str]:
         """Return labels along which more and more is reduced: a range ends at one, with a +.
 
         The range may be written as a mask.
         """
         ends, starts = set[str](), set[str]()
-        for step in initial(self.program).model.statements:
+        for step in self.begin(self.program, ()).model.statements:
             body = step.body
             if not step.is_over_range or not isinstance(body, Reduce | Dot):
                 continue
@@ -164,9 +189,13 @@ def nest_of(
     sizes: Sizes,
     dtype: DType,
     taken: frozenset[str],
+    results: frozenset[str] = frozenset(),
 ) -> KernelNest:
-    """Return the kernel of the last of some Funcs, into which the others are fused."""
-    alone = _alone(program, members, fusions)
+    """Return the kernel of the last of some Funcs, into which the others are fused.
+
+    Those that are results are stored by it, too.
+    """
+    alone = _alone(program, members, fusions, results)
     shapes = input_shapes(alone, sizes)
     dtypes = {tensor.name: tensor.dtype or dtype for tensor in alone.tensors}
     sums: list[NestReduction] = []
@@ -185,7 +214,9 @@ def nest_of(
                 kept = tuple(label for label in free_labels(node) if label != along)
                 sums.append(NestReduction(func.name, (along,), kept, is_scan=True))
             elif isinstance(node, Reduce):
-                sums.append(NestReduction(func.name, node.labels, free_labels(node)))
+                parts = node.operation not in WITHOUT_PARTS
+                kept = free_labels(node)
+                sums.append(NestReduction(func.name, node.labels, kept, has_parts=parts))
             elif isinstance(node, Dot):
                 sides = free_labels(node.left), free_labels(node.right)
                 sums.append(NestReduction(func.name, node.labels, free_labels(node), *sides))
@@ -196,7 +227,12 @@ def nest_of(
     return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken)
 
 
-def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive, ...]) -> Program:
+def _alone(
+    program: Program,
+    members: tuple[str, ...],
+    fusions: tuple[Directive, ...],
+    results: frozenset[str],
+) -> Program:
     """Return a Program of one kernel alone: what other kernels compute is passed to it."""
     funcs = tuple(program.func(name) for name in members)
     types = types_of(program)
@@ -207,7 +243,8 @@ def _alone(program: Program, members: tuple[str, ...], fusions: tuple[Directive,
         *(one for one in program.inputs if isinstance(one, Scalar) or one.name in wanted),
         *(Tensor(name, types[name].dtype) for name in passed),
     )
-    compiled = Directive(members[-1], COMPILING[0])
+    returned = tuple(Argument(name) for name in members[:-1] if name in results)
+    compiled = Directive(members[-1], COMPILING[0], returned)
     return Program(program.labels, inputs, funcs, (*fusions, compiled))
 
 

@@ -6,7 +6,7 @@ from enum import Enum
 from itertools import islice
 from math import prod
 
-from dtpoly.algorithm.expressions import Dot, Expr, Read, children
+from dtpoly.algorithm.expressions import Dot, Expr, Read, children, reads
 from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import (
     Directive,
@@ -178,12 +178,29 @@ def _choices(setting: _Setting, func: Func, made: tuple[Placed, ...]) -> Iterato
 def _result(
     setting: _Setting, func: Func, hosts: tuple[str, ...], made: tuple[Placed, ...]
 ) -> Iterator[Placed]:
-    """Stored on the way by the kernel that reads it, or in a kernel of its own."""
+    """Stored on the way by the kernel that reads it, or in a kernel of its own.
+
+    If none reads it, one that has the same elements and reads the same may compute it on the way.
+    """
+    what = "stored where it is read"
+    if not setting.readers[func.name]:
+        hosts = tuple(one for one in setting.outputs if _is_alike(setting, func, one))[:1]
+        what = "computed where what it reads is loaded"
     row = _row(setting, func, setting.program.func(hosts[0]), made) if len(hosts) == 1 else None
     if row is not None:
-        why = f"asked for, and stored where it is read, for each block of {row}"
+        why = f"asked for, and {what}, for each block of {row}"
         yield Placed(func.name, ChosenPlace.FUSED, why, hosts[0], row)
     yield Placed(func.name, ChosenPlace.KERNEL, "it is asked for")
+
+
+def _is_alike(setting: _Setting, func: Func, other: str) -> bool:
+    """Return whether another Func has the same elements as this one, and reads what it reads."""
+    host = setting.program.func(other)
+    places = [one for one in (func, host) if one.into is not None and one.into.at is not None]
+    if _walked(func) or places or {*func.labels} != {*host.labels}:
+        return False
+    mine, its = ({one.tensor for one in reads(x.body)} for x in (func, host))
+    return bool(mine & its)
 
 
 def _hosts(setting: _Setting, func: str, made: tuple[Placed, ...]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Asks the cost model how long a kernel takes with a layout."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field, replace
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.label_sizes import Sizes
@@ -9,14 +9,18 @@ from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.layout_directives import said_of
 from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.autoschedule.preferences import reluctance
-from dtpoly.diagnostics import has_errors
+from dtpoly.diagnostics import Severity, has_errors
 from dtpoly.explore.cost.cost import KernelCost, cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Layout
-from dtpoly.schedule.applied_directives import resolve
+from dtpoly.schedule.applied_directives import finished, shaping
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.static_checks import check_schedule
+
+
+def _nothing(_: str) -> None:
+    """Do nothing with a code."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class PricedCall:
     primitives: Primitives
     precision: str = ""  # of products of 32-bit numbers
     is_warm: bool = False
+    # Called with the code of the diagnostic for which a candidate is given up.
+    tell_refused: Callable[[str], None] = field(default=_nothing, compare=False)
 
     @property
     def compiled(self) -> tuple[Directive, ...]:
@@ -62,14 +68,18 @@ def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Ite
         said = said_of(layout, call.primitives)
         directives = (*(one.directive() for one in said), *nest.program.directives)
         program = replace(nest.program, directives=directives)
-        if has_errors(check_schedule(program, call.primitives)):
+        found = check_schedule(program, call.primitives)
+        if has_errors(found):
+            for code in dict.fromkeys(d.code for d in found if d.severity is Severity.ERROR):
+                call.tell_refused(code)
             continue
-        state = resolve(program, bind(directives, call.primitives).primitives)
-        found = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
-        if found.fits and _is_full(layout, found.kernels):
-            busy = sum(one.seconds - one.launch for one in found.kernels)
+        chosen = bind(directives, call.primitives).primitives
+        state = finished(nest.begun(shaping(chosen)), program, chosen)
+        price = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
+        if price.fits and _is_full(layout, price.kernels):
+            busy = sum(one.seconds - one.launch for one in price.kernels)
             score = busy * (1 + reluctance(nest, layout, call.device))
-            yield Priced(layout, busy, score, found.kernels)
+            yield Priced(layout, busy, score, price.kernels)
 
 
 def launching(call: PricedCall, count: int) -> float:

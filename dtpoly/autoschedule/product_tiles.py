@@ -9,6 +9,7 @@ from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import ALIGNED, KernelNest, MovedTensor, NestReduction, sides_of
 from dtpoly.autoschedule.powers import above, pieces, powers
 from dtpoly.autoschedule.preferences import is_hopper
+from dtpoly.autoschedule.splits import split_products
 from dtpoly.explore.devices.devices import Device
 from dtpoly.plan.layout import Group, Layout
 
@@ -28,8 +29,9 @@ def products(nest: KernelNest, device: Device, precision: str) -> Iterator[Layou
         for deep in _depths(nest):
             for is_square in _fills(nest, last):
                 made = _single(nest, device, precision, (rows, columns, deep), is_square)
-                if made is not None:
-                    yield from made
+                for layout in made or ():
+                    yield layout
+                    yield from split_products(nest, layout, int(device["multiprocessors"]))
 
 
 def _single(

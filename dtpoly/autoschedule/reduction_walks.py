@@ -1,10 +1,11 @@
 """Lists ways to walk a kernel that reduces, but not by products of matrices."""
 
 from collections.abc import Iterator
+from itertools import chain
 from math import prod
 
 from dtpoly.autoschedule.elementwise import filled
-from dtpoly.autoschedule.nest import KernelNest
+from dtpoly.autoschedule.nest import KernelNest, MovedTensor
 from dtpoly.autoschedule.powers import above, powers
 from dtpoly.autoschedule.splits import split
 from dtpoly.autoschedule.threads import warps
@@ -15,6 +16,7 @@ WHOLE, PART = 65536, (1024, 16384)
 # Those of a thread.
 OF_WHOLE, OF_PART, OF_COLUMNS = (4, 128), (4, 64), (8, 64)
 ROWS = 256
+SEVERAL = (1024, 4096, 16384)  # elements of several lines
 LONG = 16384  # a line that is enough for a program
 FEWEST = 512
 # Side by side in memory, where what is contiguous is no label that is reduced.
@@ -26,28 +28,72 @@ def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
     along = [label for label in nest.contiguous() if label in (*nest.labels, *nest.reduced)]
     line = along[0] if along else nest.reduced[-1]
     made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
-    for layout in made:
+    twins = (one for one in nest.reduced if _twins(nest, one)) if line in nest.rows else ()
+    for layout in chain(made, *(_lines(nest, one) for one in twins)):
         yield layout
         yield from split(nest, layout, processors)
+
+
+def _twins(nest: KernelNest, line: str) -> tuple[str, ...]:
+    """Return labels of rows along which a tensor is read where it is reduced along this label.
+
+    A norm may read a row at k to sum it up, and at n to scale it: both are the same memory, and a
+    program that has the row goes along both.
+    """
+    axes = {(one.tensor, at) for one in nest.loads for at, x in _plain(one) if x == line}
+    found = (x for one in nest.loads for at, x in _plain(one) if (one.tensor, at) in axes)
+    return tuple(dict.fromkeys(x for x in found if x in nest.rows))
+
+
+def _plain(one: MovedTensor) -> Iterator[tuple[int, str]]:
+    """Yield the axes that are read at nothing but a label, with the label."""
+    for axis, index in enumerate(one.indices):
+        if index.plain is not None:
+            yield axis, index.plain
 
 
 def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
     """Yield layouts of a kernel that reduces along what is contiguous."""
     longest = above(nest.sizes[line])
     inner = [label for label in nest.reduced if label != line]
-    rows = list(reversed(nest.rows))
+    twins = _twins(nest, line)
+    rows = [label for label in reversed(nest.rows) if label not in twins]
     room = max(prod(nest.sizes[label] for label in rows), 1)
     for count in powers(1, min(ROWS, above(room))):
         blocks = filled(nest, rows, count)
         elements = count * longest
         if elements <= WHOLE and elements >= min(FEWEST, room * longest):
             for number in warps(elements, *OF_WHOLE):
-                yield _layout(nest, blocks, {line: 0, **dict.fromkeys(inner, 1)}, number)
+                whole = dict.fromkeys((line, *twins), 0)
+                yield _layout(nest, blocks, whole | dict.fromkeys(inner, 1), number)
+        if inner and elements < PART[0]:
+            yield from _short_lines(nest, blocks, line, elements)
         for part in powers(PART[0], min(PART[1] // count, longest // 2)):
             if count > (1 if longest > LONG else 4):
                 continue
             for number in warps(count * part, *OF_PART):
-                yield _layout(nest, blocks, {line: part, **dict.fromkeys(inner, 1)}, number)
+                parts = dict.fromkeys((line, *twins), part)
+                yield _layout(nest, blocks, parts | dict.fromkeys(inner, 1), number)
+
+
+def _short_lines(
+    nest: KernelNest, blocks: dict[str, int], line: str, elements: int
+) -> Iterator[Layout]:
+    """Yield tiles of several lines that are reduced together, since one alone is too short."""
+    inner = _nearest_first(nest, line)
+    for many in SEVERAL:
+        tiles = filled(nest, inner, max(many // elements, 1))
+        for number in warps(elements * prod(tiles.values()), *OF_PART):
+            whole = dict.fromkeys((line, *_twins(nest, line)), 0)
+            yield _layout(nest, blocks, whole | tiles, number)
+
+
+def _nearest_first(nest: KernelNest, line: str) -> list[str]:
+    """Return the other labels that are reduced, those whose indices are nearest in memory first."""
+    largest = max(nest.loads, key=lambda one: one.bytes)
+    order = [label for index in largest.indices for label in index.labels]
+    inner = [label for label in nest.reduced if label != line]
+    return sorted(inner, key=lambda one: -order.index(one) if one in order else 1)
 
 
 def _columns(nest: KernelNest, line: str) -> Iterator[Layout]:
@@ -68,7 +114,8 @@ def _columns(nest: KernelNest, line: str) -> Iterator[Layout]:
 
 
 def _layout(nest: KernelNest, blocks: dict[str, int], tiles: dict[str, int], number: int) -> Layout:
-    sizes = tuple((label, blocks.get(label, 1)) for label in nest.rows)
-    rows = tuple((label, 0) for label in nest.rows)
-    order = nest.rows if len(nest.rows) > 1 else ()
+    blocked = tuple(label for label in nest.rows if label not in tiles)
+    sizes = tuple((label, blocks.get(label, 1)) for label in blocked)
+    rows = tuple((label, 0) for label in blocked)
+    order = blocked if len(blocked) > 1 else ()
     return Layout(nest.func.name, sizes, tiles=(*rows, *tiles.items()), order=order, warps=number)

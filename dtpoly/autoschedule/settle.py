@@ -1,6 +1,7 @@
 """Keeps the candidates that are proved legal and have code, and words their reasons."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.choose import RankedSchedule, layout_of, nests_of, schedule_of
@@ -10,10 +11,11 @@ from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
-from dtpoly.schedule.bound_primitives import Primitives
-from dtpoly.schedule.legality import judge
+from dtpoly.schedule.initial import Begin, initial_once
+from dtpoly.schedule.legality import legal_state
 
 NOT_ONE_PASS = "DT307"
+ILLEGAL = "illegal"  # what stands for a code where an order is broken
 
 
 class _TangledError(Exception):
@@ -33,12 +35,13 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
     """Yield candidates that are legal for all sizes and whose code no earlier one has."""
     seen: set[str] = set()
     tangled: set[PlacementPlan] = set()
+    begin = initial_once(replace(call.program, directives=()))
     for one in candidates:
         if one.plan in tangled:
             continue
         program = with_directives(call.program, schedule_of(call, one))
         try:
-            text = _code(program, call.primitives)
+            text = _code(call, program, begin)
         except _TangledError:
             tangled.add(one.plan)
             continue
@@ -47,17 +50,20 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
             yield Settled(program, tuple(_lines(call, one)), one.seconds)
 
 
-def _code(program: Program, primitives: Primitives) -> str | None:
+def _code(call: PricedCall, program: Program, begin: Begin) -> str | None:
     """Return the emitted text without comments, which say by what directives it was made.
 
     None if there is none. Raises _TangledError where loops do not become one, whatever the blocks.
     """
     try:
-        verdict = judge(program, primitives)
-        if not verdict.is_legal:
+        state = legal_state(program, call.primitives, begin)
+        if state is None:
+            call.tell_refused(ILLEGAL)
             return None
-        lines = code_of(verdict.scheduled).text.splitlines()
+        lines = code_of(state).text.splitlines()
     except DtpolyError as error:
+        for code in dict.fromkeys(one.code for one in error.diagnostics):
+            call.tell_refused(code)
         if any(one.code == NOT_ONE_PASS for one in error.diagnostics):
             raise _TangledError from error
         return None

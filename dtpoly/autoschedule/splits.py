@@ -1,6 +1,6 @@
 """Splits reductions and scans over several programs where a layout has too few programs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import prod
 
@@ -14,30 +14,61 @@ ENOUGH = 4
 TRIED = (4, 8, 16, 32)
 LEAST = 8192  # elements that are worth a program
 AT_ONCE = 16384  # partial results
+# Of products: tiles of many sums, of which a multiprocessor seldom has more than two at once.
+ENOUGH_PRODUCTS = 1
+TRIED_PRODUCTS = (1, 2, 4)
+STEPS = 8  # of a product, that are worth a program
 
 
 def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]:
     """Yield blocks of what the Func reduces or scans: parts, and kernels that put them together."""
+    label = _label(nest)
+    if label is None or _programs(nest, layout) >= ENOUGH * processors:
+        return
+    # An index of the label is worth all that is reduced and kept beside it.
+    beside = prod(block for _, block in layout.blocks)
+    each = prod(nest.sizes[x] for x in nest.reduced if x not in (label, *nest.labels))
+    least = LEAST // (beside * each)
+    yield from _parts(nest, layout, label, least, [one * processors for one in TRIED])
+
+
+def split_products(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]:
+    """Yield the same for a product whose result has too few blocks for the device."""
+    label = _label(nest)
+    if label is None or _programs(nest, layout) > ENOUGH_PRODUCTS * processors:
+        return
+    least = STEPS * layout.tile(label)
+    yield from _parts(nest, layout, label, least, [one * processors for one in TRIED_PRODUCTS])
+
+
+def _label(nest: KernelNest) -> str | None:
+    """Return the label that would have parts, the longest one."""
     mine = [one for one in nest.sums if one.func == nest.func.name]
     own = {label for one in mine if not one.is_scan for label in one.labels}
+    own -= {label for one in mine if not one.has_parts for label in one.labels}
     free = [label for label in nest.reduced if label in own and label not in nest.labels]
     along = {label for one in mine if one.is_scan for label in one.labels}
     if along:  # all parts of a scan begin anew, so that nothing else goes along with them
         free = [*along] if len(along) == 1 and along.isdisjoint(own) else []
-    if not free:
+    return max(free, key=lambda one: nest.sizes[one], default=None)
+
+
+def _programs(nest: KernelNest, layout: Layout) -> int:
+    return prod(pieces(nest.sizes[x], block) for x, block in layout.blocks)
+
+
+def _parts(
+    nest: KernelNest, layout: Layout, label: str, least: int, programs: Sequence[int]
+) -> Iterator[Layout]:
+    """Yield parts of at least so many indices, for about so many programs."""
+    size, tile = nest.sizes[label], layout.tile(label)
+    if tile == 0:
         return
-    label = max(free, key=lambda one: nest.sizes[one])
-    size = nest.sizes[label]
-    programs = prod(pieces(nest.sizes[x], block) for x, block in layout.blocks)
-    if programs >= ENOUGH * processors or layout.tile(label) == 0:
-        return
-    beside = prod(block for _, block in layout.blocks)
     lanes = prod(_lanes(nest, layout, one) for one in nest.labels if one != label)
-    tile = layout.tile(label)
     seen: set[int] = set()
-    for each in TRIED:
-        wanted = pieces(each * processors, programs)
-        part = max(above(pieces(size, wanted)), tile, LEAST // beside)
+    for each in programs:
+        wanted = pieces(each, _programs(nest, layout))
+        part = max(above(pieces(size, wanted)), tile, least)
         count = pieces(size, part)
         if part in seen or count < 2:
             continue
@@ -45,7 +76,8 @@ def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]
         name = new_name(label, "b", nest.taken)
         at_once = min(above(count), max(AT_ONCE // lanes, 1))
         tiles = (*layout.tiles, (name, at_once))
-        yield replace(layout, partial=Partial(label, name, part), tiles=tiles)
+        # The order of programs would have to name the parts, too; without one they come last.
+        yield replace(layout, partial=Partial(label, name, part), tiles=tiles, order=())
 
 
 def _lanes(nest: KernelNest, layout: Layout, label: str) -> int:

@@ -3,7 +3,7 @@
 Directives are a set: their order in the file does not count. They are carried out in stages.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Program, in_order
@@ -14,7 +14,7 @@ from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.facts import Compiled, Returned
 from dtpoly.schedule.foreign import applied
 from dtpoly.schedule.hosts import reductions_of_stores, stores_of
-from dtpoly.schedule.initial import initial
+from dtpoly.schedule.initial import Begin, initial
 from dtpoly.schedule.part_chains import (
     Parted,
     directives_of,
@@ -29,8 +29,6 @@ from dtpoly.schedule.state import State, without_kernels
 from dtpoly.schedule.storing import with_stores
 from dtpoly.schedule.tree import AxisKind, statements
 
-# Makes the state before any directive, for the Funcs that are compiled.
-Begin = Callable[[Program, tuple[str, ...]], State]
 _Fusions = tuple[str, tuple[Primitive, ...]]  # of a Func
 
 LOOPS = tuple(turn for turn in Turn if Turn.INLINED < turn < Turn.FUSIONS)

@@ -1,6 +1,8 @@
 """Makes the default schedule of a Program: one kernel a Func, one program, scalar loops."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import cache
 
 from dtpoly.algorithm.program import NOTHING, Program, nested_labels
 from dtpoly.poly.lift import lift
@@ -31,3 +33,17 @@ def initial(
         for func in funcs
     )
     return State(program, sized or program, model, model, kernels)
+
+
+# Makes the state before any directive, for the Funcs that are compiled.
+Begin = Callable[[Program, tuple[str, ...]], State]
+
+
+def initial_once(bare: Program) -> Begin:
+    """Make the state before any directive once, for all schedules of an algorithm to share."""
+
+    @cache
+    def made(compiled: tuple[str, ...]) -> State:
+        return initial(replace(bare, returned=compiled), compiled)
+
+    return lambda program, compiled: replace(made(compiled), program=program, sized=program)

@@ -6,7 +6,7 @@ all.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 from dtpoly.algorithm.program import Program
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
@@ -25,6 +25,7 @@ from dtpoly.schedule.applied_directives import resolve
 from dtpoly.schedule.blame import to_blame
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.describe import violation
+from dtpoly.schedule.initial import Begin, initial
 from dtpoly.schedule.primitive import Primitive, Stage
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import asking_for, launch_of, paths
@@ -62,6 +63,21 @@ def judge(program: Program, primitives: Primitives) -> Verdict:
     with limited(BLAME):
         culprits = to_blame(chosen, first.source, first.target, is_broken)
     return replace(verdict, blame=next(iter(culprits), None), accomplices=culprits[1:])
+
+
+def legal_state(program: Program, primitives: Primitives, begin: Begin = initial) -> State | None:
+    """Return the state of a schedule that is legal for all sizes, and None for any other.
+
+    It asks less than `judge` where the answer is no, and says nothing of the reason. Raises
+    DtpolyError where `judge` does.
+    """
+    chosen = bind(program.directives, primitives).primitives
+    with limited(VERDICT + EACH * len(program.funcs)):
+        state = resolve(program, chosen, begin)
+        first = answered(lambda: tuple(islice(found(state, dependences(state.model)), 1)))
+    if first is None:
+        raise DtpolyError([_undecided(chosen)])
+    return None if first else state
 
 
 def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:

@@ -91,7 +91,8 @@ def test_other_results_are_stored_where_they_are_read() -> None:
     text = f"Func s, f, d; {NORM} d[x, y] = A[x, y] * s[x]; f.compile(s, d);"
     text = text.replace("s[x] = rsum", "s[x] = 1 + rsum").replace("* s[x]", "* reshape(s[x], x, 1)")
     first, *_ = plans_of(call_of(text, x=4096, y=64))
-    assert first.find("d").how is ChosenPlace.KERNEL
+    assert first.find("d").how is ChosenPlace.FUSED
+    assert first.find("d").host == "f"
     text = f"Func s, f; {NORM} f.compile(s);"
     found = [plan.find("s") for plan in plans_of(call_of(text, x=4096, y=64))]
     assert [one.how for one in found] == [ChosenPlace.FUSED, ChosenPlace.KERNEL]

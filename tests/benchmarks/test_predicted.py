@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.files import RESULTS
-from benchmarks.predicted import Point, as_json, points, ranked, read, spearman, summary
+from benchmarks.predicted import Point, as_json, points, ranked, read, summary
+from benchmarks.ranks import spearman
 from dtpoly.cli.main import entry
 from dtpoly.explore.devices.devices import find_device
 from tests.conftest import Golden

@@ -30,8 +30,8 @@ from dtpoly.explore.space.space import Point, Space, program_of
 from dtpoly.explore.space.space_file import load_space, read_space
 from dtpoly.generate import code_of
 from dtpoly.plan.launch import Launch
-from dtpoly.schedule.applied_directives import Begin
 from dtpoly.schedule.bound_primitives import Primitives, bind
+from dtpoly.schedule.initial import Begin
 from dtpoly.schedule.primitive import LaunchEdit
 from dtpoly.schedule.tree import Kernel
 from dtpoly.source import Source

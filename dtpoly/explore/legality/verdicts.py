@@ -21,9 +21,7 @@ from collections.abc import (
 )
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
-from dataclasses import replace
 from enum import StrEnum
-from functools import cache
 from random import Random
 from typing import TypeVar
 
@@ -39,10 +37,10 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.dependences import dependences
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.order import Broken
-from dtpoly.schedule.applied_directives import Begin, resolve
+from dtpoly.schedule.applied_directives import resolve
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.foreign import is_foreign
-from dtpoly.schedule.initial import initial
+from dtpoly.schedule.initial import Begin, initial, initial_once
 from dtpoly.schedule.legality import EACH, VERDICT, ahead, found
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.refusal import CODES
@@ -305,7 +303,7 @@ def _workers(asked: SpaceQuestion, workers: int | None, tasks: int) -> Generator
     count = workers or os.cpu_count() or 1
     # A class of a plugin has no name by which another process would find it.
     if count < 2 or tasks < ALONE or any(map(is_foreign, asked.primitives)):
-        begin = _begin_of(asked.space.program)
+        begin = initial_once(asked.space.program)
         yield lambda some: ((task.place, _answer(asked, task, begin)) for task in some)
         return
     # A copy of this process would have its threads' locks.
@@ -339,7 +337,7 @@ _mine: list[tuple[SpaceQuestion, Begin]] = []
 def _prepare(asked: SpaceQuestion) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _mine[:] = [(asked, _begin_of(asked.space.program))]
+    _mine[:] = [(asked, initial_once(asked.space.program))]
 
 
 def _end_with_parent() -> None:
@@ -380,13 +378,3 @@ def _answer(asked: SpaceQuestion, task: Task, begin: Begin = initial) -> Both:
         return with_and_without(program, asked.primitives, begin)
     own = verdict_of(program, asked.primitives, begin)
     return own, own
-
-
-def _begin_of(bare: Program) -> Begin:
-    """Make the state before any directive once: all points share it."""
-
-    @cache
-    def made(compiled: tuple[str, ...]) -> State:
-        return initial(replace(bare, returned=compiled), compiled)
-
-    return lambda program, compiled: replace(made(compiled), program=program, sized=program)

@@ -1,0 +1,1 @@
+"""Measures operators that nobody looked at: a seed draws them, and a new seed draws others."""
