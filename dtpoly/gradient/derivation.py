@@ -1,0 +1,74 @@
+"""What a derivation has found so far: Funcs with their reasons, and what each tensor was given."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import field
+
+from dtpoly.algorithm.expressions import Affine, Expr
+from dtpoly.algorithm.inference import Types
+from dtpoly.algorithm.program import Func, Into, Program
+from dtpoly.frozen import dataclass
+from dtpoly.gradient.naming import Names
+from dtpoly.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Gift:
+    """What a Func gives to the element of a tensor that it reads: a value for each index of labels.
+
+    The labels are those of the Func and of the reductions around the read; the value may lack some.
+    A number has no indices.
+    """
+
+    tensor: str
+    indices: tuple[Affine, ...]
+    labels: tuple[str, ...]
+    value: Expr
+    giver: str
+    is_padded: bool = False
+    span: Span | None = None
+
+
+@dataclass
+class Derivation:
+    """The Funcs of a gradient that were derived so far, each with a sentence that says what it is.
+
+    `program` is the algorithm in normal form, `active` what a gradient flows through, and `rules`
+    has the sentences of the rules that were used.
+    """
+
+    program: Program
+    active: frozenset[str]
+    types: Types
+    names: Names
+    funcs: list[Func] = field(default_factory=list[Func])
+    said: dict[str, str] = field(default_factory=dict[str, str])
+    rules: dict[str, None] = field(default_factory=dict[str, None])
+    sizes: dict[str, int | None] = field(default_factory=dict[str, int | None])
+    gifts: dict[str, list[Gift]] = field(default_factory=dict[str, list[Gift]])
+
+    def func(
+        self, wanted: str, labels: tuple[str, ...], body: Expr, said: str, into: Into | None = None
+    ) -> str:
+        """Add a Func, and return its name: the wanted one, if it is free."""
+        name = self.names.new(wanted)
+        self.funcs.append(Func(name, labels, body, into=into))
+        self.said[name] = said
+        return name
+
+    def label(self, wanted: str, size: int | None = None) -> str:
+        """Add a label, maybe with a size, and return its name: the wanted one, if it is free."""
+        name = self.names.new(wanted)
+        self.sizes[name] = size
+        return name
+
+    def rule(self, said: str) -> None:
+        """Note that a rule was used."""
+        self.rules[said] = None
+
+    def take(self, gifts: Iterator[Gift]) -> None:
+        """Keep what tensors are given until all of it is known."""
+        for one in gifts:
+            self.gifts.setdefault(one.tensor, []).append(one)
+
+
+Adjoints = Mapping[str, str]  # by Funcs and inputs, the names of their gradients

@@ -1,0 +1,143 @@
+"""What scans and products give to their operands: scans in the other direction.
+
+A recurrence h = a * h + b gives to b what reaches h from all later results: a recurrence from the
+end, whose factor at each step is that of the step after it. A product of all is a product of those
+before and of those behind, so that nothing is divided by an element that is 0.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import (
+    Affine,
+    Expr,
+    Index,
+    Read,
+    Reduce,
+    ScanOrder,
+    Size,
+)
+from dtpoly.algorithm.program import Func
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.gradient.building import ONE, ZERO, applied, chosen, plain, read_at, times
+from dtpoly.gradient.derivation import Derivation
+from dtpoly.gradient.messages import no_rule
+
+# An operand, what it is given, and the labels around it.
+Given = tuple[Expr, Expr, tuple[str, ...]]
+
+
+def scan_of(operation: str, operand: Expr, label: str, order: ScanOrder) -> Reduce:
+    """Return a scan over a label."""
+    return Reduce(operation, operand, (label,), when=order.conditions(label), scan=order)
+
+
+def given_by_scan(func: Func, d: Expr, derivation: Derivation) -> Iterator[Given]:
+    """Yield what a scan gives to its operands."""
+    scan = func.body
+    assert isinstance(scan, Reduce)
+    order = scan.scan
+    assert order is not None
+    (label,) = scan.labels
+    labels = tuple(label if one == order.at else one for one in func.labels)
+    match scan.operation:
+        case "rsum":
+            derivation.rule("scan_sum gives to an element the sum of d over all results behind it")
+            back = ScanOrder(label, order.is_before, not order.is_reverse)
+            name = derivation.func(
+                f"d_{func.name}_sums",
+                labels,
+                scan_of("rsum", d, order.at, back),
+                f"of each element, what all results of {func.name} were given that have it",
+            )
+            yield scan.operand, read_at(name, labels), labels
+        case "rprod":
+            whole = replace(order, factor=scan.operand, initial=ONE)
+            yield from _given_by_states(func, scan_of("raffine", ZERO, label, whole), d, derivation)
+        case "raffine":
+            yield from _given_by_states(func, scan, d, derivation)
+        case _:
+            raise DtpolyError(
+                [
+                    no_rule(
+                        "a running maximum or minimum",
+                        scan.span,
+                        "the gradient would flow through this",
+                        "leave the inputs out of --by that reach the result only through it",
+                    )
+                ]
+            )
+
+
+def _given_by_states(
+    func: Func, scan: Reduce, d: Expr, derivation: Derivation
+) -> Iterator[Given]:
+    """Yield what a recurrence gives to its factor, to what it adds, and to its initial state."""
+    order = scan.scan
+    assert order is not None and order.factor is not None and order.initial is not None
+    derivation.rule(
+        "scan_affine(a, b, ...) gives g = d + (the next a) * (the next g) to b, and g * (the state "
+        "before) to a"
+    )
+    (label,), at = scan.labels, order.at
+    rest = tuple(one for one in func.labels if one != at)
+    labels = tuple(label if one == at else one for one in func.labels)
+    next_one = Affine(((at, 1),), -1 if order.is_reverse else 1)
+    factors = derivation.func(
+        f"{func.name}_factors", labels, order.factor, f"the factors of {func.name}"
+    )
+    moved = Read(factors, tuple(next_one if one == label else plain(one) for one in labels), ZERO)
+    if order.is_before:
+        gift = derivation.func(
+            f"d_{func.name}_results", func.labels, d, f"what the results of {func.name} were given"
+        )
+        d = Read(gift, tuple(next_one if one == at else plain(one) for one in func.labels), ZERO)
+    back = ScanOrder(label, False, not order.is_reverse, moved, ZERO)
+    states = derivation.func(
+        f"d_{func.name}_states",
+        labels,
+        scan_of("raffine", d, at, back),
+        f"what each state of {func.name} is given by all results behind it",
+    )
+    given = read_at(states, labels)
+    before = func.name
+    if not order.is_before:
+        before = derivation.func(
+            f"{func.name}_before",
+            func.labels,
+            scan_of(scan.operation, scan.operand, label, replace(order, is_before=True)),
+            f"the state before each step of {func.name}",
+        )
+    state = Read(before, tuple(plain(label if one == at else one) for one in func.labels))
+    yield scan.operand, given, labels
+    yield order.factor, times(given, state), labels
+    end: Expr = applied("sub", Size(label), ONE) if order.is_reverse else ZERO
+    first = times(given, read_at(factors, labels))
+    if order.is_before:
+        # The first result is the initial state itself.
+        own = Read(gift, tuple(plain(label if one == at else one) for one in func.labels))
+        first = applied("add", first, own)
+    yield order.initial, chosen(applied("eq", Index(label), end), first), (*rest, label)
+
+
+def given_by_product(func: Func, d: Expr, derivation: Derivation) -> Given:
+    """Return what a product over a label gives to its operand."""
+    product = func.body
+    assert isinstance(product, Reduce)
+    (label,) = product.labels
+    derivation.rule("rprod(a, k) gives to an element d times the product of all others")
+    at = derivation.label(f"{label}_at")
+    labels = (*func.labels, at)
+    sides = [
+        derivation.func(
+            f"{func.name}_{word}",
+            labels,
+            scan_of("rprod", product.operand, label, ScanOrder(at, True, is_reverse)),
+            f"the product of all elements {word} each one",
+        )
+        for word, is_reverse in (("before", False), ("behind", True))
+    ]
+    reads = [read_at(side, (*func.labels, label)) for side in sides]
+    return product.operand, times(d, *reads), (*func.labels, label)
+
+

@@ -1,0 +1,74 @@
+"""Tidies what was derived: Funcs that only rename stand in the place of their reads."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dtpoly.algorithm.expressions import (
+    Dot,
+    Expr,
+    Read,
+    Reduce,
+    map_children,
+    reads,
+    walk,
+)
+from dtpoly.algorithm.program import Func
+from dtpoly.gradient.building import read_at
+from dtpoly.gradient.simplify import simplified
+
+MOST_NODES = 60  # of a definition into which others are put
+LIGHT = 3  # so many nodes may stand twice: a read, or one with a sign or a number
+
+
+def tidied(funcs: list[Func], results: frozenset[str]) -> list[Func]:
+    """Return derived Funcs without those that are read once, or are hardly more than a read.
+
+    A Func stays if it is a result, reduces something, or is read at other places than its labels.
+    """
+    kept = list(funcs)
+    for func in funcs:
+        found = [one for other in kept for one in reads(other.body) if one.tensor == func.name]
+        if func.name in results or not _may_move(func, found):
+            continue
+        users = [other for other in kept if any(one in found for one in reads(other.body))]
+        size = len(list(walk(func.body)))
+        sizes = [len(list(walk(other.body))) for other in users]
+        if (len(found) > 1 and size > LIGHT) or any(one + size > MOST_NODES for one in sizes):
+            continue
+        body = next(one.body for one in kept if one.name == func.name)
+        kept = [
+            replace(one, body=simplified(_put(one.body, func, body))) if one in users else one
+            for one in kept
+            if one.name != func.name
+        ]
+    return kept
+
+
+def _may_move(func: Func, found: list[Read]) -> bool:
+    own = read_at(func.name, func.labels)
+    is_elementwise = not any(isinstance(node, Reduce | Dot) for node in walk(func.body))
+    return bool(found) and func.into is None and is_elementwise and all(r == own for r in found)
+
+
+def _put(expr: Expr, func: Func, body: Expr) -> Expr:
+    if isinstance(expr, Read) and expr.tensor == func.name:
+        return body
+    return map_children(expr, lambda one: _put(one, func, body))
+
+
+def needed(
+    funcs: Mapping[str, Func], wanted: tuple[str, ...]
+) -> list[str]:
+    """Return the Funcs that the wanted ones need, with these."""
+    done: dict[str, None] = {}
+    pending = list(wanted)
+    while pending:
+        name = pending.pop()
+        if name in done or name not in funcs:
+            continue
+        done[name] = None
+        func = funcs[name]
+        pending.extend(one.tensor for one in reads(func.body))
+        if func.into is not None:
+            pending.append(func.into.tensor)
+    return list(done)
