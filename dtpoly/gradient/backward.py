@@ -87,8 +87,19 @@ class Walk:
 
     def _result(self, expr: Expr) -> Expr:
         """Return the value of an expression: what was stored, if it is all that the Func is."""
-        is_stored = expr == self.func.body
+        is_stored = any(expr is one for one in _stored(self.func.body))
         return read_at(self.func.name, self.func.labels) if is_stored else expr
+
+
+def _stored(body: Expr) -> Iterator[Expr]:
+    """Yield what a Func is: its definition, and what is chosen there by conditions."""
+    yield body
+    match body:
+        case Apply(operation="where", operands=(_, yes, no)):
+            yield from _stored(yes)
+            yield from _stored(no)
+        case _:
+            pass
 
 
 # An operand, what it is given, and the labels around it.

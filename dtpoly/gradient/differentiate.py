@@ -37,13 +37,14 @@ from dtpoly.gradient.activity import active_names
 from dtpoly.gradient.backward import given_by
 from dtpoly.gradient.building import ZERO, applied, plain, read_at
 from dtpoly.gradient.derivation import Derivation
+from dtpoly.gradient.frames import vanishing
 from dtpoly.gradient.layout import laid_out, turned_func
 from dtpoly.gradient.messages import no_dependence, no_float, no_rule, replaced
 from dtpoly.gradient.naming import Names
 from dtpoly.gradient.normal_form import in_normal_form
 from dtpoly.gradient.sizes import check_sizes_kept
 from dtpoly.gradient.targets import labels_of_input, scatter, scattered, total_of
-from dtpoly.gradient.tidy import needed, tidied
+from dtpoly.gradient.tidy import needed, tidied, with_known
 from dtpoly.gradient.unranged import without_ranges
 
 
@@ -75,7 +76,7 @@ def differentiated(program: Program, of: tuple[str, ...], by: tuple[str, ...]) -
     active = active_names(program, by)
     _check_dependence(program, of, by, active)
     normal = in_normal_form(program, active, names)
-    active = active_names(normal, by)
+    active = active_names(normal, by) - vanishing(normal, of)
     derivation = Derivation(normal, active, types_of(normal), names)
     results = _derived(derivation, given, by)
     return _gathered(program, derivation, given, results)
@@ -175,7 +176,9 @@ def _gathered(
 ) -> Gradient:
     """Return the Program of all that the results need, laid out as the language wants it."""
     wanted = tuple(results.values())
-    made = _typed(tidied(derivation.funcs, frozenset(wanted)), derivation, results)
+    known = {(one.labels, one.body): one.name for one in derivation.program.funcs}
+    tidy = with_known(tidied(derivation.funcs, frozenset(wanted)), known)
+    made = _typed(tidy, derivation, results)
     every = {one.name: one for one in (*derivation.program.funcs, *made)}
     kept = needed(every, wanted)
     funcs: list[Func] = []

@@ -74,9 +74,22 @@ class _Parting:
 
     def parted(self, func: Func) -> Expr:
         """Return the definition of a Func, in which parts are reads of other Funcs."""
-        body = _unshaped(func.body)
-        body = _one_by_one(body)
-        return _with_operands(body, lambda one: self.part(one, func))
+        return self.whole(_one_by_one(_unshaped(func.body)), func)
+
+    def whole(self, body: Expr, func: Func) -> Expr:
+        """Return what is all that a Func is, or all that it is where a condition holds."""
+        match body:
+            case Apply(operation="where", operands=(condition, *chosen)):
+                made = (self.branch(_unshaped(one), func) for one in chosen)
+                return replace(body, operands=(self.part(condition, func), *made))
+            case _:
+                return _with_operands(body, lambda one: self.part(one, func))
+
+    def branch(self, expr: Expr, func: Func) -> Expr:
+        """Return what a Func is where a condition holds; a reduction is a Func of its own."""
+        is_list = isinstance(expr, Apply) and expr.operation in FROM_LIST
+        is_reduction = isinstance(expr, Reduce | Dot) or is_list
+        return self.part(expr, func) if is_reduction else self.whole(expr, func)
 
     def part(self, expr: Expr, func: Func) -> Expr:
         """Return a part of a definition, or the read of the Func that it becomes."""

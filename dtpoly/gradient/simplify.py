@@ -76,10 +76,10 @@ def _from_product(product: Product) -> Expr:
             divisors = [number(1 / value), *divisors]
         else:
             factors = [number(value), *factors]
+    if product.number < 0:
+        factors = [minus(factors[0]), *factors[1:]]
     total = times(*factors)
-    if divisors:
-        total = over(total, times(*divisors))
-    return minus(total) if product.number < 0 else total
+    return over(total, times(*divisors)) if divisors else total
 
 
 def _with_mask_outside(product: Product) -> Expr | None:
@@ -126,10 +126,6 @@ def _with_powers(factors: tuple[Expr, ...]) -> list[Expr]:
     ]
 
 
-def _is_negative(expr: Expr) -> bool:
-    return isinstance(expr, Apply) and expr.operation == "neg"
-
-
 def _sum(left: Expr, right: Expr) -> Expr:
     one, other = number_of(left), number_of(right)
     if one is not None and other is not None:
@@ -140,24 +136,41 @@ def _sum(left: Expr, right: Expr) -> Expr:
         return left
     if left == right:
         return _from_product(product_of(times(Integer(2), left)))
-    match left, right:
-        case _, Apply(operation="neg", operands=(inner,)):
-            return applied("sub", left, inner)
-        case Apply(operation="neg", operands=(inner,)), _:
-            return applied("sub", right, inner)
-        case _:
-            return applied("add", left, right)
+    if product_of(right).number < 0:
+        return applied("sub", left, _from_product(product_of(minus(right))))
+    if product_of(left).number < 0:
+        return applied("sub", right, _from_product(product_of(minus(left))))
+    return applied("add", left, right)
 
 
 def _choice(condition: Expr, yes: Expr, no: Expr) -> Expr:
     if yes == no and number_of(yes) is not None:
         return yes
-    match yes:
-        case Apply(operation="where", operands=(same, inner, _)) if same == condition:
-            return _choice(condition, inner, no)
-        case _:
-            pass
+    for part in _parts(condition):
+        yes = _where_holds(yes, part)
     return chosen(condition, yes, no)
+
+
+def _parts(condition: Expr) -> list[Expr]:
+    """Return a condition, and all that hold where it holds."""
+    match condition:
+        case Apply(operation="and", operands=(left, right)):
+            return [condition, *_parts(left), *_parts(right)]
+        case _:
+            return [condition]
+
+
+def _where_holds(expr: Expr, condition: Expr) -> Expr:
+    """Return an expression where a condition holds: choices by the same condition are made."""
+    match expr:
+        case Apply(operation="where", operands=(same, yes, _)) if same == condition:
+            return _where_holds(yes, condition)
+        case Reduce() | Dot():
+            return expr  # its labels may mean others
+        case Read():
+            return expr
+        case _:
+            return map_children(expr, lambda one: _where_holds(one, condition))
 
 
 def _power(base: Expr, exponent: Expr) -> Expr:

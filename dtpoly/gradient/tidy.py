@@ -36,12 +36,32 @@ def tidied(funcs: list[Func], results: frozenset[str]) -> list[Func]:
         if (len(found) > 1 and size > LIGHT) or any(one + size > MOST_NODES for one in sizes):
             continue
         body = next(one.body for one in kept if one.name == func.name)
+        moved = {one.name: simplified(_put(one.body, func, body)) for one in users}
+        if any(_products(moved[one.name]) < _products(one.body) for one in users):
+            continue  # a product of matrices is better than a sum of three factors
         kept = [
-            replace(one, body=simplified(_put(one.body, func, body))) if one in users else one
+            replace(one, body=moved.get(one.name, one.body))
             for one in kept
             if one.name != func.name
         ]
     return kept
+
+
+def _products(expr: Expr) -> int:
+    return sum(isinstance(node, Dot) for node in walk(expr))
+
+
+def with_known(funcs: list[Func], known: Mapping[tuple[tuple[str, ...], Expr], str]) -> list[Func]:
+    """Return Funcs that read what other Funcs compute, where they would reduce the same again."""
+
+    def put(expr: Expr) -> Expr:
+        if isinstance(expr, Reduce | Dot):
+            for (labels, body), name in known.items():
+                if body == expr:
+                    return read_at(name, labels)
+        return map_children(expr, put)
+
+    return [replace(one, body=put(one.body)) for one in funcs]
 
 
 def _may_move(func: Func, found: list[Read]) -> bool:
