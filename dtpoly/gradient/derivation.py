@@ -33,7 +33,7 @@ class Derivation:
     """The Funcs of a gradient that were derived so far, each with a sentence that says what it is.
 
     `program` is the algorithm in normal form, `active` what a gradient flows through, and `rules`
-    has the sentences of the rules that were used.
+    has the sentences of the rules that were used. What is `kept` shows sizes that nothing else shows.
     """
 
     program: Program
@@ -44,6 +44,7 @@ class Derivation:
     said: dict[str, str] = field(default_factory=dict[str, str])
     rules: dict[str, None] = field(default_factory=dict[str, None])
     sizes: dict[str, int | None] = field(default_factory=dict[str, int | None])
+    kept: set[str] = field(default_factory=set[str])
     gifts: dict[str, list[Gift]] = field(default_factory=dict[str, list[Gift]])
 
     def func(

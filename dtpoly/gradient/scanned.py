@@ -16,6 +16,7 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     ScanOrder,
     Size,
+    reads,
 )
 from dtpoly.algorithm.program import Func
 from dtpoly.diagnostics import DtpolyError
@@ -128,16 +129,24 @@ def given_by_product(func: Func, d: Expr, derivation: Derivation) -> Given:
     derivation.rule("rprod(a, k) gives to an element d times the product of all others")
     at = derivation.label(f"{label}_at")
     labels = (*func.labels, at)
+    operand = product.operand
+    if not any(one.padding is None and plain(label) in one.indices for one in reads(operand)):
+        # No tensor shows that both labels have the same size, but a Func over one of them does.
+        own = (*func.labels, label)
+        said = f"the elements of which {func.name} is the product"
+        name = derivation.func(f"{func.name}_elements", own, operand, said)
+        derivation.kept.add(name)
+        operand = read_at(name, own)
     sides = [
         derivation.func(
             f"{func.name}_{word}",
             labels,
-            scan_of("rprod", product.operand, label, ScanOrder(at, True, is_reverse)),
+            scan_of("rprod", operand, label, ScanOrder(at, True, is_reverse)),
             f"the product of all elements {word} each one",
         )
         for word, is_reverse in (("before", False), ("behind", True))
     ]
-    reads = [read_at(side, (*func.labels, label)) for side in sides]
-    return product.operand, times(d, *reads), (*func.labels, label)
+    others = [read_at(side, (*func.labels, label)) for side in sides]
+    return product.operand, times(d, *others), (*func.labels, label)
 
 

@@ -78,7 +78,7 @@ def _is_place(index: Affine, program: Program) -> bool:
 
 def scatter(gift: Gift, start: str, wanted: str, derivation: Derivation) -> str:
     """Add the Func that adds a gift at its places to what a Func begins with; return its name."""
-    at = Read(start, gift.indices)
+    at = Read(start, gift.indices, ZERO)
     placed = free_labels(at)
     labels = tuple(one for one in gift.labels if one in placed)
     rest = tuple(one for one in gift.labels if one not in placed)

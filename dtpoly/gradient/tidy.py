@@ -1,6 +1,6 @@
 """Tidies what was derived: Funcs that only rename stand in the place of their reads."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import (
@@ -20,15 +20,15 @@ MOST_NODES = 60  # of a definition into which others are put
 LIGHT = 3  # so many nodes may stand twice: a read, or one with a sign or a number
 
 
-def tidied(funcs: list[Func], results: frozenset[str]) -> list[Func]:
+def tidied(funcs: list[Func], fixed: Collection[str]) -> list[Func]:
     """Return derived Funcs without those that are read once, or are hardly more than a read.
 
-    A Func stays if it is a result, reduces something, or is read at other places than its labels.
+    A Func stays if it is fixed, reduces something, or is read at other places than its labels.
     """
     kept = list(funcs)
     for func in funcs:
         found = [one for other in kept for one in reads(other.body) if one.tensor == func.name]
-        if func.name in results or not _may_move(func, found):
+        if func.name in fixed or not _may_move(func, found):
             continue
         users = [other for other in kept if any(one in found for one in reads(other.body))]
         size = len(list(walk(func.body)))

@@ -294,7 +294,7 @@ class Translation:
         axis = labels.index(place.label)
         value = self.full(self.of(listed.operand, (*labels, *listed.labels)), labels, listed.labels)
         count = min(self.sizes[place.label], value.shape[-1])
-        found = value.sort(-1, descending=True, stable=True)
+        found = torch.sort(value, dim=-1, descending=True, stable=True)
         kept = (found.values if name == "rtopk" else found.indices)[..., :count]
         nothing = -math.inf if name == "rtopk" else self.sizes[listed.labels[0]]
         shape = [*kept.shape[:-1], self.sizes[place.label] - count]
