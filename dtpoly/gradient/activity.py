@@ -49,7 +49,6 @@ def active_names(program: Program, by: Collection[str]) -> frozenset[str]:
     for func in in_order(program):
         if is_active(func.body, active):
             active.add(func.name)
-        if func.into is not None and program.starts.get(func.into.tensor) == func.name:
-            if func.into.tensor in active:
-                active.add(func.name)
+        if func.into is not None and func.into.at is not None and func.into.tensor in active:
+            active.add(func.name)  # its result has what was there
     return frozenset(active)

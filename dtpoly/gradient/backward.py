@@ -141,15 +141,7 @@ def _given_by_list(func: Func, d: Expr, derivation: Derivation) -> Given:
         f"where the elements of {func.name} stand",
     )
     is_it = applied("eq", read_at(where, func.labels), Index(label))
-    rest = tuple(one for one in func.labels if one != place.label)
-    labels = (*rest, label)
-    given = derivation.func(
-        f"d_{func.name}_list",
-        labels,
-        summed(chosen(is_it, d), (place.label,)),
-        f"what each element is given that stands in {func.name}",
-    )
-    return listed.operand, read_at(given, labels), labels
+    return listed.operand, chosen(is_it, d), (*func.labels, label)
 
 
 def _of_padding(expr: Read) -> Diagnostic:

@@ -1,11 +1,12 @@
 """What a derivation has found so far: Funcs with their reasons, and what each tensor was given."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import field
 
-from dtpoly.algorithm.expressions import Affine, Expr
+from dtpoly.algorithm.expressions import Affine, Expr, Read
 from dtpoly.algorithm.inference import Types
-from dtpoly.algorithm.program import Func, Into, Program
+from dtpoly.algorithm.outside import padded_axes
+from dtpoly.algorithm.program import Func, Into, Program, touched
 from dtpoly.frozen import dataclass
 from dtpoly.gradient.naming import Names
 from dtpoly.source import Span
@@ -45,6 +46,7 @@ class Derivation:
     rules: dict[str, None] = field(default_factory=dict[str, None])
     sizes: dict[str, int | None] = field(default_factory=dict[str, int | None])
     kept: set[str] = field(default_factory=set[str])
+    axes: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     gifts: dict[str, list[Gift]] = field(default_factory=dict[str, list[Gift]])
 
     def func(
@@ -62,6 +64,26 @@ class Derivation:
         self.sizes[name] = size
         return name
 
+    def labels_of(self, tensor: str) -> tuple[str, ...]:
+        """Return a label for each axis of an input: one that has its size, or a new one."""
+        if tensor not in self.axes:
+            self.axes[tensor] = tuple(self._labels_of(tensor))
+        return self.axes[tensor]
+
+    def _labels_of(self, tensor: str) -> Iterator[str]:
+        every = [
+            read for func in self.program.funcs for read in touched(func) if read.tensor == tensor
+        ]
+        taken: list[str] = []
+        for axis in range(len(every[0].indices)):
+            shown = next(_shown(every, axis, taken), None)
+            if shown is None:
+                index = every[0].indices[axis]
+                is_known = index.data is None and index.labels
+                shown = self.label(f"{tensor}_{index.labels[0] if is_known else 'row'}")
+            taken.append(shown)
+            yield shown
+
     def rule(self, said: str) -> None:
         """Note that a rule was used."""
         self.rules[said] = None
@@ -72,4 +94,10 @@ class Derivation:
             self.gifts.setdefault(one.tensor, []).append(one)
 
 
-Adjoints = Mapping[str, str]  # by Funcs and inputs, the names of their gradients
+def _shown(every: list[Read], axis: int, taken: list[str]) -> Iterator[str]:
+    """Yield labels that have the size of an axis, since it is read at them alone."""
+    for read in every:
+        index = read.indices[axis]
+        label = index.within if isinstance(index.within, str) else index.plain
+        if label is not None and axis not in padded_axes(read) and label not in taken:
+            yield label

@@ -39,11 +39,17 @@ from dtpoly.gradient.building import ZERO, applied, plain, read_at
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.frames import vanishing
 from dtpoly.gradient.layout import laid_out, turned_func
-from dtpoly.gradient.messages import no_dependence, no_float, no_rule, replaced
+from dtpoly.gradient.messages import no_dependence, no_float, no_rule
 from dtpoly.gradient.naming import Names
 from dtpoly.gradient.normal_form import in_normal_form
+from dtpoly.gradient.places import (
+    check_still_there,
+    given_at_place,
+    given_to_what_is_there,
+    out_of_place,
+)
 from dtpoly.gradient.sizes import check_sizes_kept
-from dtpoly.gradient.targets import labels_of_input, scatter, scattered, total_of
+from dtpoly.gradient.targets import scatter, scattered, total_of
 from dtpoly.gradient.tidy import needed, tidied, with_known
 from dtpoly.gradient.unranged import without_ranges
 
@@ -71,6 +77,8 @@ def differentiated(program: Program, of: tuple[str, ...], by: tuple[str, ...]) -
     """
     _check_names(program, of, by)
     program = without_ranges(_needed_of(program, of))
+    writers = {one.into.tensor: one for one in program.funcs if one.into is not None}
+    program = out_of_place(program)
     names = Names(program)
     given = {one: names.new(f"d_{one}") for one in of}
     active = active_names(program, by)
@@ -79,7 +87,9 @@ def differentiated(program: Program, of: tuple[str, ...], by: tuple[str, ...]) -
     active = active_names(normal, by) - vanishing(normal, of)
     derivation = Derivation(normal, active, types_of(normal), names)
     results = _derived(derivation, given, by)
-    return _gathered(program, derivation, given, results)
+    gradient = _gathered(program, derivation, given, results)
+    check_still_there(gradient.program, writers)
+    return gradient
 
 
 def _needed_of(program: Program, of: tuple[str, ...]) -> Program:
@@ -131,6 +141,8 @@ def _derived(
     derivation: Derivation, given: dict[str, str], by: tuple[str, ...]
 ) -> dict[str, str]:
     """Derive the Funcs of a gradient; return those that are its results."""
+    for name, gradient in given.items():
+        derivation.take(given_to_what_is_there(derivation.program.func(name), gradient, derivation))
     for func in reversed(in_order(derivation.program)):
         if func.name not in derivation.active:
             continue
@@ -150,14 +162,18 @@ def _derived(
 
 
 def _given(func: Func, given: dict[str, str]) -> Expr:
-    return read_at(given[func.name], func.labels) if func.name in given else ZERO
+    if func.name not in given:
+        return ZERO
+    if func.into is not None and func.into.at is not None:
+        return given_at_place(func.into.at, given[func.name])
+    return read_at(given[func.name], func.labels)
 
 
 def _result(one: str, derivation: Derivation) -> str:
     """Derive the gradient by an input; return the name of its Func."""
     gifts = derivation.gifts.get(one, [])
     is_number = any(scalar.name == one for scalar in derivation.program.scalars)
-    labels = () if is_number else labels_of_input(one, derivation)
+    labels = () if is_number else derivation.labels_of(one)
     givers = ", ".join(dict.fromkeys(gift.giver for gift in gifts))
     said = f"the gradient by {one}, which {givers} read{'s' if ',' not in givers else ''}"
     moved = scattered(gifts, derivation.program)
@@ -198,7 +214,7 @@ def _gathered(
     turns: dict[tuple[str, tuple[Affine, ...], tuple[str, ...]], Read] = {}
     for one in every.values():
         if one.name in kept:
-            funcs.append(laid_out(replace(one, into=one.into), turn))
+            funcs.append(laid_out(one, turn))
     first, *others = wanted
     more = tuple(Argument(one) for one in others)
     directives.append(Directive(first, COMPILING[0], more))

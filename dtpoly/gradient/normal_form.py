@@ -14,6 +14,7 @@ from dtpoly.algorithm.expressions import (
     Read,
     Reduce,
     Reshape,
+    Size,
     free_labels,
     map_children,
 )
@@ -87,8 +88,7 @@ class _Parting:
 
     def branch(self, expr: Expr, func: Func) -> Expr:
         """Return what a Func is where a condition holds; a reduction is a Func of its own."""
-        is_list = isinstance(expr, Apply) and expr.operation in FROM_LIST
-        is_reduction = isinstance(expr, Reduce | Dot) or is_list
+        is_reduction = isinstance(expr, Reduce | Dot) or is_list(expr)
         return self.part(expr, func) if is_reduction else self.whole(expr, func)
 
     def part(self, expr: Expr, func: Func) -> Expr:
@@ -99,9 +99,8 @@ class _Parting:
                 return self.named(made, f"{func.name}_{WORD[operation]}", func)
             case Dot():
                 return self.named(made, f"{func.name}_dot", func)
-            case Apply(operation=operation, operands=operands) if operation in FROM_LIST:
-                if is_active(expr, self.active):
-                    return self.named(made, f"{func.name}_list", func)
+            case Apply(operation=operation, operands=operands) if is_list(expr):
+                return self.named(made, f"{func.name}_list", func)
             case Apply(operation=operation, operands=operands) if operation in RULES:
                 at = RULES[operation].reuses
                 if at is not None and is_active(operands[at], self.active):
@@ -146,14 +145,25 @@ def _one_by_one(expr: Expr) -> Expr:
             return expr
 
 
+def is_list(expr: Expr) -> bool:
+    """Return whether an expression is what is at a place of a list, or where it was."""
+    match expr:
+        case Apply(operation="minimum", operands=(inner, Size())):
+            return is_list(inner)
+        case Apply(operation=operation):
+            return operation in FROM_LIST
+        case _:
+            return False
+
+
 def _with_operands(expr: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """Return a node with f applied to its operands, but not to what its indices are made of."""
     match expr:
         case Read():
             return expr
-        case Apply(operation=operation, operands=(Reduce(operand=operand) as listed, place)) if (
-            operation in FROM_LIST
-        ):
+        case Apply(operation="minimum", operands=(inner, Size() as size)) if is_list(inner):
+            return replace(expr, operands=(_with_operands(inner, f), size))
+        case Apply(operands=(Reduce(operand=operand) as listed, place)) if is_list(expr):
             return replace(expr, operands=(replace(listed, operand=f(operand)), place))
         case _:
             return map_children(expr, f)

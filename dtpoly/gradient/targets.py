@@ -1,7 +1,5 @@
 """Names the labels of gradients, and sends what is given at data to the places that data names."""
 
-from collections.abc import Iterator
-
 from dtpoly.algorithm.expressions import (
     Affine,
     Dot,
@@ -12,37 +10,11 @@ from dtpoly.algorithm.expressions import (
     reads,
     walk,
 )
-from dtpoly.algorithm.outside import padded_axes
-from dtpoly.algorithm.program import Into, Placing, Program, Tensor, touched
+from dtpoly.algorithm.program import Into, Placing, Program, Tensor
 from dtpoly.gradient.building import ZERO, applied, summed
 from dtpoly.gradient.derivation import Derivation, Gift
 from dtpoly.gradient.simplify import simplified
 from dtpoly.gradient.turning import turned
-
-
-def labels_of_input(tensor: str, derivation: Derivation) -> tuple[str, ...]:
-    """Return a label for each axis of an input: one that has its size, or a new one."""
-    every = [
-        read for func in derivation.program.funcs for read in touched(func) if read.tensor == tensor
-    ]
-    labels: list[str] = []
-    for axis in range(len(every[0].indices)):
-        shown = next(_shown(every, axis, labels), None)
-        if shown is None:
-            index = every[0].indices[axis]
-            known = index.data is None and index.labels
-            shown = derivation.label(f"{tensor}_{index.labels[0] if known else 'row'}")
-        labels.append(shown)
-    return tuple(labels)
-
-
-def _shown(every: list[Read], axis: int, taken: list[str]) -> Iterator[str]:
-    """Yield labels that have the size of an axis, since it is read at them alone."""
-    for read in every:
-        index = read.indices[axis]
-        label = index.within if isinstance(index.within, str) else index.plain
-        if label is not None and axis not in padded_axes(read) and label not in taken:
-            yield label
 
 
 def total_of(

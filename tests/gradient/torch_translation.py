@@ -294,9 +294,10 @@ class Translation:
         axis = labels.index(place.label)
         value = self.full(self.of(listed.operand, (*labels, *listed.labels)), labels, listed.labels)
         count = min(self.sizes[place.label], value.shape[-1])
-        found = torch.sort(value, dim=-1, descending=True, stable=True)
+        shape = [self.sizes[place.label] if i == axis else n for i, n in enumerate(value.shape)]
+        found = torch.sort(value.expand(shape), dim=-1, descending=True, stable=True)
         kept = (found.values if name == "rtopk" else found.indices)[..., :count]
         nothing = -math.inf if name == "rtopk" else self.sizes[listed.labels[0]]
-        shape = [*kept.shape[:-1], self.sizes[place.label] - count]
-        kept = torch.cat([kept, torch.full(shape, nothing, dtype=kept.dtype)], -1)
-        return kept.squeeze(axis).movedim(-1, axis)
+        rest = [*kept.shape[:-1], self.sizes[place.label] - count]
+        kept = torch.cat([kept, torch.full(rest, nothing, dtype=kept.dtype)], -1)
+        return kept.diagonal(dim1=axis, dim2=-1).movedim(-1, axis)
