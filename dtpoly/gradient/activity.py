@@ -23,8 +23,8 @@ WITHOUT_GRADIENT = frozenset({"rany", "rall", "rargmax", "rargmin"})
 def is_active(expr: Expr, active: Collection[str]) -> bool:
     """Return whether a gradient flows through an expression to one of some tensors or numbers."""
     match expr:
-        case Read(tensor=tensor):
-            return tensor in active
+        case Read(tensor=tensor, padding=padding):
+            return tensor in active or (padding is not None and is_active(padding, active))
         case ScalarRead(name=name):
             return name in active
         case Cast(operand=operand, dtype=dtype):

@@ -68,12 +68,15 @@ class Gradient:
     results: dict[str, str]
     said: dict[str, str]
     rules: tuple[str, ...]
+    saved: tuple[str, ...] = ()
 
 
-def differentiated(program: Program, of: tuple[str, ...], by: tuple[str, ...]) -> Gradient:
+def differentiated(
+    program: Program, of: tuple[str, ...], by: tuple[str, ...], saved: tuple[str, ...] = ()
+) -> Gradient:
     """Return the gradient of some Funcs by some inputs.
 
-    Raises DtpolyError if one of them has none, or if no rule is known for a part on the way.
+    Funcs that are `saved` are inputs of it; all others that it needs are computed again. Raises DtpolyError if one of them has none, or if no rule is known for a part on the way.
     """
     _check_names(program, of, by)
     program = without_ranges(_needed_of(program, of))
@@ -87,7 +90,7 @@ def differentiated(program: Program, of: tuple[str, ...], by: tuple[str, ...]) -
     active = active_names(normal, by) - vanishing(normal, of)
     derivation = Derivation(normal, active, types_of(normal), names)
     results = _derived(derivation, given, by)
-    gradient = _gathered(program, derivation, given, results)
+    gradient = _gathered(program, derivation, given, results, saved)
     check_still_there(gradient.program, writers)
     return gradient
 
@@ -188,14 +191,18 @@ def _result(one: str, derivation: Derivation) -> str:
 
 
 def _gathered(
-    forward: Program, derivation: Derivation, given: dict[str, str], results: dict[str, str]
+    forward: Program,
+    derivation: Derivation,
+    given: dict[str, str],
+    results: dict[str, str],
+    saved: tuple[str, ...],
 ) -> Gradient:
     """Return the Program of all that the results need, laid out as the language wants it."""
     wanted = tuple(results.values())
     known = {(one.labels, one.body): one.name for one in derivation.program.funcs}
     tidy = with_known(tidied(derivation.funcs, derivation.kept | set(wanted)), known)
     made = _typed(tidy, derivation, results)
-    every = {one.name: one for one in (*derivation.program.funcs, *made)}
+    every = {one.name: one for one in (*derivation.program.funcs, *made) if one.name not in saved}
     kept = needed(every, wanted)
     funcs: list[Func] = []
     said = dict(derivation.said)
@@ -219,7 +226,7 @@ def _gathered(
     more = tuple(Argument(one) for one in others)
     directives.append(Directive(first, COMPILING[0], more))
     program = Program((), (), tuple(funcs), tuple(directives))
-    inputs = _inputs(forward, derivation, given, program)
+    inputs = _inputs(forward, (*given.items(), *((one, one) for one in saved)), program)
     program = replace(program, inputs=inputs)
     program = replace(program, labels=_labels(forward, derivation, program))
     check_sizes_kept(derivation.program, program)
@@ -230,6 +237,7 @@ def _gathered(
         results,
         {name: text for name, text in said.items() if name in names},
         tuple(derivation.rules),
+        tuple(one.name for one in inputs if one.name in saved),
     )
 
 
@@ -245,7 +253,7 @@ def _typed(
 
 
 def _inputs(
-    forward: Program, derivation: Derivation, given: dict[str, str], program: Program
+    forward: Program, more: tuple[tuple[str, str], ...], program: Program
 ) -> tuple[Tensor | Scalar, ...]:
     read = {one.tensor for func in program.funcs for one in touched(func)}
     numbers = {
@@ -257,7 +265,7 @@ def _inputs(
     }
     kept = tuple(one for one in forward.inputs if one.name in read | numbers)
     dtypes = {func.name: func.dtype for func in forward.funcs}
-    return (*kept, *(Tensor(new, dtypes[one]) for one, new in given.items() if new in read))
+    return (*kept, *(Tensor(new, dtypes[one]) for one, new in more if new in read))
 
 
 def _labels(forward: Program, derivation: Derivation, program: Program) -> tuple[Label, ...]:

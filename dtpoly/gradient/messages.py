@@ -53,7 +53,7 @@ def replaced(tensor: str, writer: Func, reader: Func) -> Diagnostic:
         f"the gradient needs the values of '{tensor}' that '{writer.name}' replaces",
         span,
         f"is written into '{tensor}'",
-        (Note(f"'{reader.name}' reads them", reader.body.span),),
+        (Note("the gradient computes this again", reader.body.span),),
         f"leave out 'into {tensor}', so that the values are still there",
     )
 

@@ -21,11 +21,11 @@ def _lines(gradient: Gradient, name: str) -> Iterator[str]:
     yield f"# The gradient of {of} by {by}, derived from {name} by dtpoly differentiate."
     for one, new in gradient.given.items():
         yield f"# {new} is given: the gradient of what is computed of {one}."
+    for one in gradient.saved:
+        yield f"# {one} is saved: a function of the algorithm returns it."
     yield ""
     program = gradient.program
-    bare = replace(program, funcs=program.funcs, directives=())
-    declarations = show(bare).partition("\n\n")[0]
-    yield declarations
+    yield show(replace(program, directives=())).partition("\n\n")[0]
     yield ""
     derived = [func for func in program.funcs if func.name in gradient.said]
     again = [func for func in program.funcs if func not in derived]

@@ -113,7 +113,7 @@ class Translation:
         if func.into is None or func.into.at is None:
             return value
         at = func.into.at
-        whole = self.tensors[at.tensor].clone()
+        whole = self.tensors[at.tensor].to(value.dtype)
         places = [self.place(index, func.labels).expand(value.shape) for index in at.indices]
         inside = torch.ones(value.shape, dtype=torch.bool)
         for place, extent in zip(places, whole.shape, strict=True):
