@@ -28,7 +28,7 @@ VERSION = 1  # of the JSON document
     epilog="""\b
 Examples:
   dtpoly differentiate softmax.dt --of softmax --by A
-  dtpoly differentiate rms_norm.dt --of rms_norm --by X,W -o rms_norm_gradient.dt
+  dtpoly differentiate rms_norm.dt --of rms_norm --by X,W -o gradient.dt
   dtpoly differentiate rms_norm.dt --of rms_norm --by X,W --save squares""",
 )
 @file_name

@@ -40,7 +40,8 @@ def _order(func: Func) -> tuple[tuple[str, ...], bool]:
         for node in walk(func.body)
         if isinstance(node, Read)
     ]
-    every = dict.fromkeys((*func.labels, *(label for one in orders for label in one)))
+    named = (label for node in walk(func.body) for label in free_labels(node))
+    every = dict.fromkeys((*func.labels, *(label for one in orders for label in one), *named))
     merged = _merged(orders, every)
     return (tuple(every), False) if merged is None else (merged, True)
 
@@ -105,12 +106,8 @@ def _lined_up(operands: tuple[Expr, ...], order: tuple[str, ...]) -> tuple[Expr,
         total = None if total is None else combine(total, one)
     if total is not None:
         return operands
-    present = {axis for one in shapes for axis in one.axes if axis}
-    named = dict.fromkeys(label for one in shapes if one.axes for label in one.named)
-    axes = (
-        *(label for label in named if label not in present),
-        *(label for label in order if label in present),
-    )
+    present = {label for one in shapes if any(one.axes) for label in one.labels}
+    axes = tuple(label for label in order if label in present)
     return tuple(
         _in_order(one, shape, axes) for one, shape in zip(operands, shapes, strict=True)
     )

@@ -1,7 +1,7 @@
 """Translates an algorithm into torch operations, so that torch's autograd differentiates it.
 
 It is for tests alone: it shares no code with `dtpoly/gradient`, which it judges, and none with the
-reference, which computes what is judged. A value is a tensor with one axis for each label around
+reference, which computes what is judged, but the random numbers, which are constants. A value is a tensor with one axis for each label around
 it, of size 1 where it does not depend on the label.
 """
 
@@ -30,6 +30,7 @@ from dtpoly.algorithm.expressions import (
     Size,
 )
 from dtpoly.algorithm.program import Func, Program, in_order
+from dtpoly.reference.philox import random, random_bits
 
 Tensor = torch.Tensor
 FLOATS = ("f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64")
@@ -45,6 +46,10 @@ def _rounded_up(a: Tensor, b: Tensor) -> Tensor:
 
 def _floats(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
     return lambda a: f(a.double())
+
+
+def _drawn(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return lambda *numbers: f(*torch.broadcast_tensors(*(one.long() for one in numbers)))
 
 
 OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
@@ -87,6 +92,9 @@ OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
         name: _floats(getattr(torch, name))
         for name in ("cos", "erf", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sin")
     },
+    "random": _drawn(lambda *numbers: random(*numbers).double()),
+    "random_bits": _drawn(random_bits),
+    "invert": lambda a: ~a,
     "sqrt": _floats(torch.sqrt),
     "sqrt_rn": _floats(torch.sqrt),
     "tanh": _floats(torch.tanh),
