@@ -110,7 +110,9 @@ def _given_by_largest(func: Func, d: Expr, derivation: Derivation) -> Given:
     """Share what a maximum was given among all elements that are equal to it."""
     body = func.body
     assert isinstance(body, Reduce)
-    derivation.rule(f"{body.operation}(a, k) gives d to where a is it, in equal parts if there are many")
+    derivation.rule(
+        f"{body.operation}(a, k) gives d to where a is it, in equal parts if there are many"
+    )
     largest = read_at(func.name, func.labels)
     is_it = applied("eq", body.operand, largest)
     share = derivation.func(

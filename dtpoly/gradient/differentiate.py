@@ -140,9 +140,7 @@ def _reads(func: Func, name: str) -> bool:
     return is_read or any(one.name == name for one in scalars)
 
 
-def _derived(
-    derivation: Derivation, given: dict[str, str], by: tuple[str, ...]
-) -> dict[str, str]:
+def _derived(derivation: Derivation, given: dict[str, str], by: tuple[str, ...]) -> dict[str, str]:
     """Derive the Funcs of a gradient; return those that are its results."""
     for name, gradient in given.items():
         derivation.take(given_to_what_is_there(derivation.program.func(name), gradient, derivation))
@@ -241,9 +239,7 @@ def _gathered(
     )
 
 
-def _typed(
-    funcs: list[Func], derivation: Derivation, results: dict[str, str]
-) -> list[Func]:
+def _typed(funcs: list[Func], derivation: Derivation, results: dict[str, str]) -> list[Func]:
     """Return Funcs of which those that are gradients of inputs have the dtypes of these."""
     dtypes: dict[str, DType | None] = {
         results[one.name]: one.dtype for one in derivation.program.inputs if one.name in results
@@ -259,7 +255,10 @@ def _inputs(
     numbers = {
         node.name
         for func in program.funcs
-        for top in (func.body, *(() if func.into is None or func.into.at is None else [func.into.at]))
+        for top in (
+            func.body,
+            *(() if func.into is None or func.into.at is None else [func.into.at]),
+        )
         for node in walk(top)
         if isinstance(node, ScalarRead)
     }

@@ -46,9 +46,7 @@ def _order(func: Func) -> tuple[tuple[str, ...], bool]:
     return (tuple(every), False) if merged is None else (merged, True)
 
 
-def _merged(
-    orders: Iterable[tuple[str, ...]], every: Iterable[str]
-) -> tuple[str, ...] | None:
+def _merged(orders: Iterable[tuple[str, ...]], every: Iterable[str]) -> tuple[str, ...] | None:
     """Return all labels in an order that agrees with each of some; None if there is none."""
     before: dict[str, set[str]] = {label: set() for label in every}
     for order in orders:
@@ -108,9 +106,7 @@ def _lined_up(operands: tuple[Expr, ...], order: tuple[str, ...]) -> tuple[Expr,
         return operands
     present = {label for one in shapes if any(one.axes) for label in one.labels}
     axes = tuple(label for label in order if label in present)
-    return tuple(
-        _in_order(one, shape, axes) for one, shape in zip(operands, shapes, strict=True)
-    )
+    return tuple(_in_order(one, shape, axes) for one, shape in zip(operands, shapes, strict=True))
 
 
 def _in_order(operand: Expr, shape: Shape, order: tuple[str, ...]) -> Expr:

@@ -24,7 +24,9 @@ def no_dependence(of: Func, by: Tensor | Scalar, reached: Func | None) -> Diagno
     title = f"'{of.name}' does not depend on '{by.name}'"
     if reached is not None:
         title = f"'{of.name}' depends on '{by.name}' only where the derivative is 0"
-        text = f"'{reached.name}' reads it in a condition, in an index, or rounded to a whole number"
+        text = (
+            f"'{reached.name}' reads it in a condition, in an index, or rounded to a whole number"
+        )
         notes = (Note(text, reached.body.span),)
     return Diagnostic(
         "DT271",

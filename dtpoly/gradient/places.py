@@ -50,6 +50,7 @@ def check_still_there(gradient: Program, writers: Mapping[str, Func]) -> None:
     """Raise DtpolyError if a gradient reads inputs that the algorithm has written."""
     for tensor in gradient.tensors:
         if tensor.name in writers:
-            readers = (one for one in gradient.funcs for read in touched(one)
-                       if read.tensor == tensor.name)
+            readers = (
+                one for one in gradient.funcs for read in touched(one) if read.tensor == tensor.name
+            )
             raise DtpolyError([replaced(tensor.name, writers[tensor.name], next(readers))])

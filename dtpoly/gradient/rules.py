@@ -8,7 +8,17 @@ from collections.abc import Callable, Mapping
 
 from dtpoly.algorithm.expressions import Expr, Float, Integer
 from dtpoly.frozen import dataclass
-from dtpoly.gradient.building import ONE, ZERO, applied, chosen, minus, number, number_of, over, times
+from dtpoly.gradient.building import (
+    ONE,
+    ZERO,
+    applied,
+    chosen,
+    minus,
+    number,
+    number_of,
+    over,
+    times,
+)
 
 # Of the gradient, of the result, and of the operands: what each operand gets; None is nothing.
 Given = tuple[Expr | None, ...]
@@ -42,8 +52,7 @@ def _power(d: Expr, out: Expr, base: Expr, exponent: Expr) -> Given:
 def _larger(d: Expr, left: Expr, right: Expr) -> Given:
     half = chosen(applied("eq", left, right), over(d, Integer(2)), ZERO)
     return tuple(
-        chosen(applied("gt", one, other), d, half)
-        for one, other in ((left, right), (right, left))
+        chosen(applied("gt", one, other), d, half) for one, other in ((left, right), (right, left))
     )
 
 
@@ -110,7 +119,9 @@ RULES: Mapping[str, ElementRule] = {
         "exp2(a) gives d * exp2(a) * ln(2)", lambda d, out, a: (times(d, out, LN2),), 0
     ),
     "log": ElementRule("log(a) gives d / a", lambda d, out, a: (over(d, a),)),
-    "log2": ElementRule("log2(a) gives d / (a * ln(2))", lambda d, out, a: (over(d, times(a, LN2)),)),
+    "log2": ElementRule(
+        "log2(a) gives d / (a * ln(2))", lambda d, out, a: (over(d, times(a, LN2)),)
+    ),
     "sqrt": ROOT,
     "sqrt_rn": ROOT,
     "rsqrt": ElementRule(

@@ -70,9 +70,7 @@ def given_by_scan(func: Func, d: Expr, derivation: Derivation) -> Iterator[Given
             )
 
 
-def _given_by_states(
-    func: Func, scan: Reduce, d: Expr, derivation: Derivation
-) -> Iterator[Given]:
+def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) -> Iterator[Given]:
     """Yield what a recurrence gives to its factor, to what it adds, and to its initial state."""
     order = scan.scan
     assert order is not None and order.factor is not None and order.initial is not None
@@ -148,5 +146,3 @@ def given_by_product(func: Func, d: Expr, derivation: Derivation) -> Given:
     ]
     others = [read_at(side, (*func.labels, label)) for side in sides]
     return product.operand, times(d, *others), (*func.labels, label)
-
-

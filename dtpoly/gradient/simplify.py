@@ -202,9 +202,7 @@ def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
         case _:
             pass
     sides = _sides(inside, present)
-    total = (
-        Dot(*sides, present) if sides else Reduce("rsum", _from_product(inside), present)
-    )
+    total = Dot(*sides, present) if sides else Reduce("rsum", _from_product(inside), present)
     return _from_product(Product(1, (total,)).times(outside))
 
 

@@ -76,9 +76,7 @@ def _put(expr: Expr, func: Func, body: Expr) -> Expr:
     return map_children(expr, lambda one: _put(one, func, body))
 
 
-def needed(
-    funcs: Mapping[str, Func], wanted: tuple[str, ...]
-) -> list[str]:
+def needed(funcs: Mapping[str, Func], wanted: tuple[str, ...]) -> list[str]:
     """Return the Funcs that the wanted ones need, with these."""
     done: dict[str, None] = {}
     pending = list(wanted)

@@ -68,7 +68,11 @@ def turned(gift: Gift, labels: tuple[str, ...], derivation: Derivation) -> Expr:
     elif is_hidden or not (is_exact or _vanishes_outside(value, found)):
         value = _named(gift, own, value, other, derivation)
     if is_hidden:
-        fresh = {one: derivation.label(f"{one.rstrip(PRIME)}_all") for one in rest if one in other.values()}
+        fresh = {
+            one: derivation.label(f"{one.rstrip(PRIME)}_all")
+            for one in rest
+            if one in other.values()
+        }
         rest = _with_fresh(rest, fresh, found)
     moved = _moved(value, read_at(gift.tensor, labels), indices, found)
     for condition in found.conditions:
@@ -94,9 +98,7 @@ def _named(
     own = tuple(back.get(one, one) for one in labels)
     body = _with_labels(value, back)
     said = f"what {gift.giver} gives to {gift.tensor}"
-    return read_at(
-        derivation.func(f"d_{gift.tensor}_by_{gift.giver}", own, body, said), labels
-    )
+    return read_at(derivation.func(f"d_{gift.tensor}_by_{gift.giver}", own, body, said), labels)
 
 
 def _with_labels(value: Expr, names: Mapping[str, str]) -> Expr:
@@ -144,9 +146,7 @@ def _solved(
     return found
 
 
-def _solve(
-    index: Affine, label: str, found: Solution, gift: Gift, derivation: Derivation
-) -> None:
+def _solve(index: Affine, label: str, found: Solution, gift: Gift, derivation: Derivation) -> None:
     """Find the label that an index decides if it is a label of the tensor, or add a condition."""
     if index.data is not None:
         value = with_indices(index.data, found.put)
@@ -158,9 +158,7 @@ def _solve(
         own = _quotient(index, label, found, derivation)
         if own:
             return
-        found.conditions.append(
-            applied("eq", as_expr(index.substitute(found.put)), Index(label))
-        )
+        found.conditions.append(applied("eq", as_expr(index.substitute(found.put)), Index(label)))
         return
     coefficient = dict(index.terms)[best]
     rest = (index - Affine(((best, coefficient),))).substitute(found.put)

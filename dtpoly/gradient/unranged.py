@@ -74,13 +74,9 @@ def _masked(expr: Expr, types: Types, funcs: Mapping[str, Func]) -> Expr:
             return made
 
 
-def _where(
-    operand: Expr, when: Conditions, nothing: Expr, funcs: Mapping[str, Func]
-) -> Expr:
+def _where(operand: Expr, when: Conditions, nothing: Expr, funcs: Mapping[str, Func]) -> Expr:
     condition = as_condition(when)
-    if condition is None or (
-        nothing == Integer(0) and _is_zero_outside(operand, when, funcs)
-    ):
+    if condition is None or (nothing == Integer(0) and _is_zero_outside(operand, when, funcs)):
         return operand
     return Apply("where", (condition, operand, nothing), operand.span)
 

@@ -132,7 +132,9 @@ class Translation:
     def along(self, label: str, labels: tuple[str, ...]) -> Tensor:
         """Return the indices of a label along its axis."""
         axis = labels.index(label)
-        return torch.arange(self.sizes[label]).reshape([-1 if i == axis else 1 for i in range(len(labels))])
+        return torch.arange(self.sizes[label]).reshape(
+            [-1 if i == axis else 1 for i in range(len(labels))]
+        )
 
     def place(self, index: Affine, labels: tuple[str, ...]) -> Tensor:
         """Return the value of an index."""
@@ -184,7 +186,9 @@ class Translation:
                 if one.is_floating_point() or other.is_floating_point():
                     one, other = one.double(), other.double()
                 return torch.where(truth, one, other)
-            case Apply(operation="rtopk" | "rargtopk" as name, operands=(Reduce() as listed, place)):
+            case Apply(
+                operation="rtopk" | "rargtopk" as name, operands=(Reduce() as listed, place)
+            ):
                 return self.listed(name, listed, place, labels)
             case Apply(operation=operation, operands=operands):
                 values = [self.of(one, labels) for one in operands]
