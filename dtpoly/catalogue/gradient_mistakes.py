@@ -5,8 +5,8 @@ from dtpoly.catalogue.catalogue_entry import CatalogueEntry
 GRADIENTS: dict[str, CatalogueEntry] = {
     "DT270": CatalogueEntry(
         "a gradient of whole numbers, or by them",
-        "A derivative says how much a float changes if another one does. Whole numbers and conditions "
-        "have none: name another result, or another input.",
+        "A derivative says how much a float changes if another one does. Whole numbers and "
+        "conditions have none: name another result, or another input.",
     ),
     "DT271": CatalogueEntry(
         "a result does not depend on an input, or in steps alone",
@@ -20,13 +20,13 @@ GRADIENTS: dict[str, CatalogueEntry] = {
     ),
     "DT273": CatalogueEntry(
         "a gradient needs values that are replaced",
-        "The algorithm writes its result into an input, and the gradient reads what was there before. "
-        "Leave out 'into', or keep a copy under another name.",
+        "The algorithm writes its result into an input, and the gradient reads what was there "
+        "before. Leave out 'into', or keep a copy under another name.",
     ),
     "DT274": CatalogueEntry(
         "a gradient does not show the size of a label",
-        "In the algorithm the size of the label follows from sums of labels that the gradient does not "
-        "read. It could be another size there, so nothing is derived. Fix the size, or read a tensor "
-        "at the label alone.",
+        "In the algorithm the size of the label follows from sums of labels that the gradient does "
+        "not read. It could be another size there, so nothing is derived. Fix the size, or read a "
+        "tensor at the label alone.",
     ),
 }

@@ -1,4 +1,4 @@
-"""Implements `dtpoly differentiate FILE`, which writes the gradient of an algorithm as a .dt file."""
+"""Implements `dtpoly differentiate FILE`, which writes the gradient of an algorithm."""
 
 import json
 from collections.abc import Iterable
@@ -58,9 +58,9 @@ def command(
 ) -> int:
     """Derive the gradient of Funcs by inputs, and write it as a .dt file.
 
-    For each Func f that is named by --of, the gradient has an input d_f, which is what its result is
-    given. For each input X that is named by --by, it has a Func d_X. The file has no schedule: write
-    one, or ask dtpoly schedule for one. What FILE says of its own schedule is left aside.
+    For each Func f that is named by --of, the gradient has an input d_f, which is what its result
+    is given. For each input X that is named by --by, it has a Func d_X. The file has no schedule:
+    write one, or ask dtpoly schedule for one. What FILE says of its own schedule is left aside.
     """
     if output is not None and is_same_file(str(output), file):
         raise click.BadParameter(f"'{output}' is the file to differentiate", param_hint="-o")

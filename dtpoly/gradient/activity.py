@@ -1,4 +1,4 @@
-"""Finds what a gradient flows through: the Funcs that depend on an input by rules of derivatives."""
+"""Finds what a gradient flows through: the Funcs that depend on an input by derivatives."""
 
 from collections.abc import Collection
 

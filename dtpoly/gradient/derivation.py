@@ -34,7 +34,8 @@ class Derivation:
     """The Funcs of a gradient that were derived so far, each with a sentence that says what it is.
 
     `program` is the algorithm in normal form, `active` what a gradient flows through, and `rules`
-    has the sentences of the rules that were used. What is `kept` shows sizes that nothing else shows.
+    has the sentences of the rules that were used. What is `kept` shows sizes that nothing else
+    shows.
     """
 
     program: Program

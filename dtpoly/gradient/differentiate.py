@@ -8,13 +8,11 @@ from dtpoly.algorithm.expressions import (
     Affine,
     Dot,
     Expr,
-    Index,
     ProgramId,
     Read,
     Reduce,
     ScalarRead,
     free_labels,
-    reads,
     walk,
 )
 from dtpoly.algorithm.inference import types_of
@@ -30,12 +28,12 @@ from dtpoly.algorithm.program import (
     in_order,
     touched,
 )
-from dtpoly.diagnostics import DtpolyError
+from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
 from dtpoly.gradient.activity import active_names
 from dtpoly.gradient.backward import given_by
-from dtpoly.gradient.building import ZERO, applied, plain, read_at
+from dtpoly.gradient.building import ZERO, read_at
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.frames import vanishing
 from dtpoly.gradient.layout import laid_out, turned_func
@@ -76,7 +74,8 @@ def differentiated(
 ) -> Gradient:
     """Return the gradient of some Funcs by some inputs.
 
-    Funcs that are `saved` are inputs of it; all others that it needs are computed again. Raises DtpolyError if one of them has none, or if no rule is known for a part on the way.
+    Funcs that are `saved` are inputs of it; all others that it needs are computed again. Raises
+    DtpolyError if one of them has none, or if no rule is known for a part on the way.
     """
     _check_names(program, of, by)
     program = without_ranges(_needed_of(program, of))
@@ -118,7 +117,7 @@ def _check_dependence(
     program: Program, of: tuple[str, ...], by: tuple[str, ...], active: Collection[str]
 ) -> None:
     """Refuse inputs that reach no result by a derivative, and what no gradient is known of."""
-    wrong = []
+    wrong: list[Diagnostic] = []
     for name in by:
         if not active_names(program, (name,)).isdisjoint(of):
             continue
@@ -142,8 +141,8 @@ def _reads(func: Func, name: str) -> bool:
 
 def _derived(derivation: Derivation, given: dict[str, str], by: tuple[str, ...]) -> dict[str, str]:
     """Derive the Funcs of a gradient; return those that are its results."""
-    for name, gradient in given.items():
-        derivation.take(given_to_what_is_there(derivation.program.func(name), gradient, derivation))
+    for one, gradient in given.items():
+        derivation.take(given_to_what_is_there(derivation.program.func(one), gradient, derivation))
     for func in reversed(in_order(derivation.program)):
         if func.name not in derivation.active:
             continue

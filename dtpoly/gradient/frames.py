@@ -1,8 +1,8 @@
 """Finds maxima whose gradient vanishes, since the results do not depend on them.
 
 In a safe softmax the largest element is taken away from all, and cancels in the end. `motion` says
-how values move if it grows: `exp(A - top)` by a factor, a quotient of two such values not at all. If
-no result moves, the derivative by `top` is 0, and nothing is derived of it.
+how values move if it grows: `exp(A - top)` by a factor, a quotient of two such values not at all.
+If no result moves, the derivative by `top` is 0, and nothing is derived of it.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ def _stays_in_place(expr: Expr, frame: Func, labels: Mapping[str, tuple[str, ...
     if isinstance(expr, Read) and expr.tensor in labels:
         own = dict(zip(labels[expr.tensor], expr.indices, strict=True))
         return expr.padding is None and all(own[one] == plain(one) for one in frame.labels)
-    if isinstance(expr, Reduce | Dot) and not set(frame.labels).isdisjoint(expr.labels):
-        if any(one.tensor in labels for one in reads(expr)):
-            return False
+    is_over_them = isinstance(expr, Reduce | Dot) and not set(frame.labels).isdisjoint(expr.labels)
+    if is_over_them and any(one.tensor in labels for one in reads(expr)):
+        return False
     return all(_stays_in_place(one, frame, labels) for one in children(expr))

@@ -1,4 +1,4 @@
-"""Results that are written into inputs: what their places are given, and what is not there any more."""
+"""Results that are written into inputs: what places are given, and what is not there any more."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

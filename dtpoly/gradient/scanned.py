@@ -73,7 +73,9 @@ def given_by_scan(func: Func, d: Expr, derivation: Derivation) -> Iterator[Given
 def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) -> Iterator[Given]:
     """Yield what a recurrence gives to its factor, to what it adds, and to its initial state."""
     order = scan.scan
-    assert order is not None and order.factor is not None and order.initial is not None
+    assert order is not None
+    assert order.factor is not None
+    assert order.initial is not None
     derivation.rule(
         "scan_affine(a, b, ...) gives g = d + (the next a) * (the next g) to b, and g * (the state "
         "before) to a"
@@ -86,6 +88,7 @@ def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) 
         f"{func.name}_factors", labels, order.factor, f"the factors of {func.name}"
     )
     moved = Read(factors, tuple(next_one if one == label else plain(one) for one in labels), ZERO)
+    gift = ""
     if order.is_before:
         gift = derivation.func(
             f"d_{func.name}_results", func.labels, d, f"what the results of {func.name} were given"

@@ -1,9 +1,9 @@
 """Turns reads round: from what readers give to what an element of a tensor is given.
 
-A Func gives a value at each index of its labels to the element of a tensor at an index made of them.
-So an element is given the sum of the values at all labels whose index is its own. Where that says
-which label it is (`A[x]` at x, `A[2 * h + r]` at h for each r), that stands in its place; the other
-labels are summed over; and what is left of the equation is a condition.
+A Func gives a value at each index of its labels to the element of a tensor at an index made of
+them. So an element is given the sum of the values at all labels whose index is its own. Where that
+says which label it is (`A[x]` at x, `A[2 * h + r]` at h for each r), that stands in its place; the
+other labels are summed over; and what is left of the equation is a condition.
 """
 
 from collections.abc import Callable, Mapping

@@ -51,8 +51,9 @@ def in_doubles(program: Program) -> Program:
 
     def wider(expr: Expr) -> Expr:
         made = map_children(expr, wider)
-        is_cast = isinstance(made, Cast) and is_float(made.dtype)
-        return replace(made, dtype=DType.F64) if is_cast else made
+        if isinstance(made, Cast) and is_float(made.dtype):
+            return replace(made, dtype=DType.F64)
+        return made
 
     def free(dtype: DType | None) -> DType | None:
         return None if dtype is not None and is_float(dtype) else dtype
@@ -67,7 +68,7 @@ def in_doubles(program: Program) -> Program:
 
 
 def choices(program: Program) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the results of floats of each function, with the inputs of floats that it depends on."""
+    """Yield the results of floats of each function, with the inputs that they depend on."""
     types = types_of(program)
 
     def may_be(name: str) -> bool:
@@ -105,7 +106,7 @@ def made_up(name: str, program: Program) -> tuple[Tensors, dict[str, int]]:
 
 
 def outcomes(name: str) -> Iterator[Outcome]:
-    """Derive the gradient of the results of each function of an example, and compare it with torch's."""
+    """Derive the gradient of each function of an example, and compare it with torch's."""
     program = example(name)
     for of, by in choices(program):
         text = read(show(replace(program, directives=())))

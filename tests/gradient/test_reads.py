@@ -115,6 +115,7 @@ FORMS: dict[str, tuple[str, str, dict[str, int]]] = {
 SMALL = {"x": 3, "k": 3, "l": 2}
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FORMS)
 def test_form(name: str) -> None:
     text, by, sizes = FORMS[name]
@@ -134,7 +135,7 @@ def test_form(name: str) -> None:
 @pytest.mark.parametrize("name", FORMS)
 @pytest.mark.parametrize("size", [0, 1])
 def test_form_with_no_or_one_index(name: str, size: int) -> None:
-    text, by, sizes = FORMS[name]
+    text, by, _ = FORMS[name]
     program = read(f"{text} f.compile();")
     fixed = program.fixed
     known = {one.name: fixed.get(one.name, size) for one in program.labels}

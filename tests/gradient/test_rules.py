@@ -34,6 +34,7 @@ def written(name: str) -> str:
     return f"{name}({', '.join(operands[: operation.arity])})"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RULES)
 def test_rule(name: str) -> None:
     text = written(name)
@@ -46,6 +47,7 @@ def test_rule(name: str) -> None:
     compare(program, derived(program, "f", ",".join(by)), given)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", RULES)
 def test_rule_of_differences(name: str) -> None:
     text = written(name)
@@ -74,6 +76,7 @@ def test_the_page_lists_all_rules(published: Published) -> None:
     published("gradients.md", "rules", f"\n{rows}\n")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", sorted({*OPERATION} - {*RULES}))
 def test_no_gradient_flows_through_other_operations(name: str) -> None:
     """Comparisons, bits and what rounds to whole numbers give nothing; a list has its own rule."""

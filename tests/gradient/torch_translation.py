@@ -1,8 +1,8 @@
 """Translates an algorithm into torch operations, so that torch's autograd differentiates it.
 
 It is for tests alone: it shares no code with `dtpoly/gradient`, which it judges, and none with the
-reference, which computes what is judged, but the random numbers, which are constants. A value is a tensor with one axis for each label around
-it, of size 1 where it does not depend on the label.
+reference, which computes what is judged, but the random numbers, which are constants. A value is a
+tensor with one axis for each label around it, of size 1 where it does not depend on the label.
 """
 
 import math
@@ -45,25 +45,46 @@ def _rounded_up(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _floats(f: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    return lambda a: f(a.double())
+    def applied(a: Tensor) -> Tensor:
+        return f(a.double())
+
+    return applied
 
 
-def _drawn(f: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    return lambda *numbers: f(*torch.broadcast_tensors(*(one.long() for one in numbers)))
+def _quotient(a: Tensor, b: Tensor) -> Tensor:
+    return torch.div(a, b, rounding_mode="floor")
+
+
+def _random(seed: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    return random(*_as_long(seed, first, second)).double()
+
+
+def _random_bits(seed: Tensor, first: Tensor, second: Tensor) -> Tensor:
+    return random_bits(*_as_long(seed, first, second))
+
+
+def _as_long(*numbers: Tensor) -> list[Tensor]:
+    zero = sum((0 * one.long() for one in numbers), torch.zeros((), dtype=torch.int64))
+    return [one.long() + zero for one in numbers]
+
+
+def _fma(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    return a * b + c
 
 
 OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
-    "neg": lambda a: -a,
-    "not": lambda a: ~a,
-    "mul": lambda a, b: a * b,
+    "neg": torch.neg,
+    "not": torch.logical_not,
+    "invert": torch.bitwise_not,
+    "mul": torch.mul,
     "div": _true_division,
     "div_rn": _true_division,
     "fdiv": _true_division,
     "mod": torch.remainder,
-    "quotient": lambda a, b: torch.div(a, b, rounding_mode="floor"),
+    "quotient": _quotient,
     "cdiv": _rounded_up,
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
+    "add": torch.add,
+    "sub": torch.sub,
     "lt": torch.lt,
     "le": torch.le,
     "gt": torch.gt,
@@ -72,29 +93,32 @@ OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
     "ne": torch.ne,
     "and": torch.logical_and,
     "or": torch.logical_or,
-    "bitand": lambda a, b: a & b,
-    "bitor": lambda a, b: a | b,
-    "bitxor": lambda a, b: a ^ b,
-    "shl": lambda a, b: a << b,
-    "shr": lambda a, b: a >> b,
+    "bitand": torch.bitwise_and,
+    "bitor": torch.bitwise_or,
+    "bitxor": torch.bitwise_xor,
+    "shl": torch.bitwise_left_shift,
+    "shr": torch.bitwise_right_shift,
     "abs": torch.abs,
     "ceil": torch.ceil,
     "floor": torch.floor,
     "round": torch.round,
     "trunc": torch.trunc,
     "clamp": torch.clamp,
-    "fma": lambda a, b, c: a * b + c,
+    "fma": _fma,
     "maximum": torch.maximum,
     "minimum": torch.minimum,
     "pow": torch.pow,
-    "where": torch.where,
-    **{
-        name: _floats(getattr(torch, name))
-        for name in ("cos", "erf", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sin")
-    },
-    "random": _drawn(lambda *numbers: random(*numbers).double()),
-    "random_bits": _drawn(random_bits),
-    "invert": lambda a: ~a,
+    "random": _random,
+    "random_bits": _random_bits,
+    "cos": _floats(torch.cos),
+    "erf": _floats(torch.erf),
+    "exp": _floats(torch.exp),
+    "exp2": _floats(torch.exp2),
+    "log": _floats(torch.log),
+    "log2": _floats(torch.log2),
+    "rsqrt": _floats(torch.rsqrt),
+    "sigmoid": _floats(torch.sigmoid),
+    "sin": _floats(torch.sin),
     "sqrt": _floats(torch.sqrt),
     "sqrt_rn": _floats(torch.sqrt),
     "tanh": _floats(torch.tanh),
@@ -177,10 +201,28 @@ class Translation:
             case Read():
                 return self.read(expr, labels)
             case Cast(operand=operand, dtype=dtype):
-                value = self.of(operand, labels)
-                return value.double() if dtype in FLOATS else value.long()
+                cast = self.of(operand, labels)
+                return cast.double() if dtype in FLOATS else cast.long()
             case Reshape(operand=operand):
                 return self.of(operand, labels)
+            case Apply():
+                return self.apply(expr, labels)
+            case Dot(left=left, right=right, labels=own, when=when):
+                inner = (*labels, *own)
+                products = self.of(left, inner) * self.of(right, inner)
+                return self.total("rsum", self.full(products, labels, own), len(own), when, inner)
+            case Reduce(scan=scan) if scan is not None:
+                return self.scan(expr, labels)
+            case Reduce(operation=operation, operand=operand, labels=own, when=when):
+                inner = (*labels, *own)
+                elements = self.full(self.of(operand, inner), labels, own)
+                return self.total(operation, elements, len(own), when, inner)
+            case _:
+                assert_never(expr)
+
+    def apply(self, expr: Apply, labels: tuple[str, ...]) -> Tensor:
+        """Return the value of an elementwise operation, or what is at a place of a list."""
+        match expr:
             case Apply(operation="where", operands=(condition, yes, no)):
                 truth, one, other = (self.of(e, labels) for e in (condition, yes, no))
                 if one.is_floating_point() or other.is_floating_point():
@@ -190,23 +232,11 @@ class Translation:
                 operation="rtopk" | "rargtopk" as name, operands=(Reduce() as listed, place)
             ):
                 return self.listed(name, listed, place, labels)
-            case Apply(operation=operation, operands=operands):
-                values = [self.of(one, labels) for one in operands]
+            case _:
+                values = [self.of(one, labels) for one in expr.operands]
                 if any(one.is_floating_point() for one in values):
                     values = [one.double() for one in values]
-                return OPERATIONS[operation](*values)
-            case Dot(left=left, right=right, labels=own, when=when):
-                inner = (*labels, *own)
-                value = self.of(left, inner) * self.of(right, inner)
-                return self.total("rsum", self.full(value, labels, own), len(own), when, inner)
-            case Reduce(scan=scan) if scan is not None:
-                return self.scan(expr, labels)
-            case Reduce(operation=operation, operand=operand, labels=own, when=when):
-                inner = (*labels, *own)
-                value = self.full(self.of(operand, inner), labels, own)
-                return self.total(operation, value, len(own), when, inner)
-            case _:
-                assert_never(expr)
+                return OPERATIONS[expr.operation](*values)
 
     def full(self, value: Tensor, labels: tuple[str, ...], own: tuple[str, ...]) -> Tensor:
         """Return a value that is repeated along labels that are reduced over."""
@@ -298,7 +328,9 @@ class Translation:
         if not results:
             shape = [0 if i == axis else self.sizes[one] for i, one in enumerate(labels)]
             return torch.zeros(shape, dtype=torch.float64)
-        return torch.stack(torch.broadcast_tensors(*results), axis)
+        zero = sum((0 * one.detach() for one in results), torch.zeros(()))
+        zero = torch.zeros_like(zero)  # of the shape of all
+        return torch.stack([one + zero for one in results], axis)
 
     def listed(self, name: str, listed: Reduce, place: Expr, labels: tuple[str, ...]) -> Tensor:
         """Return what is at a place of the list of the largest values."""
