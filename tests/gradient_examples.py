@@ -8,14 +8,13 @@ from dtpoly.gradient.differentiate import differentiated
 PLACE = "Func place; In A; Var x; RVar k; place[x] = rargmax(A[x, k], k); place.compile();"
 ROUNDED = "Func steps; In A; Var x; steps[x] = floor(A[x]) / 2; steps.compile();"
 APART = "Func f, g; In A, B; Var x; g[x] = B[x]; f[x] = 2 * A[x]; f.compile(g);"
-LARGEST = """\
-Func best;
-In A;
-Var t;
-RVar s;
+FILLED = """\
+Func k_new into K at [b, pos[b] + t];
+In K, pos: i64, X;
+Var b, t;
 
-best[t] = scan_max(A[s], s, t);
-best.compile();
+k_new[b, t] = X[b, t];
+k_new.compile();
 """
 PADDED = "Func f; In A; SIn edge; Var x; f[x] = pad(A, edge)[x + 1]; f.compile();"
 UPDATE = """\
@@ -50,8 +49,8 @@ def of_another(program: Program) -> None:
     differentiated(program, of=("f",), by=("B",))
 
 
-def of_running(program: Program) -> None:
-    differentiated(program, of=("best",), by=("A",))
+def of_cache(program: Program) -> None:
+    differentiated(program, of=("k_new",), by=("X", "K"))
 
 
 def of_edge(program: Program) -> None:
@@ -70,7 +69,7 @@ RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
     "DT270": (PLACE, of_place),
     "DT271": (APART, of_another),
     "DT271_steps": (ROUNDED, of_steps),
-    "DT272": (LARGEST, of_running),
+    "DT272": (FILLED, of_cache),
     "DT272_pad": (PADDED, of_edge),
     "DT273": (UPDATE, of_update),
     "DT274": (UNKNOWN, of_total),

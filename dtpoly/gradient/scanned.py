@@ -11,6 +11,7 @@ from dataclasses import replace
 from dtpoly.algorithm.expressions import (
     Affine,
     Expr,
+    Float,
     Index,
     Read,
     Reduce,
@@ -19,10 +20,9 @@ from dtpoly.algorithm.expressions import (
     reads,
 )
 from dtpoly.algorithm.program import Func
-from dtpoly.diagnostics import DtpolyError
 from dtpoly.gradient.building import ONE, ZERO, applied, chosen, plain, read_at, times
 from dtpoly.gradient.derivation import Derivation
-from dtpoly.gradient.messages import no_rule
+from dtpoly.gradient.turning import with_indices
 
 # An operand, what it is given, and the labels around it.
 Given = tuple[Expr, Expr, tuple[str, ...]]
@@ -57,17 +57,64 @@ def given_by_scan(func: Func, d: Expr, derivation: Derivation) -> Iterator[Given
             yield from _given_by_states(func, scan_of("raffine", ZERO, label, whole), d, derivation)
         case "raffine":
             yield from _given_by_states(func, scan, d, derivation)
+        case "rmax" | "rmin":
+            yield _given_by_running(func, scan, d, derivation)
         case _:
-            raise DtpolyError(
-                [
-                    no_rule(
-                        "a running maximum or minimum",
-                        scan.span,
-                        "the gradient would flow through this",
-                        "leave the inputs out of --by that reach the result only through it",
-                    )
-                ]
-            )
+            raise AssertionError(f"no such scan: {scan.operation}")
+
+
+def _given_by_running(func: Func, scan: Reduce, d: Expr, derivation: Derivation) -> Given:
+    """Return what a running maximum gives: all until the next element that is the largest so far.
+
+    Among equal elements it is the last one, as in torch.
+    """
+    order = scan.scan
+    assert order is not None
+    (label,), at = scan.labels, order.at
+    derivation.rule(
+        "scan_max and scan_min give d to the last element that is the largest, or the smallest, so far"
+    )
+    labels = tuple(label if one == at else one for one in func.labels)
+    so_far = func.name
+    if order.is_before:
+        so_far = derivation.func(
+            f"{func.name}_so_far",
+            func.labels,
+            scan_of(scan.operation, scan.operand, label, replace(order, is_before=False)),
+            f"{func.name}, with the element itself",
+        )
+    extreme = Read(so_far, tuple(plain(label if one == at else one) for one in func.labels))
+    is_it = applied("eq", scan.operand, extreme)
+    goes_on = derivation.func(
+        f"{func.name}_goes_on",
+        labels,
+        chosen(is_it, ZERO, Float(1.0)),
+        f"0 where {func.name} takes another element",
+    )
+    states = _back(func, scan, goes_on, d, derivation)
+    return scan.operand, chosen(is_it, read_at(states, labels)), labels
+
+
+def _back(func: Func, scan: Reduce, factors: str, d: Expr, derivation: Derivation) -> str:
+    """Add what reaches each step from all results behind it, by factors; return the Func's name."""
+    order = scan.scan
+    assert order is not None
+    (label,), at = scan.labels, order.at
+    labels = tuple(label if one == at else one for one in func.labels)
+    next_one = Affine(((at, 1),), -1 if order.is_reverse else 1)
+    moved = Read(factors, tuple(next_one if one == label else plain(one) for one in labels), ZERO)
+    if order.is_before:
+        gift = derivation.func(
+            f"d_{func.name}_results", func.labels, d, f"what the results of {func.name} were given"
+        )
+        d = Read(gift, tuple(next_one if one == at else plain(one) for one in func.labels), ZERO)
+    back = ScanOrder(label, False, not order.is_reverse, moved, ZERO)
+    return derivation.func(
+        f"d_{func.name}_states",
+        labels,
+        scan_of("raffine", d, at, back),
+        f"what each state of {func.name} is given by all results behind it",
+    )
 
 
 def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) -> Iterator[Given]:
@@ -83,24 +130,10 @@ def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) 
     (label,), at = scan.labels, order.at
     rest = tuple(one for one in func.labels if one != at)
     labels = tuple(label if one == at else one for one in func.labels)
-    next_one = Affine(((at, 1),), -1 if order.is_reverse else 1)
     factors = derivation.func(
         f"{func.name}_factors", labels, order.factor, f"the factors of {func.name}"
     )
-    moved = Read(factors, tuple(next_one if one == label else plain(one) for one in labels), ZERO)
-    gift = ""
-    if order.is_before:
-        gift = derivation.func(
-            f"d_{func.name}_results", func.labels, d, f"what the results of {func.name} were given"
-        )
-        d = Read(gift, tuple(next_one if one == at else plain(one) for one in func.labels), ZERO)
-    back = ScanOrder(label, False, not order.is_reverse, moved, ZERO)
-    states = derivation.func(
-        f"d_{func.name}_states",
-        labels,
-        scan_of("raffine", d, at, back),
-        f"what each state of {func.name} is given by all results behind it",
-    )
+    states = _back(func, scan, factors, d, derivation)
     given = read_at(states, labels)
     before = func.name
     if not order.is_before:
@@ -117,8 +150,8 @@ def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) 
     first = times(given, read_at(factors, labels))
     if order.is_before:
         # The first result is the initial state itself.
-        own = Read(gift, tuple(plain(label if one == at else one) for one in func.labels))
-        first = applied("add", first, own)
+        own = {at: plain(label)}
+        first = applied("add", first, with_indices(d, own))
     yield order.initial, chosen(applied("eq", Index(label), end), first), (*rest, label)
 
 

@@ -88,6 +88,17 @@ FORMS: dict[str, tuple[str, str, dict[str, int]]] = {
         "A",
         {"x": 2, "t": 4, "s": 4},
     ),
+    "running maximum": (
+        "Func f; In A; Var x, t; RVar s; f[x, t] = scan_max(sin(A[x, s]), s, t) * A[x, t];",
+        "A",
+        {"x": 2, "t": 5, "s": 5},
+    ),
+    "running minimum before": (
+        "Func f; In A; Var x, t; RVar s; "
+        "f[x, t] = minimum(scan_min(A[x, s], s, t, before, reverse), 3) * A[x, t];",
+        "A",
+        {"x": 2, "t": 5, "s": 5},
+    ),
     "recurrence": (
         "Func f; In A, B, h; Var x, t; RVar s; "
         "f[x, t] = scan_affine(A[x, s], sin(B[x, s]), s, t, h[x]);",

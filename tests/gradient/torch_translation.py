@@ -296,6 +296,9 @@ class Translation:
         axis = labels.index(order.at)
         inner = tuple(own if one == order.at else one for one in labels)
         count = self.sizes[own]
+        if scan.operation in ("rmax", "rmin"):
+            shape = [self.sizes[one] for one in inner]
+            return self.running(scan, self.of(scan.operand, inner).expand(shape), axis)
 
         def steps(expr: Expr) -> list[Tensor]:
             value = self.of(expr, inner)
@@ -304,7 +307,7 @@ class Translation:
 
         elements = steps(scan.operand)
         factors = elements if order.factor is None else steps(order.factor)
-        first = {"rsum": 0.0, "rprod": 1.0, "rmax": -math.inf, "rmin": math.inf}
+        first = {"rsum": 0.0, "rprod": 1.0}
         if order.initial is None:
             state = torch.full([1] * (len(labels) - 1), first[scan.operation]).double()
         else:
@@ -318,10 +321,6 @@ class Translation:
                     state = state + elements[at]
                 case "rprod":
                     state = state * elements[at]
-                case "rmax":
-                    state = torch.maximum(state, elements[at])
-                case "rmin":
-                    state = torch.minimum(state, elements[at])
                 case _:
                     state = factors[at] * state + elements[at]
             results[at] = before if order.is_before else state
@@ -331,6 +330,20 @@ class Translation:
         zero = sum((0 * one.detach() for one in results), torch.zeros(()))
         zero = torch.zeros_like(zero)  # of the shape of all
         return torch.stack([one + zero for one in results], axis)
+
+    def running(self, scan: Reduce, value: Tensor, axis: int) -> Tensor:
+        """Return running maxima or minima along an axis."""
+        order = scan.scan
+        assert order is not None
+        if not value.shape[axis]:
+            return value
+        value = value.flip(axis) if order.is_reverse else value
+        results = (value.cummax(axis) if scan.operation == "rmax" else value.cummin(axis)).values
+        if order.is_before:
+            end = -math.inf if scan.operation == "rmax" else math.inf
+            first = torch.full_like(results.narrow(axis, 0, 1), end)
+            results = torch.cat([first, results.narrow(axis, 0, results.shape[axis] - 1)], axis)
+        return results.flip(axis) if order.is_reverse else results
 
     def listed(self, name: str, listed: Reduce, place: Expr, labels: tuple[str, ...]) -> Tensor:
         """Return what is at a place of the list of the largest values."""
