@@ -72,7 +72,7 @@ def _given_by_running(func: Func, scan: Reduce, d: Expr, derivation: Derivation)
     assert order is not None
     (label,), at = scan.labels, order.at
     derivation.rule(
-        "scan_max and scan_min give d to the last element that is the largest, or the smallest, so far"
+        "scan_max and scan_min give d to the last element that is the largest or smallest so far"
     )
     labels = tuple(label if one == at else one for one in func.labels)
     so_far = func.name
