@@ -197,7 +197,7 @@ def _gathered(
     """Return the Program of all that the results need, laid out as the language wants it."""
     wanted = tuple(results.values())
     known = {(one.labels, one.body): one.name for one in derivation.program.funcs}
-    tidy = with_known(tidied(derivation.funcs, derivation.kept | set(wanted)), known)
+    tidy = with_known(tidied(derivation, derivation.kept | set(wanted)), known)
     made = _typed(tidy, derivation, results)
     every = {one.name: one for one in (*derivation.program.funcs, *made) if one.name not in saved}
     kept = needed(every, wanted)

@@ -42,11 +42,11 @@ def simplified(expr: Expr) -> Expr:
         case Reshape(operand=operand):
             return operand  # values line up by label; the layout of the text comes last
         case Apply(operation="mul" | "div" | "neg"):
-            return _from_product(product_of(made))
+            return written(product_of(made))
         case Apply(operation="add", operands=(left, right)):
             return _sum(left, right)
         case Apply(operation="sub", operands=(left, right)):
-            return _sum(left, _from_product(product_of(minus(right))))
+            return _sum(left, written(product_of(minus(right))))
         case Apply(operation="where", operands=(condition, yes, no)):
             return _choice(condition, yes, no)
         case Apply(operation="pow", operands=(base, exponent)):
@@ -61,7 +61,7 @@ def simplified(expr: Expr) -> Expr:
             return made
 
 
-def _from_product(product: Product) -> Expr:
+def written(product: Product) -> Expr:
     """Return a product as a person writes it: the sign, the number, factors, divisors."""
     if product.number == 0:
         return ZERO
@@ -100,7 +100,7 @@ def _with_mask_outside(product: Product) -> Expr | None:
                 (*others[0], *inner.factors, *others[1]),
                 (*inner.divisors, *product.divisors),
             )
-            return chosen(condition, _from_product(kept))
+            return chosen(condition, written(kept))
         if number_of(yes) == 0:
             inner = product_of(no)
             kept = Product(
@@ -108,7 +108,7 @@ def _with_mask_outside(product: Product) -> Expr | None:
                 (*others[0], *inner.factors, *others[1]),
                 (*inner.divisors, *product.divisors),
             )
-            return chosen(condition, ZERO, _from_product(kept))
+            return chosen(condition, ZERO, written(kept))
     return None
 
 
@@ -135,11 +135,11 @@ def _sum(left: Expr, right: Expr) -> Expr:
     if other == 0:
         return left
     if left == right:
-        return _from_product(product_of(times(Integer(2), left)))
+        return written(product_of(times(Integer(2), left)))
     if product_of(right).number < 0:
-        return applied("sub", left, _from_product(product_of(minus(right))))
+        return applied("sub", left, written(product_of(minus(right))))
     if product_of(left).number < 0:
-        return applied("sub", right, _from_product(product_of(minus(left))))
+        return applied("sub", right, written(product_of(minus(left))))
     return applied("add", left, right)
 
 
@@ -190,7 +190,7 @@ def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
     if number_of(operand) == 0:
         return ZERO
     if not present:
-        return _from_product(Product(1, (operand,)).times(Product(1, repeated)))
+        return written(Product(1, (operand,)).times(Product(1, repeated)))
     inside, outside = product_of(operand).split(present)
     outside = outside.times(Product(1, repeated))
     match inside:
@@ -198,12 +198,12 @@ def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
             # The sum of a sum, if nothing else stands beside it.
             if set(one.labels).isdisjoint(present):
                 total = _total(one.operand, (*one.labels, *present))
-                return _from_product(product_of(total).times(outside))
+                return written(product_of(total).times(outside))
         case _:
             pass
     sides = _sides(inside, present)
-    total = Dot(*sides, present) if sides else Reduce("rsum", _from_product(inside), present)
-    return _from_product(Product(1, (total,)).times(outside))
+    total = Dot(*sides, present) if sides else Reduce("rsum", written(inside), present)
+    return written(Product(1, (total,)).times(outside))
 
 
 def _sides(inside: Product, labels: tuple[str, ...]) -> tuple[Expr, Expr] | None:
