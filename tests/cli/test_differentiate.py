@@ -95,3 +95,36 @@ def test_what_has_no_gradient_is_refused(call: Entry) -> None:
     code, out, err = call("differentiate", "-", "--of", "f", "--by", "A", stdin=text)
     assert (code, out) == (1, "")
     assert "error[DT271]" in err
+
+
+LINEAR = """\
+Func linear;
+In X, W, B;
+Var m, n;
+RVar k;
+
+linear[m, n] = rdot(X[m, k], W[n, k], k) + B[n];
+"""
+KERNELS = {
+    "softmax": ("softmax", "A"),
+    "rms_norm": ("rms_norm", "X,W"),
+    "cross_entropy": ("cross_entropy", "L"),
+    "swiglu": ("swiglu", "A,B"),
+    "linear": ("linear", "X,W,B"),
+    "attention": ("attention", "Q,K,V"),
+    "causal_attention": ("attention", "Q,K,V"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_of_gradients_are_proved(call: Entry, tmp_path: Path, name: str) -> None:
+    of, by = KERNELS[name]
+    path, kernels = tmp_path / "gradient.dt", tmp_path / "gradient.py"
+    text = LINEAR if name == "linear" else (EXAMPLES / f"{name}.dt").read_text()
+    given = ("differentiate", "-", "--of", of, "--by", by, "-o", str(path))
+    assert call(*given, stdin=text.encode())[0] == 0
+    assert call("compile", str(path), "-o", str(kernels), "--seconds", "120")[0] == 0
+    verdict = kernels.read_text().splitlines()[1]
+    assert verdict.startswith("# Verdict: PROVED")
+    assert "UNKNOWN" not in verdict
