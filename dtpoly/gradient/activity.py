@@ -15,7 +15,7 @@ from dtpoly.algorithm.expressions import (
     children,
 )
 from dtpoly.algorithm.program import Program, in_order
-from dtpoly.gradient.rules import RULES
+from dtpoly.gradient.element_rules import RULES
 
 WITHOUT_GRADIENT = frozenset({"rany", "rall", "rargmax", "rargmin"})
 

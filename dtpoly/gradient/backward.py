@@ -18,10 +18,10 @@ from dtpoly.algorithm.operations import FROM_LIST
 from dtpoly.algorithm.program import Func
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.gradient.activity import is_active
-from dtpoly.gradient.building import applied, chosen, over, read_at, summed, times
 from dtpoly.gradient.derivation import Derivation, Gift
+from dtpoly.gradient.derived_nodes import applied, chosen, over, read_at, summed, times
+from dtpoly.gradient.element_rules import RULES
 from dtpoly.gradient.messages import no_rule
-from dtpoly.gradient.rules import RULES
 from dtpoly.gradient.scanned import given_by_product, given_by_scan
 
 LARGEST = ("rmax", "rmin")
@@ -29,7 +29,7 @@ LARGEST = ("rmax", "rmin")
 
 def given_by(func: Func, d: Expr, derivation: Derivation) -> Iterator[Gift]:
     """Yield what a Func gives to what it reads, if `d` is what it was given itself."""
-    walk = Walk(func, derivation)
+    walk = GiftWalk(func, derivation)
     match func.body:
         case Reduce(scan=scan) if scan is not None:
             pairs = given_by_scan(func, d, derivation)
@@ -46,7 +46,7 @@ def given_by(func: Func, d: Expr, derivation: Derivation) -> Iterator[Gift]:
         yield from walk.given(operand, value, labels)
 
 
-class Walk:
+class GiftWalk:
     """The walk through the definition of one Func."""
 
     def __init__(self, func: Func, derivation: Derivation) -> None:

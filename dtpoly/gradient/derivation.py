@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from dtpoly.algorithm.expressions import Affine, Expr, Read
-from dtpoly.algorithm.inference import Types
 from dtpoly.algorithm.outside import padded_axes
 from dtpoly.algorithm.program import Func, Into, Program, touched
 from dtpoly.frozen import dataclass
-from dtpoly.gradient.naming import Names
+from dtpoly.gradient.naming import FreeNames
 from dtpoly.source import Span
 
 
@@ -40,8 +39,7 @@ class Derivation:
 
     program: Program
     active: frozenset[str]
-    types: Types
-    names: Names
+    names: FreeNames
     funcs: list[Func] = field(default_factory=list[Func])
     said: dict[str, str] = field(default_factory=dict[str, str])
     rules: dict[str, None] = field(default_factory=dict[str, None])

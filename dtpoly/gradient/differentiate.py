@@ -33,12 +33,13 @@ from dtpoly.directives.built_in import COMPILING
 from dtpoly.frozen import dataclass
 from dtpoly.gradient.activity import active_names
 from dtpoly.gradient.backward import given_by
-from dtpoly.gradient.building import ZERO, read_at
+from dtpoly.gradient.cancelling import vanishing
 from dtpoly.gradient.derivation import Derivation
-from dtpoly.gradient.frames import vanishing
-from dtpoly.gradient.layout import laid_out, turned_func
+from dtpoly.gradient.derived_nodes import ZERO, read_at
+from dtpoly.gradient.kept_sizes import check_sizes_kept
+from dtpoly.gradient.lining_up import laid_out, turned_func
 from dtpoly.gradient.messages import no_dependence, no_float, no_rule
-from dtpoly.gradient.naming import Names
+from dtpoly.gradient.naming import FreeNames
 from dtpoly.gradient.normal_form import in_normal_form
 from dtpoly.gradient.places import (
     check_still_there,
@@ -46,7 +47,6 @@ from dtpoly.gradient.places import (
     given_to_what_is_there,
     out_of_place,
 )
-from dtpoly.gradient.sizes import check_sizes_kept
 from dtpoly.gradient.targets import scatter, scattered, total_of
 from dtpoly.gradient.tidy import needed, tidied, with_known
 from dtpoly.gradient.unranged import without_ranges
@@ -81,13 +81,18 @@ def differentiated(
     program = without_ranges(_needed_of(program, of))
     writers = {one.into.tensor: one for one in program.funcs if one.into is not None}
     program = out_of_place(program)
-    names = Names(program)
+    names = FreeNames(program)
     given = {one: names.new(f"d_{one}") for one in of}
     active = active_names(program, by)
     _check_dependence(program, of, by, active)
     normal = in_normal_form(program, active, names)
-    active = active_names(normal, by) - vanishing(normal, of)
-    derivation = Derivation(normal, active, types_of(normal), names)
+    still = vanishing(normal, of)
+    active = active_names(normal, by)
+    derivation = Derivation(normal, active - still, names)
+    for one in sorted(still & active):
+        derivation.rule(
+            f"{one} cancels in the end: if it moves, no result does, so it gives nothing"
+        )
     results = _derived(derivation, given, by)
     gradient = _gathered(program, derivation, given, results, saved)
     check_still_there(gradient.program, writers)

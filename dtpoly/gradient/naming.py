@@ -8,7 +8,7 @@ from dtpoly.algorithm.program import Program
 WORDS = ("Func", "In", "SIn", "Var", "RVar", "and", "or", "not", "inf", "nan", *CALL_NAMES)
 
 
-class Names:
+class FreeNames:
     """The names that are taken: those of a program, and those that were chosen for it."""
 
     def __init__(self, program: Program) -> None:

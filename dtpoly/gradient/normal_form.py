@@ -23,9 +23,9 @@ from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.algorithm.shapes import shape_of
 from dtpoly.frozen import dataclass
 from dtpoly.gradient.activity import is_active
-from dtpoly.gradient.building import read_at
-from dtpoly.gradient.naming import Names
-from dtpoly.gradient.rules import RULES
+from dtpoly.gradient.derived_nodes import read_at
+from dtpoly.gradient.element_rules import RULES
+from dtpoly.gradient.naming import FreeNames
 
 WORD = {
     "rsum": "sum",
@@ -40,7 +40,7 @@ WORD = {
 }
 
 
-def in_normal_form(program: Program, active: Collection[str], names: Names) -> Program:
+def in_normal_form(program: Program, active: Collection[str], names: FreeNames) -> Program:
     """Return a program of the same meaning whose active Funcs are simple to differentiate."""
     parting = _Parting(active, names)
     funcs: list[Func] = []
@@ -67,7 +67,7 @@ class _Parting:
     """The Funcs that were made so far, by what they compute."""
 
     active: Collection[str]
-    names: Names
+    names: FreeNames
     made: list[Func] = field(default_factory=list[Func])
     known: dict[tuple[tuple[str, ...], Expr], str] = field(
         default_factory=dict[tuple[tuple[str, ...], Expr], str]

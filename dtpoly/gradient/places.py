@@ -6,8 +6,8 @@ from dataclasses import replace
 from dtpoly.algorithm.expressions import Read
 from dtpoly.algorithm.program import Func, Program, touched
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.gradient.building import ZERO, plain, read_at
 from dtpoly.gradient.derivation import Derivation, Gift
+from dtpoly.gradient.derived_nodes import ZERO, plain, read_at
 from dtpoly.gradient.messages import no_rule, replaced
 
 

@@ -20,8 +20,8 @@ from dtpoly.algorithm.expressions import (
     reads,
 )
 from dtpoly.algorithm.program import Func
-from dtpoly.gradient.building import ONE, ZERO, applied, chosen, plain, read_at, times
 from dtpoly.gradient.derivation import Derivation
+from dtpoly.gradient.derived_nodes import ONE, ZERO, applied, chosen, plain, read_at, times
 from dtpoly.gradient.turning import with_indices
 
 # An operand, what it is given, and the labels around it.

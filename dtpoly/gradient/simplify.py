@@ -18,10 +18,10 @@ from dtpoly.algorithm.expressions import (
     free_labels,
     map_children,
 )
-from dtpoly.gradient.building import (
+from dtpoly.gradient.derived_nodes import (
     ONE,
     ZERO,
-    Product,
+    Factored,
     applied,
     chosen,
     minus,
@@ -61,7 +61,7 @@ def simplified(expr: Expr) -> Expr:
             return made
 
 
-def written(product: Product) -> Expr:
+def written(product: Factored) -> Expr:
     """Return a product as a person writes it: the sign, the number, factors, divisors."""
     if product.number == 0:
         return ZERO
@@ -82,7 +82,7 @@ def written(product: Product) -> Expr:
     return over(total, times(*divisors)) if divisors else total
 
 
-def _with_mask_outside(product: Product) -> Expr | None:
+def _with_mask_outside(product: Factored) -> Expr | None:
     """Return where(c, a * b, 0) for a product with the factor where(c, a, 0); None if it has none.
 
     So nothing is multiplied by 0 that may be infinite.
@@ -95,7 +95,7 @@ def _with_mask_outside(product: Product) -> Expr | None:
                 continue
         if number_of(no) == 0:
             inner = product_of(yes)
-            kept = Product(
+            kept = Factored(
                 product.number * inner.number,
                 (*others[0], *inner.factors, *others[1]),
                 (*inner.divisors, *product.divisors),
@@ -103,7 +103,7 @@ def _with_mask_outside(product: Product) -> Expr | None:
             return chosen(condition, written(kept))
         if number_of(yes) == 0:
             inner = product_of(no)
-            kept = Product(
+            kept = Factored(
                 product.number * inner.number,
                 (*others[0], *inner.factors, *others[1]),
                 (*inner.divisors, *product.divisors),
@@ -190,11 +190,11 @@ def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
     if number_of(operand) == 0:
         return ZERO
     if not present:
-        return written(Product(1, (operand,)).times(Product(1, repeated)))
+        return written(Factored(1, (operand,)).times(Factored(1, repeated)))
     inside, outside = product_of(operand).split(present)
-    outside = outside.times(Product(1, repeated))
+    outside = outside.times(Factored(1, repeated))
     match inside:
-        case Product(factors=(Reduce(operation="rsum", scan=None, when=()) as one,), divisors=()):
+        case Factored(factors=(Reduce(operation="rsum", scan=None, when=()) as one,), divisors=()):
             # The sum of a sum, if nothing else stands beside it.
             if set(one.labels).isdisjoint(present):
                 total = _total(one.operand, (*one.labels, *present))
@@ -203,10 +203,10 @@ def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
             pass
     sides = _sides(inside, present)
     total = Dot(*sides, present) if sides else Reduce("rsum", written(inside), present)
-    return written(Product(1, (total,)).times(outside))
+    return written(Factored(1, (total,)).times(outside))
 
 
-def _sides(inside: Product, labels: tuple[str, ...]) -> tuple[Expr, Expr] | None:
+def _sides(inside: Factored, labels: tuple[str, ...]) -> tuple[Expr, Expr] | None:
     """Return the sides of a product of matrices; None if it is another sum.
 
     There are two factors, each has all labels that are summed over, and one that the other lacks.

@@ -1,4 +1,4 @@
-"""Names the labels of gradients, and sends what is given at data to the places that data names."""
+"""Adds up what a tensor is given, and sends what is given at data to the places that it names."""
 
 from dtpoly.algorithm.expressions import (
     Affine,
@@ -10,9 +10,9 @@ from dtpoly.algorithm.expressions import (
     reads,
     walk,
 )
-from dtpoly.algorithm.program import Into, Placing, Program, Tensor
-from dtpoly.gradient.building import ZERO, applied, summed
+from dtpoly.algorithm.program import Into, Placing, Program
 from dtpoly.gradient.derivation import Derivation, Gift
+from dtpoly.gradient.derived_nodes import ZERO, applied, summed
 from dtpoly.gradient.simplify import simplified
 from dtpoly.gradient.turning import turned
 
@@ -58,8 +58,3 @@ def scatter(gift: Gift, start: str, wanted: str, derivation: Derivation) -> str:
     said = f"what {gift.giver} gives, added at the rows that it read"
     into = Into(start, at=at, placing=Placing.ADDED)
     return derivation.func(wanted, labels, body, said, into)
-
-
-def declared(program: Program, name: str) -> Tensor | None:
-    """Return the tensor input of this name, if it is one."""
-    return next((one for one in program.tensors if one.name == name), None)

@@ -14,8 +14,8 @@ from dtpoly.algorithm.expressions import (
     walk,
 )
 from dtpoly.algorithm.program import Func
-from dtpoly.gradient.building import product_of, read_at
 from dtpoly.gradient.derivation import Derivation
+from dtpoly.gradient.derived_nodes import product_of, read_at
 from dtpoly.gradient.simplify import simplified, written
 
 MOST_NODES = 60  # of a definition into which others are put

@@ -25,8 +25,8 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.substitute import as_expr
 from dtpoly.frozen import dataclass
-from dtpoly.gradient.building import ZERO, applied, chosen, plain, product_of, read_at, summed
 from dtpoly.gradient.derivation import Derivation, Gift
+from dtpoly.gradient.derived_nodes import ZERO, applied, chosen, plain, product_of, read_at, summed
 from dtpoly.gradient.simplify import simplified
 
 PRIME = "'"  # behind a label of a reader that has the name of one of the tensor

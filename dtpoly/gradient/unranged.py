@@ -23,7 +23,7 @@ from dtpoly.algorithm.inference import Types, type_of, types_of
 from dtpoly.algorithm.program import Func, Program
 from dtpoly.algorithm.substitute import as_condition
 from dtpoly.diagnostics import Diagnostic, DtpolyError
-from dtpoly.gradient.building import plain
+from dtpoly.gradient.derived_nodes import plain
 from dtpoly.gradient.messages import no_rule
 
 

@@ -5,7 +5,7 @@ import torch
 
 from dtpoly.algorithm.operations import OPERATION
 from dtpoly.gradient.activity import is_active
-from dtpoly.gradient.rules import RULES
+from dtpoly.gradient.element_rules import RULES
 from tests.conftest import Published
 from tests.gradient.comparing import compare, compare_with_differences, derived, read
 

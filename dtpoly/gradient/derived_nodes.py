@@ -83,55 +83,55 @@ def summed(operand: Expr, labels: tuple[str, ...]) -> Expr:
 
 
 @dataclass(frozen=True, slots=True)
-class Product:
+class Factored:
     """A number, times some factors, over others."""
 
     number: float
     factors: tuple[Expr, ...] = ()
     divisors: tuple[Expr, ...] = ()
 
-    def split(self, labels: tuple[str, ...]) -> tuple["Product", "Product"]:
+    def split(self, labels: tuple[str, ...]) -> tuple["Factored", "Factored"]:
         """Return the part that depends on a label of some, and the part that depends on none."""
 
         def depends(one: Expr) -> bool:
             return not set(labels).isdisjoint(free_labels(one))
 
-        inside = Product(
+        inside = Factored(
             1,
             tuple(one for one in self.factors if depends(one)),
             tuple(one for one in self.divisors if depends(one)),
         )
-        outside = Product(
+        outside = Factored(
             self.number,
             tuple(one for one in self.factors if not depends(one)),
             tuple(one for one in self.divisors if not depends(one)),
         )
         return inside, outside
 
-    def times(self, other: "Product") -> "Product":
+    def times(self, other: "Factored") -> "Factored":
         """Return the product of two products, the factors of this one first."""
-        return Product(
+        return Factored(
             self.number * other.number,
             (*self.factors, *other.factors),
             (*self.divisors, *other.divisors),
         )
 
-    def over(self, other: "Product") -> "Product | None":
+    def over(self, other: "Factored") -> "Factored | None":
         """Return the quotient of two products; None if a number would be divided by 0."""
         if other.number == 0:
             return None
-        return Product(
+        return Factored(
             self.number / other.number,
             (*self.factors, *other.divisors),
             (*self.divisors, *other.factors),
         )
 
 
-def product_of(expr: Expr) -> Product:
+def product_of(expr: Expr) -> Factored:
     """Return the product that an expression is; anything else is a product of one factor."""
     found = number_of(expr)
     if found is not None:
-        return Product(found)
+        return Factored(found)
     match expr:
         case Apply(operation="neg", operands=(one,)):
             inner = product_of(one)
@@ -139,6 +139,6 @@ def product_of(expr: Expr) -> Product:
         case Apply(operation="mul", operands=(left, right)):
             return product_of(left).times(product_of(right))
         case Apply(operation="div", operands=(left, right)):
-            return product_of(left).over(product_of(right)) or Product(1, (expr,))
+            return product_of(left).over(product_of(right)) or Factored(1, (expr,))
         case _:
-            return Product(1, (expr,))
+            return Factored(1, (expr,))

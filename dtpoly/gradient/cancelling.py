@@ -11,7 +11,7 @@ from dtpoly.algorithm.expression_motion import TangledExpressionError, motion_of
 from dtpoly.algorithm.expressions import Dot, Expr, Read, Reduce, children, reads
 from dtpoly.algorithm.motion import Motion
 from dtpoly.algorithm.program import Func, Program, in_order
-from dtpoly.gradient.building import plain
+from dtpoly.gradient.derived_nodes import plain
 
 EXTREMES = ("rmax", "rmin")
 

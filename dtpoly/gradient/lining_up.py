@@ -21,7 +21,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.program import Func
 from dtpoly.algorithm.shapes import Shape, combine, read_shape, shape_of
-from dtpoly.gradient.building import read_at
+from dtpoly.gradient.derived_nodes import read_at
 
 Turn = Callable[[Read, tuple[str, ...]], Expr]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 from dtpoly.algorithm.expressions import Expr, Float, Integer
 from dtpoly.frozen import dataclass
-from dtpoly.gradient.building import (
+from dtpoly.gradient.derived_nodes import (
     ONE,
     ZERO,
     applied,
