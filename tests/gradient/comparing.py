@@ -96,6 +96,8 @@ def compare(
     by = tuple(one.gradient.results)
     leaves = {name: doubles[name].clone().requires_grad_() for name in by}
     tensors = Translation(program, {**doubles, **leaves}, sizes).tensors
+    if any(bool(tensors[func.name].isnan().any()) for func in program.funcs):
+        return  # what is no number has no derivative
     # With masks torch may multiply 0 by an infinity where a range computes nothing, and so
     # may a gradient where torch does not.
     has_infinities = not all(bool(tensors[func.name].isfinite().all()) for func in program.funcs)
