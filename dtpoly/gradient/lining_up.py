@@ -5,7 +5,7 @@ label is reshaped. Where two reads have their labels in different orders, one of
 Func reads it, and has them in the other order.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import (
@@ -15,6 +15,7 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     Reshape,
     ScanOrder,
+    children,
     free_labels,
     map_children,
     walk,
@@ -28,22 +29,30 @@ Turn = Callable[[Read, tuple[str, ...]], Expr]
 
 def laid_out(func: Func, turn: Turn) -> Func:
     """Return a Func whose operands line up; `turn` gives reads with their labels in an order."""
-    order, fits = _order(func)
+    order, fits = _order(func.body, func.labels)
     body = func.body if fits else _turned(func.body, order, turn)
     return replace(func, body=_laid_out(body, order))
 
 
-def _order(func: Func) -> tuple[tuple[str, ...], bool]:
+def _order(expr: Expr, labels: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
     """Return an order of labels, and whether all reads have their labels in this order."""
     orders = [
         tuple(axis for axis in read_shape(node).axes if axis is not None)
-        for node in walk(func.body)
+        for node in _outside_of_indices(expr)
         if isinstance(node, Read)
     ]
-    named = (label for node in walk(func.body) for label in free_labels(node))
-    every = dict.fromkeys((*func.labels, *(label for one in orders for label in one), *named))
+    named = (label for node in walk(expr) for label in free_labels(node))
+    every = dict.fromkeys((*labels, *(label for one in orders for label in one), *named))
     merged = _merged(orders, every)
     return (tuple(every), False) if merged is None else (merged, True)
+
+
+def _outside_of_indices(expr: Expr) -> Iterator[Expr]:
+    """Yield all nodes but those that indices are made of: these line up among themselves."""
+    yield expr
+    if not isinstance(expr, Read):
+        for one in children(expr):
+            yield from _outside_of_indices(one)
 
 
 def _merged(orders: Iterable[tuple[str, ...]], every: Iterable[str]) -> tuple[str, ...] | None:
@@ -63,15 +72,16 @@ def _merged(orders: Iterable[tuple[str, ...]], every: Iterable[str]) -> tuple[st
 
 
 def _turned(expr: Expr, order: tuple[str, ...], turn: Turn) -> Expr:
-    made = map_children(expr, lambda one: _turned(one, order, turn))
-    if not isinstance(made, Read):
-        return made
-    labels = tuple(axis for axis in read_shape(made).axes if axis is not None)
+    if not isinstance(expr, Read):
+        return map_children(expr, lambda one: _turned(one, order, turn))
+    labels = tuple(axis for axis in read_shape(expr).axes if axis is not None)
     wanted = tuple(label for label in order if label in labels)
-    return made if labels == wanted else turn(made, wanted)
+    return expr if labels == wanted else turn(expr, wanted)
 
 
 def _laid_out(expr: Expr, order: tuple[str, ...]) -> Expr:
+    if isinstance(expr, Read):
+        return map_children(expr, lambda one: _laid_out(one, _order(one, ())[0]))
     made = map_children(expr, lambda one: _laid_out(one, order))
     match made:
         case Apply(operands=operands) if len(operands) > 1:

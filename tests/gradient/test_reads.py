@@ -53,6 +53,11 @@ FORMS: dict[str, tuple[str, str, dict[str, int]]] = {
         "E",
         {"l": 6, "k": 3},
     ),
+    "a promised table with its axes turned": (
+        "Func f; In A, B, T: i64 within len(l); Var x, l; f[x, l] = sin(A[x, l]) * B[x, T[l, x]];",
+        "A, B",
+        {"x": 2, "l": 3},
+    ),
     "rows at data, and all": (
         "Func f, g; In E, T: i64; Var l, k; RVar v; g[k] = rsum(E[v, k], v); "
         "f[l, k] = E[T[l], k] * g[k];",
@@ -135,7 +140,8 @@ def test_form(name: str) -> None:
     known = {one.name: known[one.name] for one in program.labels}
     inputs = given(program, known)
     for table in ("T", "U"):
-        if table in inputs:  # rows that repeat, and some that are outside
+        is_free = table in inputs and "within" not in text
+        if is_free:  # rows that repeat, and some that are outside
             inputs[table] = torch.tensor([2, 0, 2, -1, 7, 1])[: inputs[table].numel()]
     one = derived(program, "f", by)
     compare(program, one, inputs, known)
