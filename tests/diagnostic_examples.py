@@ -23,6 +23,7 @@ from dtpoly.reference.run import run
 from dtpoly.source import Source
 from dtpoly.vain import vain
 from tests.code_examples import CALLS as CODE_CALLS
+from tests.gradient_examples import RUNS as GRADIENT_RUNS
 from tests.plugin_examples import CALLS as PLUGIN_CALLS
 from tests.refusal_examples import CALLS as REFUSAL_CALLS
 from tests.space_examples import CALLS as SPACE_CALLS
@@ -156,6 +157,7 @@ RUNS: dict[str, tuple[str, Callable[[Program], object]]] = {
     "DT255": (EMBEDDED, broken_range),
     "DT172": (SCALED.replace("In A", "In A, B"), two_inputs),
     "DT173": (SHIFTED.replace("In A", "In A, B"), two_inputs),
+    **GRADIENT_RUNS,
 }
 
 

@@ -90,6 +90,7 @@ ALLOWED: dict[str, set[str]] = {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "checking", "generate"),
         *("targets", "explore", "plan", "amounts", "directives"),
     },
+    "gradient": {"source", "diagnostics", "algorithm", "frontend", "directives"},
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
     },
@@ -121,7 +122,7 @@ ALLOWED: dict[str, set[str]] = {
         "checking",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
-        *("one_pass_offers",),
+        *("one_pass_offers", "gradient"),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
     "judged": {

@@ -21,6 +21,7 @@ GROUPS = {
     "DT200": "Legality",
     "DT220": "Primitives of one's own",
     "DT240": "Spaces of schedules",
+    "DT270": "Gradients",
     "DT300": "Generated code",
 }
 

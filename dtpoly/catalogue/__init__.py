@@ -3,6 +3,7 @@
 from dtpoly.catalogue.algorithm_mistakes import ALGORITHM
 from dtpoly.catalogue.catalogue_entry import CatalogueEntry
 from dtpoly.catalogue.code import CODE
+from dtpoly.catalogue.gradient_mistakes import GRADIENTS
 from dtpoly.catalogue.plugin_mistakes import PLUGINS
 from dtpoly.catalogue.schedule_mistakes import SCHEDULE
 from dtpoly.catalogue.space_mistakes import SPACES
@@ -12,6 +13,7 @@ CATALOGUE: dict[str, CatalogueEntry] = {
     **SCHEDULE,
     **PLUGINS,
     **SPACES,
+    **GRADIENTS,
     **CODE,
 }
 

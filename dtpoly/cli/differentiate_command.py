@@ -1,0 +1,110 @@
+"""Implements `dtpoly differentiate FILE`, which writes the gradient of an algorithm."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from dtpoly.algorithm.label_sizes import size_rules, used_labels
+from dtpoly.algorithm.program import Program
+from dtpoly.autoschedule.unscheduled_source import algorithm_of
+from dtpoly.cli.file_arguments import file_name
+from dtpoly.cli.output import write
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.cli.saving import is_same_file, save
+from dtpoly.cli.seconds_option import timed
+from dtpoly.frontend.reading import read_file
+from dtpoly.gradient.differentiate import Gradient, differentiated
+from dtpoly.gradient.text import gradient_text
+from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.suggest import near
+
+VERSION = 1  # of the JSON document
+
+
+@click.command(
+    short_help="Write the gradient of an algorithm.",
+    epilog="""\b
+Examples:
+  dtpoly differentiate softmax.dt --of softmax --by A
+  dtpoly differentiate rms_norm.dt --of rms_norm --by X,W -o gradient.dt
+  dtpoly differentiate rms_norm.dt --of rms_norm --by X,W --save squares""",
+)
+@file_name
+@click.option("--of", required=True, metavar="f,..", help="The Funcs that are differentiated.")
+@click.option("--by", required=True, metavar="X,..", help="The inputs by which they are.")
+@click.option(
+    "--save",
+    "saved",
+    default="",
+    metavar="g,..",
+    help="Funcs that the caller has kept; all others are computed again.",
+)
+@click.option(
+    "-o", "output", type=click.Path(path_type=Path), help="Write the gradient to this .dt file."
+)
+@plugin_option
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@timed
+def command(
+    file: str,
+    of: str,
+    by: str,
+    saved: str,
+    output: Path | None,
+    primitives: Primitives,
+    as_json: bool,
+) -> int:
+    """Derive the gradient of Funcs by inputs, and write it as a .dt file.
+
+    For each Func f that is named by --of, the gradient has an input d_f, which is what its result
+    is given. For each input X that is named by --by, it has a Func d_X. The file has no schedule:
+    write one, or ask dtpoly schedule for one. What FILE says of its own schedule is left aside.
+    """
+    if output is not None and is_same_file(str(output), file):
+        raise click.BadParameter(f"'{output}' is the file to differentiate", param_hint="-o")
+    program = algorithm_of(read_file(file), primitives).program
+    funcs = [one.name for one in program.funcs]
+    wanted = _named(of, funcs, "Func", "--of")
+    inputs = _named(by, [one.name for one in program.inputs], "input", "--by")
+    kept = _named(saved, funcs, "Func", "--save") if saved else ()
+    gradient = differentiated(program, wanted, inputs, kept)
+    text = gradient_text(gradient, Path(file).name if file != "-" else "a text")
+    if as_json:
+        write(json.dumps(_document(file, gradient, text), indent=2) + "\n")
+    elif output is None:
+        write(text)
+    return 1 if output is not None and not save(output, text.encode()) else 0
+
+
+def _named(words: str, known: Iterable[str], kind: str, option: str) -> tuple[str, ...]:
+    """Return the names of an option, each once. Raises click.BadParameter for one that is none."""
+    every, names = list(known), tuple(dict.fromkeys(one.strip() for one in words.split(",")))
+    for name in names:
+        if name not in every:
+            meant = near(name, every)
+            hint = f"did you mean '{meant}'?" if meant else f"it has {', '.join(every) or 'none'}"
+            raise click.BadParameter(
+                f"the program has no {kind} '{name}'; {hint}", param_hint=option
+            )
+    return names
+
+
+def _document(file: str, gradient: Gradient, text: str) -> dict[str, object]:
+    return {
+        "version": VERSION,
+        "file": file,
+        "given": gradient.given,
+        "gradients": gradient.results,
+        "saved": list(gradient.saved),
+        "sizes": passed_sizes(gradient.program),
+        "rules": list(gradient.rules),
+        "text": text,
+    }
+
+
+def passed_sizes(program: Program) -> list[str]:
+    """Return the labels whose sizes no tensor shows, so that a call must pass them."""
+    used = used_labels(program)
+    return [rule.label for rule in size_rules(program) if rule.is_passed and rule.label in used]

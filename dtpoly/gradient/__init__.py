@@ -1,0 +1,1 @@
+"""Derives the gradient of an algorithm as another algorithm."""

@@ -1,0 +1,222 @@
+"""Simplifies what was derived, as a person would who writes it down.
+
+Numbers are multiplied, zeros and ones vanish, signs move to the front, what a sum does not go over
+stands behind it, and a sum of products of two tensors is a product of matrices. All of this keeps
+the value of real numbers; only the order of roundings differs.
+"""
+
+from dtpoly.algorithm.expressions import (
+    Apply,
+    Cast,
+    Dot,
+    Expr,
+    Integer,
+    Read,
+    Reduce,
+    Reshape,
+    Size,
+    free_labels,
+    map_children,
+)
+from dtpoly.gradient.derived_nodes import (
+    ONE,
+    ZERO,
+    Factored,
+    applied,
+    chosen,
+    minus,
+    number,
+    number_of,
+    over,
+    product_of,
+    times,
+)
+
+LEAST_POWER = 3  # so many equal factors are written as a power
+
+
+def simplified(expr: Expr) -> Expr:
+    """Return an expression of the same value that is written more simply."""
+    made = map_children(expr, simplified)
+    match made:
+        case Reshape(operand=operand):
+            return operand  # values line up by label; the layout of the text comes last
+        case Apply(operation="mul" | "div" | "neg"):
+            return written(product_of(made))
+        case Apply(operation="add", operands=(left, right)):
+            return _sum(left, right)
+        case Apply(operation="sub", operands=(left, right)):
+            return _sum(left, written(product_of(minus(right))))
+        case Apply(operation="where", operands=(condition, yes, no)):
+            return _choice(condition, yes, no)
+        case Apply(operation="pow", operands=(base, exponent)):
+            return _power(base, exponent)
+        case Cast(operand=operand) if number_of(operand) == 0:
+            return ZERO
+        case Reduce(operation="rsum", operand=operand, labels=labels, scan=None, when=()):
+            return _total(operand, labels)
+        case Dot(left=left, right=right, labels=labels, when=()):
+            return _total(applied("mul", left, right), labels)
+        case _:
+            return made
+
+
+def written(product: Factored) -> Expr:
+    """Return a product as a person writes it: the sign, the number, factors, divisors."""
+    if product.number == 0:
+        return ZERO
+    masked = _with_mask_outside(product)
+    if masked is not None:
+        return masked
+    value = abs(product.number)
+    factors = _with_powers(product.factors)
+    divisors = _with_powers(product.divisors)
+    if value != 1 or not factors:
+        if factors and value < 1 and 1 / value == int(1 / value):
+            divisors = [number(1 / value), *divisors]
+        else:
+            factors = [number(value), *factors]
+    if product.number < 0:
+        factors = [minus(factors[0]), *factors[1:]]
+    total = times(*factors)
+    return over(total, times(*divisors)) if divisors else total
+
+
+def _with_mask_outside(product: Factored) -> Expr | None:
+    """Return where(c, a * b, 0) for a product with the factor where(c, a, 0); None if it has none.
+
+    So nothing is multiplied by 0 that may be infinite.
+    """
+    for at, factor in enumerate(product.factors):
+        match factor:
+            case Apply(operation="where", operands=(condition, yes, no)):
+                others = (product.factors[:at], product.factors[at + 1 :])
+            case _:
+                continue
+        if number_of(no) == 0:
+            inner = product_of(yes)
+            kept = Factored(
+                product.number * inner.number,
+                (*others[0], *inner.factors, *others[1]),
+                (*inner.divisors, *product.divisors),
+            )
+            return chosen(condition, written(kept))
+        if number_of(yes) == 0:
+            inner = product_of(no)
+            kept = Factored(
+                product.number * inner.number,
+                (*others[0], *inner.factors, *others[1]),
+                (*inner.divisors, *product.divisors),
+            )
+            return chosen(condition, ZERO, written(kept))
+    return None
+
+
+def _with_powers(factors: tuple[Expr, ...]) -> list[Expr]:
+    """Return factors in which equal ones are powers, if there are many."""
+    counts: dict[Expr, int] = {}
+    for one in factors:
+        counts[one] = counts.get(one, 0) + 1
+    return [
+        part
+        for one, count in counts.items()
+        for part in (
+            [applied("pow", one, Integer(count))] if count >= LEAST_POWER else [one] * count
+        )
+    ]
+
+
+def _sum(left: Expr, right: Expr) -> Expr:
+    one, other = number_of(left), number_of(right)
+    if one is not None and other is not None:
+        return number(one + other)
+    if one == 0:
+        return right
+    if other == 0:
+        return left
+    if left == right:
+        return written(product_of(times(Integer(2), left)))
+    if product_of(right).number < 0:
+        return applied("sub", left, written(product_of(minus(right))))
+    if product_of(left).number < 0:
+        return applied("sub", right, written(product_of(minus(left))))
+    return applied("add", left, right)
+
+
+def _choice(condition: Expr, yes: Expr, no: Expr) -> Expr:
+    if yes == no and number_of(yes) is not None:
+        return yes
+    for part in _parts(condition):
+        yes = _where_holds(yes, part)
+    return chosen(condition, yes, no)
+
+
+def _parts(condition: Expr) -> list[Expr]:
+    """Return a condition, and all that hold where it holds."""
+    match condition:
+        case Apply(operation="and", operands=(left, right)):
+            return [condition, *_parts(left), *_parts(right)]
+        case _:
+            return [condition]
+
+
+def _where_holds(expr: Expr, condition: Expr) -> Expr:
+    """Return an expression where a condition holds: choices by the same condition are made."""
+    match expr:
+        case Apply(operation="where", operands=(same, yes, _)) if same == condition:
+            return _where_holds(yes, condition)
+        case Reduce() | Dot():
+            return expr  # its labels may mean others
+        case Read():
+            return expr
+        case _:
+            return map_children(expr, lambda one: _where_holds(one, condition))
+
+
+def _power(base: Expr, exponent: Expr) -> Expr:
+    match number_of(exponent):
+        case 0:
+            return ONE
+        case 1:
+            return base
+        case _:
+            return applied("pow", base, exponent)
+
+
+def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
+    """Return a sum over labels, in which nothing stands that has none of them."""
+    present = tuple(label for label in labels if label in free_labels(operand))
+    repeated = tuple(Size(label) for label in labels if label not in present)
+    if number_of(operand) == 0:
+        return ZERO
+    if not present:
+        return written(Factored(1, (operand,)).times(Factored(1, repeated)))
+    inside, outside = product_of(operand).split(present)
+    outside = outside.times(Factored(1, repeated))
+    match inside:
+        case Factored(factors=(Reduce(operation="rsum", scan=None, when=()) as one,), divisors=()):
+            # The sum of a sum, if nothing else stands beside it.
+            if set(one.labels).isdisjoint(present):
+                total = _total(one.operand, (*one.labels, *present))
+                return written(product_of(total).times(outside))
+        case _:
+            pass
+    sides = _sides(inside, present)
+    total = Dot(*sides, present) if sides else Reduce("rsum", written(inside), present)
+    return written(Factored(1, (total,)).times(outside))
+
+
+def _sides(inside: Factored, labels: tuple[str, ...]) -> tuple[Expr, Expr] | None:
+    """Return the sides of a product of matrices; None if it is another sum.
+
+    There are two factors, each has all labels that are summed over, and one that the other lacks.
+    """
+    if len(inside.factors) != 2 or inside.divisors:
+        return None
+    left, right = inside.factors
+    if not all(isinstance(one, Read) for one in (left, right)):
+        return None
+    one, other = set(free_labels(left)), set(free_labels(right))
+    if not set(labels) <= one & other or one <= other or other <= one:
+        return None
+    return left, right

@@ -1,0 +1,122 @@
+"""Makes random algorithms of floats, and sizes for them: those of the oracle, with functions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+
+from dtpoly.algorithm.expressions import Apply, Expr, Float, Integer, Read, Reduce, map_children
+from dtpoly.algorithm.program import Program, Tensor
+from dtpoly.algorithm.show import show
+from dtpoly.diagnostics import DtpolyError
+from tests.gradient.comparing import read
+from tests.oracle.cases import (
+    Case,
+    case,
+    dividing_case,
+    in_place_case,
+    indirect_case,
+    listing_case,
+    placed_case,
+    ranged_case,
+    scanning_case,
+)
+
+KINDS: dict[str, Callable[[int], Case]] = {
+    "plain": case,
+    "ranged": ranged_case,
+    "dividing": dividing_case,
+    "scanning": scanning_case,
+    "indirect": indirect_case,
+    "listing": listing_case,
+    "in_place": in_place_case,
+    "placed": placed_case,
+}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A random algorithm, sizes, a result, and the inputs that it may be differentiated by."""
+
+    program: Program
+    sizes: dict[str, int]
+    of: str
+    by: tuple[str, ...]
+
+
+def drawn(kind: str, seed: int) -> Drawn:
+    """Return the random algorithm of a seed."""
+    for attempt in range(1000):
+        random = Random(f"{kind} {seed} {attempt}")
+        made = KINDS[kind](random.randrange(10**6))
+        bare = replace(made.program, directives=())
+        funcs = tuple(replace(one, body=_changed(random, one.body)) for one in bare.funcs)
+        try:
+            program = read(show(replace(bare, funcs=funcs)))
+        except DtpolyError:
+            continue
+        of = random.choice((program.funcs[-1].name, random.choice(program.funcs).name))
+        by = tuple(
+            one.name for one in program.inputs if isinstance(one, Tensor) and one.dtype is None
+        )
+        if by:
+            return Drawn(program, made.sizes, of, by)
+    raise AssertionError(seed)
+
+
+def _changed(random: Random, expr: Expr) -> Expr:
+    """Return an expression with other operations, and with functions around some parts."""
+    made = map_children(expr, lambda one: one if _is_fixed(expr) else _changed(random, one))
+    match made:
+        case Apply(operation="mul", operands=(left, right)) if random.random() < 0.6:
+            return _joined(random, left, right)
+        case Read() | Reduce() if made.padding is None if isinstance(made, Read) else True:
+            return _around(random, made) if random.random() < 0.3 else made
+        case _:
+            return made
+
+
+def _is_fixed(expr: Expr) -> bool:
+    """Return whether the operands of a node are indices or conditions, which stay as they are."""
+    if isinstance(expr, Read):
+        return True
+    return isinstance(expr, Apply) and expr.operation in ("minimum", "rtopk", "rargtopk")
+
+
+def _joined(random: Random, left: Expr, right: Expr) -> Expr:
+    match random.randrange(7):
+        case 0:
+            return Apply("add", (left, right))
+        case 1:
+            return Apply("sub", (left, right))
+        case 2:
+            return Apply("div", (left, Apply("add", (Integer(3), Apply("sin", (right,))))))
+        case 3:
+            return Apply("maximum", (left, right))
+        case 4:
+            return Apply("minimum", (left, Apply("neg", (right,))))
+        case 5:
+            condition = Apply("lt", (left, right))
+            return Apply("where", (condition, left, Apply("mul", (right, Float(0.5)))))
+        case _:
+            return Apply("fma", (left, right, left))
+
+
+def _around(random: Random, expr: Expr) -> Expr:
+    match random.randrange(9):
+        case 0:
+            return Apply("exp", (Apply("sin", (expr,)),))
+        case 1:
+            return Apply("sqrt", (Apply("add", (Integer(1), Apply("mul", (expr, expr)))),))
+        case 2:
+            return Apply("rsqrt", (Apply("add", (Integer(2), Apply("cos", (expr,)))),))
+        case 3:
+            return Apply("pow", (expr, Integer(random.choice((1, 2, 3)))))
+        case 4:
+            return Apply("log", (Apply("add", (Float(1.5), Apply("abs", (expr,)))),))
+        case 5:
+            low = Apply("neg", (Float(0.5),))
+            return Apply("clamp", (expr, low, Float(0.75)))
+        case 6:
+            return Apply("mul", (expr, Apply("floor", (expr,))))
+        case name:
+            return Apply(("sigmoid", "tanh")[name % 2], (expr,))

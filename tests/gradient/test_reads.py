@@ -1,0 +1,203 @@
+"""Reads turned round: stencils, strides, diagonals, quotients, data, masks, scans, products."""
+
+import pytest
+import torch
+
+from dtpoly.diagnostics import DtpolyError
+from tests.gradient.comparing import compare, compare_with_differences, derived, given, read
+
+# A definition, what it is by, and sizes of its labels.
+FORMS: dict[str, tuple[str, str, dict[str, int]]] = {
+    "stencil": (
+        "Func f; In A; Var x; f[x] = sin(pad(A, 0)[x - 1]) + A[x] * pad(A, 0)[x + 1];",
+        "A",
+        {"x": 5},
+    ),
+    "stride": (
+        "Func f; In A, W; Var x; RVar r; f[x] = rsum(A[3 * x + r] * W[r], r);",
+        "A, W",
+        {"x": 4, "r": 2},
+    ),
+    "backwards": ("Func f; In A; Var x: 4; f[x] = exp(pad(A, 0)[3 - x]);", "A", {"x": 4}),
+    "diagonal": ("Func f; In A; Var x; f[x] = sin(A[x, x]);", "A", {"x": 4}),
+    "trace": (
+        "Func f; In A; RVar x; f[] = rsum(A[x, x] * A[x, x], x);",
+        "A",
+        {"x": 3},
+    ),
+    "transposed": ("Func f; In A; Var x, y; f[y, x] = sin(A[x, y]);", "A", {"x": 3, "y": 4}),
+    "both ways": (
+        "Func f, t; In A; Var x, y; t[y, x] = A[x, y]; f[x, y] = t[x, y] * sin(A[x, y]);",
+        "A",
+        {"x": 3, "y": 3},
+    ),
+    "two names of an axis": (
+        "Func f; In A; Var x, y; RVar k; f[x, y] = A[x, y] * rsum(sin(A[x, k]), k);",
+        "A",
+        {"x": 3, "y": 4, "k": 4},
+    ),
+    "broadcast": (
+        "Func f; In A, B; Var x, y; f[x, y] = reshape(A[x], x, 1) * exp(B[y]);",
+        "A, B",
+        {"x": 3, "y": 4},
+    ),
+    "repeated": ("Func f; In A; Var x, y: 4; f[x, y] = reshape(A[x], x, 1);", "A", {"x": 3}),
+    "group": (
+        "Func f; In Q, K; Var h, d; f[h, d] = Q[h, d] * K[h // 4, d];",
+        "Q, K",
+        {"h": 8, "d": 3},
+    ),
+    "remainder": ("Func f; In A, B; Var x; f[x] = B[x] * A[x % 3];", "A, B", {"x": 7}),
+    "rows at data": (
+        "Func f; In E, T: i64; Var l, k; f[l, k] = sin(E[T[l], k]);",
+        "E",
+        {"l": 6, "k": 3},
+    ),
+    "a promised table with its axes turned": (
+        "Func f; In A, B, T: i64 within len(l); Var x, l; f[x, l] = sin(A[x, l]) * B[x, T[l, x]];",
+        "A, B",
+        {"x": 2, "l": 3},
+    ),
+    "rows at data, and all": (
+        "Func f, g; In E, T: i64; Var l, k; RVar v; g[k] = rsum(E[v, k], v); "
+        "f[l, k] = E[T[l], k] * g[k];",
+        "E",
+        {"l": 6, "k": 3, "v": 4},
+    ),
+    "data twice": (
+        "Func f; In E, T: i64, U: i64; Var l, k; f[l, k] = E[T[l], k] * E[U[l], k];",
+        "E",
+        {"l": 5, "k": 2},
+    ),
+    "triangle": (
+        "Func f; In A, B; Var m, n; RVar k in [0, m + 1); f[m, n] = rdot(A[m, k], B[k, n], k);",
+        "A, B",
+        {"m": 4, "n": 3, "k": 4},
+    ),
+    "segments": (
+        "Func f; In X, s: i32; Var b, d; RVar l in [s[b], s[b + 1]); f[b, d] = rsum(X[l, d], l);",
+        "X",
+        {"b": 3, "d": 2, "l": 5},
+    ),
+    "largest": ("Func f; In A; Var x; RVar k, l; f[x] = rmax(sin(A[x, k, l]), k, l);", "A", {}),
+    "product": ("Func f; In A; Var x; RVar k, l; f[x] = rprod(A[x, k, l], k, l);", "A", {}),
+    "list": ("Func f; In A; Var x, j: 3; RVar k; f[x, j] = rtopk(A[x, k], k, j);", "A", {"k": 5}),
+    "number": ("Func f; In A; SIn c; Var x; f[x] = sin(A[x] * c) + c;", "A, c", {"x": 4}),
+    "scan": (
+        "Func f; In A; Var x, t; RVar s; f[x, t] = exp(scan_sum(A[x, s], s, t)) * A[x, t];",
+        "A",
+        {"x": 2, "t": 4, "s": 4},
+    ),
+    "scan of products": (
+        "Func f; In A; Var x, t; RVar s; f[x, t] = scan_prod(A[x, s], s, t, reverse);",
+        "A",
+        {"x": 2, "t": 4, "s": 4},
+    ),
+    "running maximum": (
+        "Func f; In A; Var x, t; RVar s; f[x, t] = scan_max(sin(A[x, s]), s, t) * A[x, t];",
+        "A",
+        {"x": 2, "t": 5, "s": 5},
+    ),
+    "running minimum before": (
+        "Func f; In A; Var x, t; RVar s; "
+        "f[x, t] = minimum(scan_min(A[x, s], s, t, before, reverse), 3) * A[x, t];",
+        "A",
+        {"x": 2, "t": 5, "s": 5},
+    ),
+    "recurrence": (
+        "Func f; In A, B, h; Var x, t; RVar s; "
+        "f[x, t] = scan_affine(A[x, s], sin(B[x, s]), s, t, h[x]);",
+        "A, B, h",
+        {"x": 2, "t": 4, "s": 4},
+    ),
+    "recurrence before": (
+        "Func f; In A, B, h; Var x, t; RVar s; "
+        "f[x, t] = scan_affine(A[x, s], B[x, s], s, t, h[x], before, reverse);",
+        "A, B, h",
+        {"x": 2, "t": 4, "s": 4},
+    ),
+    "added at places": (
+        "Func f into O at [T[s], d] add; In O, T: i64, G; Var s, d; f[s, d] = G[s, d] * G[s, d];",
+        "O, G",
+        {"s": 5, "d": 2},
+    ),
+    "sums that begin with a Func": (
+        "Func z, f into z at [T[s], d] add; In T: i64, G, Z; Var s, d, n; "
+        "z[n, d] = sin(Z[n, d]); f[s, d] = G[s, d] * G[s, d];",
+        "Z, G",
+        {"s": 5, "d": 2, "n": 4},
+    ),
+}
+SMALL = {"x": 3, "k": 3, "l": 2}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", FORMS)
+def test_form(name: str) -> None:
+    text, by, sizes = FORMS[name]
+    program = read(f"{text} f.compile();")
+    known = {**SMALL, **sizes, **program.fixed}
+    known = {one.name: known[one.name] for one in program.labels}
+    inputs = given(program, known)
+    for table in ("T", "U"):
+        is_free = table in inputs and "within" not in text
+        if is_free:  # rows that repeat, and some that are outside
+            inputs[table] = torch.tensor([2, 0, 2, -1, 7, 1])[: inputs[table].numel()]
+    one = derived(program, "f", by)
+    compare(program, one, inputs, known)
+    compare_with_differences(program, one, inputs, known)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("size", [0, 1])
+def test_form_with_no_or_one_index(name: str, size: int) -> None:
+    text, by, _ = FORMS[name]
+    program = read(f"{text} f.compile();")
+    fixed = program.fixed
+    known = {one.name: fixed.get(one.name, size) for one in program.labels}
+    try:
+        inputs = given(program, known)
+        one = derived(program, "f", by)
+        compare(program, one, inputs, known)
+    except DtpolyError as error:
+        # A call may be refused that has no room for one index; nothing else may be wrong.
+        assert error.diagnostics[0].code in ("DT171", "DT172", "DT173"), error  # noqa: PT017
+
+
+def test_ties_of_a_maximum_share_equally() -> None:
+    program = read("Func f; In A; Var x; RVar k; f[x] = rmax(A[x, k], k); f.compile();")
+    tied = torch.tensor([[1.0, 2.0, 2.0], [3.0, 3.0, 3.0]]).double()
+    compare(program, derived(program, "f", "A"), {"A": tied})
+
+
+@pytest.mark.parametrize("zeros", [1, 2])
+def test_a_product_with_zeros(zeros: int) -> None:
+    program = read("Func f; In A; Var x; RVar k; f[x] = rprod(A[x, k], k); f.compile();")
+    values = torch.tensor([[2.0, 3.0, 5.0, 7.0]]).double()
+    values[0, :zeros] = 0
+    compare(program, derived(program, "f", "A"), {"A": values})
+
+
+def test_several_results() -> None:
+    program = read(
+        "Func f, g, h; In A; Var x; h[x] = sin(A[x]); g[x] = exp(h[x]); f[x] = g[x] * h[x];"
+        "f.compile(g, h);"
+    )
+    one = derived(program, "f, g, h", "A")
+    assert list(one.gradient.given.values()) == ["d_f", "d_g", "d_h"]
+    compare(program, one, given(program, {"x": 5}))
+
+
+def test_the_second_derivative() -> None:
+    program = read(
+        "Func soft, total; In A; Var x; RVar y;"
+        "total[x] = rsum(exp(A[x, y]), y); soft[x, y] = exp(A[x, y]) / reshape(total[x], x, 1);"
+        "soft.compile();"
+    )
+    first = read(derived(program, "soft", "A").text)
+    second = derived(first, "d_A", "A, d_soft")
+    assert list(second.gradient.results.values()) == ["d_A_2", "d_d_soft"]
+    inputs = given(first, {"x": 3, "y": 4})
+    compare(first, second, inputs)
+    compare_with_differences(first, second, inputs)
