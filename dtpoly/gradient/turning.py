@@ -6,7 +6,7 @@ says which label it is (`A[x]` at x, `A[2 * h + r]` at h for each r), that stand
 other labels are summed over; and what is left of the equation is a condition.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
 
 from dtpoly.algorithm.expressions import (
@@ -55,7 +55,7 @@ def turned(gift: Gift, labels: tuple[str, ...], derivation: Derivation) -> Expr:
     own = tuple(other.get(one, one) for one in gift.labels)
     turn = {one: plain(new) for one, new in other.items()}
     indices = tuple(_renamed(index, turn) for index in gift.indices)
-    found = _solved(gift, indices, labels, derivation)
+    found = _solved(gift, indices, labels, own, derivation)
     value = with_indices(value, turn)
     rest = tuple(one for one in own if one not in found.put)
     is_exact = set(found.put) == found.exact
@@ -128,7 +128,11 @@ def _with_fresh(
 
 
 def _solved(
-    gift: Gift, indices: tuple[Affine, ...], labels: tuple[str, ...], derivation: Derivation
+    gift: Gift,
+    indices: tuple[Affine, ...],
+    labels: tuple[str, ...],
+    own: Collection[str],
+    derivation: Derivation,
 ) -> Solution:
     """Return what the labels of a gift are if its index is that of an element."""
     found = Solution()
@@ -142,27 +146,39 @@ def _solved(
         else:
             left.append((index, label))
     for index, label in left:
-        _solve(index, label, found, gift, derivation)
+        _solve(index, label, own, found, gift, derivation)
+        # What an index decided may be told by labels that only a later one decides.
+        put = {one: value for one, value in found.put.items() if one not in found.exact}
+        found.put |= {one: value.substitute(put) for one, value in found.put.items()}
+        found.conditions = [with_indices(one, put) for one in found.conditions]
     return found
 
 
-def _solve(index: Affine, label: str, found: Solution, gift: Gift, derivation: Derivation) -> None:
-    """Find the label that an index decides if it is a label of the tensor, or add a condition."""
+def _solve(
+    index: Affine,
+    label: str,
+    own: Collection[str],
+    found: Solution,
+    gift: Gift,
+    derivation: Derivation,
+) -> None:
+    """Find the label that an index decides if it is a label of the tensor, or add a condition.
+
+    It is one of the reader's `own` labels.
+    """
     if index.data is not None:
         value = with_indices(index.data, found.put)
         found.conditions.append(applied("eq", value, Index(label)))
         return
+    index = index.substitute(found.put)
     func = derivation.program.func(gift.giver)
-    best = _best(index, found, func.labels, derivation.program.fixed)
+    best = _best(index, own, found, func.labels, derivation.program.fixed)
     if best is None:
-        own = _quotient(index, label, found, derivation)
-        if own:
-            return
-        found.conditions.append(applied("eq", as_expr(index.substitute(found.put)), Index(label)))
+        if not _quotient(index, label, own, found, derivation):
+            found.conditions.append(applied("eq", as_expr(index), Index(label)))
         return
     coefficient = dict(index.terms)[best]
-    rest = (index - Affine(((best, coefficient),))).substitute(found.put)
-    apart = plain(label) - rest
+    apart = plain(label) - (index - Affine(((best, coefficient),)))
     if coefficient < 0:
         apart, coefficient = apart.scaled(-1), -coefficient
     if coefficient > 1:
@@ -173,7 +189,11 @@ def _solve(index: Affine, label: str, found: Solution, gift: Gift, derivation: D
 
 
 def _best(
-    index: Affine, found: Solution, outer: tuple[str, ...], fixed: Mapping[str, int]
+    index: Affine,
+    own: Collection[str],
+    found: Solution,
+    outer: tuple[str, ...],
+    fixed: Mapping[str, int],
 ) -> str | None:
     """Return the label of an index that is best not summed over; None if it has none.
 
@@ -183,7 +203,10 @@ def _best(
     free = [
         (label, coefficient)
         for label, coefficient in index.terms
-        if isinstance(label, str) and label not in found.put and label not in inside
+        if isinstance(label, str)
+        and label in own
+        and label not in found.put
+        and label not in inside
     ]
     if not free:
         return None
@@ -195,19 +218,21 @@ def _best(
     return max(free, key=is_better)[0]
 
 
-def _quotient(index: Affine, label: str, found: Solution, derivation: Derivation) -> bool:
+def _quotient(
+    index: Affine, label: str, own: Collection[str], found: Solution, derivation: Derivation
+) -> bool:
     """Solve `(c + rest) // n`: c is n times the label, plus one of n numbers, minus the rest."""
     match index.terms:
         case ((DividedIndex("//", inner, divisor), 1),):
             pass
         case _:
             return False
-    best = _best(inner, found, (), {})
+    best = _best(inner, own, found, (), {})
     if best is None or abs(dict(inner.terms)[best]) != 1:
         return False
     sign = dict(inner.terms)[best]
     member = derivation.label(f"{best.rstrip(PRIME)}_part", divisor)
-    rest = (inner - Affine(((best, sign),))).substitute(found.put)
+    rest = inner - Affine(((best, sign),))
     start = (plain(label) - Affine((), index.constant)).scaled(divisor) + plain(member)
     found.put[best] = (start - rest).scaled(sign)
     found.more.append(member)

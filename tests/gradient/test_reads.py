@@ -36,6 +36,21 @@ FORMS: dict[str, tuple[str, str, dict[str, int]]] = {
         "A",
         {"x": 3, "y": 4, "k": 4},
     ),
+    "each index tells a label": (
+        "Func f; In A, B; Var x, y; f[x, y] = sin(A[x + y, x]) * B[y, x + 2 * y];",
+        "A, B",
+        {"x": 3, "y": 4},
+    ),
+    "a label told by two indices": (
+        "Func f; In A, B; Var x, y; f[x, y] = sin(A[x - y + 3, 2 * x + y]) * B[x, y];",
+        "A",
+        {"x": 3, "y": 4},
+    ),
+    "strides and sums": (
+        "Func f; In A, B; Var x, y; RVar k; f[x, y] = rsum(A[2 * x + k, y + k] * B[x, y], k);",
+        "A, B",
+        {"x": 3, "y": 4, "k": 3},
+    ),
     "broadcast": (
         "Func f; In A, B; Var x, y; f[x, y] = reshape(A[x], x, 1) * exp(B[y]);",
         "A, B",
