@@ -37,6 +37,30 @@ def test_almost_two_tiles_and_a_block_off_both_edges() -> None:
     ]
 
 
+PARTS = """
+Func f, top; In A; Var x; RVar k{range};
+top[x] = rmax(A[x, k], k); f[x] = rsum(exp(A[x, k] - reshape(top[x], x, 1)), k);
+f.block(x:4, k:p/64); f.tensorize(x:0, k:16, p:8); top.online(f, k); f.compile();
+"""
+
+
+def test_two_parts_then_more_than_a_tile_of_parts() -> None:
+    """The last part has a whole tile of 16 and one index; nine whole ones are one more than 8."""
+    found = list(few_sizes(written(PARTS.format(range=""))))
+    assert found[:3] == [{"x": 1, "k": 1}, {"x": 4, "k": 81}, {"x": 4, "k": 593}]
+
+
+def test_as_many_rows_as_columns_where_a_range_depends_on_the_row() -> None:
+    found = list(few_sizes(written(PARTS.format(range=" in [0, x + 1)"))))
+    assert {"x": 81, "k": 81} in found
+    assert {"x": 593, "k": 593} in found
+
+
+def test_parts_without_a_name_for_their_tile() -> None:
+    text = PARTS.format(range="").replace(", p:8", "")
+    assert list(few_sizes(written(text)))[1:3] == [{"x": 4, "k": 81}, {"x": 4, "k": 145}]
+
+
 def test_sizes_that_follow_from_others() -> None:
     program = written("Func f; In A; Var x; RVar k; f[x] = rsum(A[x + k], k); f.block(x:2);")
     for sizes in few_sizes(program):
