@@ -22,7 +22,6 @@ EXAMPLES = ("online_softmax", "log_sum_exp", "flash_attention", "causal_flash_at
 # What is not proved yet, and why.
 UNKNOWN = {
     "two frames": "a loop corrects a sum by two maxima",
-    "attention with a sink": "where there is no key, the sink is infinite, which is not compared",
 }
 
 # Programs in whose texts mistakes are made.
