@@ -112,9 +112,9 @@ def _sizes_of_parts(program: Program) -> Iterator[dict[str, int]]:
 
     First there are two parts. Then there is one tile of parts that are merged, and others that do
     not fill another tile, so that what a tile of parts has is brought to the frame of those that
-    come later. The other sizes are such that there is one program for a part, but many rows in it:
-    in each row the largest element is somewhere else, and a mistake may show only where it is in a
-    certain tile.
+    come later; then there is one tile of parts more. The other sizes are such that there is one
+    program for a part, but many rows in it: in each row the largest element is somewhere else, and
+    a mistake may show only where it is in a certain tile.
     """
     labels = [label.name for label in program.labels]
     is_ranged = bool(program.ranges) or has_conditions(program)
@@ -122,7 +122,7 @@ def _sizes_of_parts(program: Program) -> Iterator[dict[str, int]]:
     for one in _parts(program):
         # If a tile has more than two parts, two are left over; of two parts, one is.
         many = max(2, one.merged + (one.merged > 2))
-        for parts, unsaid in ((1, 2), (many, 1)):
+        for parts, unsaid in ((1, 2), (many, 1), (many + one.merged, 1)):
             size = parts * one.size + one.tile + 1
             small = {
                 label: min((ROWS, *said)) if said else unsaid for label, said in numbers.items()

@@ -131,6 +131,13 @@ PROGRAMS: Mapping[str, str] = {
         "f[x] = rsum(exp(where(B[x, y] > 0, A[x, y], -inf) - reshape(top[x], x, 1))"
         f"* A[x, y], y) / total[x]; top.online(f, y); total.online(f, y); {TILES}"
     ),
+    # A row in which all is masked gives -inf: its sum is that of nothing.
+    "a mask around the exponential": (
+        "Func f, top; In A, B; Var x; RVar y;"
+        "top[x] = rmax(where(B[x, y] > 0, A[x, y], -inf), y);"
+        "f[x] = log(rsum(where(B[x, y] > 0, exp(A[x, y] - reshape(top[x], x, 1)), 0), y)) + top[x];"
+        f"top.online(f, y); {TILES}"
+    ),
     "log-sum-exp of what comes later": (
         f"Func f, top; {ROWS.replace('RVar y', 'RVar y in [x, len(y))')} {LOG_SUM}"
         f"top.online(f, y); {TILES}"
