@@ -131,6 +131,13 @@ PROGRAMS: Mapping[str, str] = {
         "f[x] = rsum(exp(where(B[x, y] > 0, A[x, y], -inf) - reshape(top[x], x, 1))"
         f"* A[x, y], y) / total[x]; top.online(f, y); total.online(f, y); {TILES}"
     ),
+    "entropy of a softmax": (
+        f"Func f, top, total, mean; {ROWS}"
+        "total[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);"
+        "mean[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)) * A[x, y], y) / total[x];"
+        "f[x] = log(total[x]) + top[x] - mean[x]; mean.fuse_at(f, x);"
+        f"top.online(mean, y); total.online(mean, y); {TILES}"
+    ),
     # A row in which all is masked gives -inf: its sum is that of nothing.
     "a mask around the exponential": (
         "Func f, top; In A, B; Var x; RVar y;"
@@ -229,6 +236,12 @@ def test_all_take_their_steps_in_one_loop(name: str) -> None:
     found = [reduced_in(block) for block in blocks(kernels[-1].body)]
     assert found
     assert set(found) == {reduced_in(kernels[-1].body)}
+
+
+def test_an_entropy_reads_its_rows_once() -> None:
+    text = text_of(program("entropy of a softmax"))
+    assert text.count("= tl.load(") == 2  # in the loop over whole tiles, and in the tail
+    assert text.count("in tl.range(") == 1
 
 
 @pytest.mark.parametrize("name", ["attention", "attention, causal", "attention to a window"])
