@@ -39,7 +39,7 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
 
     These are the sizes, in order: all of them 1; those of parts; each another small number; one
     more than the largest number that the directives say of each label; multiples of four, for text
-    that only runs at such sizes; and one more than two of the largest numbers.
+    that only runs at such sizes; one more than two of the largest numbers; and these themselves.
 
     Numbers that are too large to be used for all labels at once are used for one label at a time,
     while the other sizes are small: one more than the number; one less than two of it, so that what
@@ -59,6 +59,8 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
         {label: FOUR * size for label, size in apart.items()},
         # Two whole tiles: something may be left over from the first.
         {label: 2 * min(size, MOST // 2) + 1 for label, size in said.items()},
+        # Nothing may be left over, so that the last whole tile must not be left out.
+        {label: min(size, MOST) for label, size in said.items()},
         *(
             {**apart, label: times * size + 1}
             for label, size in said.items()
