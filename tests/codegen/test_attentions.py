@@ -64,6 +64,15 @@ def alibi(Q: Tensor, K: Tensor, V: Tensor, slope: Tensor) -> tuple[Tensor, ...]:
     return (weights(scores_of(Q, K) + bias, causal=True) @ V,)
 
 
+def sink(Q: Tensor, K: Tensor, V: Tensor, sink: Tensor) -> tuple[Tensor, ...]:
+    scores = scores_of(Q, K)
+    size = scores.shape[-1]
+    ones = torch.ones(size, size, dtype=torch.bool).tril()
+    scores = torch.where(ones, scores, -torch.inf)
+    more = sink[:, None, None].expand(*scores.shape[:-1], 1)
+    return (torch.softmax(torch.cat((scores, more), -1), -1)[..., :-1] @ V,)
+
+
 def masked(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
     return (weights(scores_of(Q, K), causal=True) @ V,)
 
@@ -138,6 +147,10 @@ def given_to_alibi(size: int, b: int, dtype: torch.dtype) -> Inputs:
     return (*heads(size, b, dtype), torch.tensor([0.5, 0.0625], dtype=dtype))
 
 
+def given_to_sink(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    return (*heads(size, b, dtype), torch.tensor([2.5, -1.0], dtype=dtype))
+
+
 def given_to_heads(size: int, b: int, dtype: torch.dtype) -> Inputs:
     return tuple(heads(size, b, dtype))
 
@@ -185,6 +198,7 @@ CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...
     "alibi": (given_to_alibi, alibi),
     "grouped_heads": (given_to_grouped_heads, grouped_heads),
     "linear": (given_to_heads, linear),
+    "sink": (given_to_sink, sink),
     "with_lse": (given_to_heads, with_lse),
     "masked": (given_to_heads, masked),
     "window": (given_to_heads, window),

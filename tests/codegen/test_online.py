@@ -49,6 +49,7 @@ def attention(among: str = "", bias: str = "", more: str = "", divisor: str = ""
     return ATTENTION.format(range=among, bias=bias, more=more, divisor=divisor)
 
 
+SINK = "total[x] + exp(1 - top[x])"
 SOFTMAX = (
     f"Func f, top, e, total; {ROWS} e[x, y] = exp(A[x, y] - reshape(top[x], x, 1));"
     "total[x] = rsum(e[x, y], y); f[x, y] = e[x, y] / reshape(total[x], x, 1);"
@@ -130,6 +131,20 @@ PROGRAMS: Mapping[str, str] = {
         "f[x] = rsum(exp(where(B[x, y] > 0, A[x, y], -inf) - reshape(top[x], x, 1))"
         f"* A[x, y], y) / total[x]; top.online(f, y); total.online(f, y); {TILES}"
     ),
+    "entropy of a softmax": (
+        f"Func f, top, total, mean; {ROWS}"
+        "total[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);"
+        "mean[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)) * A[x, y], y) / total[x];"
+        "f[x] = log(total[x]) + top[x] - mean[x]; mean.fuse_at(f, x);"
+        f"top.online(mean, y); total.online(mean, y); {TILES}"
+    ),
+    # A row in which all is masked gives -inf: its sum is that of nothing.
+    "a mask around the exponential": (
+        "Func f, top; In A, B; Var x; RVar y;"
+        "top[x] = rmax(where(B[x, y] > 0, A[x, y], -inf), y);"
+        "f[x] = log(rsum(where(B[x, y] > 0, exp(A[x, y] - reshape(top[x], x, 1)), 0), y)) + top[x];"
+        f"top.online(f, y); {TILES}"
+    ),
     "log-sum-exp of what comes later": (
         f"Func f, top; {ROWS.replace('RVar y', 'RVar y in [x, len(y))')} {LOG_SUM}"
         f"top.online(f, y); {TILES}"
@@ -141,7 +156,18 @@ PROGRAMS: Mapping[str, str] = {
     "attention to a window that is apart": attention(" in [x - 50, x - 5)"),
     "attention to what comes later": attention(" in [x, len(y))"),
     "attention with a bias": attention(bias=" - 0.1 * (x - y)"),
-    "attention with a sink": attention(divisor="reshape(total[x] + exp(1 - top[x]), x, 1)"),
+    "attention with a sink": attention(divisor=f"reshape({SINK}, x, 1)"),
+    "attention with a sink of data": attention(
+        divisor="reshape(total[x] + exp(s[x] - top[x]), x, 1)"
+    ).replace("In A, K, V;", "In A, K, V, s;"),
+    # Rows without a key have nothing but the sink, and are 0.
+    "attention with a sink, to what comes later": attention(
+        " in [x, len(y))", divisor=f"reshape({SINK}, x, 1)"
+    ),
+    "softmax with a sink": SOFTMAX.replace(
+        "total[x] = rsum(e[x, y], y);", "total[x] = rsum(e[x, y], y) + exp(2 - top[x]);"
+    )
+    + TILES,
     "attention and the largest score": attention(more="top"),
 }
 SIZES = (0, 1, 3, 15, 16, 17, 37)
@@ -212,6 +238,12 @@ def test_all_take_their_steps_in_one_loop(name: str) -> None:
     assert set(found) == {reduced_in(kernels[-1].body)}
 
 
+def test_an_entropy_reads_its_rows_once() -> None:
+    text = text_of(program("entropy of a softmax"))
+    assert text.count("= tl.load(") == 2  # in the loop over whole tiles, and in the tail
+    assert text.count("in tl.range(") == 1
+
+
 @pytest.mark.parametrize("name", ["attention", "attention, causal", "attention to a window"])
 def test_scores_are_multiplied_once(name: str) -> None:
     """In each block, one product has the scores."""
@@ -249,6 +281,27 @@ def test_rows_without_a_number() -> None:
     assert top[0].isnan()
     assert top[1] == float("inf")
     assert top[2] == float("-inf")
+
+
+@pytest.mark.parametrize(
+    ("sink", "known"), [("inf", True), ("-inf", True), ("nan", False), ("0.5", True)]
+)
+def test_a_sink_that_is_no_number(sink: str, known: bool) -> None:
+    """It takes all of the weight, none of it, or leaves a NaN; without a key the rest is 0."""
+    made = torch.Generator().manual_seed(5)
+    Q, K, V = (torch.randn(one, generator=made) for one in ((3, 4), (37, 4), (37, 5)))
+    s = torch.full((3,), float(sink))
+    found = module("attention with a sink of data").f(Q, K, V, s)
+    scores = torch.cat(((Q @ K.T).double() / 2, s[:, None].double()), 1)
+    # An infinite sink is a weight of 1, in the algorithm as here: exp(inf - top) is inf.
+    wanted = torch.zeros(3, 5) if sink == "inf" else (torch.softmax(scores, 1)[:, :-1] @ V.double())
+    assert found.isnan().all() if not known else not found.isnan().any()
+    torch.testing.assert_close(
+        found.double(), wanted.double(), rtol=1e-5, atol=1e-6, equal_nan=True
+    )
+    without = module("attention with a sink of data").f(Q, K[:0], V[:0], s)
+    has_none = sink in ("nan", "-inf")
+    assert without.isnan().all() if has_none else torch.equal(without, torch.zeros(3, 5))
 
 
 def test_an_infinity_that_a_row_does_not_reach() -> None:

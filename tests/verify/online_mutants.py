@@ -142,7 +142,10 @@ class OnlineMutant:
 
 # Mistakes in how parts of 32 columns, in tiles of 16, are computed and merged.
 OF_PARTS: dict[str, tuple[str, str]] = {
-    "parts are not brought to one frame": (r"(\w+_parts_tile\w*) \* tl\.exp\(.*\)(?=,?\n)", r"\1"),
+    "parts are not brought to one frame": (
+        r"(\w+_parts_tile\w*) \* tl\.exp\([^()]*\)",
+        r"\1",
+    ),
     "brought to the frame before": (
         r"(tl\.exp\(\w+_parts_tile\S* - \w+_max)(?=[\[)])",
         r"\1_before",

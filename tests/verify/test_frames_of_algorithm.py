@@ -15,9 +15,11 @@ from dtpoly.verify.algebra.evaluate import differ
 from dtpoly.verify.algebra.frames import OF_DIVISION, OF_EXP, Framing
 from dtpoly.verify.algebra.masked_quotients import is_nan_of_nothing
 from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.regions import set_of
+from dtpoly.verify.algebra.rows_of_nothing import are_alike
 from dtpoly.verify.algebra.sets import is_empty
 from dtpoly.verify.algebra.terms import AppliedOperation, Element, Literal, Term, Total
-from dtpoly.verify.algebra.whole import name, number, within
+from dtpoly.verify.algebra.whole import Truth, name, number, within
 from dtpoly.verify.checker import check_certificate
 from dtpoly.verify.proof.certificate import certificate
 from dtpoly.verify.proof.report import LayerVerdict
@@ -37,6 +39,8 @@ RECIPROCAL, BIAS, FURTHER, MASKED = (
     "a mask of data",
 )
 LATER = "log-sum-exp of what comes later"
+SINK = "attention with a sink"
+OF_DATA = "attention with a sink of data"
 OLD_TOTAL = "total_sum *= tl.exp(top_max_before - top_max)"
 OLD_SUM = "f_sum *= tl.exp(top_max_before - top_max)"
 LOW = '-tl.full((), float("inf"), real)'
@@ -86,6 +90,26 @@ MISTAKES = {
         f"top_max_tile = tl.where(B_tile > 0.0, A_tile, {LOW})",
         "top_max_tile = A_tile + 0.0",
     ),
+    "the sink is larger": (SINK, "tl.exp(1.0 - top_max", "tl.exp(2.0 - top_max"),
+    "the sink is in no frame": (SINK, "tl.exp(1.0 - top_max[:, None])", "tl.exp(1.0)"),
+    "the sink is turned": (
+        SINK,
+        "tl.exp(1.0 - top_max[:, None])",
+        "tl.exp(top_max[:, None] - 1.0)",
+    ),
+    "the sink counts twice": (SINK, "+ tl.exp(1.0", "+ 2.0 * tl.exp(1.0"),
+    "the sink is missing": (SINK, "+ tl.exp(1.0", "+ 0.0 * tl.exp(1.0"),
+    "the sink is that of the tile before": (
+        SINK,
+        "tl.exp(1.0 - top_max[:, None])",
+        "tl.exp(1.0 - top_max_before[:, None])",
+    ),
+    "without a key it is the sink": (
+        SINK,
+        "f_acc = tl.full((16, n_lanes), 0.0",
+        "f_acc = tl.full((16, n_lanes), 1.0",
+    ),
+    "the sink of data is negated": (OF_DATA, "tl.exp(s_tile", "tl.exp(-s_tile"),
     "it starts with minus infinity": (MASKED, "-1.2676506002282294e30", 'float("-inf")'),
 }
 
@@ -183,6 +207,45 @@ NO_NAN = {
     ),
     "the frame is left": of("div", of("mul", E, E), total("add", E)),
 }
+
+
+INDEX = name("i")
+S = Element("s", (INDEX,), 0, ())
+NO_ROW, SOME_ROW = (within(number(0), K, one) for one in (number(0), name("size")))
+LOW_TERM, STARTS = Literal("-inf"), Literal("-100000")
+
+
+def sink(beside: Term, top: Term, domain: Truth = NO_ROW) -> Term:
+    """Return a sum over rows by itself and the exponential of what is beside the rows."""
+    rows = Total("add", ("k",), domain, X)
+    return of("div", rows, of("add", rows, of("exp", of("sub", beside, top))))
+
+
+ALIKE = {
+    "a sink that is a number": (sink(ONE, STARTS), sink(ONE, LOW_TERM)),
+    "a sink of data": (sink(S, LOW_TERM), sink(S, Total("maximum", ("k",), NO_ROW, X))),
+    "a mean of nothing": (of("div", Literal("0"), Literal("0")), sink(LOW_TERM, STARTS)),
+    "a logarithm of nothing": (of("log", Total("add", ("k",), NO_ROW, X)), LOW_TERM),
+}
+UNLIKE = {
+    "two numbers": (ONE, Literal("2")),
+    "one number, of which nothing is known": (of("exp", S), of("exp", S)),
+    "a nan and 0": (sink(LOW_TERM, LOW_TERM), sink(ONE, STARTS)),
+    "infinities of two signs": (of("log", Literal("0")), of("neg", of("log", Literal("0")))),
+    "a row with elements": (sink(ONE, STARTS, SOME_ROW), sink(ONE, LOW_TERM, SOME_ROW)),
+    "sinks of two tensors": (sink(S, STARTS), sink(Element("t", (INDEX,), 0, ()), STARTS)),
+}
+ANYWHERE = set_of(within(number(0), INDEX, name("rows")))
+
+
+@pytest.mark.parametrize("which", ALIKE)
+def test_terms_are_alike_without_an_element(which: str) -> None:
+    assert are_alike(ProofRun(is_empty), *ALIKE[which], ANYWHERE)
+
+
+@pytest.mark.parametrize("which", UNLIKE)
+def test_terms_are_not_said_to_be_alike(which: str) -> None:
+    assert not are_alike(ProofRun(is_empty), *UNLIKE[which], ANYWHERE)
 
 
 def framing() -> Framing:

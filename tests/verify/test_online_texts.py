@@ -3,26 +3,31 @@
 from functools import cache
 
 import pytest
+import torch
 
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
+from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.verify.proof.mask_advice import AROUND
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.codegen.inputs import Recipe
 from tests.codegen.running import compared, imported
 from tests.codegen.test_online import PROGRAMS, sizes_around_tiles
 from tests.verify.online_mutants import mutants_of
-from tests.verify.texts import ROOT
+from tests.verify.texts import ROOT, text_of
 
-EXAMPLES = ("online_softmax", "log_sum_exp", "flash_attention", "causal_flash_attention")
+EXAMPLES = (
+    *("online_softmax", "log_sum_exp", "softmax_entropy"),
+    *("flash_attention", "causal_flash_attention"),
+)
 # What is not proved yet, and why.
 UNKNOWN = {
     "two frames": "a loop corrects a sum by two maxima",
-    "attention with a sink": "where there is no key, the sink is infinite, which is not compared",
 }
 
 # Programs in whose texts mistakes are made.
@@ -64,6 +69,36 @@ def test_it_is_proved(name: str) -> None:
     report = verify(*emitted(name), seconds=60)
     assert [each for each in report.layers if each.verdict is not LayerVerdict.PROVED] == []
     assert report.verdict is LayerVerdict.PROVED
+
+
+MASK = "B[x, y] > 0"
+IN_THE_EXPONENT = (
+    "Func f, top; In A, B; Var x; RVar y;"
+    f"top[x] = rmax(where({MASK}, A[x, y], -inf), y);"
+    f"f[x] = log(rsum(exp(where({MASK}, A[x, y], -inf) - reshape(top[x], x, 1)), y)) + top[x];"
+    "top.online(f, y); f.block(x:2); f.tensorize(x:0, y:16); f.compile();"
+)
+
+
+def test_a_mask_of_data_in_an_exponent() -> None:
+    """Where all is masked, the kernel has -inf and the algorithm a NaN: the answer says what to do.
+
+    With the mask around the exponential both have -inf, and it is proved.
+    """
+    program = load(Source("f.dt", IN_THE_EXPONENT))
+    text = text_of(program)
+    A, B = torch.ones(3, 17), torch.ones(3, 17)
+    B[1], B[2, :16] = -1, -1
+    finite = torch.tensor([0.0, float("-inf"), 0.0]) + torch.tensor([17.0, 1.0, 1.0]).log() + 1
+    torch.testing.assert_close(imported(text).f(A, B), finite)
+    is_nan = run(program, {"A": A, "B": B})["f"].isnan()
+    assert torch.equal(is_nan, torch.tensor([False, True, False]))
+    around = emitted("a mask around the exponential")[0]
+    torch.testing.assert_close(run(around, {"A": A, "B": B})["f"].float(), finite)
+    (function,) = verify(program, text).functions
+    (layer,) = [one for one in function.layers if one.name == "value"]
+    assert layer.verdict is LayerVerdict.UNKNOWN
+    assert layer.way == AROUND
 
 
 @pytest.mark.long

@@ -1,5 +1,6 @@
 """Texts that compute chains of reductions in parts are proved, and mistakes in them are not."""
 
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -11,6 +12,7 @@ from tests.codegen.inputs import Recipe
 from tests.codegen.parted_programs import PARTED, program, sizes_around_parts
 from tests.codegen.running import compared, imported
 from tests.verify.online_mutants import MISTAKES, OF_PARTS, OnlineMutant, mutants_of
+from tests.verify.refuted_mutants import drawn, words
 from tests.verify.texts import text_of
 
 SECONDS = 60  # the causal one takes some ten
@@ -76,3 +78,14 @@ def test_a_mistake_of_parts_is_not_proved(mistake: str) -> None:
     first = next(found, None)
     assert first is not None
     check_mutant(*first)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(MANY))
+def test_most_mistakes_are_refuted_with_an_example(part: int) -> None:
+    """The others that floats show are few, and none is proved."""
+    found = Counter(word for number in range(8 * part, 8 * part + 8) for word in words(number))
+    wrong = sum(count for word, count in found.items() if "refuted" in word or "wrong" in word)
+    assert sum(count for word, count in found.items() if "refuted" in word) >= 0.6 * wrong, found
+    assert not any("proved, and wrong" in word for word in found), found
+    assert len(drawn()) >= 8 * MANY

@@ -40,6 +40,7 @@ from dtpoly.verify.algebra.powers_of_two import OF_EXP2, in_base_e
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
 from dtpoly.verify.algebra.rounding import literals, rounds, without_may
+from dtpoly.verify.algebra.rows_of_nothing import are_alike
 from dtpoly.verify.algebra.sums_of_algorithm import are_of_algorithm
 from dtpoly.verify.algebra.terms import (
     RUNNING,
@@ -99,7 +100,7 @@ def up_to_frames(
     for mine in cases(run, kernel, where):
         for theirs in cases(run, wanted, mine.where):
             for term, there in _decided(run, mine.term, theirs.where):
-                one = _framed(run, term, theirs.term, there, is_finite)
+                one = _framed_or_alike(run, term, theirs.term, there, is_finite)
                 inside = one and with_factors_inside(run, term, there, _says_finite(run))
                 if inside and inside != term:
                     one = _framed(run, inside, theirs.term, there, is_finite)
@@ -171,6 +172,34 @@ def _is_framed(term: AppliedOperation) -> bool:
     return term.operation in ("exp", "exp2") and any(map(is_frame, walk(term.operands[0])))
 
 
+def _framed_or_alike(
+    run: ProofRun, kernel: Term, algorithm: Term, where: Region, is_finite: bool
+) -> str | None:
+    """Return why two terms without choices are not proved equal up to frames, or None.
+
+    Where a frame of the algorithm is that of nothing, they may be alike without it: `0 / (0 + inf)`
+    is 0, as `0 / (0 + exp(1 - start))` is.
+    """
+    found = _framed(run, kernel, algorithm, where, is_finite)
+    if found != INFINITE:
+        return found
+    empty = _without_frames(run, algorithm, where)
+    if run.is_empty(empty) or not are_alike(run, kernel, algorithm, empty):
+        return found
+    rest = where.subtract(empty)
+    return None if run.is_empty(rest) else _framed(run, kernel, algorithm, rest, is_finite)
+
+
+def _without_frames(run: ProofRun, term: Term, where: Region) -> Region:
+    """Return where some frame that stands outside of all sums is not known to reduce a number."""
+    empty = where.subtract(where)
+    for use in uses(run, Framing(run), term, where):
+        if not use.bound and not _is_known_finite(run, use, is_finite=True):
+            known = _known_finite(run, use.frame, use.where, is_finite=True)
+            empty = empty.union(use.where if known is None else use.where.subtract(known))
+    return empty
+
+
 def _framed(
     run: ProofRun, kernel: Term, algorithm: Term, where: Region, is_finite: bool
 ) -> str | None:
@@ -235,12 +264,7 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
     bare = guarded(use.frame)
     if bare is not None and operation_of(bare) == "maximum":
         return True  # a guard asks for -inf, which is what a maximum of nothing is
-    operation = operation_of(use.frame)
-    known: Region | None = None
-    for piece, where in reduced_bag(run, operation, use.frame, use.where):
-        if _is_number(piece.body, is_finite=is_finite):
-            there = without(where, piece.bound)
-            known = there if known is None else known.union(there)
+    known = _known_finite(run, use.frame, use.where, is_finite=is_finite)
     if run.is_empty(use.where) if known is None else run.is_subset(use.where, known):
         return True
     if not (use.bound or use.is_nan) or not use.tests or not use.power:
@@ -258,6 +282,16 @@ def _is_known_finite(run: ProofRun, use: FrameUse, *, is_finite: bool) -> bool:
         _is_number(sum_of(one.rest), is_finite=is_finite) and _is_above(run, one, [])
         for one in _weaker(exact)
     )
+
+
+def _known_finite(run: ProofRun, frame: Term, where: Region, *, is_finite: bool) -> Region | None:
+    """Return a part of a set on which a frame reduces some number; None if there is none."""
+    known: Region | None = None
+    for piece, at in reduced_bag(run, operation_of(frame), frame, where):
+        if _is_number(piece.body, is_finite=is_finite):
+            there = without(at, piece.bound)
+            known = there if known is None else known.union(there)
+    return known
 
 
 def _weaker(use: FrameUse) -> Iterator[FrameUse]:

@@ -11,7 +11,7 @@ from dtpoly.verify.algebra.frame_comparison import has_frame, up_to_frames
 from dtpoly.verify.algebra.masked_terms import Unmasked, unmasked
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region
-from dtpoly.verify.algebra.rows_of_nothing import are_same_nans
+from dtpoly.verify.algebra.rows_of_nothing import are_alike
 from dtpoly.verify.algebra.terms import Term
 from dtpoly.verify.algebra.value import Difference, difference
 
@@ -45,13 +45,13 @@ def _is_as_unmasked(
     where: Region,
     is_finite: bool,
 ) -> bool:
-    """Return whether a kernel is the algorithm with its masks outside, or a nan as the algorithm.
+    """Return whether a kernel is the algorithm with its masks outside, or alike without an element.
 
     The latter is asked where a mask leaves nothing of a row (lemma 22).
     """
     some = where
     if not run.is_empty(moved.empty):
-        if not are_same_nans(run, kernel, algorithm, moved.empty):
+        if not are_alike(run, kernel, algorithm, moved.empty):
             return False
         some = where.subtract(moved.empty)
     found = difference(run, kernel, moved.term, some)

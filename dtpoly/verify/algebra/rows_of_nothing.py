@@ -1,14 +1,15 @@
-"""Compare two terms where a mask leaves nothing of a row: both may be a nan there.
+"""Compare two terms where nothing of a row is reduced: both may be a nan there, or both 0.
 
 A mean over no element is 0 / 0, and exp(-inf - -inf) is a nan, too: so a kernel that adds up
-nothing and an algorithm that adds up nans have the same quotient. Nothing is asked here of what
+nothing and an algorithm that adds up nans have the same quotient. If the divisor has a term beside
+the sum, such as exp(1 - m) with a maximum m of nothing, both are 0. Nothing is asked here of what
 data are. A value is followed as the set of what it can be: `nan`, `-inf`, `0`, `inf`, or `number`
 for any other one. None stands for values of which nothing is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
 from dtpoly.verify.algebra.numerals import finite
@@ -21,42 +22,77 @@ from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
     Choose,
+    Element,
     Literal,
     Term,
     Total,
+    children,
+    names,
     renamed,
 )
 
 Values = frozenset[str] | None
+Known = Mapping[Term, str]
 NAN, LOW, NOTHING, HIGH, NUMBER = "nan", "-inf", "0", "inf", "number"
+# What a term is if it can be nothing else: two numbers need not be the same one.
+SURE = tuple(frozenset({one}) for one in (NAN, LOW, NOTHING, HIGH))
+OF_ELEMENTS = (NAN, LOW, NOTHING, HIGH, NUMBER)
+# Of so many elements each kind of number is tried.
+MOST_ELEMENTS = 3
 IDENTITIES = {"add": NOTHING, "maximum": LOW, "minimum": HIGH}
 
 
-def are_same_nans(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> bool:
-    """Return whether two terms are a nan everywhere on a set."""
-    return all(_values(run, one, where) == frozenset({NAN}) for one in (kernel, algorithm))
+def are_alike(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> bool:
+    """Return whether two terms are a nan everywhere on a set, or one infinity, or 0.
+
+    That may depend on what an element is, such as that of a sink: each kind of number is tried.
+    """
+    elements = {one for term in (kernel, algorithm) for one in _elements(term, frozenset())}
+    if len(elements) > MOST_ELEMENTS:
+        return False
+    for each in product(OF_ELEMENTS, repeat=len(elements)):
+        known: Known = dict[Term, str](zip(elements, each, strict=True))
+        first, second = (_values(run, one, where, known) for one in (kernel, algorithm))
+        if first != second or first not in SURE:
+            return False
+    return True
 
 
-def _values(run: ProofRun, term: Term, where: Region) -> Values:
-    """Return what a term can be on a set."""
+def _elements(term: Term, bound: frozenset[str]) -> Iterator[Element]:
+    """Yield the elements of tensors that stand outside of all reductions."""
+    if isinstance(term, Element) and names(term).isdisjoint(bound):
+        yield term
+    if isinstance(term, Total):
+        bound = bound.union(term.bound)
+    for one in children(term):
+        yield from _elements(one, bound)
+
+
+def _values(run: ProofRun, term: Term, where: Region, known: Known) -> Values:
+    """Return what a term can be on a set; it is known what elements outside of reductions are."""
     check_time()
     match term:
         case Literal():
             return _of_text(plain(term))
+        case Element():
+            kind = known.get(term)
+            return None if kind is None else frozenset({kind})
         case Choose(condition=condition, yes=yes, no=no):
             holds = set_of(condition)
             ways = ((yes, where.intersect(holds)), (no, where.subtract(holds)))
-            return _joined([_values(run, o, there) for o, there in ways if not run.is_empty(there)])
+            return _joined(
+                [_values(run, o, there, known) for o, there in ways if not run.is_empty(there)]
+            )
         case Total(operation=operation) if operation in IDENTITIES:
-            return _of_total(run, renamed(run, term), where)
+            return _of_total(run, renamed(run, term), where, known)
         case AppliedOperation(operation=operation, operands=(inner, *_)) if (
             operation == RUNNING or split(term)[0]
         ):
-            found = _values(run, inner, where)
+            found = _values(run, inner, where, known)
             is_kept = found is not None and (operation == RUNNING or NUMBER not in found)
             return found if is_kept else None
         case AppliedOperation(operation=operation, operands=operands) if operation in APPLIED:
-            return _applied(operation, [_values(run, one, where) for one in operands])
+            return _applied(operation, [_values(run, one, where, known) for one in operands])
         case _:
             return None
 
@@ -73,13 +109,13 @@ def _joined(ways: list[Values]) -> Values:
     return frozenset[str]().union(*known) if len(known) == len(ways) else None
 
 
-def _of_total(run: ProofRun, total: Total, where: Region) -> Values:
+def _of_total(run: ProofRun, total: Total, where: Region, known: Known) -> Values:
     """Return what a reduction can be; of nothing it is its identity."""
     nothing = frozenset({IDENTITIES[total.operation]})
     inside = where.intersect(set_of(total.domain))
     if run.is_empty(inside):
         return nothing
-    operand = _values(run, total.body, inside)
+    operand = _values(run, total.body, inside, known)
     if operand == nothing:
         return nothing
     if operand is None or operand != frozenset({NAN}):

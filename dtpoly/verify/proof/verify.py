@@ -49,6 +49,7 @@ from dtpoly.verify.proof import alike
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.layers import ARGUMENTS
+from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
 from dtpoly.verify.proof.report import COMPARED, LAYERS, FunctionReport, Layer, LayerVerdict, Report
@@ -426,7 +427,7 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     verdict = LayerVerdict.REFUTED if is_sure else LayerVerdict.UNKNOWN
     witness = None if example is None else witness_of(proof, finding, example)
     judged = Layer(finding.layer, verdict, finding.line, what, example, witness)
-    return replace(judged, way=way_to_fit(proof, finding, witness))
+    return replace(judged, way=way_to_fit(proof, finding, witness) or way_to_mask(finding))
 
 
 def _tried(where: isl.Set) -> Iterator[isl.Set]:
