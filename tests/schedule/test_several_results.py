@@ -184,6 +184,20 @@ def test_it_is_stored_in_the_loop_of_a_reduction() -> None:
     assert shown.index("g@f") < shown.index("g.store") < shown.index("f.x.update")
 
 
+@pytest.mark.parametrize("blocks", ["", "f.block(k:2);"])
+def test_it_is_stored_in_its_loop_whatever_else_is_in_parts(blocks: str) -> None:
+    """It stands behind the init of the reduction, also where another one is divided."""
+    algorithm = "Func f, g; In A, B; RVar x, k; g[x] = A[x]; f[] = rmax(g[x], x) * rsum(B[k], k);"
+    shown = [
+        line.strip().split("  ")[0]
+        for line in show_tree(
+            scheduled(f"{blocks} g.fuse_at(f, x); f.compile(g);", algorithm).kernels
+        ).splitlines()
+    ]
+    assert shown.index("f.x.init") < shown.index("g@f") < shown.index("g.store")
+    assert shown.index("g.store") < shown.index("f.x.update")
+
+
 @pytest.mark.parametrize("directives", ["g.compile(f);", "g.compile(f, r); r.fuse_at(f, y);"])
 def test_the_func_that_a_function_is_named_after_may_be_stored_elsewhere(directives: str) -> None:
     fused = f"g.fuse_at(f, x); {directives}"
