@@ -90,10 +90,15 @@ class Block(Primitive):
             if isinstance(item, Sized) and item.producer is not None:
                 yield MergeBlocked(self.func, item.producer, item.label, item.size, item.span)
                 continue
-            yield Blocked(self.func, item.label, item.size, item.span)
+            yield self._blocked(item)
             if isinstance(item, Divided):
                 new, span = item.new, item.span
                 yield NewName(self.func, new, item.label, self.name, is_loop=True, span=span)
+
+    def _blocked(self, item: Sized | Divided) -> Blocked:
+        """Return the fact that a label is cut into blocks."""
+        name = item.new if isinstance(item, Divided) else ""
+        return Blocked(self.func, item.label, item.size, name, item.span)
 
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
@@ -198,8 +203,7 @@ class Block(Primitive):
 
     def _check_scan(self, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
         """Refuse parts of what does not go along with them."""
-        own = Blocked(self.func, item.label, item.size, item.span)
-        (asked,) = asked_scans(view.program, (own,))
+        (asked,) = asked_scans(view.program, (self._blocked(item),))
         why: Note | None = None
         way = "give each of the two a Func of its own"
         try:

@@ -229,6 +229,17 @@ def test_parts_store_and_sum_what_is_theirs() -> None:
     assert [(axis.label, axis.step) for axis in merge.grid] == [("y", 16)]
 
 
+def test_a_name_of_a_loop_is_no_name_of_parts() -> None:
+    """Both `split` and `block` divide x; the name that `split` gives is that of its loop."""
+    directives = "g.fuse_at(f, x); f.block(x:4); f.split(x:xi/2); g.compile(f);"
+    parts, merge = scheduled(directives, GRADIENTS).kernels
+    assert [(axis.label, axis.step) for axis in parts.grid] == [("x.part", 1)]
+    assert "loop xi" not in show_tree((merge,))
+    scan = "Func f; In A; Var x, y; RVar s; f[x, y] = scan_sum(A[x, s], s, y);"
+    parts, *_ = scheduled("f.block(y:4); f.split(y:yi/2); f.compile();", scan).kernels
+    assert [axis.label for axis in parts.grid] == ["y.part"]
+
+
 def test_what_has_no_parts_is_computed_by_the_kernel_that_merges() -> None:
     algorithm = GRADIENTS.replace("rmax", "rargmax")
     directives = "g.fuse_at(f, x); r.fuse_at(f, y); f.block(x:4); g.compile(f, r);"
