@@ -22,9 +22,15 @@ from dtpoly.source import Source
 from tests.oracle.algorithms import Algorithm
 from tests.oracle.data_tables import Contents, DataEnds, with_data_ranges
 from tests.oracle.divided_reads import HALVED, is_divided, with_quotients
+from tests.oracle.elementwise import with_elementwise
 from tests.oracle.indirect_reads import is_indirect, with_data
 from tests.oracle.kernels import plan
-from tests.oracle.placed_results import is_placed, with_places
+from tests.oracle.placed_results import (
+    is_placed,
+    with_places,
+    with_starts,
+    without_directives_on_starts,
+)
 from tests.oracle.ranged import ranged
 from tests.oracle.run import Illegal, Verdict, judge_schedule
 from tests.oracle.said import Unclear
@@ -183,6 +189,33 @@ def placed_case(seed: int) -> Case:
     raise AssertionError(seed)
 
 
+def started_case(seed: int) -> Case:
+    """Return a case in which sums at places begin with Funcs."""
+    for attempt in range(2000):
+        random = Random(f"started {seed} {attempt}")
+        algorithm = Algorithm(random, is_plain=random.random() < 0.4)
+        made = with_starts(random, algorithm.program(in_place=True))
+        if not made.starts:
+            continue
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        if all(directive.name != "compile" for directive in program.directives):
+            continue
+        if random.random() < 0.4:
+            program = returning(random, program)
+        program = without_directives_on_starts(program)
+        if all(directive.name != "compile" for directive in program.directives):
+            continue
+        if _is_unclear(program) or not _is_sound(made):
+            continue
+        if has_errors(check_schedule(program, USER)):
+            continue
+        sizes = {**algorithm.sizes(), **program.fixed}
+        found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
+        if found is not None:
+            return Case(program, found)
+    raise AssertionError(seed)
+
+
 def dividing_case(seed: int) -> Case:
     """Return a case in which indices are divided by numbers."""
     for attempt in range(1000):
@@ -202,6 +235,24 @@ def dividing_case(seed: int) -> Case:
             sizes |= {HALVED: -(-sizes[label] // divisor)}
         wanted = {one.name: sizes[one.name] for one in program.labels if one.name in sizes}
         found = _possible(program, wanted)
+        if found is not None:
+            return Case(program, found)
+    raise AssertionError(seed)
+
+
+def elementwise_case(seed: int) -> Case:
+    """Return a case with whole numbers and bits, with packed inputs or with random numbers."""
+    for attempt in range(1000):
+        random = Random(f"elementwise {seed} {attempt}")
+        algorithm = Algorithm(random, is_plain=random.random() < 0.5)
+        made = with_elementwise(random, algorithm.program(), _read)
+        if made is None:
+            continue
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        if has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
         if found is not None:
             return Case(program, found)
     raise AssertionError(seed)

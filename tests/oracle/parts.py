@@ -18,6 +18,7 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     SizedIndex,
     children,
+    free_labels,
     map_children,
 )
 from dtpoly.algorithm.operations import LIST
@@ -118,6 +119,8 @@ def _is_divisible(func: Func, label: str) -> bool:
     if len(found) != 1:
         return False
     (one,) = found
+    if not {*free_labels(one)} <= {*func.labels}:
+        return False  # a reduction around it binds a label that it reads at
     is_whole = isinstance(one, Reduce) and (one.operation in WHOLE or one.scan is not None)
     return not is_whole and not any(list(reductions(x, label)) for x in children(one))
 

@@ -16,7 +16,7 @@ from tests.oracle.data_tables import Contents
 from tests.oracle.kernels import plan
 from tests.oracle.lines import Line
 from tests.oracle.nest import Placed, Sizes, build, defining
-from tests.oracle.old_values import replaced_too_early
+from tests.oracle.old_values import added_too_early, replaced_too_early
 from tests.oracle.statements import all_taken
 
 Kind = Literal[
@@ -87,6 +87,8 @@ def judge_in_place(
     """Return the verdict on results in place: what they replace must have been read before."""
     for kind, reader, writer in replaced_too_early(program, placed, contents):
         return Illegal(KINDS[kind], f"{_show(writer)} replaces what {_show(reader)} reads")
+    for kind, stored, added in added_too_early(program, placed):
+        return Illegal(KINDS[kind], f"{_show(added)} adds to what {_show(stored)} stores later")
     return Legal()
 
 

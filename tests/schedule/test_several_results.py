@@ -258,6 +258,17 @@ PART_MISTAKES = {
 }
 
 
+def test_a_reduction_inside_of_another_one_has_no_parts_if_it_reads_at_its_index() -> None:
+    """Its parts would need that index; a kernel was emitted that read it, and never set it."""
+    algorithm = """
+    Func f, g; In A, B; RVar x, y, k;
+    g[k] = B[k] * 2; f[x] = rmax(rsum(A[x, y, k], k), y); g.fuse_at(f, k, recompute);
+    """
+    found = only(f"{algorithm} f.block(k:p/2); f.compile(g);")
+    assert found.code == "DT239"
+    assert found.notes[0].text == "it is inside of a reduction over 'y', and reads at its index"
+
+
 @pytest.mark.parametrize("name", PART_MISTAKES)
 def test_a_mistake_about_parts_has_a_place_and_a_way_out(name: str) -> None:
     directives, place, hint = PART_MISTAKES[name]
