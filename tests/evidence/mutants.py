@@ -17,8 +17,16 @@ from dtpoly.algorithm.program import Program
 from dtpoly.codegen.operation_spelling import TEXTS
 from dtpoly.generate import outputs
 from dtpoly.verify.proof.verify import LayerVerdict, verify
-from tests.codegen import stored_along, test_in_place, test_lists, test_packed, test_ranges
-from tests.codegen import test_added, test_placed, test_started
+from tests.codegen import (
+    stored_along,
+    test_added,
+    test_in_place,
+    test_lists,
+    test_packed,
+    test_placed,
+    test_ranges,
+    test_started,
+)
 from tests.codegen.listings import code, program
 from tests.evidence.constructs import Construct
 from tests.verify import (

@@ -1,4 +1,4 @@
-"""Puts whole numbers, bits, packed inputs and random numbers into definitions of random Programs."""
+"""Puts whole numbers, bits, packed inputs and random numbers into definitions of Programs."""
 
 import re
 from collections.abc import Callable
