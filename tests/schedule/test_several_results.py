@@ -312,5 +312,9 @@ def test_a_label_of_the_host_that_the_result_lacks_is_around_its_loop() -> None:
     Func w, z; In D, X; Var k, n; RVar m;
     z[m, n] = D[m, n] * 2; w[k, n] = rdot(X[m, k], z[m, n], m);
     """
-    code, title, _ = refused_gradients("z.fuse_at(w, m); w.compile(z);", algorithm)
+    fused = "z.fuse_at(w, m); w.compile(z);"
+    code, title, _ = refused_gradients(fused, algorithm)
     assert (code, title) == ("DT201", "'w' stores 'z' outside of the loop that computes it")
+    # With the loop over m outside of the one over k, each z[m, n] is computed and stored once.
+    for more in ("", "w.block(n:16); w.tensorize(k:0, n:0, m:4);", "w.block(m:p/4, p.n:16);"):
+        assert "z" in scheduled(f"{fused} w.reorder(m, k, n); {more}", algorithm).stores
