@@ -5,9 +5,9 @@ of `tests.verify.mutation` make mistakes of every kind in a few small programs.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any
 
@@ -18,8 +18,10 @@ from dtpoly.codegen.operation_spelling import TEXTS
 from dtpoly.generate import outputs
 from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.codegen import (
+    scans_in_parts,
     stored_along,
     test_added,
+    test_data_ranges,
     test_in_place,
     test_lists,
     test_packed,
@@ -58,6 +60,8 @@ from tests.verify.texts import text_of, written
 SECONDS = 10
 # Of an operator and a program, and calls that must show that a mutant is wrong.
 EACH, CALLS = 1, 12
+# What calls of a text of a file give; None for those that it refuses.
+Results = Callable[[str, str], Sequence[Any]]
 SAME, WRONG = "proved, and the same", "proved, and wrong"
 
 
@@ -100,12 +104,15 @@ def _equal(found: Sequence[Any], right: Sequence[Any]) -> bool:
     for one, other in zip(found, right, strict=True):
         if one is None or other is None:
             continue
-        mine = one if isinstance(one, list | tuple) else [one]
-        others = other if isinstance(other, list | tuple) else [other]
-        for a, b in zip(mine, others, strict=True):
+        for a, b in zip(_tensors(one), _tensors(other), strict=True):
             if not torch.allclose(a.double(), b.double(), 1e-5, 1e-5, equal_nan=True):
                 return False
     return True
+
+
+def _tensors(result: Any) -> list[torch.Tensor]:
+    """Return the one tensor that a call gives, or those that it gives or leaves."""
+    return [result] if isinstance(result, torch.Tensor) else [*result]
 
 
 def _by_operators(of: Program) -> Iterator[Mutant]:
@@ -123,7 +130,24 @@ def _by_operators(of: Program) -> Iterator[Mutant]:
 
     for operator in OPERATORS:
         for one in by_operator(text, frozenset(funcs), operator, EACH):
-            yield Mutant(one.what, of, one.text, lambda made=one.text: is_same(made))
+            yield Mutant(one.what, of, one.text, partial(is_same, one.text))
+
+
+def _compared(results: Results, right: str, name: str, wrong: str) -> bool:
+    """Return whether two texts of a file give the same wherever both compute something."""
+    return _equal(results(wrong, name), results(right, name))
+
+
+def _of_files(
+    names: Iterable[str],
+    mutants: Callable[[str], Iterator[tuple[str, int, str]]],
+    results: Results,
+) -> Iterator[Mutant]:
+    """Yield the mistakes in files, which are compared by the results of the same calls."""
+    for name in names:
+        for word, _, text in mutants(name):
+            is_same = partial(_compared, results, code(name).text, name, text)
+            yield Mutant(word, program(name), text, is_same)
 
 
 def _several_results() -> Iterator[Mutant]:
@@ -139,124 +163,75 @@ def _in_place() -> Iterator[Mutant]:
 
 
 def _indirect_reads() -> Iterator[Mutant]:
-    for name in indirect_mutants.NAMES:
-        right = cache(lambda one=name: test_indirect_mutants.results(code(one).text, one))
-        for word, _, text in indirect_mutants.mutants(name):
-            yield Mutant(
-                word,
-                program(name),
-                text,
-                lambda made=text, one=name, known=right: _equal(
-                    test_indirect_mutants.results(made, one), known()
-                ),
-            )
+    names, results = indirect_mutants.NAMES, test_indirect_mutants.results
+    yield from _of_files(names, indirect_mutants.mutants, results)
 
 
 def _indirect_writes() -> Iterator[Mutant]:
-    for module, tests, mutants in (
-        (test_placed, test_placed_mutants, placed_mutants.mutants),
-        (test_added, test_added_mutants, added_mutants.mutants),
-    ):
-        for name in module.FILES:
-            of = module.program(name)
-            right = module.text(of)
-            for word, _, text in mutants(right):
-
-                def is_same(
-                    made: str = text, of: str = name, known: str = right, tests: Any = tests
-                ) -> bool:
-                    return all(
-                        _equal(tests.left(made, of, given) or [], tests.left(known, of, given))
-                        for given in _given(tests, of)
-                        if tests.left(made, of, given) is not None
-                    )
-
-                yield Mutant(word, of, text, is_same)
+    for name in test_placed.FILES:
+        of = test_placed.program(name)
+        right = test_placed.text(of)
+        for word, _, text in placed_mutants.mutants(right):
+            yield Mutant(word, of, text, partial(_compared, _placed, right, name, text))
+    for name in test_added.FILES:
+        of = test_added.program(name)
+        right = test_added.text(of)
+        for word, _, text in added_mutants.mutants(right):
+            yield Mutant(word, of, text, partial(_compared, _added, right, name, text))
     for name in test_started.FILES:
-        right = test_started.text(test_started.program(name))
+        of = test_started.program(name)
+        right = test_started.text(of)
         for word, text in test_started_mutants.mutants(right):
-            yield Mutant(
-                word,
-                test_started.program(name),
-                text,
-                lambda made=text, one=name, known=right: _equal(
-                    test_started_mutants.left(made, one), test_started_mutants.left(known, one)
-                ),
-            )
+            is_same = partial(_compared, test_started_mutants.left, right, name, text)
+            yield Mutant(word, of, text, is_same)
 
 
-def _given(tests: Any, name: str) -> Iterator[Any]:
-    """Yield the arguments of calls of a file whose results go to places."""
-    if tests is test_placed_mutants:
-        for seed, sizes in enumerate(test_placed.SIZES):
-            yield test_placed.MADE[name](*sizes, seed, torch.float64)
-    else:
-        for seed, sizes in enumerate(test_added.SIZES):
-            yield test_added.made(name, sizes, seed, torch.float64)
+def _placed(text: str, name: str) -> list[list[torch.Tensor] | None]:
+    """Return what calls leave in the inputs of a file whose results go to places."""
+    given = (
+        test_placed.MADE[name](*sizes, seed, torch.float64)
+        for seed, sizes in enumerate(test_placed.SIZES)
+    )
+    return [test_placed_mutants.left(text, name, one) for one in given]
+
+
+def _added(text: str, name: str) -> list[list[torch.Tensor] | None]:
+    """Return what calls leave in the inputs of a file whose results are added at places."""
+    given = (
+        test_added.made(name, sizes, seed, torch.float64)
+        for seed, sizes in enumerate(test_added.SIZES)
+    )
+    return [test_added_mutants.left(text, name, one) for one in given]
 
 
 def _ranges() -> Iterator[Mutant]:
     for name in test_mutated_ranges.NAMES:
+        of = test_ranges.program(name)
         for what, text in test_mutated_ranges.mutants(name):
-            yield Mutant(
-                what,
-                test_ranges.program(name),
-                text,
-                lambda made=text, one=name: test_mutated_ranges.is_right(one, made),
-            )
+            yield Mutant(what, of, text, partial(test_mutated_ranges.is_right, name, text))
 
 
 def _data_ranges() -> Iterator[Mutant]:
-    for name in test_ragged_mutants.NAMES:
-        right = cache(lambda one=name: test_ragged_mutants.results(code(one).text, one))
-        for word, _, text in ragged_mutants.mutants(name):
-            yield Mutant(
-                word,
-                program(name),
-                text,
-                lambda made=text, one=name, known=right: _equal(
-                    test_ragged_mutants.results(made, one), known()
-                ),
-            )
+    yield from _of_files(
+        test_data_ranges.NAMES, ragged_mutants.mutants, test_ragged_mutants.results
+    )
 
 
 def _quotients() -> Iterator[Mutant]:
-    for name in quotient_mutants.NAMES:
-        right = cache(lambda one=name: test_quotient_mutants.results(code(one).text, one))
-        for word, _, text in quotient_mutants.mutants(name):
-            yield Mutant(
-                word,
-                program(name),
-                text,
-                lambda made=text, one=name, known=right: _equal(
-                    test_quotient_mutants.results(made, one), known()
-                ),
-            )
+    names, results = quotient_mutants.NAMES, test_quotient_mutants.results
+    yield from _of_files(names, quotient_mutants.mutants, results)
 
 
 def _scans() -> Iterator[Mutant]:
-    for name in scan_mutants.NAMES:
-        right = cache(lambda one=name: test_scan_mutants.results(code(one).text, one))
-        for word, _, text in scan_mutants.mutants(name):
-            yield Mutant(
-                word,
-                program(name),
-                text,
-                lambda made=text, one=name, known=right: _equal(
-                    test_scan_mutants.results(made, one), known()
-                ),
-            )
+    yield from _of_files(scan_mutants.NAMES, scan_mutants.mutants, test_scan_mutants.results)
     for name, word, _, text in test_parted_scan_mutants.found():
-        of = test_parted_scan_mutants.program(name)
-        yield Mutant(
-            word,
-            of,
-            text,
-            lambda made=text, one=name, of=of: _equal(
-                test_parted_scan_mutants.results(one, made),
-                test_parted_scan_mutants.results(one, text_of(of)),
-            ),
-        )
+        of = scans_in_parts.program(name)
+        is_same = partial(_compared, _parted_scan, text_of(of), name, text)
+        yield Mutant(word, of, text, is_same)
+
+
+def _parted_scan(text: str, name: str) -> list[torch.Tensor]:
+    return test_parted_scan_mutants.results(name, text)
 
 
 def _bits() -> Iterator[Mutant]:
@@ -269,9 +244,8 @@ def _bits() -> Iterator[Mutant]:
         for one in test_bits_mutants.PROGRAMS.values():
             of = written(one)
             if f"{function}(" in text_of(of):
-                yield Mutant(
-                    f"{function}: {new}", of, text_of(of).replace(TEXTS[function], wrong), never
-                )
+                made = text_of(of).replace(TEXTS[function], wrong)
+                yield Mutant(f"{function}: {new}", of, made, never)
 
 
 def _packed() -> Iterator[Mutant]:
@@ -300,7 +274,7 @@ def _lists() -> Iterator[Mutant]:
     for name in test_mutated_lists.NAMES:
         of = test_lists.program(name)
         for what, text in test_mutated_lists.mutants(name):
-            yield Mutant(what, of, text, lambda made=text: test_mutated_lists.is_right(made))
+            yield Mutant(what, of, text, partial(test_mutated_lists.is_right, text))
 
 
 MUTANTS: Mapping[Construct, Callable[[], Iterator[Mutant]]] = {
