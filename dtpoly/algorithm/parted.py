@@ -24,6 +24,7 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     Reshape,
     children,
+    free_labels,
     map_children,
     reads,
 )
@@ -163,6 +164,10 @@ def _divided(chain: _Chain, func: Func) -> tuple[Func, ...]:
     operation = node.operation if isinstance(node, Reduce) else "rsum"
     if operation in WITHOUT_PARTS or (isinstance(node, Reduce) and node.scan is not None):
         raise NotInPartsError(func.name, f"'{operation}' has no partial results")
+    inside = [one for one in free_labels(node) if one not in func.labels]
+    if inside:
+        why = f"it is inside of a reduction over '{inside[0]}', and reads at its index"
+        raise NotInPartsError(func.name, why)
     if any(list(_reductions(one, chain.label)) for one in children(node)):
         raise NotInPartsError(func.name, "a reduction inside of it goes over the label, too")
     part = _of_part(chain, func, node)

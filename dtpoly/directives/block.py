@@ -15,12 +15,13 @@ from dtpoly.poly.axes import Axis
 from dtpoly.schedule.argument_kinds import OneOf
 from dtpoly.schedule.argument_values import Divided, Sized, word_span
 from dtpoly.schedule.block_parts import (
+    blocked,
     refused_chains,
     refused_partial_results,
     refused_scan,
 )
 from dtpoly.schedule.depends import Depends, Number, Piece
-from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, NewName
+from dtpoly.schedule.facts import Fact, MergeBlocked, NewName
 from dtpoly.schedule.kernels import View
 from dtpoly.schedule.labels import DividedLabel, SizedLabel
 from dtpoly.schedule.partials import with_partial_results
@@ -91,7 +92,7 @@ class Block(Primitive):
             if isinstance(item, Sized) and item.producer is not None:
                 yield MergeBlocked(self.func, item.producer, item.label, item.size, item.span)
                 continue
-            yield Blocked(self.func, item.label, item.size, item.span)
+            yield blocked(self.func, item)
             if isinstance(item, Divided):
                 new, span = item.new, item.span
                 yield NewName(self.func, new, item.label, self.name, is_loop=True, span=span)

@@ -67,10 +67,14 @@ class ReductionNest:
 
 
 def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> DividedModel:
-    """Divide each reduction of a Func over labels that have parts in two; inner ones come first."""
+    """Divide each reduction of a Func over labels that have parts in two; inner ones come first.
+
+    What stores results of other Funcs stays where it is among the statements of the last kernel:
+    before all others, behind the init in whose reduction's loop it is, or last if in place.
+    """
     with computing("partial results"):
         model = replace(model, parts={**model.parts, **parts})
-        stores, final = _apart(model.of_func(func))
+        final = model.of_func(func)
         firsts: tuple[First, ...] = ()
         made: tuple[Statement, ...] = ()
         for init in reversed([s for s in final if s.role is Role.INIT]):
@@ -85,13 +89,9 @@ def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> Div
             gone = {s.name for s in nest.inner}
             step = _last_step(model, nest)
             final = tuple(step if s is nest.update else s for s in final if s.name not in gone)
-        model = _with_func(model, func, (*made, *final))
-        # What replaces elements in place comes last, as in the kernel that was divided.
-        last = {*model.into.values(), *model.places}
-        late = tuple(s for s in stores if s.writes.array in last)
-        early = tuple(s for s in stores if s not in late)
-        names = tuple(s.name for s in (*early, *final, *late))
-        return DividedModel(model, None, firsts, names)
+        begin = next(at for at, one in enumerate(final) if one.role is not Role.STORE)
+        model = _with_func(model, func, (*made, *final[begin:]))
+        return DividedModel(model, None, firsts, tuple(s.name for s in final))
 
 
 def divide_atomic(model: Model, func: str, parts: Mapping[str, Part]) -> DividedModel:
@@ -112,24 +112,18 @@ def divide_atomic(model: Model, func: str, parts: Mapping[str, Part]) -> Divided
         return DividedModel(model, identity.name, (first,), ())
 
 
-def _apart(
-    statements: tuple[Statement, ...],
-) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
-    """Return what stores results of other Funcs, and the statements of the Func itself."""
-    stores = tuple(s for s in statements if s.role is Role.STORE)
-    return stores, tuple(s for s in statements if s.role is not Role.STORE)
-
-
 def _with_func(model: Model, func: str, mine: tuple[Statement, ...]) -> Model:
-    """Return the Model with other statements of a Func; what it stores of others stays."""
+    """Return the Model with other statements of a Func, from its first one that is no store on.
 
-    def is_own(statement: Statement) -> bool:
+    What it stores before comes right after the Func that is stored, and stays there.
+    """
+
+    def is_mine(statement: Statement) -> bool:
         return statement.func == func and statement.role is not Role.STORE
 
-    at = next(i for i, s in enumerate(model.statements) if is_own(s))
-    before = tuple(s for s in model.statements[:at] if not is_own(s))
-    after = tuple(s for s in model.statements[at:] if not is_own(s))
-    return model.with_statements((*before, *mine, *after))
+    at = next(i for i, s in enumerate(model.statements) if is_mine(s))
+    after = tuple(s for s in model.statements[at:] if s.func != func)
+    return model.with_statements((*model.statements[:at], *mine, *after))
 
 
 def _nest(
@@ -146,7 +140,7 @@ def _nest(
     divided = {new: part for k in body.labels for new, part in parts.items() if part.of == k}
     if not divided:
         return None
-    inner = statements[begin + 1 : end]
+    inner = tuple(s for s in statements[begin + 1 : end] if s.role is not Role.STORE)
     return ReductionNest(
         statements[begin], inner, statements[end], statements[mine[Role.COMBINE]], divided
     )

@@ -13,6 +13,12 @@ from dtpoly.schedule.kernels import View
 from dtpoly.schedule.parted_facts import asked_chains, asked_scans
 
 
+def blocked(func: str, item: Sized | Divided) -> Blocked:
+    """Return the fact that a label is cut into blocks."""
+    name = item.new if isinstance(item, Divided) else ""
+    return Blocked(func, item.label, item.size, name, item.span)
+
+
 def refused_chains(
     func: str, blocks: Sequence[Sized | Divided], view: View
 ) -> Iterator[Diagnostic]:
@@ -70,8 +76,7 @@ def refused_partial_results(func: str, item: Sized | Divided, view: View) -> Ite
 
 def refused_scan(func: str, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
     """Yield why a scan does not go through parts of a label."""
-    own = Blocked(func, item.label, item.size, item.span)
-    (asked,) = asked_scans(view.program, (own,))
+    (asked,) = asked_scans(view.program, (blocked(func, item),))
     why: Note | None = None
     way = "give each of the two a Func of its own"
     try:

@@ -56,11 +56,15 @@ class ReducedAlong:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A label of a Func is cut into blocks, each for a program instance."""
+    """A label of a Func is cut into blocks, each for a program instance.
+
+    They may have a `name` as the parts of a label that the Func reduces over, or scans along.
+    """
 
     func: str
     label: str
     size: int
+    name: str = ""
     span: Span | None = field(default=None, compare=False, repr=False)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dtpoly.algorithm.expressions import reads
 from dtpoly.algorithm.program import Program, in_order, producers, reduced_labels
-from dtpoly.schedule.facts import Compiled, Fact, Fused, Inlined, NewName, Returned
+from dtpoly.schedule.facts import Blocked, Compiled, Fact, Fused, Inlined, NewName, Returned
 
 Edges = Mapping[str, tuple[str, ...]]
 
@@ -77,6 +77,9 @@ def reductions_of_stores(
     """
     facts = tuple(facts)
     split = {(one.func, one.name): one.of for one in facts if isinstance(one, NewName)}
+    # A label that numbers parts is no loop inside of the one that they are parts of.
+    for block in (one for one in facts if isinstance(one, Blocked)):
+        split.pop((block.func, block.name), None)
     found = dict[str, str]()
     for fact in facts:
         if not isinstance(fact, Fused) or stores.get(fact.func) != fact.consumer:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from dtpoly.algorithm.parted import AskedChain, NotInPartsError, in_parts
 from dtpoly.algorithm.program import Part, Program, reduced_labels, scanned_labels
 from dtpoly.algorithm.scan_parts import AskedScan
-from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, NewName, ReducedAlong
+from dtpoly.schedule.facts import Blocked, Fact, MergeBlocked, ReducedAlong
 from dtpoly.schedule.hosts import reductions_of_stores, stores_of
 
 
@@ -23,7 +23,6 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
     if not blocks:
         return
     along = [fact for fact in facts if isinstance(fact, ReducedAlong)]
-    names = {(one.func, one.of): one.name for one in facts if isinstance(one, NewName)}
     merged = {(one.func, one.parts) for one in facts if isinstance(one, MergeBlocked)}
     stores = stores_of(program, facts)
     at_loops = reductions_of_stores(program, facts, stores)
@@ -37,7 +36,7 @@ def asked_chains(program: Program, facts: Sequence[Fact]) -> Iterator[AskedChain
         within = tuple(
             one for one in stored if one in at_loops and block.label in program.func(one).labels
         )
-        name = names.get((block.func, block.label), f"{block.label}.part")
+        name = block.name or f"{block.label}.part"
         if len(members) > 1 or within or (block.func, name) in merged:
             others = tuple(members[1:])
             whole = tuple(one for one in stored if one not in (*members, *within))
@@ -51,13 +50,12 @@ def asked_scans(program: Program, facts: Iterable[Fact]) -> Iterator[AskedScan]:
     Parts without a name are named after the label, and after the Func where others are named so.
     """
     known, taken = tuple(facts), dict[str, Part]()
-    names = {(one.func, one.of): one.name for one in known if isinstance(one, NewName)}
     for block in known:
         func = program.find_func(block.func) if isinstance(block, Blocked) else None
         if isinstance(block, Blocked) and func and block.label in scanned_labels(func):
             name, part = f"{block.label}.part", Part(block.label, block.size)
             name = name if taken.setdefault(name, part) == part else f"{name}.{block.func}"
-            name = names.get((block.func, block.label), name)
+            name = block.name or name
             yield AskedScan(block.func, block.label, name, block.size, block.span)
 
 

@@ -214,7 +214,8 @@ def _call(
 ) -> tuple[tuple[torch.Tensor, ...], bool]:
     """Return the results of a function, and whether the memory around its outputs is as it was."""
     mine = {func.into.tensor: func.name for func in program.funcs if func.into is not None}
-    mine = {tensor: one for tensor, one in mine.items() if one in shapes}
+    # What is added to a Func has a tensor of its own, as other results have.
+    mine = {tensor: one for tensor, one in mine.items() if one in shapes and tensor in inputs}
     inputs = {name: _to_write(v) if name in mine else v for name, v in inputs.items()}
     tensors = [v for v in inputs.values() if isinstance(v, torch.Tensor)]
     memory, context = _watch(tensors, around) if around is not None else (None, nullcontext())

@@ -84,6 +84,12 @@ PROGRAMS: Mapping[str, str] = {
         "f[y] = rsum(A[x, y] * rsum(C[x, l], l), x); g.fuse_at(f, x); f.compile(g);"
         "f.block(x:p/4); f.tensorize(y:8, l:8);"
     ),
+    # Another reduction is in parts: the loop in which rows are stored is that of the last kernel.
+    "beside a sum in parts": (
+        "Func f, g; In A, B; RVar x, l, y; g[l, y] = A[l, y] * 2;"
+        "f[y] = rmax(A[l, y] - 1, l) + rsum(B[x, y], x); g.fuse_at(f, l); f.compile(g);"
+        "f.block(x:4); f.tensorize(y:8, l:4);"
+    ),
     "in place": (
         "Func f, g into A; In A, B; RVar x, y; g[x, y] = A[x, y] * B[x, y];"
         "f[y] = rsum(A[x, y] + B[x, y], x); g.fuse_at(f, x); f.compile(g);"

@@ -13,20 +13,28 @@ from random import Random
 from dtpoly.algorithm.label_sizes import input_shapes, size_rules, sizes_of
 from dtpoly.algorithm.program import Program, reduced_labels, scanned_labels
 from dtpoly.algorithm.show import show
-from dtpoly.checking import load
+from dtpoly.checking import load, understand
 from dtpoly.diagnostics import DtpolyError, has_errors
 from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.frontend.parse import parse
 from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.source import Source
 from tests.oracle.algorithms import Algorithm
 from tests.oracle.data_tables import Contents, DataEnds, with_data_ranges
 from tests.oracle.divided_reads import HALVED, is_divided, with_quotients
+from tests.oracle.elementwise import with_elementwise
 from tests.oracle.indirect_reads import is_indirect, with_data
-from tests.oracle.kernels import Unclear, plan
-from tests.oracle.placed_results import is_placed, with_places
+from tests.oracle.kernels import plan
+from tests.oracle.placed_results import (
+    is_placed,
+    with_places,
+    with_starts,
+    without_directives_on_starts,
+)
 from tests.oracle.ranged import ranged
 from tests.oracle.run import Illegal, Verdict, judge_schedule
-from tests.oracle.scanned import with_scans
+from tests.oracle.said import Unclear
+from tests.oracle.scanned import with_names_of_parts, with_scans
 from tests.oracle.schedules import returning, scheduled, sensible
 from tests.oracle.stored_along import along_text
 from tests.oracle.with_lists import with_lists
@@ -98,11 +106,9 @@ def returning_case(seed: int) -> Case:
         if all(directive.name != "compile" for directive in program.directives):
             continue
         program = returning(random, program)
-        try:
-            known = plan(program)
-        except Unclear:
+        if _is_unclear(program) or not any(plan(program).stores.values()):
             continue
-        if not any(known.stores.values()) or has_errors(check_schedule(program, USER)):
+        if has_errors(check_schedule(program, USER)):
             continue
         sizes = algorithm.sizes()
         return Case(program, {label.name: sizes[label.name] for label in program.labels})
@@ -158,11 +164,7 @@ def in_place_case(seed: int) -> Case:
             continue
         if random.random() < 0.6:
             program = returning(random, program)
-        try:
-            plan(program)
-        except Unclear:
-            continue
-        if has_errors(check_schedule(program, USER)):
+        if _is_unclear(program) or has_errors(check_schedule(program, USER)):
             continue
         sizes = algorithm.sizes()
         return Case(program, {label.name: sizes[label.name] for label in program.labels})
@@ -187,6 +189,33 @@ def placed_case(seed: int) -> Case:
     raise AssertionError(seed)
 
 
+def started_case(seed: int) -> Case:
+    """Return a case in which sums at places begin with Funcs."""
+    for attempt in range(2000):
+        random = Random(f"started {seed} {attempt}")
+        algorithm = Algorithm(random, is_plain=random.random() < 0.4)
+        made = with_starts(random, algorithm.program(in_place=True))
+        if not made.starts:
+            continue
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        if all(directive.name != "compile" for directive in program.directives):
+            continue
+        if random.random() < 0.4:
+            program = returning(random, program)
+        program = without_directives_on_starts(program)
+        if all(directive.name != "compile" for directive in program.directives):
+            continue
+        if _is_unclear(program) or not _is_sound(made):
+            continue
+        if has_errors(check_schedule(program, USER)):
+            continue
+        sizes = {**algorithm.sizes(), **program.fixed}
+        found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
+        if found is not None:
+            return Case(program, found)
+    raise AssertionError(seed)
+
+
 def dividing_case(seed: int) -> Case:
     """Return a case in which indices are divided by numbers."""
     for attempt in range(1000):
@@ -206,6 +235,24 @@ def dividing_case(seed: int) -> Case:
             sizes |= {HALVED: -(-sizes[label] // divisor)}
         wanted = {one.name: sizes[one.name] for one in program.labels if one.name in sizes}
         found = _possible(program, wanted)
+        if found is not None:
+            return Case(program, found)
+    raise AssertionError(seed)
+
+
+def elementwise_case(seed: int) -> Case:
+    """Return a case with whole numbers and bits, with packed inputs or with random numbers."""
+    for attempt in range(1000):
+        random = Random(f"elementwise {seed} {attempt}")
+        algorithm = Algorithm(random, is_plain=random.random() < 0.5)
+        made = with_elementwise(random, algorithm.program(), _read)
+        if made is None:
+            continue
+        program = (scheduled if random.random() < 0.6 else sensible)(random, made)
+        if has_errors(check_schedule(program, USER)):
+            continue
+        sizes = algorithm.sizes()
+        found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
         if found is not None:
             return Case(program, found)
     raise AssertionError(seed)
@@ -249,11 +296,7 @@ def data_case(seed: int) -> Case:
         program = (scheduled if random.random() < 0.6 else sensible)(random, made)
         if in_place and all(directive.name != "compile" for directive in program.directives):
             continue
-        try:
-            plan(program)
-        except Unclear:
-            continue
-        if not _is_sound(made) or has_errors(check_schedule(program, USER)):
+        if _is_unclear(program) or not _is_sound(made) or has_errors(check_schedule(program, USER)):
             continue
         sizes = algorithm.sizes()
         found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
@@ -263,10 +306,7 @@ def data_case(seed: int) -> Case:
 
 
 def scanning_case(seed: int, *, has_parts: bool = False) -> Case:
-    """Return a case with scans; only if asked for, blocks may cut them into parts.
-
-    Then another algorithm is scheduled than the one that the oracle runs.
-    """
+    """Return a case with scans; if they have parts, a block cuts at least one of them."""
     for attempt in range(1000):
         random = Random(f"scanning {seed} {attempt}")
         algorithm = Algorithm(random, is_plain=random.random() < 0.5)
@@ -279,8 +319,12 @@ def scanning_case(seed: int, *, has_parts: bool = False) -> Case:
             continue
         if not _is_sound(made) or has_errors(check_schedule(program, DIRECTIVES)):
             continue
-        if not has_parts and _cuts_scans(program):
+        if has_parts != _cuts_scans(program):
             continue
+        if has_parts:
+            program = with_names_of_parts(random, program)
+            if has_errors(check_schedule(program, DIRECTIVES)) or _is_unclear(program):
+                continue
         sizes = algorithm.sizes()
         sizes |= {label: sizes[at] for label, at in scanned.items()}
         found = _possible(program, {one.name: sizes[one.name] for one in program.labels})
@@ -299,12 +343,29 @@ def _cuts_scans(program: Program) -> bool:
     )
 
 
+def parted_scan_case(seed: int) -> Case:
+    """Return a case in which a block cuts a scan into parts."""
+    return scanning_case(seed, has_parts=True)
+
+
+def _is_unclear(program: Program) -> bool:
+    """Return whether the specification does not explain a schedule."""
+    try:
+        plan(program)
+    except Unclear:
+        return True
+    return False
+
+
 def along_case(seed: int) -> Case:
-    """Return a case in which a result may be stored in the loop of another one's reduction."""
+    """Return a case in which a result may be stored in the loop of another one's reduction.
+
+    Some of the reductions are in parts.
+    """
     for attempt in range(2000):
         random = Random(f"along {seed} {attempt}")
-        program = _read(along_text(random))
-        if program is None:
+        program = understood(along_text(random))
+        if program is None or _is_unclear(program):
             continue
         sizes = {label.name: random.choice((0, 1, 2, 3, 4, 5)) for label in program.labels}
         if "k" in sizes and "y" in sizes:
@@ -321,6 +382,12 @@ def _read(text: str) -> Program | None:
         return load(Source("case.dt", text))
     except DtpolyError:
         return None
+
+
+def understood(text: str) -> Program | None:
+    """Return what a file says, whether its schedule is legal or not; None if it has a mistake."""
+    parsed = parse(Source("case.dt", text))
+    return understand(parsed.file, parsed.found).program
 
 
 def _is_sound(program: Program) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from dtpoly.algorithm.program import Directive, Program, producers, reduced_labels
 from tests.oracle.cases import Case
-from tests.oracle.kernels import REWRITES
+from tests.oracle.said import REWRITES
 
 # These directives are counted by their names.
 _NAMES = ("block", "tensorize", "map", "split", "reorder", "unroll", "inline", "atomic")

@@ -4,59 +4,12 @@ This is a separate account: it reads the directives as data and shares no code w
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from dtpoly.algorithm.program import Directive, Func, Program, producers, reduced_labels
-from dtpoly.directives.atomic import Atomic
-from dtpoly.directives.block import Block
-from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.directives.compile import Compile
-from dtpoly.directives.fuse_at import FuseAt
-from dtpoly.directives.inline import Inline
-from dtpoly.directives.reorder import Reorder
-from dtpoly.directives.split import SplitLoop
-from dtpoly.directives.tensorize import Tensorize
-from dtpoly.schedule.argument_values import Divided
-from dtpoly.schedule.bound_primitives import bind
-
-# The names of users' primitives.
-REWRITES = (
-    *("interchange", "skew", "backwards", "lean", "distribute", "spread"),
-    *("upside_down", "forget", "flatten", "shorten"),
-)
-
-
-class Unclear(ValueError):
-    """A schedule that the specification does not explain."""
-
-
-@dataclass(slots=True)
-class Settings:
-    """The directives on one Func, as they concern the loops of its kernel."""
-
-    blocks: dict[str, int] = field(default_factory=dict[str, int])
-    partials: dict[str, str] = field(default_factory=dict[str, str])  # names, by label
-    splits: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
-    order: tuple[str, ...] = ()
-    tiles: dict[tuple[str | None, str], int] = field(
-        default_factory=dict[tuple[str | None, str], int]
-    )
-    atomic: frozenset[str] = frozenset()
-    rewrites: tuple[Directive, ...] = ()  # users' primitives, in order
-
-    def tile(self, func: str, loop: str) -> int | None:
-        """Return the tile of a loop of a Func in this kernel, or None if it has no lanes."""
-        return self.tiles.get((func, loop), self.tiles.get((None, loop)))
-
-
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """A directive `func.fuse_at(consumer, loop)`."""
-
-    func: str
-    consumer: str
-    loop: str
-    recompute: bool
+from dtpoly.algorithm.program import Func, Program, producers, reduced_labels
+from tests.oracle.parts import divided
+from tests.oracle.said import Fusion, Settings, Unclear, read
+from tests.oracle.scans_cut import with_cut_scans
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +18,12 @@ class Plan:
 
     For each kernel it has the Funcs that are fused in, consumers first. `stores` has results that
     the kernel of another Func stores, by that Func, and `along` the label of that Func's reduction
-    in whose loop it does so.
+    in whose loop it does so. In the Program, Funcs that are computed in parts are divided; the
+    `parts` are labels that number parts, what they cut, and the length of a part.
     """
 
+    program: Program
+    parts: Mapping[str, tuple[str, int]]
     inlined: frozenset[str]
     compiled: tuple[str, ...]  # and other results, in the order of the Program
     stores: Mapping[str, tuple[str, ...]]
@@ -76,56 +32,40 @@ class Plan:
     fused: Mapping[str, tuple[Fusion, ...]]
     settings: Mapping[str, Settings]
 
+    @property
+    def cuts(self) -> Mapping[str, Mapping[str, int]]:
+        """Return the length of the parts in which scans begin anew, by Func and label."""
+        return {name: one.scan_parts for name, one in self.settings.items()}
+
+    def sized(self, sizes: Mapping[str, int]) -> dict[str, int]:
+        """Return the sizes with how many parts there are."""
+        return {**sizes, **{new: -(-sizes[of] // n) for new, (of, n) in self.parts.items()}}
+
 
 def plan(program: Program) -> Plan:
-    """Read the directives of a Program, which must pass the checks of `check_schedule`."""
-    settings: dict[str, Settings] = {func.name: Settings() for func in program.funcs}
-    inlined: set[str] = set()
-    wanted: set[str] = set()
-    returned: dict[str, set[str]] = {}  # by whose functions
-    fusions: list[Fusion] = []
-    for primitive in bind(program.directives, DIRECTIVES).primitives:
-        mine = settings[primitive.func]
-        match primitive:
-            case Compile(results=results):
-                wanted.add(primitive.func)
-                for result in results:
-                    returned.setdefault(result.text, set()).add(primitive.func)
-            case Inline():
-                inlined.add(primitive.func)
-            case FuseAt(consumer=consumer, label=label, recompute=recompute):
-                fusions.append(Fusion(primitive.func, consumer.text, label.text, recompute))
-            case Block(blocks=blocks):
-                for item in blocks:
-                    if not isinstance(item, Divided) and item.producer is not None:
-                        raise Unclear(f"blocks of the kernel that merges parts: {item}")
-                    mine.blocks[item.label] = item.size
-                    if isinstance(item, Divided):
-                        mine.partials[item.label] = item.new
-            case SplitLoop(splits=splits):
-                mine.splits.update((item.label, (item.new, item.size)) for item in splits)
-            case Reorder(loops=loops):
-                mine.order = tuple(loop.text for loop in loops)
-            case Tensorize(tiles=tiles):
-                mine.tiles.update(((item.producer, item.label), item.size) for item in tiles)
-            case Atomic(labels=labels):
-                mine.atomic |= {label.text for label in labels}
-            case _:
-                pass
-    for directive in program.directives:
-        if directive.name in REWRITES:
-            settings[directive.func].rewrites += (directive,)
-    # In the order of a set, which differs between processes, kernels would trade places.
-    every = tuple(f.name for f in program.funcs if f.name in wanted or f.name in returned)
-    stores = _stores(program, returned, wanted, inlined, fusions)
+    """Plan the kernels of a Program, which must pass the checks of `check_schedule`."""
+    said = with_cut_scans(read(program))
+    stores = _stores(said.program, said.returned, said.wanted, said.inlined, said.fusions)
+    said = divided(said, stores, _along(said.program, stores, said.fusions, said.settings))
+    program, settings, fusions = said.program, said.settings, said.fusions
+    stores = _stores(program, said.returned, said.wanted, said.inlined, fusions)
     along = _along(program, stores, fusions, settings)
+    for name, store in stores.items():
+        cut = _reduced(program.func(store)) & settings[store].blocks.keys()
+        if name in along and cut & {*program.func(name).labels}:
+            raise Unclear(f"{name} would be stored in parts that are no parts of an algorithm")
+    # In the order of a set, which differs between processes, kernels would trade places.
+    asked = said.wanted | said.returned.keys()
+    every = tuple(f.name for f in program.funcs if f.name in asked)
     reads = _with_stores(producers(program), stores)
     order = _sorted(_readers_first(program, reads, every), every or tuple(reads))
     kept = tuple(name for name in every if name not in stores)
-    hosts, fused = _hosts(reads, frozenset(inlined), kept, fusions, frozenset(order), stores)
+    inlined = frozenset(said.inlined)
+    hosts, fused = _hosts(reads, inlined, kept, fusions, frozenset(order), stores)
     kernels = {name: tuple(fused[name]) for name in order if name in hosts[name]}
     by_host = {host: tuple(r for r in order if stores.get(r) == host) for host in kernels}
-    return Plan(frozenset(inlined), every, by_host, along, order, kernels, settings)
+    parts = {new: (of, size) for one in settings.values() for of, (new, size) in one.walks.items()}
+    return Plan(program, parts, inlined, every, by_host, along, order, kernels, settings)
 
 
 def _stores(
@@ -165,7 +105,7 @@ def _stores(
 def _along(
     program: Program,
     stores: Mapping[str, str],
-    fusions: list[Fusion],
+    fusions: Sequence[Fusion],
     settings: Mapping[str, Settings],
 ) -> dict[str, str]:
     """Return the label of the reduction in whose loop each result is stored, if it is."""
@@ -180,11 +120,6 @@ def _along(
         result = program.func(fusion.func)
         if label in result.labels and label in _reduced(host):
             found[result.name] = label
-    for name, store in stores.items():
-        cut = _reduced(program.func(store)) & settings[store].blocks.keys()
-        result = program.func(name)
-        if cut & (_reduced(result) | ({*result.labels} if name in found else set())):
-            raise Unclear(f"{name} would be computed in parts")
     return found
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.oracle.kernels import Settings
 from tests.oracle.lines import Line
+from tests.oracle.said import Settings
 from tests.oracle.statements import Dim
 
 Path = tuple[int, ...]
@@ -75,7 +75,8 @@ def lay_out(
         scan = None if line.reduction is None or line.role != "scan" else line.reduction.scan
         last = [] if scan is None or settings.order else _chain(scan.dim.label, settings)
         loops[line] = sorted(mine, key=lambda name: (name in last, rank[name]))
-    scans = [line.reduction.scan for line in lines if line.reduction is not None]
+    made = [line.reduction for line in lines if line.reduction is not None]
+    scans = [scan for one in made for scan in (one.scan, one.turns)]
     layout = Layout(back=frozenset(s.dim.label for s in scans if s is not None and s.is_reverse))
     _arrange(lines, loops, (), layout, settings, tile_of, fixed)
     return layout

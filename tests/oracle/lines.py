@@ -1,12 +1,12 @@
 """Computes the statements of the kernels of a Func, in the order of the text."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
 from dtpoly.algorithm.expressions import Affine
-from tests.oracle.kernels import Settings, Unclear
+from tests.oracle.said import Settings, Unclear
 from tests.oracle.statements import Access, Dim, Meaning, Reduction
 
 NOWHERE: Mapping[str, str] = MappingProxyType({})
@@ -61,6 +61,8 @@ class Nest:
     axes: tuple[tuple[Dim, int], ...] = ()
     fixed: tuple[Dim, ...] = ()  # of the axes: the number of the block itself, as a dimension
     is_zero: bool = False  # it only makes results the identity
+    # Of dimensions of which a program has a part: what numbers the parts, and their length.
+    parts: Mapping[Dim, tuple[Dim, int]] = field(default_factory=dict[Dim, tuple[Dim, int]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,14 @@ def nests(
     )
     cut = {label: size for label, size in settings.blocks.items() if label not in left}
     parts = Parts(cut, settings.partials)
+    walked = {
+        dim: (Dim(number), size)
+        for label, (number, size) in settings.walks.items()
+        for dim in (Dim(label), *(d for r in meaning.reductions for d in r.bound))
+        if dim.label == label
+    }
+    # A program has one part, so that there is no loop over parts.
+    numbers = tuple(Dim(number) for number, _ in settings.walks.values())
     if settings.atomic:
         yield from _atomic(meaning, own, cut, settings)
         return
@@ -129,13 +139,14 @@ def nests(
         dims = (*reduction.kept, *fixed)
         total = (_total(meaning, reduction), reduction.kept)
         lines.append(Line(meaning.name, "store", reduction, dims, part, dims, (total,)))
-        yield Nest(f"{meaning.name}.part", tuple(lines), (*kept_axes, *axes), fixed)
+        name = f"{meaning.name}.part"
+        yield Nest(name, tuple(lines), (*kept_axes, *axes), (*fixed, *numbers), parts=walked)
     lines = [
         line
         for r in meaning.reductions
         for line in _with_kept(meaning, r, parts, within.get(r.number, ()))
     ]
-    yield Nest(meaning.name, (*kept, *lines, _value(meaning), *late), own)
+    yield Nest(meaning.name, (*kept, *lines, _value(meaning), *late), own, numbers, parts=walked)
 
 
 def _with_kept(

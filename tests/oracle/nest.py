@@ -27,11 +27,12 @@ from typing import NamedTuple
 
 from dtpoly.algorithm.program import Program, in_order
 from tests.oracle.cells import NOWHERE, AffineAt, Cell, Cells, Indices, Key, Reading, nobody
-from tests.oracle.kernels import Fusion, Plan, Settings, plan
+from tests.oracle.kernels import Plan, plan
 from tests.oracle.layout import Layout, Path, Times, lay_out
 from tests.oracle.lines import Line, Nest, loop_order, nests, whole
 from tests.oracle.needed_steps import closure
 from tests.oracle.rewritten import Moved, ranked, rewritten
+from tests.oracle.said import Fusion, Settings
 from tests.oracle.scan_turns import begins_inside, in_turn, starts_of_scans
 from tests.oracle.statements import LEFT, Dim, Meaning, Taken, all_taken, meanings
 from tests.oracle.ways import Way, way_along
@@ -83,7 +84,9 @@ class Built:
 def defining(program: Program, sizes: Sizes, taken: Taken = all_taken) -> list[Placed]:
     """Return all instances in the defining order: one kernel, one program, one after another."""
     placed: list[Placed] = []
-    known = meanings(program, plan(program).inlined, sizes, taken)
+    planned = plan(program)
+    program, sizes = planned.program, planned.sized(sizes)
+    known = meanings(program, planned.inlined, sizes, taken, planned.cuts)
     for func in in_order(program):
         if func.name not in known:
             continue
@@ -102,7 +105,8 @@ def defining(program: Program, sizes: Sizes, taken: Taken = all_taken) -> list[P
 def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
     """Return all instances of a scheduled Program, kernel after kernel."""
     known = plan(program)
-    meaning = meanings(program, known.inlined, sizes, taken)
+    program, sizes = known.program, known.sized(sizes)
+    meaning = meanings(program, known.inlined, sizes, taken, known.cuts)
     built = Built()
     number = 0
     for name in known.order:
@@ -162,6 +166,7 @@ class _Kernel:
         self.meaning, self.built = meaning, built
         self.fusions = known.fused[host]
         self.inside = {fusion.func for fusion in self.fusions}
+        self.walks = {name: one.walks for name, one in known.settings.items()}
         self.members: dict[str, _Member] = {}
         self.slots: dict[Path, int] = {}
 
@@ -233,10 +238,13 @@ class _Kernel:
         keys: dict[str, Key] = {}
         for line in member.lines:
             if line.role in ("combine", "scan") and line.reduction is not None:
-                owned = all(dim in line.reduction.kept for dim, _ in self.nest.axes)
-                key = None if owned else private
-                keys[f"{line.func}.{line.reduction.number}"] = key
-                keys[line.target] = key
+                kept, scan = line.reduction.kept, line.reduction.scan
+                carried = [dim for dim in kept if scan is None or dim != scan.dim]
+                axes = [dim for dim, _ in self.nest.axes]
+                # What a scan carries on in its part is the program's own.
+                accumulator = f"{line.func}.{line.reduction.number}"
+                keys[accumulator] = None if {*axes} <= {*carried} else private
+                keys[line.target] = None if {*axes} <= {*kept} else private
         alive = self.needed_reductions(member, ranges)
         for line in member.lines:
             inner = line.reduction is not None and line.role != "store"
@@ -262,7 +270,8 @@ class _Kernel:
     def is_first_of_others(self, line: Line, program: Indices) -> bool:
         """Return whether a program has the first block of each label that a statement lacks."""
         pairs = zip(self.nest.axes, program, strict=True)
-        return all(block == 0 for (dim, _), block in pairs if dim not in line.dims)
+        owned = {self.nest.parts[dim][0] for dim in line.dims if dim in self.nest.parts}
+        return all(b == 0 for (dim, _), b in pairs if dim not in line.dims and dim not in owned)
 
     def ranges(self, program: Indices) -> Callable[[Dim], range]:
         """Return a function that gives the indices of each dimension that one program walks."""
@@ -275,6 +284,10 @@ class _Kernel:
         ]
         for dim, (_, block) in zip(self.nest.fixed, bound, strict=False):
             fixed[dim] = range(block, block + 1)
+        number_of = {dim: b for (dim, _), b in zip(self.nest.axes, program, strict=True)}
+        for dim, (number, size) in self.nest.parts.items():
+            begin = size * number_of[number]
+            fixed[dim] = range(begin, min(begin + size, self.sizes[dim.label]))
         return lambda dim: fixed[dim] if dim in fixed else range(self.extent(dim))
 
     def extent(self, dim: Dim) -> int:
@@ -370,7 +383,8 @@ class _Kernel:
             return None
         paths = [(*m.path, *m.layout.places[line].positions) for m, line in readers]
         found: _Node | None = None
-        if consumer.depth == 0 and any(dim.label == fusion.loop for dim, _ in self.nest.axes):
+        blocks = {dim.label for dim, _ in self.nest.axes} - self.settings.scan_parts.keys()
+        if consumer.depth == 0 and fusion.loop in blocks:
             found = _Node((), 0, ())
         for local, name in consumer.layout.nodes.items():
             path = (*consumer.path, *local)
@@ -442,6 +456,10 @@ class _Kernel:
             prefix = (*before, slot)
             instances = closure(meaning, elements, self.sizes)
             starts |= starts_of_scans(meaning, instances)
+            for label, (number, size) in self.walks[fusion.func].items():
+                bound = (dim for one in meaning.reductions for dim in one.bound)
+                begin_of_part = size * starts[Dim(number)]
+                starts |= {dim: begin_of_part for dim in bound if dim.label == label}
             for at, line in enumerate(member.lines):
                 place, mine = member.layout.places[line], cells[line]
                 begin = [starts.get(dim, 0) for dim in line.dims]

@@ -52,6 +52,30 @@ def replaced_too_early(
                     yield kind, one, writer
 
 
+def added_too_early(program: Program, placed: Iterable[Placed]) -> Iterator[Wrong]:
+    """Yield what is stored although something may have been added there.
+
+    At which place an element is added may be data. So all that a sum begins with comes before all
+    that is added. Each of the two is a statement or several, which have one kernel.
+    """
+    starts = program.starts
+    if not starts:
+        return
+    stored: dict[str, Placed] = {}
+    added: dict[str, Placed] = {}
+    for one in placed:
+        name, key, _ = one.write
+        if key is None and name in starts:
+            last = stored.setdefault(name, one)
+            stored[name] = max(last, one, key=lambda x: (x.kernel, x.time))
+        if key is None and name in starts.values():
+            first = added.setdefault(name, one)
+            added[name] = min(first, one, key=lambda x: (x.kernel, x.time))
+    for start, func in starts.items():
+        if start in stored and func in added and (kind := _wrong(stored[start], added[func])):
+            yield kind, stored[start], added[func]
+
+
 def _known(access: Access, one: Placed, contents: Contents) -> Indices:
     """Return which element an instance reads, as tables say."""
     scope = one.line.scope

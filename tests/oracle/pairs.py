@@ -84,7 +84,7 @@ def met(program: Program, sizes: Sizes, source: Named, target: Named) -> bool:
 def _axes(program: Program, sizes: Sizes) -> list[tuple[str, ...]]:
     """Return the labels of the grid of each kernel; labels of a user's primitive come last."""
     known = plan(program)
-    meaning = meanings(program, known.inlined, sizes)
+    meaning = meanings(known.program, known.inlined, known.sized(sizes), cuts=known.cuts)
     found: list[tuple[str, ...]] = []
     for name in known.order:
         if name in known.fused:

@@ -4,8 +4,8 @@ from dataclasses import replace
 from random import Random
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Affine, Integer, Read, at_data, reads
-from dtpoly.algorithm.program import Func, Placing, Program, Tensor
+from dtpoly.algorithm.expressions import Affine, Expr, Integer, Read, at_data, reads
+from dtpoly.algorithm.program import Directive, Func, Into, Label, Placing, Program, Tensor
 
 TABLE = "Slots"
 
@@ -22,6 +22,58 @@ def with_places(random: Random, program: Program) -> Program:
     used = any(TABLE in repr(func.into) for func in funcs)
     tables = (Tensor(TABLE, DType.I64),) if used else ()
     return replace(program, funcs=funcs, inputs=(*program.inputs, *tables))
+
+
+def with_starts(random: Random, program: Program) -> Program:
+    """Return the Program in which sums at places begin with Funcs, in the place of its inputs."""
+    read = {one.tensor for func in program.funcs for one in reads(func.body)}
+    funcs: list[Func] = []
+    labels: list[Label] = []
+    inputs: list[Tensor] = []
+    for func in program.funcs:
+        if func.into is None or not func.labels or func.name in read:
+            funcs.append(func)
+            continue
+        start = f"start_{func.name}"
+        own = [Label(f"b{len(labels) + at}", size=random.randrange(1, 6)) for at in range(2)]
+        own = own[: len(func.labels)]
+        own += [Label(f"{start}_{at}", size=3) for at in range(len(func.labels) - len(own))]
+        labels += own
+        indices = tuple(Affine(((one.name, 1),)) for one in own)
+        value: Expr = Integer(random.randrange(3))
+        if random.random() < 0.5:
+            inputs.append(Tensor(f"B_{func.name}"))
+            value = Read(f"B_{func.name}", indices)
+        funcs.append(Func(start, tuple(one.name for one in own), value))
+        at = Read(start, tuple(_index(random, label) for label in func.labels), Integer(0))
+        into = Into(start, at=at, placing=Placing.ADDED)
+        funcs.append(replace(func, into=into))
+    if any(TABLE in repr(func.into) for func in funcs):
+        inputs.append(Tensor(TABLE, DType.I64))
+    into_inputs = {func.into.tensor for func in program.funcs if func.into is not None}
+    kept = (one for one in program.inputs if one.name in read or one.name not in into_inputs)
+    return replace(
+        program,
+        funcs=tuple(funcs),
+        labels=(*program.labels, *labels),
+        inputs=(*kept, *inputs),
+    )
+
+
+def without_directives_on_starts(program: Program) -> Program:
+    """Return the Program in which each Func that sums begin with has a kernel, and no function."""
+    starts = program.starts
+    directives: list[Directive] = []
+    for one in program.directives:
+        if one.name in ("compile", "inline", "fuse_at") and one.func in starts:
+            continue
+        arguments = tuple(
+            argument
+            for argument in one.arguments
+            if one.name != "compile" or argument.target not in starts
+        )
+        directives.append(replace(one, arguments=arguments))
+    return replace(program, directives=tuple(directives))
 
 
 def is_placed(program: Program) -> bool:

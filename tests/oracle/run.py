@@ -13,9 +13,10 @@ from typing import Literal, get_args
 from dtpoly.algorithm.program import Program
 from tests.oracle.cells import Cell, Indices
 from tests.oracle.data_tables import Contents
+from tests.oracle.kernels import plan
 from tests.oracle.lines import Line
 from tests.oracle.nest import Placed, Sizes, build, defining
-from tests.oracle.old_values import replaced_too_early
+from tests.oracle.old_values import added_too_early, replaced_too_early
 from tests.oracle.statements import all_taken
 
 Kind = Literal[
@@ -72,7 +73,7 @@ def judge_schedule(
         return Illegal("is not computed exactly once", f"{show(nowhere[0])} is stored nowhere")
     verdict = judge(built.placed, stored, runs, seed, ordered)
     if isinstance(verdict, Legal):
-        verdict = judge_in_place(program, built.placed, contents)
+        verdict = judge_in_place(plan(program).program, built.placed, contents)
     if isinstance(verdict, Legal) and built.recomputed:
         one = built.recomputed[0]
         where = f"program {list(one.program)}, at {list(one.first)} and at {list(one.second)}"
@@ -86,6 +87,8 @@ def judge_in_place(
     """Return the verdict on results in place: what they replace must have been read before."""
     for kind, reader, writer in replaced_too_early(program, placed, contents):
         return Illegal(KINDS[kind], f"{_show(writer)} replaces what {_show(reader)} reads")
+    for kind, stored, added in added_too_early(program, placed):
+        return Illegal(KINDS[kind], f"{_show(added)} adds to what {_show(stored)} stores later")
     return Legal()
 
 
@@ -177,12 +180,26 @@ def _turns(placed: Iterable[Placed], ordered: Set[str]) -> dict[int, int]:
     return {
         id(one): turn
         for mine in steps.values()
-        for turn, one in enumerate(sorted(mine, key=lambda one: one.indices))
+        for turn, one in enumerate(sorted(mine, key=_in_order))
     }
 
 
 def _is_ordered(one: Placed, ordered: Set[str]) -> bool:
-    return one.line.role == "update" and one.line.func in ordered
+    return one.line.role == "update" and (one.line.func in ordered or _is_chained(one))
+
+
+def _is_chained(one: Placed) -> bool:
+    """Return whether steps come one after another: in lanes, they are joined in this order."""
+    reduction = one.line.reduction
+    is_step = one.line.role == "update" and reduction is not None
+    return one.line.role == "scan" or (
+        is_step and reduction is not None and reduction.turns is not None
+    )
+
+
+def _in_order(one: Placed) -> tuple[int, ...]:
+    """Return what puts steps of a reduction in the order of the algorithm."""
+    return (_turn(one),) if _is_chained(one) else one.indices
 
 
 def _race(step: list[Placed], ordered: Set[str]) -> Illegal | None:
@@ -194,12 +211,13 @@ def _race(step: list[Placed], ordered: Set[str]) -> Illegal | None:
     for one in step:
         other = written.setdefault(one.write, one)
         both_add = one.line.is_update and other.line.is_update
-        if other is not one and not (both_add and not _is_ordered(one, ordered)):
+        is_joined = both_add and (_is_chained(one) or not _is_ordered(one, ordered))
+        if other is not one and not is_joined:
             return _raced(one, other, one.write)
     for one in step:
         for cell in one.reads:
             writer = written.get(cell)
-            if writer is not None and writer is not one and one.line.role != "scan":
+            if writer is not None and writer is not one and not _is_chained(one):
                 return _raced(one, writer, cell)
     return None
 
@@ -257,7 +275,7 @@ def _execute(
     """
     for programs in kernels:
         for step in _interleaved(programs, run, random):
-            if step[0].line.role == "scan":
+            if _is_chained(step[0]):
                 lanes = [[one] for one in sorted(step, key=_turn)]  # they are joined in order
             elif run % 2 and len(step) > 1:
                 lanes = [[one] for one in random.sample(step, len(step))]
@@ -283,7 +301,7 @@ def _execute(
 def _turn(one: Placed) -> int:
     """Return how many results of its scan come before that of an instance."""
     assert one.line.reduction is not None
-    scan = one.line.reduction.scan
+    scan = one.line.reduction.scan or one.line.reduction.turns
     assert scan is not None
     return scan.turn(one.indices[one.line.dims.index(scan.dim)])
 

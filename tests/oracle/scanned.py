@@ -14,7 +14,16 @@ from dtpoly.algorithm.expressions import (
     ScanOrder,
 )
 from dtpoly.algorithm.operations import RECURRENCE
-from dtpoly.algorithm.program import Func, Label, Program, Tensor
+from dtpoly.algorithm.program import (
+    Argument,
+    Directive,
+    Func,
+    Label,
+    Program,
+    Split,
+    Tensor,
+    scanned_labels,
+)
 from tests.oracle.algorithms import POOL
 
 REDUCTIONS = ("rsum", "rsum", "rmax", "rmin", "rprod", RECURRENCE)
@@ -57,6 +66,25 @@ def with_scans(random: Random, program: Program) -> tuple[Program, dict[str, str
         funcs=tuple(funcs),
     )
     return made, labels
+
+
+def with_names_of_parts(random: Random, program: Program) -> Program:
+    """Return a scheduled Program with names for some parts of scans, and with loops over these."""
+    directives: list[Directive] = []
+    for one in program.directives:
+        along = scanned_labels(program.func(one.func)) if one.name == "block" else ()
+        arguments = list(one.arguments)
+        for at, argument in enumerate(arguments):
+            if argument.target not in along or random.random() < 0.3:
+                continue
+            name, size = f"{argument.target}p", argument.value
+            assert isinstance(size, int)
+            arguments[at] = replace(argument, value=Split(name, size))
+            if random.random() < 0.5:
+                tile = Argument(name, random.choice((0, 1, 2)))
+                directives.append(Directive(one.func, "tensorize", (tile,)))
+        directives.append(replace(one, arguments=tuple(arguments)))
+    return replace(program, directives=tuple(directives))
 
 
 def _operand(

@@ -6,7 +6,8 @@ from random import Random
 
 from dtpoly.algorithm.expressions import Dot, Reduce
 from dtpoly.algorithm.program import Argument, Directive, Func, Program, Split, reduced_labels
-from tests.oracle.kernels import Unclear, plan
+from tests.oracle.kernels import plan
+from tests.oracle.said import Unclear
 
 
 def scheduled(random: Random, program: Program) -> Program:

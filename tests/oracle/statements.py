@@ -6,6 +6,7 @@ number that is mixed from its indices and from the values that it reads, so only
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from dtpoly.algorithm.expressions import (
@@ -32,6 +33,7 @@ from dtpoly.algorithm.program import Func, Program
 # A label is bound by the left side of the Func, or by a reduction, which is given by its number.
 LEFT = -1
 ANY_LENGTH = 2**40
+NO_CUTS: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 
 
 class Dim(NamedTuple):
@@ -79,16 +81,21 @@ class Access:
 
 
 class Scanned(NamedTuple):
-    """The order of a scan: each result goes on from the one before, along a dimension."""
+    """The order of a scan: each result goes on from the one before, along a dimension.
+
+    If it is in parts, it begins anew in each of them.
+    """
 
     dim: Dim
     is_reverse: bool
     size: int
+    part: int = ANY_LENGTH
 
     def before(self, index: int) -> int | None:
         """Return the index whose result comes before that of an index; None for the first."""
         one = index + 1 if self.is_reverse else index - 1
-        return one if 0 <= one < self.size else None
+        is_there = 0 <= one < self.size and one // self.part == index // self.part
+        return one if is_there else None
 
     def turn(self, index: int) -> int:
         """Return how many results come before that of an index."""
@@ -109,6 +116,7 @@ class Reduction:
     takes: "tuple[Condition, ...]" = ()
     old: tuple[Access, ...] = ()  # reads of inputs that a Func replaces in place
     scan: "Scanned | None" = None
+    turns: "Scanned | None" = None  # of a reduction whose steps come one after another
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -145,11 +153,15 @@ def meanings(
     inlined: frozenset[str],
     sizes: Mapping[str, int],
     taken: Taken = all_taken,
+    cuts: Mapping[str, Mapping[str, int]] = NO_CUTS,
 ) -> dict[str, Meaning]:
-    """Return the meaning of every Func that is not inlined."""
+    """Return the meaning of every Func that is not inlined.
+
+    `cuts` has the length of the parts in which scans begin anew, by Func and label.
+    """
     funcs = {func.name: func for func in program.funcs}
     return {
-        name: _Reader(funcs, inlined, sizes, taken).meaning(func)
+        name: _Reader(funcs, inlined, sizes, taken, cuts.get(name, {})).meaning(func)
         for name, func in funcs.items()
         if name not in inlined
     }
@@ -174,7 +186,9 @@ class _Reader:
         inlined: frozenset[str],
         sizes: Mapping[str, int],
         taken: Taken,
+        cuts: Mapping[str, int],
     ) -> None:
+        self.cuts = cuts
         self.funcs, self.inlined, self.sizes, self.taken = funcs, inlined, sizes, taken
         self.numbers = 0
         self.of_func: list[Sum] = []
@@ -218,12 +232,20 @@ class _Reader:
                 if padding is not None:
                     self.visit(padding, scope, replaced, guards, found)
                 self.read(tensor, put, padding is not None, scope, guards, found)
-            case Reduce(scan=ScanOrder() as order):
+            case Reduce(scan=ScanOrder() as order) if not order.is_of_all(expr.labels):
                 scanned = self.scanned(expr, order, scope)
                 found.reductions.append(scanned)
                 found.labels.update((dim.label, None) for dim in scanned.kept)
             case Reduce(labels=labels) | Dot(labels=labels):
-                reduction = self.reduction(children(expr), labels, scope, expr.when)
+                operands = children(expr)
+                chained = expr.scan if isinstance(expr, Reduce) else None
+                if isinstance(expr, Reduce) and chained is not None:
+                    operands = (expr.operand, *chained.beside[:1])
+                reduction = self.reduction(operands, labels, scope, expr.when)
+                if chained is not None:  # each step goes on from what the one before it made
+                    along = Dim(chained.at, reduction.number)
+                    turns = Scanned(along, chained.is_reverse, self.sizes[chained.at])
+                    reduction = replace(reduction, turns=turns)
                 found.reductions.append(reduction)
                 found.labels.update((dim.label, None) for dim in reduction.kept)
             case _:
@@ -295,7 +317,8 @@ class _Reader:
             self.visit(one, scope, {label: index}, guards, found)
         assert not found.reductions
         kept = tuple(dim for dim in scope.values() if dim.label in found.labels)
-        along = Scanned(scope[order.at], order.is_reverse, size)
+        part = self.cuts.get(order.at, ANY_LENGTH)
+        along = Scanned(scope[order.at], order.is_reverse, size, part)
         accesses, old = tuple(found.accesses), tuple(found.old)
         return Reduction(number, kept, (), accesses, (), scope, (), old, along)
 

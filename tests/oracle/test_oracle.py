@@ -297,6 +297,7 @@ def test_the_oracle_imports_neither_isl_nor_the_model() -> None:
     of_cases = {
         "dtpoly.checking",
         "dtpoly.diagnostics",
+        "dtpoly.frontend.parse",
         "dtpoly.schedule.static_checks",
         "dtpoly.source",
         "tests.schedule.user_primitives",

@@ -19,14 +19,17 @@ from tests.oracle.cases import (
     case,
     data_case,
     dividing_case,
+    elementwise_case,
     in_place_case,
     indirect_case,
     listing_case,
     ordinary_case,
+    parted_scan_case,
     placed_case,
     ranged_case,
     returning_case,
     scanning_case,
+    started_case,
 )
 from tests.oracle.features import FEATURES, features
 from tests.oracle.kernels import plan
@@ -82,13 +85,21 @@ def test_of_what_is_stored_along() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(5))
 def test_of_many_stored_along(part: int) -> None:
-    """Most of them store a result in the loop of a reduction."""
-    found = Counter[bool]()
+    """Most of them store a result in the loop of a reduction, and some do so in parts.
+
+    Among those in parts, stores are legal, and come too late.
+    """
+    found, in_parts = Counter[bool](), Counter[str]()
     for seed in range(200 * part, 200 * part + 200):
         case = along_case(seed)
-        agreed(case)
-        found[bool(plan(case.program).along)] += 1
+        verdict = agreed(case)
+        known = plan(case.program)
+        found[bool(known.along)] += 1
+        if known.parts:
+            in_parts[LEGAL if verdict.is_legal else str(verdict.violations[0].kind)] += 1
     assert found[True] > found[False]
+    assert in_parts[LEGAL] >= 15, in_parts
+    assert in_parts[KINDS[0]] >= 3, in_parts
 
 
 @pytest.mark.long
@@ -364,12 +375,45 @@ def test_of_scans(part: int) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("part", range(10))
 def test_of_many_scans(part: int) -> None:
-    """Among these, scans are legal, run too late and are computed again.
-
-    None crosses programs: a block of the label of a scan makes another algorithm, of parts.
-    """
+    """Among these, scans are legal, run too late and are computed again."""
     found = Counter[str]()
     for seed in range(part * PART, part * PART + PART):
         verdict = agreed(scanning_case(seed))
         found.update([LEGAL if verdict.is_legal else str(verdict.violations[0].kind)])
     assert min(found[kind] for kind in (LEGAL, KINDS[0], KINDS[1])) >= 15, found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(3))
+def test_of_scans_in_parts(part: int) -> None:
+    for seed in range(10**6 + 15 * part, 10**6 + 15 * part + 15):
+        agreed(parted_scan_case(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(5))
+def test_of_many_scans_in_parts(part: int) -> None:
+    """Among these, what is fused into parts is legal, too late and computed again."""
+    found = Counter[str]()
+    for seed in range(part * PART, part * PART + PART):
+        verdict = agreed(parted_scan_case(seed))
+        found.update([LEGAL if verdict.is_legal else str(verdict.violations[0].kind)])
+    assert min(found[kind] for kind in (LEGAL, KINDS[0], KINDS[1])) >= 15, found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(3))
+def test_of_sums_that_begin_with_funcs(part: int) -> None:
+    """All that such a sum begins with is stored before anything is added to it."""
+    found = Counter[str]()
+    for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
+        verdict = agreed(started_case(seed))
+        found.update([LEGAL if verdict.is_legal else "refused"])
+    assert min(found[LEGAL], found["refused"]) >= 3, found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(3))
+def test_of_whole_numbers_and_random_ones(part: int) -> None:
+    for seed in range(10**6 + 25 * part, 10**6 + 25 * part + 25):
+        agreed(elementwise_case(seed))

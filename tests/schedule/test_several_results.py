@@ -184,6 +184,20 @@ def test_it_is_stored_in_the_loop_of_a_reduction() -> None:
     assert shown.index("g@f") < shown.index("g.store") < shown.index("f.x.update")
 
 
+@pytest.mark.parametrize("blocks", ["", "f.block(k:2);"])
+def test_it_is_stored_in_its_loop_whatever_else_is_in_parts(blocks: str) -> None:
+    """It stands behind the init of the reduction, also where another one is divided."""
+    algorithm = "Func f, g; In A, B; RVar x, k; g[x] = A[x]; f[] = rmax(g[x], x) * rsum(B[k], k);"
+    shown = [
+        line.strip().split("  ")[0]
+        for line in show_tree(
+            scheduled(f"{blocks} g.fuse_at(f, x); f.compile(g);", algorithm).kernels
+        ).splitlines()
+    ]
+    assert shown.index("f.x.init") < shown.index("g@f") < shown.index("g.store")
+    assert shown.index("g.store") < shown.index("f.x.update")
+
+
 @pytest.mark.parametrize("directives", ["g.compile(f);", "g.compile(f, r); r.fuse_at(f, y);"])
 def test_the_func_that_a_function_is_named_after_may_be_stored_elsewhere(directives: str) -> None:
     fused = f"g.fuse_at(f, x); {directives}"
@@ -215,6 +229,17 @@ def test_parts_store_and_sum_what_is_theirs() -> None:
     assert [(axis.label, axis.step) for axis in merge.grid] == [("y", 16)]
 
 
+def test_a_name_of_a_loop_is_no_name_of_parts() -> None:
+    """Both `split` and `block` divide x; the name that `split` gives is that of its loop."""
+    directives = "g.fuse_at(f, x); f.block(x:4); f.split(x:xi/2); g.compile(f);"
+    parts, merge = scheduled(directives, GRADIENTS).kernels
+    assert [(axis.label, axis.step) for axis in parts.grid] == [("x.part", 1)]
+    assert "loop xi" not in show_tree((merge,))
+    scan = "Func f; In A; Var x, y; RVar s; f[x, y] = scan_sum(A[x, s], s, y);"
+    parts, *_ = scheduled("f.block(y:4); f.split(y:yi/2); f.compile();", scan).kernels
+    assert [axis.label for axis in parts.grid] == ["y.part"]
+
+
 def test_what_has_no_parts_is_computed_by_the_kernel_that_merges() -> None:
     algorithm = GRADIENTS.replace("rmax", "rargmax")
     directives = "g.fuse_at(f, x); r.fuse_at(f, y); f.block(x:4); g.compile(f, r);"
@@ -231,6 +256,17 @@ PART_MISTAKES = {
     "no parts": ("f.block(q.y:16);", "DT185 q", "write y:16"),
     "a reduced label": ("f.block(x:p/4, p.x:16);", "DT185 x", "write y"),
 }
+
+
+def test_a_reduction_inside_of_another_one_has_no_parts_if_it_reads_at_its_index() -> None:
+    """Its parts would need that index; a kernel was emitted that read it, and never set it."""
+    algorithm = """
+    Func f, g; In A, B; RVar x, y, k;
+    g[k] = B[k] * 2; f[x] = rmax(rsum(A[x, y, k], k), y); g.fuse_at(f, k, recompute);
+    """
+    found = only(f"{algorithm} f.block(k:p/2); f.compile(g);")
+    assert found.code == "DT239"
+    assert found.notes[0].text == "it is inside of a reduction over 'y', and reads at its index"
 
 
 @pytest.mark.parametrize("name", PART_MISTAKES)
@@ -276,5 +312,9 @@ def test_a_label_of_the_host_that_the_result_lacks_is_around_its_loop() -> None:
     Func w, z; In D, X; Var k, n; RVar m;
     z[m, n] = D[m, n] * 2; w[k, n] = rdot(X[m, k], z[m, n], m);
     """
-    code, title, _ = refused_gradients("z.fuse_at(w, m); w.compile(z);", algorithm)
+    fused = "z.fuse_at(w, m); w.compile(z);"
+    code, title, _ = refused_gradients(fused, algorithm)
     assert (code, title) == ("DT201", "'w' stores 'z' outside of the loop that computes it")
+    # With the loop over m outside of the one over k, each z[m, n] is computed and stored once.
+    for more in ("", "w.block(n:16); w.tensorize(k:0, n:0, m:4);", "w.block(m:p/4, p.n:16);"):
+        assert "z" in scheduled(f"{fused} w.reorder(m, k, n); {more}", algorithm).stores

@@ -50,9 +50,13 @@ BY_HAND = {
 @pytest.mark.sampled
 @pytest.mark.parametrize("mistake", BY_HAND)
 def test_a_mistake_by_hand_is_not_proved(mistake: str) -> None:
-    of = program("rows of parts")
-    wrong = changed(_joined(text_of(of)), *BY_HAND[mistake])
-    assert verify(of, wrong).verdict is not LayerVerdict.PROVED
+    wrong = by_hand(mistake)
+    assert verify(program("rows of parts"), wrong).verdict is not LayerVerdict.PROVED
+
+
+def by_hand(mistake: str) -> str:
+    """Return the text of "rows of parts" with a mistake."""
+    return changed(_joined(text_of(program("rows of parts"))), *BY_HAND[mistake])
 
 
 def _joined(text: str) -> str:
