@@ -16,6 +16,7 @@ pytestmark = pytest.mark.always
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+GENERATED = ("diagnostics.md", "explore.md")  # with what commands print
 CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```dt( error (DT\d+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -51,3 +52,20 @@ def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
         if "://" not in target:
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize(
+    "page", [one for one in PAGES if one.name not in GENERATED], ids=lambda page: page.name
+)
+def test_prose_wraps_at_100_columns(page: Path) -> None:
+    """Tables, code, pictures and what is generated may be wider."""
+    text = CODE.sub("", page.read_text())
+    text = re.sub(r"^<!-- (?!end).*?^<!-- end.*?-->$", "", text, flags=re.MULTILINE | re.DOTALL)
+    wide = [
+        line
+        for line in text.splitlines()
+        if len(line) > 100
+        and " " in line.strip()
+        and not line.startswith(("|", "    ", "#", "!", "<!"))
+    ]
+    assert wide == []
