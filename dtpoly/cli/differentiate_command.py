@@ -15,6 +15,8 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.saving import is_same_file, save
 from dtpoly.cli.seconds_option import timed
 from dtpoly.frontend.reading import read_file
+from dtpoly.generate import outputs, results_of
+from dtpoly.gradient.chosen import of_floats, tensors_of
 from dtpoly.gradient.differentiate import Gradient, differentiated
 from dtpoly.gradient.text import gradient_text
 from dtpoly.schedule.bound_primitives import Primitives
@@ -27,13 +29,21 @@ VERSION = 1  # of the JSON document
     short_help="Write the gradient of an algorithm.",
     epilog="""\b
 Examples:
-  dtpoly differentiate softmax.dt --of softmax --by A
+  dtpoly differentiate softmax.dt
   dtpoly differentiate rms_norm.dt --of rms_norm --by X,W -o gradient.dt
   dtpoly differentiate rms_norm.dt --of rms_norm --by X,W --save squares""",
 )
 @file_name
-@click.option("--of", required=True, metavar="f,..", help="The Funcs that are differentiated.")
-@click.option("--by", required=True, metavar="X,..", help="The inputs by which they are.")
+@click.option(
+    "--of",
+    metavar="f,..",
+    help="The Funcs that are differentiated.  [default: what the file compiles]",
+)
+@click.option(
+    "--by",
+    metavar="X,..",
+    help="The inputs by which they are.  [default: all tensors that these depend on]",
+)
 @click.option(
     "--save",
     "saved",
@@ -49,8 +59,8 @@ Examples:
 @timed
 def command(
     file: str,
-    of: str,
-    by: str,
+    of: str | None,
+    by: str | None,
     saved: str,
     output: Path | None,
     primitives: Primitives,
@@ -66,8 +76,12 @@ def command(
         raise click.BadParameter(f"'{output}' is the file to differentiate", param_hint="-o")
     program = algorithm_of(read_file(file), primitives).program
     funcs = [one.name for one in program.funcs]
-    wanted = _named(of, funcs, "Func", "--of")
-    inputs = _named(by, [one.name for one in program.inputs], "input", "--by")
+    wanted = _results(program) if of is None else _named(of, funcs, "Func", "--of")
+    known = [one.name for one in program.inputs]
+    inputs = tensors_of(program, wanted) if by is None else _named(by, known, "input", "--by")
+    if not wanted or not inputs:
+        found = "no result of floats" if not wanted else "no input of floats that it depends on"
+        raise click.UsageError(f"the file has {found}: name them, with --of and --by")
     kept = _named(saved, funcs, "Func", "--save") if saved else ()
     gradient = differentiated(program, wanted, inputs, kept)
     text = gradient_text(gradient, Path(file).name if file != "-" else "a text")
@@ -76,6 +90,12 @@ def command(
     elif output is None:
         write(text)
     return 1 if output is not None and not save(output, text.encode()) else 0
+
+
+def _results(program: Program) -> tuple[str, ...]:
+    """Return the results of floats that the file compiles; the last Func, if it compiles none."""
+    made = results_of(program, outputs(program))
+    return of_floats(program, (one for row in made.values() for one in row))
 
 
 def _named(words: str, known: Iterable[str], kind: str, option: str) -> tuple[str, ...]:

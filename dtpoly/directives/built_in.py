@@ -29,6 +29,7 @@ from dtpoly.directives.tensorize import Tensorize
 from dtpoly.directives.unroll import Unroll
 from dtpoly.directives.warp_specialize import WarpSpecialize
 from dtpoly.schedule.bound_primitives import Primitives, compiling
+from dtpoly.schedule.primitive import Turn
 
 DIRECTIVES: Primitives = (
     Compile,
@@ -63,3 +64,5 @@ DIRECTIVES: Primitives = (
 
 # What the directive is called that asks for a function; the first name is the usual one.
 COMPILING = compiling(DIRECTIVES)
+# And that which puts an expression in the place of its reads.
+INLINING = next(cls.name for cls in DIRECTIVES if cls.turn is Turn.INLINED)

@@ -29,7 +29,7 @@ from dtpoly.algorithm.program import (
     touched,
 )
 from dtpoly.diagnostics import Diagnostic, DtpolyError
-from dtpoly.directives.built_in import COMPILING, DIRECTIVES
+from dtpoly.directives.built_in import COMPILING, INLINING
 from dtpoly.frozen import dataclass
 from dtpoly.gradient.activity import active_names
 from dtpoly.gradient.backward import given_by
@@ -50,8 +50,6 @@ from dtpoly.gradient.places import (
 from dtpoly.gradient.targets import scatter, scattered, total_of
 from dtpoly.gradient.tidy import needed, tidied, with_known
 from dtpoly.gradient.unranged import without_ranges
-from dtpoly.schedule.bound_primitives import saying
-from dtpoly.schedule.facts import Inlined
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +217,7 @@ def _gathered(
             func, turns[key] = turned_func(read, labels, name)
             funcs.append(func)
             said[name] = f"{read.tensor}, with its labels in another order"
-            directives.extend(one.directive() for one in saying(Inlined(name), DIRECTIVES))
+            directives.append(Directive(name, INLINING))
         return turns[key]
 
     turns: dict[tuple[str, tuple[Affine, ...], tuple[str, ...]], Read] = {}
