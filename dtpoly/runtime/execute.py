@@ -12,7 +12,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import ProgramId, walk
 from dtpoly.algorithm.label_sizes import Sizes, size_rules, used_labels
-from dtpoly.algorithm.program import in_order
+from dtpoly.algorithm.program import Program, in_order
 from dtpoly.codegen.python_names import file_names
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
@@ -45,8 +45,10 @@ def execute(
     state: State, code: Code, question: RunRequest, primitives: Primitives
 ) -> tuple[ComparedResult, ...]:
     """Call each function on made-up inputs, and compare. Raises Refused."""
-    program = state.sized  # as the file says it, whatever was divided into parts
-    _check_program_ids(state, code)
+    # As the file says it where something was divided into parts; else with what was inlined, whose
+    # `program_id` is that of its reader.
+    program = state.sized if state.program.parts else state.program
+    _check_program_ids(program, state, code)
     dtypes = {tensor.name: question.dtype for tensor in program.tensors}
     # Shapes are those of the file, since reads of a Func that is inlined show sizes, too.
     made = (question.sizes, question.seed, dtypes, question.device)
@@ -90,9 +92,9 @@ def execute(
     )
 
 
-def _check_program_ids(state: State, code: Code) -> None:
+def _check_program_ids(program: Program, state: State, code: Code) -> None:
     """Refuse a Func that is fused and has `program_id`: each of its copies has other elements."""
-    for func in in_order(state.program, code.stages.results):
+    for func in in_order(program, code.stages.results):
         has_one = any(isinstance(node, ProgramId) for node in walk(func.body))
         if has_one and not state.kernels_of(func.name):
             why = f"'{func.name}' has program_id, and is computed in a kernel of another Func"
