@@ -63,9 +63,9 @@ def labels_needing_room(
         labels = tuple(
             rule.label
             for rule in others
-            if (rule.is_bounded or read in rule.reads)
-            and len(others) > 1
+            if len(others) > 1
             and (rule.label in reduced or any(_is_said(one, rule.label) for one in others))
+            and (rule.is_bounded or read in rule.reads)  # of hundreds of reads, in a large file
         )
         if labels:
             found[read.tensor, read.axis, read.index] = labels
