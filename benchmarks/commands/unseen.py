@@ -92,7 +92,7 @@ def command(given: Sequence[str], /, **options: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user asks for."""
+    """Holds the options of a run, as the user gave them."""
 
     given: Sequence[str]
     folder: Path

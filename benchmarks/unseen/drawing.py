@@ -56,7 +56,7 @@ class Draw:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a family draws: an algorithm without a schedule, and all that a case is made of."""
+    """Holds an algorithm without a schedule, as a family drew it, and all that its case needs."""
 
     text: str
     sizes: Mapping[str, int]

@@ -30,7 +30,7 @@ PATIENCE = 40.0  # seconds until a candidate is ready
 
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """What is measured, where, and for how long."""
+    """Says which cases are measured, on which device, and for how long."""
 
     folder: Path
     device: str

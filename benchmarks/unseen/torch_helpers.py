@@ -1,4 +1,4 @@
-"""What translated algorithms call where torch has no function of that kind."""
+"""Defines functions for translated algorithms where torch has none of that kind."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

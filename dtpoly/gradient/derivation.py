@@ -1,4 +1,4 @@
-"""What a derivation has found so far: Funcs with their reasons, and what each tensor was given."""
+"""Collects the Funcs of a gradient with their reasons, and the gifts to each tensor."""
 
 from collections.abc import Iterator
 from dataclasses import field
@@ -13,7 +13,7 @@ from dtpoly.source import Span
 
 @dataclass(frozen=True, slots=True)
 class Gift:
-    """What a Func gives to the element of a tensor that it reads: a value for each index of labels.
+    """A value that a Func gives, at each index of labels, to the element of a tensor that it reads.
 
     The labels are those of the Func and of the reductions around the read; the value may lack some.
     A number has no indices.

@@ -28,7 +28,7 @@ LN2 = Float(math.log(2))
 
 @dataclass(frozen=True, slots=True)
 class ElementRule:
-    """What an operation gives to its operands, and the sentence that says so.
+    """The rule of an operation: the gradient of each operand, and the sentence that says it.
 
     If what it gives to one of them, number `reuses`, is made of its result, that is a Func of its
     own, so that it is not computed twice.

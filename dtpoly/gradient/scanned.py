@@ -1,4 +1,4 @@
-"""What scans and products give to their operands: scans in the other direction.
+"""Derives the gradients of scans and products, which are scans in the other direction.
 
 A recurrence h = a * h + b gives to b what reaches h from all later results: a recurrence from the
 end, whose factor at each step is that of the step after it. A product of all is a product of those

@@ -37,7 +37,7 @@ TRUTHS = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"))
 
 @dataclass
 class Solution:
-    """What stands in the place of labels, and the conditions that are left."""
+    """The solution of an equation of indices: an index for each label, and further conditions."""
 
     put: dict[str, Affine] = field(default_factory=dict[str, Affine])
     exact: set[str] = field(default_factory=set[str])

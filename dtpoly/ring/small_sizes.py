@@ -22,7 +22,7 @@ PRIMES = (3, 5, 7, 2, 11, 4, 6)
 
 @dataclass(frozen=True, slots=True)
 class SaidParts:
-    """What directives say of a label that has parts: their size, a tile, and how many are merged.
+    """Holds numbers that directives say of a label with parts: size, tile, how many are merged.
 
     A tile of 1 is that of a label of which no tile is said; so it is with parts, which are merged
     one by one.

@@ -1,4 +1,4 @@
-"""What a call of a schedule does also while torch.compile traces it."""
+"""Marks functions that torch.compile runs while it traces a call of a schedule."""
 
 import warnings
 from collections.abc import Callable

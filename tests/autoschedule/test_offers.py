@@ -1,4 +1,4 @@
-"""What is offered to a kernel: nothing that cannot be, and what keeps a device busy."""
+"""Tests that a kernel is offered nothing impossible, and enough to keep a device busy."""
 
 from dataclasses import replace
 from functools import cache

@@ -277,7 +277,7 @@ def test_lines_that_were_cut_off_are_no_lines(tmp_path: Path) -> None:
 
 
 def test_whole_results_are_compared_with_a_peer() -> None:
-    """What is no number, or far off, is found where the part that was checked does not reach."""
+    """A nan, or a value far off, is found outside of the part that is checked exactly, too."""
     case = case_of(next(one for one in FAMILIES if one.name == "gated"), 3, 0)
     given = ready(case, "cpu", is_tiny=True)
     one = Runnable("torch", "peer", lambda: (), lambda: None)

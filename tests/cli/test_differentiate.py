@@ -1,4 +1,4 @@
-"""What derived gradients look like, which Funcs they save, and what `dtpoly differentiate` says."""
+"""Tests the texts of gradients, the Funcs they save, and messages of `dtpoly differentiate`."""
 
 import json
 from pathlib import Path

@@ -22,7 +22,7 @@ from dtpoly.algorithm.program import Program, reads_of_place
 
 
 class Construct(StrEnum):
-    """What real kernels need; the value is what tables call it."""
+    """A construct that real kernels need; its value is its name in tables."""
 
     RESULTS = "several results"
     IN_PLACE = "results in place"

@@ -34,7 +34,7 @@ DIVIDED = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of the gradient of an example: what it is of and by, or why there is none."""
+    """The gradient of an example: its results and inputs, or the code that refuses it."""
 
     of: str
     by: tuple[str, ...]

@@ -63,7 +63,7 @@ class Fusion:
 
 @dataclass(slots=True)
 class Said:
-    """What directives say.
+    """Holds the directives of a schedule in the form that the oracle reads.
 
     `returned` has for each result the Funcs whose functions return it, `merging` the blocks of
     kernels that merge parts, by the Func and the label that numbers its parts.

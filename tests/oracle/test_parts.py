@@ -1,4 +1,4 @@
-"""What the oracle makes of parts, in which blocks cut reductions and scans."""
+"""Tests how the oracle judges blocks that cut reductions and scans into parts."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What the oracle says of sums that begin with a Func."""
+"""Tests how the oracle judges sums that begin with a Func."""
 
 from tests.oracle.cases import understood
 from tests.oracle.nest import build
