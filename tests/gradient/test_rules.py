@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from dtpoly.algorithm.operations import OPERATION
+from dtpoly.algorithm.operations import FUNCTIONS, OPERATION
 from dtpoly.gradient.activity import is_active
 from dtpoly.gradient.element_rules import RULES
 from tests.conftest import Published
@@ -90,3 +90,10 @@ def test_no_gradient_flows_through_other_operations(name: str) -> None:
     declared = declared if used == "A, B" else declared.partition(",")[0] + ";"
     program = read(f"Func f; {declared} Var x; f[x] = {text}; f.compile();")
     assert not is_active(program.funcs[0].body, {"A", "B"})
+
+
+def test_each_function_has_a_rule_or_is_known_to_have_no_derivative() -> None:
+    """A function without a rule gives nothing to its operands: nobody may forget a rule."""
+    steps = {"cdiv", "ceil", "floor", "round", "trunc"}
+    drawn = {"random", "random_bits"}
+    assert FUNCTIONS.keys() - RULES.keys() == steps | drawn
