@@ -88,15 +88,16 @@ def judged(mutant: Mutant) -> str:
     return SAME if mutant.is_same() else WRONG
 
 
+@cache
 def chosen(construct: Construct, count: int) -> Sequence[Mutant]:
     """Return so many of the mutants of a construct, drawn at random, but always the same."""
     every = list(MUTANTS[construct]())
     return Random(construct).sample(every, min(count, len(every)))
 
 
-def counted(construct: Construct, count: int) -> Counter[str]:
-    """Return what is said of some mutants of a construct."""
-    return Counter(judged(one) for one in chosen(construct, count))
+def counted(construct: Construct, count: int, share: int, shares: int) -> Counter[str]:
+    """Return what is said of some mutants of a construct; of these, of one share of so many."""
+    return Counter(judged(one) for one in chosen(construct, count)[share::shares])
 
 
 def _equal(found: Sequence[Any], right: Sequence[Any]) -> bool:

@@ -14,8 +14,8 @@ from dtpoly.frontend.parse import parse
 from dtpoly.source import Source
 from tests.codegen.listings import APART, FILES
 from tests.conftest import Published
-from tests.evidence.__main__ import RESULTS
 from tests.evidence.agreement import CASES, DISAGREE, PROGRAMS, compared
+from tests.evidence.command import RESULTS
 from tests.evidence.constructs import Construct, used
 from tests.evidence.mutants import MUTANTS, SAME, WRONG, chosen
 from tests.oracle.cases import understood
