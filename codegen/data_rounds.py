@@ -225,13 +225,10 @@ def _opened(step: Step) -> OpenLoop | None:
 
 def _ends_of(loop: OpenLoop, behind: frozenset[str], running: frozenset[str]) -> IndexEnds | None:
     """Return the ends that the masks of all results of a loop have; None if one has no mask."""
-    made = {*assigned(loop.body)}
     results = carried(loop.body)
-    if (made - results) & behind:
+    if ({*assigned(loop.body)} - results) & behind:
         return None
-    lets: dict[str, Let | Reshaped | Collapse] = {
-        one.name: one for one in inside(loop.body) if isinstance(one, Let | Reshaped | Collapse)
-    }
+    lets = _lets(loop.body, results)
     found: list[IndexEnds | None] = []
     for step in steps_inside(loop.body):
         one = step.instruction
@@ -246,6 +243,27 @@ def _ends_of(loop: OpenLoop, behind: frozenset[str], running: frozenset[str]) ->
         return None
     # Where no number was loaded, the range says more, and its loops are divided.
     return first if any(map(_is_data, (*first.starts, *first.ends))) else None
+
+
+def _lets(body: tuple[Step, ...], results: frozenset[str]) -> dict[str, Let | Reshaped | Collapse]:
+    """Return what says, by itself, what a name is: nothing else in the body assigns it.
+
+    A name that is a result of the loop comes from the step before. A `Collapse` may overwrite its
+    source, but nothing reads the source afterwards.
+    """
+    counts = Counter(
+        name
+        for one in inside(body)
+        for name in assigned_by(one)
+        if not (isinstance(one, Collapse) and name == one.source != one.name)
+    )
+    return {
+        one.name: one
+        for one in inside(body)
+        if isinstance(one, Let | Reshaped | Collapse)
+        and counts[one.name] == 1
+        and one.name not in results
+    }
 
 
 def _masks_of(

@@ -66,7 +66,9 @@ def load_where(
         name for axes in (*(t.axes for t in tests), *(t.axes for t in taken)) for name in axes
     }
     axes = tuple(name for name in order if name in needed)
-    tests = tuple(replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in tests)
+    # What a Func is masked by and what its reads are padded by may be the same.
+    each = (replace(t, axes=tuple(n for n in axes if n in t.axes)) for t in tests)
+    tests = tuple(dict.fromkeys(each))
     element = stored_element(building, tensor)
     key = (tensor, indices, tests, axes, repr(other))
     is_input = tensor not in building.model.arrays

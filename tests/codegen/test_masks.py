@@ -9,6 +9,7 @@ from random import Random
 import pytest
 import torch
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
@@ -234,3 +235,22 @@ def test_what_a_mask_hides_is_not_read() -> None:
     weights = torch.rand(40, 40)
     found = imported(code(of)).f(weights, rows)
     torch.testing.assert_close(found[:32], weights[:32, :32].tril() @ rows[:32])
+
+
+def test_names_that_stand_for_one_another_in_turn_are_no_masks() -> None:
+    """A matrix is unfolded and folded under two names: to look for its mask once led round."""
+    program = load(
+        Source(
+            "f.dt",
+            "Func f; In A, B, C, D; Var x, y: 32; RVar k, l, r;"
+            "f[x, y] = rdot(A[x, k, l], B[y, k, l], k, l)"
+            " * rsum(rdot(C[k, y, r], D[r, l, x], r), k, l);"
+            "f.tensorize(x:0, y:32, k:0, l:8, r:0); f.compile(); f.block(x:32);",
+        )
+    )
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
+    assert verify(program, text, seconds=20).verdict is LayerVerdict.PROVED
+    recipe = Recipe(3, DType.F32, Layout.PLAIN)
+    for x, *inner in ((1, 1, 1, 1), (33, 3, 9, 2), (5, 2, 8, 0)):
+        sizes = {"x": x, "y": 32, **dict(zip("klr", inner, strict=True))}
+        compared(imported(text), program, ("f",), recipe.inputs(program, sizes), sizes)

@@ -354,7 +354,12 @@ class Translation:
         shape = [self.sizes[place.label] if i == axis else n for i, n in enumerate(value.shape)]
         found = torch.sort(value.expand(shape), dim=-1, descending=True, stable=True)
         kept = (found.values if name == "rtopk" else found.indices)[..., :count]
-        nothing = -math.inf if name == "rtopk" else self.sizes[listed.labels[0]]
+        nothing = _least(kept.dtype) if name == "rtopk" else self.sizes[listed.labels[0]]
         rest = [*kept.shape[:-1], self.sizes[place.label] - count]
         kept = torch.cat([kept, torch.full(rest, nothing, dtype=kept.dtype)], -1)
         return kept.diagonal(dim1=axis, dim2=-1).movedim(-1, axis)
+
+
+def _least(dtype: torch.dtype) -> float:
+    """Return what stands in a list where no value is left."""
+    return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min

@@ -65,14 +65,18 @@ def agreed(case: Case) -> Verdict:
 
 
 def same_at(case: Case, state: State, sizes: Mapping[str, int], expected: str) -> None:
-    """isl finds at some sizes what the oracle found there."""
+    """isl finds at some sizes what the oracle found there.
+
+    What is not computed ends isl's search. The oracle may meet a read of it first, which it says
+    comes too early.
+    """
     if _is_open(state, sizes):
         return
     there = at_sizes(state, sizes)
     kinds = {str(one.kind) for one in found(there, dependences(there.model))}
     if expected == LEGAL:
         assert not kinds, f"isl finds {kinds} at {sizes} where {_told(case, expected)}"
-    else:
+    elif kinds != {str(ViolationKind.LOST)} or expected != str(ViolationKind.LATE):
         assert expected in kinds, f"isl finds {kinds} at {sizes} where {_told(case, expected)}"
 
 

@@ -175,7 +175,7 @@ OF_PARTS: dict[str, tuple[str, str]] = {
     "a part ends a tile late": (r"32 \* p_block \+ 17", "32 * p_block + 33"),
     "a tail belongs to the part before": (r"32 \* p_block \+ 31 >=", "32 * p_block + 63 >="),
     "a tail belongs to no part": (r"32 \* p_block \+ 31 >=", "32 * p_block + 15 >="),
-    "a tile of parts too few": (r"(\(y_size \+ 31\) // 32 \+ -1) - (\d+)", r"\1 - 2 - \2"),
+    "a tile of parts too few": (r"(\(y_size \+ 31\) // 32) \+ -1", r"\1 + -3"),
     "a tile of parts too many": (r"(\(y_size \+ 31\) // 32) \+ -1", r"\1 + 1"),
     "the last parts are left out": (r"if \(y_size \+ 31\) % (\d+) >= 32", r"if y_size % \1 > 32"),
     "a part more than there are": (
