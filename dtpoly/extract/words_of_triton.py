@@ -1,0 +1,51 @@
+"""Says what a name is that a module has imported from Triton's libraries."""
+
+from collections.abc import Sequence
+
+from dtpoly.extract.module_names import Binding
+
+LANGUAGE = "triton.language"
+# Modules of Triton in which the functions of `tl.math` stand, under the same words.
+MATH = ("triton.language.math", "triton.language.extra.libdevice")
+# What follows the name of a device in `triton.language.extra.cuda.libdevice`.
+EXTRA, LIBRARY = "triton.language.extra.", ".libdevice"
+# Words that mean the same in these modules, and in `tl.math`.
+SAME = frozenset(
+    (
+        *("abs", "ceil", "cos", "erf", "exp", "exp2", "floor", "fma", "log", "log2"),
+        *("rsqrt", "sin", "sqrt"),
+    )
+)
+
+
+def is_math(module: str) -> bool:
+    """Return whether a module of Triton has functions of mathematics."""
+    return module in MATH or (module.startswith(EXTRA) and module.endswith(LIBRARY))
+
+
+def meaning_of(bindings: Sequence[Binding]) -> str | None:
+    """Return how the verifier writes what a name was imported as; None if it is not known.
+
+    A name may be imported in several places, such as the branches of a test of Triton's version, if
+    it means the same in all of them.
+    """
+    found = {_meaning(one) for one in bindings}
+    return found.pop() if len(found) == 1 else None
+
+
+def _meaning(binding: Binding) -> str | None:
+    module, word = binding.module, binding.word
+    if module is None:
+        return None
+    whole = f"{module}.{word}" if word else module
+    if whole in ("triton", "torch"):
+        return whole
+    if whole == LANGUAGE:
+        return "tl"
+    if is_math(whole):
+        return "tl.math"
+    if is_math(module):
+        return f"tl.math.{word}" if word in SAME else None
+    if module == LANGUAGE:
+        return f"tl.{word}"
+    return f"triton.{word}" if module == "triton" else None
