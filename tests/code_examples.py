@@ -6,6 +6,8 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.checking import check
 from dtpoly.code_map import code_map
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.extract.modules import read_module
+from dtpoly.extract.taking_out import take_out, unlaunched
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
@@ -152,6 +154,30 @@ def wrong_kernel() -> None:
     raise DtpolyError(of_edited(verify(state.program, text.text), text))
 
 
+FOREIGN = """\
+import triton
+import triton.language as tl
+from elsewhere import scale
+
+
+@triton.autotune([], key=[])
+@triton.jit
+def doubled(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(y_ptr + at, scale(x), mask=at < n)
+"""
+
+
+def unclear_name() -> None:
+    take_out(read_module(Source("project.py", FOREIGN)), "doubled")
+
+
+def no_launch() -> None:
+    module = read_module(Source("project.py", FOREIGN))
+    raise DtpolyError([unlaunched(module, "doubled", "doubled.dt")])
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT230_no_dtype": no_dtype,
     "DT300": too_large_always,
@@ -168,4 +194,6 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT311": unproved_code,
     "DT311_late": late_code,
     "DT312": wrong_kernel,
+    "DT313": unclear_name,
+    "DT314": no_launch,
 }

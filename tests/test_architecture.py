@@ -91,6 +91,7 @@ ALLOWED: dict[str, set[str]] = {
         *("targets", "explore", "plan", "amounts", "directives"),
     },
     "gradient": {"source", "diagnostics", "algorithm", "frontend", "directives"},
+    "extract": {"source", "diagnostics"},
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
     },
@@ -122,7 +123,7 @@ ALLOWED: dict[str, set[str]] = {
         "checking",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
-        *("one_pass_offers", "gradient"),
+        *("one_pass_offers", "gradient", "extract"),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
     "judged": {

@@ -61,4 +61,16 @@ CODE: dict[str, CatalogueEntry] = {
         "A text that was changed or written by hand is refuted: at the sizes in the note it does "
         "what the label says. Mend it, or write it anew with dtpoly compile.",
     ),
+    # Kernels of other people's modules.
+    "DT313": CatalogueEntry(
+        "a kernel cannot be taken out of a module",
+        "A kernel is verified with the functions and constants of Triton that it uses. A name that "
+        "it reads has more than one meaning in the module, or one that no text shows. Write the "
+        "name's value where it is used, or copy the kernel into a file of its own.",
+    ),
+    "DT314": CatalogueEntry(
+        "nothing says how a kernel is launched",
+        "A kernel that dtpoly did not write says itself neither its grid nor what it is given. A "
+        "comment does, in the .dt file or in the module.",
+    ),
 }

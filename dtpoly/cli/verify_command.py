@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,11 +24,11 @@ from dtpoly.cli.main import BUG
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
-from dtpoly.cli.saving import is_same_file, tell_error
+from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import Seconds, limited
+from dtpoly.cli.taken_kernel import SEPARATOR, GivenKernels, given_kernels, path_of
 from dtpoly.codegen.header import header, writer_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError
-from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.bound_primitives import Primitives
@@ -55,6 +56,7 @@ class VerifyCall:
     certificate: str | None
     to_check: str | None
     fusions: bool
+    extract: str | None
     point: str | None
     primitives: Primitives
     as_json: bool
@@ -66,6 +68,7 @@ class VerifyCall:
 Examples:
   dtpoly verify softmax.dt
   dtpoly verify softmax.dt --kernel softmax.py
+  dtpoly verify softmax.dt --kernel project/ops/softmax.py::softmax_kernel
   dtpoly verify softmax.dt --ring
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
@@ -74,10 +77,10 @@ Examples:
 @file_name
 @click.option(
     "--kernel",
-    metavar="FILE",
+    metavar="FILE[::NAME]",
     shell_complete=complete_files,
-    help="The file to prove; it may be changed, or written by hand."
-    "  [default: the text that dtpoly compile writes]",
+    help="The file to prove; it may be changed, or written by hand. FILE::NAME is one kernel of any"
+    " module.  [default: the text that dtpoly compile writes]",
 )
 @click.option("--func", metavar="FUNC", help="Prove only the function of this Func.")
 @click.option(
@@ -104,6 +107,12 @@ Examples:
     metavar="FILE",
     shell_complete=complete_files,
     help="Instead, check a written proof, by another engine.",
+)
+@click.option(
+    "--extract",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Instead, write the kernel of --kernel FILE::NAME and what it uses to a file of its own.",
 )
 @click.option("--fuse-at", "fusions", is_flag=True, help="Instead, show why fusions are legal.")
 @point_option
@@ -141,13 +150,17 @@ def command(**given: Any) -> int:
     assert checked.program is not None
     program = checked.program
     with limited(BUDGET, time.thread_time() - began):
-        text = _text(checked, asked.kernel, wanted)
+        kernels = _kernels(checked, asked.kernel, wanted)
+    text = kernels.source
+    if asked.extract is not None:
+        return _extract(text, asked.extract)
     if asked.to_check is not None:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, asked.as_json)
     found = _found(asked, program, text, wanted)
     if found is None:
         return 1
+    found = kernels.assuming(found)
     _tell(asked, found, text, source)
     path = asked.certificate
     if path and not write_proof(program, source, text, path, asked.seconds):
@@ -163,10 +176,12 @@ def _check_options(asked: VerifyCall) -> None:
         {"--check": asked.to_check, "--fuse-at": asked.fusions},
         {"--kernel": asked.kernel, "--certificate": asked.certificate, "--ring": asked.ring},
     )
-    path, read = asked.certificate, (asked.file, asked.kernel)
-    if path and any(is_same_file(path, one) for one in read if one):
-        message = f"'{path}' is a file to verify"
-        raise click.BadParameter(message, param_hint="--certificate")
+    read = (asked.file, None if asked.kernel is None else path_of(asked.kernel))
+    for path, option in ((asked.certificate, "--certificate"), (asked.extract, "--extract")):
+        if path and any(is_same_file(path, one) for one in read if one):
+            raise click.BadParameter(f"'{path}' is a file to verify", param_hint=option)
+    if asked.extract is not None and SEPARATOR not in (asked.kernel or ""):
+        raise click.UsageError("--extract needs --kernel FILE::NAME")
 
 
 def _found(
@@ -210,13 +225,20 @@ def _check_together(instead: Mapping[str, object], more: Mapping[str, object]) -
         raise click.UsageError(f"{' and '.join([*given, *others])} ask for different things")
 
 
-def _text(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> Source:
-    """Return the kernels: those of a file, or those that are generated."""
+def _kernels(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> GivenKernels:
+    """Return the kernels: those of a file, one of a module, or those that are generated."""
     if kernel is not None:
-        return read_file(kernel)
+        return given_kernels(kernel, checked.file.source)
     assert checked.verdict is not None
     heading = header(__version__, checked.file.source.name)
-    return Source(EMITTED, code_of(checked.verdict.scheduled, heading, None, wanted).text)
+    return GivenKernels(
+        Source(EMITTED, code_of(checked.verdict.scheduled, heading, None, wanted).text)
+    )
+
+
+def _extract(text: Source, path: str) -> int:
+    """Write the text that a kernel was taken out to."""
+    return 0 if save(Path(path), text.text.encode()) else 1
 
 
 def _show(found: Report, told: tuple[Diagnostic, ...]) -> None:

@@ -1,28 +1,41 @@
 """Takes a kernel out of a module: a text that has the kernel, and what it uses, and nothing else.
 
-The text has each function on the lines on which it stands in the module, so that messages about one
-are right for the other. What a kernel uses of the module must be understood: its functions of
-Triton are taken along, imported words of Triton are written as the verifier knows them, and
-constants stand where they are used. What cannot be seen in the text is an assumption.
+The text has each function of the module on the lines on which it stands there, so that messages
+about one are right for the other; functions of other modules of the project stand below. What a
+kernel uses must be understood: its functions of Triton are taken along, words that were imported
+are written as the verifier knows them, and constants stand where they are used. What cannot be seen
+in the text is an assumption.
 """
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import field
 
-from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
-from dtpoly.extract.module_names import Binding, bindings_of
-from dtpoly.extract.words_of_triton import SAME, meaning_of
+from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.extract.meanings import (
+    Constant,
+    Helper,
+    Imported,
+    Meaning,
+    Unclear,
+    Word,
+    is_jit,
+    meaning,
+)
+from dtpoly.extract.modules import Module
+from dtpoly.extract.words_of_triton import SAME
 from dtpoly.frozen import dataclass
-from dtpoly.source import Source, Span
+from dtpoly.source import Span
 
 JIT = "@triton.jit"
 IMPORTS = ("import triton", "import triton.language as tl")
-# What these decorators do is done at a launch, which its `# verify:` line describes.
+# What these decorators do is done at a launch, which a `# verify:` line describes.
 AT_LAUNCH = ("autotune", "heuristics")
 BUILTINS = frozenset(dir(builtins))
-# What the value of a constant may be made of.
-NUMBERS = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop)
+# Annotations of parameters that change nothing, and how others are written for the verifier.
+PLAIN = ("tl.tensor", "triton.language.tensor")
+TYPES = {"int": "tl.int32", "float": "tl.float32", "bool": "tl.int1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class TakenOut:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A place in a line of the module that is written in another way."""
+    """A place in a line of a module that is written in another way; places are in bytes."""
 
     line: int
     start: int
@@ -45,105 +58,171 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
-    """A module as it was read."""
+class Taken:
+    """A function that is taken along, under a name of its own in the text."""
 
-    source: Source
-    lines: tuple[str, ...]
-    names: Mapping[str, tuple[Binding, ...]]
+    helper: Helper
+    name: str
+    edits: tuple[Edit, ...]
 
 
-def read_module(source: Source) -> Module:
-    """Read a module of Python; nothing of it is run. Raises DtpolyError."""
-    text = source.text.replace("\r\n", "\n")
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = error.lineno if isinstance(error, SyntaxError) and error.lineno else 1
-        raise _refused(source, line, "this is not Python", str(error)) from error
-    return Module(source, tuple(text.split("\n")), bindings_of(tree))
+@dataclass(frozen=True, slots=True)
+class _Taking:
+    """What has been taken so far."""
+
+    module: Module
+    taken: dict[tuple[str, str], Taken] = field(default_factory=dict[tuple[str, str], Taken])
+    names: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
+    assumed: list[str] = field(default_factory=list[str])
+
+    def name_of(self, helper: Helper) -> str:
+        """Return the name of a function in the text."""
+        key = (helper.module.source.name, helper.name)
+        if key not in self.names:
+            name = helper.name
+            if helper.module is not self.module:
+                used = {*self.names.values(), *self.module.names, *BUILTINS}
+                while name in used:
+                    name = f"{helper.module.path.stem}_{name}"
+            self.names[key] = name
+        return self.names[key]
 
 
 def take_out(module: Module, kernel: str) -> TakenOut:
     """Return the text of a kernel, and of what it uses. Raises DtpolyError if that is not clear."""
-    functions: dict[str, ast.FunctionDef] = {}
-    edits: list[Edit] = []
-    assumed: list[str] = []
-    waiting, by = [kernel], {kernel: 1}
+    found = meaning(module, kernel)
+    if not isinstance(found, Helper):
+        line = found.line if isinstance(found, Unclear) and found.line else 1
+        why = found.why if isinstance(found, Unclear) else "it is something else"
+        raise module.refused(line, f"there is no kernel '{kernel}'", why)
+    taking = _Taking(module)
+    waiting = [found]
     while waiting:
-        name = waiting.pop()
-        if name in functions:
+        one = waiting.pop()
+        key = (one.module.source.name, one.name)
+        if key in taking.taken:
             continue
-        found = _function(module, name, by[name])
-        functions[name] = found
-        assumed += _of_decorators(module, found)
-        for node in _free(found):
-            if _is_jitted_name(module, node.id):
-                waiting.append(node.id)
-                by.setdefault(node.id, node.lineno)
-                continue
-            text, told = _written(module, found, node)
-            assumed += told
-            if text != node.id:
-                assert node.end_col_offset is not None
-                edits.append(Edit(node.lineno, node.col_offset, node.end_col_offset, text))
-    names = ", ".join(f"'{one}'" for one in sorted(functions))
-    only = f"nothing outside of '{module.source.name}' gives {names} another meaning"
-    text = _text(module, tuple(functions.values()), edits)
-    return TakenOut(text, tuple(functions), (only, *dict.fromkeys(assumed)))
+        taking.assumed.extend(_of_decorators(one))
+        edits = list(_of_annotations(one, is_kernel=one is found))
+        for place, text, helper in _written(taking, one):
+            if helper is not None:
+                waiting.append(helper)
+            if text != ast.unparse(place):
+                assert place.end_col_offset is not None
+                edits.append(Edit(place.lineno, place.col_offset, place.end_col_offset, text))
+        taking.taken[key] = Taken(one, taking.name_of(one), tuple(edits))
+    return _text(taking)
 
 
-def _refused(source: Source, line: int, title: str, label: str, way: str = "") -> DtpolyError:
-    start = source.line_starts[line - 1]
-    end = start + len(source.line(line).rstrip())
-    span = Span(source, start, max(end, start + 1))
-    return DtpolyError((Diagnostic("DT313", Severity.ERROR, title, span, label, hint=way),))
+def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
+    """Return the message that nothing says how a kernel is launched, with a line to begin with."""
+    found = meaning(module, kernel)
+    assert isinstance(found, Helper)
+    words = ", ".join(one.arg for one in found.function.args.args)
+    start = module.source.line_starts[found.function.lineno - 1]
+    span = Span(module.source, start, start + len(module.source.line(found.function.lineno)))
+    return Diagnostic(
+        "DT314",
+        Severity.ERROR,
+        f"nothing says how '{kernel}' is launched",
+        span,
+        "no '# verify:' line has its grid and its arguments",
+        hint=(
+            f"write a comment in '{algorithm}', with what is passed for each parameter: "
+            f"# verify: {kernel}[(cdiv(len(x), 1024),)]({words})"
+        ),
+    )
 
 
-def _function(module: Module, name: str, line: int) -> ast.FunctionDef:
-    """Return the one function of Triton with a name."""
-    found = module.names.get(name, ())
-    if not found:
-        why = f"no function of the module is called '{name}'"
-        raise _refused(module.source, line, f"there is no kernel '{name}'", why)
-    node = found[0].node
-    if len(found) > 1:
-        lines = ", ".join(str(one.line) for one in found)
-        why = f"it is bound in lines {lines}, and which of these holds is not known"
-        raise _refused(module.source, found[-1].line, f"'{name}' has several meanings", why)
-    if not isinstance(node, ast.FunctionDef) or not any(map(_is_jit, node.decorator_list)):
-        why = "only functions with '@triton.jit' are kernels"
-        raise _refused(module.source, found[0].line, f"'{name}' is no function of Triton", why)
-    return node
-
-
-def _is_jit(decorator: ast.expr) -> bool:
-    """Return whether a decorator is `triton.jit`, with or without options."""
-    plain = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return ast.unparse(plain) in ("triton.jit", "jit")
-
-
-def _is_jitted_name(module: Module, name: str) -> bool:
-    found = module.names.get(name, ())
-    nodes = [one.node for one in found if isinstance(one.node, ast.FunctionDef)]
-    return any(_is_jit(one) for node in nodes for one in node.decorator_list)
-
-
-def _of_decorators(module: Module, function: ast.FunctionDef) -> Iterator[str]:
+def _of_decorators(helper: Helper) -> Iterator[str]:
     """Yield what is assumed of the decorators that are left out."""
-    for one in function.decorator_list:
-        if _is_jit(one):
+    for one in helper.function.decorator_list:
+        if is_jit(one):
             continue
-        called = one.func if isinstance(one, ast.Call) else one
-        word = ast.unparse(called)
+        word = ast.unparse(one.func if isinstance(one, ast.Call) else one)
         if word.rpartition(".")[2] in AT_LAUNCH:
-            yield f"'@{word}' of '{function.name}' passes what the '# verify:' line says"
+            yield f"'@{word}' of '{helper.name}' passes what the '# verify:' line says"
         else:
-            yield f"'@{word}' of '{function.name}' launches the kernel as it is called"
+            yield f"'@{word}' of '{helper.name}' launches the kernel as it is called"
 
 
-def _free(function: ast.FunctionDef) -> Iterator[ast.Name]:
-    """Yield the names of a function that it does not bind itself, where it reads them."""
+def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Edit]:
+    """Yield how annotations are written. Triton looks at those of kernels, but not of helpers."""
+    arguments = helper.function.args
+    for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        annotation = one.annotation
+        if annotation is None or annotation.end_lineno != one.lineno:
+            continue
+        word = ast.unparse(annotation)
+        assert annotation.end_col_offset is not None
+        after = one.col_offset + len(one.arg.encode())
+        if word in PLAIN or (word in TYPES and not is_kernel):
+            yield Edit(one.lineno, after, annotation.end_col_offset, "")
+        elif word in TYPES:
+            yield Edit(one.lineno, after, annotation.end_col_offset, f": {TYPES[word]}")
+    returns = helper.function.returns
+    if returns is not None and ast.unparse(returns) in (*PLAIN, *TYPES):
+        start = helper.module.lines[returns.lineno - 1].encode().rfind(b"->", 0, returns.col_offset)
+        if start >= 0:
+            assert returns.end_col_offset is not None
+            yield Edit(returns.lineno, start, returns.end_col_offset, "")
+
+
+def _written(
+    taking: _Taking, helper: Helper
+) -> Iterator[tuple[ast.Name | ast.Attribute, str, Helper | None]]:
+    """Yield what a function uses of its module, how it is written, and the helper that it is."""
+    function, module = helper.function, helper.module
+    for place in _free(function):
+        name = place.id if isinstance(place, ast.Name) else _root(place).id
+        if name not in module.names and name in BUILTINS:
+            continue
+        found, said = _meaning(module, place)
+        if isinstance(found, Helper):
+            yield place, taking.name_of(found), found
+            continue
+        if isinstance(found, Word):
+            if found.text.startswith("tl.math"):
+                taking.assumed.append(f"'{said}' of '{module.path.name}' is '{found.text}'")
+            yield place, found.text, None
+            continue
+        if isinstance(found, Constant):
+            if not found.is_constexpr:
+                taking.assumed.append(f"'{said}' of '{module.path.name}' stays {found.text}")
+            yield place, found.text, None
+            continue
+        why = found.why if isinstance(found, Unclear) else "it is a module"
+        title = f"'{said}' in '{function.name}' is not understood"
+        way = "copy what it is into this module, or the kernel into a file of its own"
+        raise module.refused(place.lineno, title, why, way)
+
+
+def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, str]:
+    """Return what a name is, or a word of a module that is called by a name; and its text."""
+    said = ast.unparse(place)
+    if isinstance(place, ast.Name):
+        return meaning(module, place.id), said
+    of = meaning(module, _root(place).id)
+    if isinstance(of, Imported) and isinstance(place.value, ast.Name):
+        return meaning(of.module, place.attr), said
+    if isinstance(of, Word) and of.text == "tl.math":
+        is_same = isinstance(place.value, ast.Name) and place.attr in SAME
+        return Word(f"tl.math.{place.attr}") if is_same else Unclear("it has no law"), said
+    if isinstance(of, Word):
+        return Word(said.replace(_root(place).id, of.text, 1)), said
+    return of, said
+
+
+def _root(place: ast.Attribute) -> ast.Name:
+    of = place.value
+    while isinstance(of, ast.Attribute):
+        of = of.value
+    assert isinstance(of, ast.Name)
+    return of
+
+
+def _free(function: ast.FunctionDef) -> Iterator[ast.Name | ast.Attribute]:
+    """Yield where a function reads names that it does not bind, with the words that follow."""
     parts: list[ast.AST] = [function.args, *function.body]
     nodes = [node for part in parts for node in ast.walk(part)]
     bound = {node.arg for node in nodes if isinstance(node, ast.arg)}
@@ -152,113 +231,61 @@ def _free(function: ast.FunctionDef) -> Iterator[ast.Name]:
         for node in nodes
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
     }
+    inner = {
+        id(node.value)
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name | ast.Attribute)
+    }
+    annotations = {id(node.annotation) for node in nodes if isinstance(node, ast.arg)}
     for node in nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in bound:
+        if id(node) in inner or not isinstance(node, ast.Name | ast.Attribute):
+            continue
+        if id(node) in annotations and ast.unparse(node) in (*PLAIN, *TYPES):
+            continue
+        of = node
+        while isinstance(of, ast.Attribute) and isinstance(of.value, ast.Name | ast.Attribute):
+            of = of.value
+        if isinstance(of, ast.Name) and isinstance(of.ctx, ast.Load) and of.id not in bound:
             yield node
 
 
-def _written(
-    module: Module, function: ast.FunctionDef, node: ast.Name
-) -> tuple[str, tuple[str, ...]]:
-    """Return how a name of the module is written in the text, and what is assumed for that."""
-    found = module.names.get(node.id, ())
-    title = f"'{node.id}' in '{function.name}' is not understood"
-    if not found:
-        if node.id in BUILTINS:
-            return node.id, ()
-        why = "the module does not bind it"
-        raise _refused(module.source, node.lineno, title, why)
-    meaning = meaning_of(found)
-    if meaning is not None:
-        if meaning == "tl.math":
-            _check_words(module, function, node.id)
-        from_elsewhere = meaning.startswith("tl.math")
-        told = (f"'{node.id}' of '{found[0].module}' is '{meaning}'",) if from_elsewhere else ()
-        return meaning, told
-    if len(found) > 1:
-        lines = ", ".join(str(one.line) for one in found)
-        raise _refused(module.source, node.lineno, title, f"it is bound in lines {lines}")
-    (binding,) = found
-    if binding.module is not None:
-        why = f"line {binding.line} imports it from '{binding.module}'"
-        way = "copy what it is into this module, or into a file with the kernel"
-        raise _refused(module.source, node.lineno, title, why, way)
-    text, is_constant = _constant(module, binding)
-    if text is None:
-        why = f"line {binding.line} gives it a value that is no constant"
-        raise _refused(module.source, node.lineno, title, why)
-    told = () if is_constant else (f"'{node.id}' of the module stays {text}",)
-    return text, told
-
-
-def _check_words(module: Module, function: ast.FunctionDef, name: str) -> None:
-    """Refuse a word of a library that may mean something else than in `tl.math`."""
-    for node in ast.walk(function):
-        match node:
-            case ast.Attribute(value=ast.Name(id=one), attr=word) if (
-                one == name and word not in SAME
-            ):
-                title = f"'{name}.{word}' in '{function.name}' is not understood"
-                raise _refused(module.source, node.lineno, title, "the verifier has no law for it")
-            case _:
-                pass
-
-
-def _constant(module: Module, binding: Binding) -> tuple[str | None, bool]:
-    """Return the text of a constant, and whether Triton takes it as one by itself."""
-    match binding.node:
-        case ast.Assign(targets=[ast.Name()], value=value):
-            annotation = None
-        case ast.AnnAssign(target=ast.Name(), value=ast.expr() as value, annotation=annotation):
-            pass
-        case _:
-            return None, False
-    is_constant = annotation is not None and _is_constexpr(module, annotation)
-    match value:
-        case ast.Call(func=func, args=[inner], keywords=[]) if _is_constexpr(module, func):
-            value, is_constant = inner, True
-        case _:
-            pass
-    if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
-        of = meaning_of(module.names.get(value.value.id, ()))
-        return (f"tl.{value.attr}", is_constant) if of == "tl" else (None, False)
-    if not all(isinstance(one, NUMBERS) for one in ast.walk(value)):
-        return None, False
-    plain = ast.unparse(value)
-    return (plain if isinstance(value, ast.Constant) else f"({plain})"), is_constant
-
-
-def _is_constexpr(module: Module, node: ast.expr) -> bool:
-    match node:
-        case ast.Attribute(value=ast.Name(id=name), attr="constexpr"):
-            return meaning_of(module.names.get(name, ())) == "tl"
-        case ast.Name(id=name):
-            return meaning_of(module.names.get(name, ())) == "tl.constexpr"
-        case _:
-            return False
-
-
-def _text(module: Module, functions: Sequence[ast.FunctionDef], edits: Sequence[Edit]) -> str:
-    """Return the text: the functions on their lines, the edits made, and empty lines elsewhere."""
-    lines = list(module.lines)
-    # From the end of a line to its start, so that places stay true.
-    for edit in sorted(edits, key=lambda one: (one.line, one.start), reverse=True):
-        # Places of Python's trees are in bytes.
-        old = lines[edit.line - 1].encode()
-        lines[edit.line - 1] = (old[: edit.start] + edit.text.encode() + old[edit.end :]).decode()
-    text = [""] * len(lines)
-    for function in functions:
-        assert function.end_lineno is not None
-        body = lines[function.lineno - 1 : function.end_lineno]
-        depth = function.col_offset
-        text[function.lineno - 1 : function.end_lineno] = [
-            one[depth:] if not one[:depth].strip() else one.lstrip() for one in body
-        ]
-        text[function.lineno - 2] = JIT
+def _text(taking: _Taking) -> TakenOut:
+    """Return the text: functions of the module on their lines, and those of others below."""
+    module, others = taking.module, list[str]()
+    text = [""] * len(module.lines)
+    for one in taking.taken.values():
+        function = one.helper.function
+        lines = _lines(one)
+        if one.helper.module is module:
+            text[function.lineno - 1 : function.end_lineno] = lines
+            text[function.lineno - 2] = JIT
+        else:
+            others += ["", JIT, *lines]
     for at, line in enumerate(IMPORTS):
         if text[at]:
-            first = min(function.lineno for function in functions)
+            first = min(t.helper.function.lineno for t in taking.taken.values())
             why = f"the first lines are needed for '{'; '.join(IMPORTS)}'"
-            raise _refused(module.source, first, "the kernel begins too early", why)
+            raise module.refused(first, "the kernel begins too early", why)
         text[at] = line
-    return "\n".join(text)
+    names = ", ".join(f"'{one}'" for one in sorted(one.name for one in taking.taken.values()))
+    only = f"nothing outside of the text of '{module.path.name}' gives {names} another meaning"
+    functions = tuple(one.name for one in taking.taken.values())
+    return TakenOut("\n".join([*text, *others]), functions, (only, *dict.fromkeys(taking.assumed)))
+
+
+def _lines(one: Taken) -> list[str]:
+    """Return the lines of a function with its edits, without the decorators and the indentation."""
+    function = one.helper.function
+    assert function.end_lineno is not None
+    lines = list(one.helper.module.lines)
+    edits = list(one.edits)
+    if one.name != function.name:
+        start = lines[function.lineno - 1].encode().index(b"def ") + len("def ")
+        edits.append(Edit(function.lineno, start, start + len(function.name.encode()), one.name))
+    # From the end of a line to its start, so that places stay true.
+    for edit in sorted(edits, key=lambda edit: (edit.line, edit.start), reverse=True):
+        old = lines[edit.line - 1].encode()
+        lines[edit.line - 1] = (old[: edit.start] + edit.text.encode() + old[edit.end :]).decode()
+    depth = function.col_offset
+    body = lines[function.lineno - 1 : function.end_lineno]
+    return [line[depth:] if not line[:depth].strip() else line.lstrip() for line in body]

@@ -31,8 +31,14 @@ def check(value: Value, word: str, line: int) -> None:
     """Raise Unread unless a value has a method in each version of Triton and in its interpreter.
 
     A size of 1, a truth of sizes and the counter of a loop may be numbers of Python. These have no
-    method `to`, for example; `tl.cast` accepts them.
+    method `to`, for example; `tl.cast` accepts them. A float that a kernel is given is a tensor
+    wherever a kernel is compiled. Where it is none, in some interpreters, `to` ends in an error.
     """
+    is_given_float = (
+        isinstance(value, TileValue) and value.kind == kinds.NUMBER and not value.is_counter
+    )
+    if is_given_float and word == "to":
+        return
     if word in LATE:
         what = f"'.{word}()', which Triton's interpreter has not before 3.9"
         raise Unread(line, f"{what}: write tl.{word}(...)")

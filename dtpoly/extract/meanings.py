@@ -1,0 +1,138 @@
+"""Finds what a name of a module is: a word of Triton, a function of Triton, or a constant."""
+
+import ast
+
+from dtpoly.extract.module_names import Binding
+from dtpoly.extract.modules import Module, imported_module
+from dtpoly.extract.words_of_triton import meaning_of
+from dtpoly.frozen import dataclass
+
+# How many imports may stand between a name and what it is.
+DEPTH = 8
+# What the value of a constant may be made of.
+NUMBERS = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of Triton, as the verifier writes it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A function of Triton."""
+
+    module: Module
+    name: str
+    function: ast.FunctionDef
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A number; Triton may take it as a constant by itself, or because the module says so."""
+
+    text: str
+    is_constexpr: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A module of the project."""
+
+    module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """A name that is not understood, and why."""
+
+    why: str
+    line: int = 0
+
+
+Meaning = Word | Helper | Constant | Imported | Unclear
+
+
+def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
+    """Return what a name of a module is."""
+    found = module.names.get(name, ())
+    if not found:
+        return Unclear(f"'{module.path.name}' does not bind '{name}'")
+    word = meaning_of(found)
+    if word is not None:
+        return Word(word)
+    if len(found) > 1:
+        lines = ", ".join(str(one.line) for one in found)
+        return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
+    (binding,) = found
+    if binding.module is not None:
+        return _imported(module, binding, depth)
+    node = binding.node
+    if isinstance(node, ast.FunctionDef):
+        if any(map(is_jit, node.decorator_list)):
+            return Helper(module, name, node)
+        return Unclear("only functions with '@triton.jit' are kernels", binding.line)
+    return _constant(module, binding)
+
+
+def is_jit(decorator: ast.expr) -> bool:
+    """Return whether a decorator is `triton.jit`, with or without options."""
+    plain = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return ast.unparse(plain) in ("triton.jit", "jit")
+
+
+def _imported(module: Module, binding: Binding, depth: int) -> Meaning:
+    """Return what an import binds, if it is of the same project."""
+    assert binding.module is not None
+    why = Unclear(f"line {binding.line} imports it from '{binding.module}'", binding.line)
+    if not depth:
+        return why
+    of = imported_module(module, binding.module)
+    if binding.word and of is not None and binding.word in of.names:
+        return meaning(of, binding.word, depth - 1)
+    if binding.word:
+        dots = binding.module if binding.module.endswith(".") else f"{binding.module}."
+        of = imported_module(module, dots + binding.word)
+    return why if of is None else Imported(of)
+
+
+def _constant(module: Module, binding: Binding) -> Constant | Unclear:
+    """Return the text of a constant, and whether Triton takes it as one by itself."""
+    unclear = Unclear(f"line {binding.line} gives it a value that is no constant", binding.line)
+    annotation: ast.expr | None = None
+    match binding.node:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            pass
+        case ast.AnnAssign(target=ast.Name(), value=ast.expr() as value, annotation=annotation):
+            pass
+        case _:
+            return unclear
+    is_constexpr = annotation is not None and _is_constexpr(module, annotation)
+    match value:
+        case ast.Call(func=func, args=[inner], keywords=[]) if _is_constexpr(module, func):
+            value, is_constexpr = inner, True
+        case _:
+            pass
+    match value:
+        case ast.Attribute(value=ast.Name(id=of), attr=word) if (
+            meaning_of(module.names.get(of, ())) == "tl"
+        ):
+            return Constant(f"tl.{word}", is_constexpr)
+        case _ if not all(isinstance(one, NUMBERS) for one in ast.walk(value)):
+            return unclear
+        case _:
+            plain = ast.unparse(value)
+            text = plain if isinstance(value, ast.Constant) else f"({plain})"
+            return Constant(text, is_constexpr)
+
+
+def _is_constexpr(module: Module, node: ast.expr) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr="constexpr"):
+            return meaning_of(module.names.get(name, ())) == "tl"
+        case ast.Name(id=name):
+            return meaning_of(module.names.get(name, ())) == "tl.constexpr"
+        case _:
+            return False

@@ -1,0 +1,149 @@
+"""Kernels are taken out of modules as they stand, and what is not clear is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.extract.modules import read_module
+from dtpoly.extract.taking_out import TakenOut, take_out
+from dtpoly.source import Source
+from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.verify.texts import written
+
+DOUBLED = "Func y: f32; In x: f32; Var i; y[i] = x[i] * 2; y.compile();"
+LINES = "\n# verify: doubled[(cdiv(len(i), 64),)](x, y, len(i), BLOCK=64)\n# assume: len(i) < 2**30"
+KERNEL = """\
+@triton.jit
+def doubled(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    tl.store(y_ptr + at, VALUE, mask=at < n)
+"""
+TOP = "import os\nimport triton\nimport triton.language as tl\n"
+
+
+def taken(top: str, value: str, kernel: str = KERNEL, name: str = "module.py") -> TakenOut:
+    """Take the kernel out of a module that begins with some text and stores some value."""
+    text = f"{top}\n\n{kernel.replace('VALUE', value)}\n\nclass Other:\n    pass\n"
+    return take_out(read_module(Source(name, text)), "doubled")
+
+
+def verdict(found: TakenOut) -> LayerVerdict:
+    return verify(written(DOUBLED), found.text + LINES).verdict
+
+
+USES = {
+    "a constant": (f"{TOP}TWO: tl.constexpr = 2.0\n", "x * TWO"),
+    "a wrapped constant": (f"{TOP}TWO = tl.constexpr(4 // 2)\n", "x * TWO"),
+    "a helper": (f"{TOP}@triton.jit\ndef twice(a):\n    return a * 2\n", "twice(x)"),
+    "a helper in a branch": (
+        f"{TOP}if os.name:\n    @triton.jit\n    def twice(a):\n        return a * 2\n",
+        "twice(x)",
+    ),
+    "other names of modules": (
+        "import os\nimport triton as t\nfrom triton import jit, language as ttl\n",
+        "ttl.cast(x, ttl.float32) * 2",
+    ),
+    "annotations": (
+        f"{TOP}@triton.jit\ndef twice(a: tl.tensor) -> tl.tensor:\n    return a * 2\n",
+        "twice(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_a_kernel_uses_is_taken_along(use: str) -> None:
+    top, value = USES[use]
+    kernel = KERNEL
+    if use.startswith("other"):
+        kernel = KERNEL.replace("tl.", "ttl.").replace("@triton.jit", "@jit")
+    found = taken(top, value, kernel)
+    assert verdict(found) is LayerVerdict.PROVED
+    assert "Other" not in found.text
+
+
+def test_another_value_is_refuted() -> None:
+    found = taken(f"{TOP}TWO: tl.constexpr = 3.0\n", "x * TWO")
+    assert verdict(found) is LayerVerdict.REFUTED
+
+
+def test_words_of_triton_that_are_imported_in_every_branch() -> None:
+    top = (
+        f"{TOP}try:\n    from triton.language.extra.libdevice import sqrt\n"
+        "except ImportError:\n    from triton.language.extra.cuda.libdevice import sqrt\n"
+    )
+    found = taken(top, "sqrt(x)")
+    assert "tl.math.sqrt(x)" in found.text
+    assert "'sqrt' of 'module.py' is 'tl.math.sqrt'" in found.assumed
+
+
+def test_lines_stay_where_they_are() -> None:
+    found = taken(f"{TOP}TWO: tl.constexpr = 2.0\n", "x * TWO")
+    assert found.text.split("\n").index("def doubled(x_ptr, y_ptr, n, BLOCK: tl.constexpr):") == 7
+
+
+def test_decorators_that_are_left_out_are_assumptions() -> None:
+    decorated = KERNEL.replace(
+        "@triton.jit", "@libentry()\n@triton.autotune([], key=[])\n@triton.jit"
+    )
+    found = taken(TOP, "x * 2", decorated)
+    assert verdict(found) is LayerVerdict.PROVED
+    assert any("'@triton.autotune' of 'doubled' passes" in one for one in found.assumed)
+    assert any("'@libentry' of 'doubled' launches" in one for one in found.assumed)
+
+
+def test_an_int_is_one_of_32_bits() -> None:
+    found = taken(TOP, "x * 2", KERNEL.replace("ptr, n,", "ptr, n: int,"))
+    assert "n: tl.int32," in found.text
+
+
+REFUSED = {
+    "a name twice": (f"{TOP}TWO = 2\nTWO = 3\n", "x * TWO", "bound in lines 4, 5"),
+    "a name that a function changes": (
+        f"{TOP}TWO = 2\ndef change():\n    global TWO\n    TWO = 3\n",
+        "x * TWO",
+        "bound in lines 4, 6",
+    ),
+    "a loop's name": (f"{TOP}for TWO in (2, 3):\n    pass\n", "x * TWO", "no constant"),
+    "a walrus": (f"{TOP}print(TWO := 2)\n", "x * TWO", "no constant"),
+    "no constant": (f"{TOP}TWO = os.getpid()\n", "x * TWO", "no constant"),
+    "another project": (f"{TOP}from elsewhere import twice\n", "twice(x)", "from 'elsewhere'"),
+    "a function of Python": (f"{TOP}def twice(a):\n    return a * 2\n", "twice(x)", "@triton.jit"),
+    "nothing": (TOP, "twice(x)", "does not bind 'twice'"),
+    "a word without a law": (
+        f"{TOP}from triton.language.extra import libdevice\n",
+        "libdevice.tanh(x)",
+        "no law",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_clear_is_refused(case: str) -> None:
+    top, value, why = REFUSED[case]
+    with pytest.raises(DtpolyError) as error:
+        taken(top, value)
+    (found,) = error.value.diagnostics
+    assert found.code == "DT313"
+    assert why in found.label
+
+
+def test_a_kernel_that_is_bound_again_is_refused() -> None:
+    with pytest.raises(DtpolyError, match="no kernel 'doubled'"):
+        taken(f"{TOP}doubled = None\n", "x * 2")
+
+
+def test_helpers_of_other_modules_of_the_project(tmp_path: Path) -> None:
+    """Also through a package that only passes a name on, and under a name that is there already."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "__init__.py").write_text("from .sums import twice\n")
+    (tmp_path / "tools" / "sums.py").write_text(
+        "import triton\n\n\n@triton.jit\ndef twice(a):\n    return helped(a)\n\n\n"
+        "@triton.jit\ndef helped(a):\n    return a * 2\n"
+    )
+    top = f"{TOP}from tools import twice\nfrom tools import sums as s\ndef helped():\n    pass\n"
+    for value in ("twice(x)", "s.helped(x)"):
+        found = taken(top, value, name=str(tmp_path / "kernels.py"))
+        assert verdict(found) is LayerVerdict.PROVED
+        assert "sums_helped" in found.text
