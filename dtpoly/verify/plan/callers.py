@@ -26,6 +26,8 @@ from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_tol
 from dtpoly.verify.triton.unit.unit import Unit
 
 # What a kernel says or uses that no proof is about, and what is taken for granted then.
+# Sizes that tensors have, but whose products do not fit 32 bits.
+LARGE, SMALL = 2**16, 2**13
 TRUSTED = {
     "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
     "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
@@ -160,6 +162,14 @@ def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Algo
     if sizes is None:
         return meaning
     return replace(meaning, sizes={one: number(n) for one, n in sizes.items()}, known={})
+
+
+def large_sizes(program: Program) -> Iterator[dict[str, int]]:
+    """Yield sizes with which products of two sizes do not fit 32 bits: many rows, or long ones."""
+    labels = [rule.label for rule in size_rules(program)]
+    yield dict.fromkeys(labels, LARGE)
+    for one in labels:
+        yield {**dict.fromkeys(labels, SMALL), one: LARGE * LARGE // SMALL}
 
 
 def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int]]:

@@ -32,6 +32,7 @@ from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import (
     at_sizes,
     is_finite,
+    large_sizes,
     promised,
     promised_of_calls,
     results,
@@ -136,7 +137,10 @@ def _refuted_somewhere(
     if found.verdict is not LayerVerdict.UNKNOWN or any(layer.is_late for layer in found.layers):
         return found
     end = time.monotonic() + seconds / PART
-    for sizes in some_sizes(program, file.said):
+    tried = [*some_sizes(program, file.said)]
+    if {one.name for one in found.layers if one.verdict is LayerVerdict.UNKNOWN} == {"overflow"}:
+        tried = [*large_sizes(program), *tried]
+    for sizes in tried:
         left = max(end - time.monotonic(), 0.0)
         there = _function(program, file, found.name, left, asking_isl(found.name), sizes)
         if there.verdict is LayerVerdict.REFUTED:

@@ -13,6 +13,7 @@ from dtpoly.verify.algebra.kernel_values import (
     DescriptorValue,
     FileFunction,
     TileValue,
+    TypeValue,
     Unread,
     Value,
     scalar,
@@ -29,6 +30,8 @@ def call(read: Reader, node: ast.Call) -> Value:
     """Return the value of a call, and record what it does."""
     state = read.state
     match node.func:
+        case ast.Attribute(value=ast.Name(id="tl"), attr="constexpr"):
+            return _constant(read, node)
         case (
             ast.Attribute(value=ast.Name(id="tl"), attr=word)
             | ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word)
@@ -59,12 +62,23 @@ def call(read: Reader, node: ast.Call) -> Value:
                     raise Unread(node.lineno, f"'{ast.unparse(node)}'")
         case ast.Name(id=one):
             found = state.look(one, node.lineno)
-            if not isinstance(found, FileFunction) or node.keywords:
+            if not isinstance(found, FileFunction):
                 raise Unread(node.lineno, f"a call of '{one}'")
             values = [read.value(arg) for arg in node.args]
-            return called(read, found.name, values, node.lineno)
+            return called(read, found.name, values, node.lineno, node.keywords)
         case _:
             raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
+
+
+def _constant(read: Reader, node: ast.Call) -> Value:
+    """Return the value of `tl.constexpr(...)` of what is a constant for Triton by itself."""
+    if len(node.args) != 1 or node.keywords:
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    found = read.value(node.args[0])
+    is_number = isinstance(found, TileValue) and not found.axes and found.kind == kinds.WEAK
+    if not is_number and not isinstance(found, TypeValue):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no constant")
+    return found
 
 
 def _method(read: Reader, of: ast.expr, word: str, node: ast.Call) -> Value:

@@ -15,6 +15,7 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     as_term,
     is_truth,
+    scalar,
 )
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.residues import leaving
@@ -39,6 +40,7 @@ from dtpoly.verify.triton.python_operators import (
     not_in_eight,
 )
 from dtpoly.verify.triton.typed_operations import meaning, of_operand
+from dtpoly.verify.triton.unit.words import TYPES
 
 SIGNS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
@@ -56,7 +58,7 @@ MOST_EXACT = 2**SINGLE
 def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node: ast.expr) -> Value:
     """Return `left op right` as a condition, or as a term if it depends on data."""
     if isinstance(left, TypeValue) and isinstance(right, TypeValue):
-        raise Unread(node.lineno, "a comparison of types")
+        return _same_type(op, left, right, node)
     word = SIGNS.get(type(op))
     if not isinstance(left, TileValue) or not isinstance(right, TileValue) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -82,6 +84,14 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
     return TileValue(axes, comparison(word, a, b, node.lineno), found.kind)
+
+
+def _same_type(op: ast.cmpop, left: TypeValue, right: TypeValue, node: ast.expr) -> TileValue:
+    """Return whether two types are the same, if both are known; Triton knows it while compiling."""
+    known = {f"tl.{one}" for one in TYPES}
+    if not isinstance(op, ast.Eq | ast.NotEq) or not {left.name, right.name} <= known:
+        raise Unread(node.lineno, "a comparison of types that are not known")
+    return scalar(TRUE if (left.name == right.name) == isinstance(op, ast.Eq) else FALSE)
 
 
 def _in_floats(tile: TileValue, item: Item, other: Item, line: int) -> Item:

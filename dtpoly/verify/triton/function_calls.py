@@ -34,12 +34,14 @@ from dtpoly.verify.algebra.terms import (
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.triton import known, list_calls, shifts
 from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.compiler_doubts import check_named
 from dtpoly.verify.triton.gathering import OF_BITS
 from dtpoly.verify.triton.helpers import MEANINGS
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.python_operators import in_kind, not_in_eight
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.typed_operations import LANES, kept, meaning, of_tile
+from dtpoly.verify.triton.unit.forms import is_docstring
 
 # The functions that are known by their texts, and the types for which their texts are right. For
 # other types they would compute other values (whole numbers by way of floats, or floats without
@@ -68,30 +70,69 @@ SPELLED = {
 }
 
 
-def called(read: Reader, of: str, values: list[Value], line: int) -> Value:
-    """Evaluate a call of a function of the file, by its body or by what is known of its text."""
+def called(
+    read: Reader,
+    of: str,
+    values: list[Value],
+    line: int,
+    named: Sequence[ast.keyword] = (),
+) -> Value:
+    """Evaluate a call of a function of the file, by its body or by what is known of its text.
+
+    A body that is followed sets names of its own, one after another, and returns a value.
+    """
     state = read.state
     definition = state.file.jitted[of]
     meaning_of = known.meaning(state.file, of)
     if meaning_of is not None:
+        if named:
+            raise Unread(line, f"a call of '{of}' by names")
         state.run.assume(Lemma.KNOWN, of, *MEANINGS[of])
         return _known(state, of, meaning_of, values, line)
-    match definition.body:
-        case [ast.Return(value=ast.expr() as result)]:
-            pass
-        case [ast.Expr(value=ast.Constant()), ast.Return(value=ast.expr() as result)]:
+    body = [one for one in definition.body if not is_docstring(one)]
+    sets = [one for one in body if isinstance(one, ast.Assign)]
+    match body[len(sets) :]:
+        case [ast.Return(value=ast.expr() as result)] if body[: len(sets)] == sets:
             pass
         case _:
-            raise Unread(line, f"a call of '{of}', whose body is more than one expression")
+            what = "whose body is more than names that are set and one value that is returned"
+            raise Unread(line, f"a call of '{of}', {what}")
+    given = _bound(read, definition, values, named, line)
     outer = state.names
-    parameters = [argument.arg for argument in definition.args.args]
-    if len(parameters) != len(values):
-        raise Unread(line, f"a call of '{of}'")
-    state.names = dict(zip(parameters, values, strict=True))
+    state.names = given
     try:
+        for one in sets:
+            if len(one.targets) != 1 or not isinstance(target := one.targets[0], ast.Name):
+                raise Unread(one.lineno, f"'{ast.unparse(one)}' in '{of}'")
+            value = read.value(one.value)
+            check_named(target, value)
+            state.names[target.id] = kept(value)
         return kept(read.value(result))
     finally:
         state.names = outer
+
+
+def _bound(
+    read: Reader,
+    definition: ast.FunctionDef,
+    values: Sequence[Value],
+    named: Sequence[ast.keyword],
+    line: int,
+) -> dict[str, Value]:
+    """Return what the parameters of a function are in a call. Raises Unread."""
+    parameters = [argument.arg for argument in definition.args.args]
+    by_name = {one.arg: read.value(one.value) for one in named if one.arg is not None}
+    given = dict(zip(parameters, values, strict=False))
+    is_clear = len(by_name) == len(named) and len(values) <= len(parameters)
+    if not is_clear or given.keys() & by_name.keys() or by_name.keys() - set(parameters):
+        raise Unread(line, f"a call of '{definition.name}'")
+    defaults = definition.args.defaults
+    for parameter, default in zip(parameters[-len(defaults) :], defaults, strict=False):
+        if parameter not in given and parameter not in by_name:
+            by_name[parameter] = read.value(default)
+    if set(parameters) != {*given, *by_name}:
+        raise Unread(line, f"a call of '{definition.name}'")
+    return {**given, **by_name}
 
 
 def _known(state: KernelState, of: str, meaning_of: str, values: list[Value], line: int) -> Value:

@@ -64,11 +64,12 @@ def cdiv(given: Operands) -> TileValue:
 
 def filled(given: Operands) -> TileValue:
     """Model `tl.full` and `tl.zeros`."""
-    value = given.tile(1) if given.word == "full" else scalar(number(0))
-    dtype = given.by_name.get("dtype")
+    value = given.tile_of("value") if given.word == "full" else scalar(number(0))
+    dtype, sides = given.by_name.get("dtype"), given.value_of("shape")
     if dtype is None:
         raise given.refused(" without a type")
-    sides = given.value(0)
+    if value is None:
+        raise given.refused(" without a value")
     if not isinstance(sides, TupleValue):
         raise given.refused(": a shape is written in brackets")
     shape = given.axes_of(sides)

@@ -106,10 +106,12 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "arange": TritonOperation(Signature(most=2), tile_making.arange),
     "cdiv": TritonOperation(Signature(most=2), tile_making.cdiv),
     "full": TritonOperation(
-        by_place("shape", "value", "dtype", named=("dtype",)), tile_making.filled, ("full", "cast")
+        by_place("shape", "value", "dtype", named=("shape", "value", "dtype")),
+        tile_making.filled,
+        ("full", "cast"),
     ),
     "zeros": TritonOperation(
-        by_place("shape", "dtype", named=("dtype",)), tile_making.filled, ("full",)
+        by_place("shape", "dtype", named=("shape", "dtype")), tile_making.filled, ("full",)
     ),
     "load": TritonOperation(
         Signature(("pointer", "mask", "other"), ("mask", "other"), 3, words=OF_LOADS),

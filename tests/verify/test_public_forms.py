@@ -1,0 +1,104 @@
+"""Forms of statements that are in many public kernels are read, and mistakes in them are seen."""
+
+import pytest
+
+from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.verify.texts import written
+
+PROGRAM = written("Func y: f32; In x: f32; SIn s: f32; Var i; y[i] = x[i] * s + 1; y.compile();")
+KERNEL = """\
+import triton
+import triton.language as tl
+
+# verify: k[(cdiv(len(i), 64),)](x, y, s, len(i), BLOCK=64)
+# assume: len(i) < 2**30
+
+
+@triton.jit
+def scaled(a, by, plus=1.0):
+    wide = a.to(tl.float32)
+    product = wide * by
+    return product + plus
+
+
+@triton.jit
+def k(x_ptr, y_ptr, s, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n)
+    BODY
+    tl.store(y_ptr + at, y, mask=at < n)
+"""
+OVERFLOWS = """\
+import triton
+import triton.language as tl
+
+# verify: k[(len(i),)](x, y, len(j), BLOCK=next_power_of_2(len(j)))
+# assume: len(j) <= 65536
+
+
+@triton.jit
+def k(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    row = tl.program_id(0)WIDE * n
+    x = tl.load(x_ptr + row + at, mask=at < n)
+    tl.store(y_ptr + row + at, x, mask=at < n)
+"""
+RIGHT = {
+    "a helper with names of its own": "y = scaled(x, s)",
+    "an argument by name": "y = scaled(x, by=s, plus=1.0)",
+    "a float of a kernel in another type": "y = x * s.to(tl.float32) + 1",
+    "a tile by names": "y = tl.full(shape=[BLOCK], value=1.0, dtype=tl.float32) + x * s",
+    "a comparison of types": (
+        "if tl.constexpr(x_ptr.dtype.element_ty == tl.float16):\n        y = x\n"
+        "    else:\n        y = x * s + 1"
+    ),
+    "types that differ": "if x_ptr.dtype.element_ty != tl.float16:\n        y = x * s + 1",
+}
+WRONG = {
+    "another default": "y = scaled(x, s, 2.0)",
+    "an argument of another name": "y = scaled(x, plus=s, by=1.0)",
+    "another number in a tile": "y = tl.full(shape=[BLOCK], value=2.0, dtype=tl.float32) + x * s",
+    "the other side": (
+        "if tl.constexpr(x_ptr.dtype.element_ty == tl.float32):\n        y = x\n"
+        "    else:\n        y = x * s + 1"
+    ),
+}
+UNREAD = {
+    "an argument twice": "y = scaled(x, s, by=s)",
+    "an argument that is not there": "y = scaled(x, s, minus=1.0)",
+    "an argument too few": "y = scaled(x)",
+    "a constant of data": "y = x * s + tl.constexpr(x)",
+    "types of values without one": "if s.dtype == tl.float32:\n        y = x * s + 1",
+}
+
+
+def verdict(body: str) -> LayerVerdict:
+    return verify(PROGRAM, KERNEL.replace("BODY", body)).verdict
+
+
+@pytest.mark.parametrize("form", RIGHT)
+def test_it_is_proved(form: str) -> None:
+    assert verdict(RIGHT[form]) is LayerVerdict.PROVED
+
+
+@pytest.mark.parametrize("form", WRONG)
+def test_a_mistake_is_refuted(form: str) -> None:
+    assert verdict(WRONG[form]) is LayerVerdict.REFUTED
+
+
+@pytest.mark.parametrize("form", UNREAD)
+def test_what_is_not_clear_is_unknown(form: str) -> None:
+    assert verdict(UNREAD[form]) is LayerVerdict.UNKNOWN
+
+
+def test_an_overflow_of_a_product_of_sizes_has_an_example() -> None:
+    program = written("Func y: f32; In x: f32; Var i, j; y[i, j] = x[i, j]; y.compile();")
+    narrow = verify(program, OVERFLOWS.replace("WIDE", ""))
+    assert narrow.verdict is LayerVerdict.REFUTED
+    (overflow,) = [one for one in narrow.layers if one.verdict is LayerVerdict.REFUTED]
+    assert overflow.name == "overflow"
+    assert overflow.witness is not None
+    rows, columns = dict(overflow.witness.sizes)["i"], dict(overflow.witness.sizes)["j"]
+    assert rows * columns > 2**31
+    wide = verify(program, OVERFLOWS.replace("WIDE", ".to(tl.int64)"))
+    assert wide.verdict is LayerVerdict.PROVED
