@@ -14,7 +14,7 @@ NUMBERS = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop)
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class TritonWord:
     """A word of Triton, as the verifier writes it."""
 
     text: str
@@ -52,7 +52,7 @@ class Unclear:
     line: int = 0
 
 
-Meaning = Word | Helper | Constant | Imported | Unclear
+Meaning = TritonWord | Helper | Constant | Imported | Unclear
 
 
 def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
@@ -62,11 +62,11 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
         return Unclear(f"'{module.path.name}' does not bind '{name}'")
     word = meaning_of(found)
     if word is not None:
-        return Word(word)
+        return TritonWord(word)
     if len(found) > 1:
         lines = ", ".join(str(one.line) for one in found)
         return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
-    (binding,) = found
+    binding = found[0]
     if binding.module is not None:
         return _imported(module, binding, depth)
     node = binding.node

@@ -18,8 +18,8 @@ from dtpoly.extract.meanings import (
     Helper,
     Imported,
     Meaning,
+    TritonWord,
     Unclear,
-    Word,
     is_jit,
     meaning,
 )
@@ -48,7 +48,7 @@ class TakenOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class Rewriting:
     """A place in a line of a module that is written in another way; places are in bytes."""
 
     line: int
@@ -63,7 +63,7 @@ class Taken:
 
     helper: Helper
     name: str
-    edits: tuple[Edit, ...]
+    edits: tuple[Rewriting, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def take_out(module: Module, kernel: str) -> TakenOut:
                 waiting.append(helper)
             if text != ast.unparse(place):
                 assert place.end_col_offset is not None
-                edits.append(Edit(place.lineno, place.col_offset, place.end_col_offset, text))
+                edits.append(Rewriting(place.lineno, place.col_offset, place.end_col_offset, text))
         taking.taken[key] = Taken(one, taking.name_of(one), tuple(edits))
     return _text(taking)
 
@@ -146,7 +146,7 @@ def _of_decorators(helper: Helper) -> Iterator[str]:
             yield f"'@{word}' of '{helper.name}' launches the kernel as it is called"
 
 
-def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Edit]:
+def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Rewriting]:
     """Yield how annotations are written. Triton looks at those of kernels, but not of helpers."""
     arguments = helper.function.args
     for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
@@ -157,15 +157,15 @@ def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Edit]:
         assert annotation.end_col_offset is not None
         after = one.col_offset + len(one.arg.encode())
         if word in PLAIN or (word in TYPES and not is_kernel):
-            yield Edit(one.lineno, after, annotation.end_col_offset, "")
+            yield Rewriting(one.lineno, after, annotation.end_col_offset, "")
         elif word in TYPES:
-            yield Edit(one.lineno, after, annotation.end_col_offset, f": {TYPES[word]}")
+            yield Rewriting(one.lineno, after, annotation.end_col_offset, f": {TYPES[word]}")
     returns = helper.function.returns
     if returns is not None and ast.unparse(returns) in (*PLAIN, *TYPES):
         start = helper.module.lines[returns.lineno - 1].encode().rfind(b"->", 0, returns.col_offset)
         if start >= 0:
             assert returns.end_col_offset is not None
-            yield Edit(returns.lineno, start, returns.end_col_offset, "")
+            yield Rewriting(returns.lineno, start, returns.end_col_offset, "")
 
 
 def _written(
@@ -181,7 +181,7 @@ def _written(
         if isinstance(found, Helper):
             yield place, taking.name_of(found), found
             continue
-        if isinstance(found, Word):
+        if isinstance(found, TritonWord):
             if found.text.startswith("tl.math"):
                 taking.assumed.append(f"'{said}' of '{module.path.name}' is '{found.text}'")
             yield place, found.text, None
@@ -205,11 +205,11 @@ def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, 
     of = meaning(module, _root(place).id)
     if isinstance(of, Imported) and isinstance(place.value, ast.Name):
         return meaning(of.module, place.attr), said
-    if isinstance(of, Word) and of.text == "tl.math":
+    if isinstance(of, TritonWord) and of.text == "tl.math":
         is_same = isinstance(place.value, ast.Name) and place.attr in SAME
-        return Word(f"tl.math.{place.attr}") if is_same else Unclear("it has no law"), said
-    if isinstance(of, Word):
-        return Word(said.replace(_root(place).id, of.text, 1)), said
+        return TritonWord(f"tl.math.{place.attr}") if is_same else Unclear("it has no law"), said
+    if isinstance(of, TritonWord):
+        return TritonWord(said.replace(_root(place).id, of.text, 1)), said
     return of, said
 
 
@@ -281,7 +281,9 @@ def _lines(one: Taken) -> list[str]:
     edits = list(one.edits)
     if one.name != function.name:
         start = lines[function.lineno - 1].encode().index(b"def ") + len("def ")
-        edits.append(Edit(function.lineno, start, start + len(function.name.encode()), one.name))
+        edits.append(
+            Rewriting(function.lineno, start, start + len(function.name.encode()), one.name)
+        )
     # From the end of a line to its start, so that places stay true.
     for edit in sorted(edits, key=lambda edit: (edit.line, edit.start), reverse=True):
         old = lines[edit.line - 1].encode()

@@ -48,6 +48,10 @@ RIGHT = {
     "an argument by name": "y = scaled(x, by=s, plus=1.0)",
     "a float of a kernel in another type": "y = x * s.to(tl.float32) + 1",
     "a tile by names": "y = tl.full(shape=[BLOCK], value=1.0, dtype=tl.float32) + x * s",
+    "a name that a builtin has": "sum = x * s\n    y = sum + 1",
+    "a tensor that is there": (
+        "if y_ptr is not None:\n        y = x * s + 1\n    else:\n        y = x"
+    ),
     "a comparison of types": (
         "if tl.constexpr(x_ptr.dtype.element_ty == tl.float16):\n        y = x\n"
         "    else:\n        y = x * s + 1"
@@ -58,12 +62,18 @@ WRONG = {
     "another default": "y = scaled(x, s, 2.0)",
     "an argument of another name": "y = scaled(x, plus=s, by=1.0)",
     "another number in a tile": "y = tl.full(shape=[BLOCK], value=2.0, dtype=tl.float32) + x * s",
+    "a tensor that is not missing": (
+        "if y_ptr is None:\n        y = x * s + 1\n    else:\n        y = x"
+    ),
     "the other side": (
         "if tl.constexpr(x_ptr.dtype.element_ty == tl.float32):\n        y = x\n"
         "    else:\n        y = x * s + 1"
     ),
 }
 UNREAD = {
+    "a builtin that is not bound yet": "y = sum\n    sum = x * s + 1",
+    "a builtin that kernels use": "max = x * s + 1\n    y = max",
+    "no tensor": "y = x * s + 1\n    if s is None:\n        y = x",
     "an argument twice": "y = scaled(x, s, by=s)",
     "an argument that is not there": "y = scaled(x, s, minus=1.0)",
     "an argument too few": "y = scaled(x)",
@@ -89,6 +99,19 @@ def test_a_mistake_is_refuted(form: str) -> None:
 @pytest.mark.parametrize("form", UNREAD)
 def test_what_is_not_clear_is_unknown(form: str) -> None:
     assert verdict(UNREAD[form]) is LayerVerdict.UNKNOWN
+
+
+def test_a_sum_of_all_lanes() -> None:
+    program = written(
+        "Func y: f32; In x: f32; Var i; RVar j; y[i] = rsum(x[i, j], j); y.compile();"
+    )
+    text = OVERFLOWS.replace("WIDE", ".to(tl.int64)").replace(
+        "mask=at < n)\n    tl.store(y_ptr + row + at, x, mask=at < n)", "REST"
+    )
+    right = "mask=at < n, other=0.0)\n    tl.store(y_ptr + tl.program_id(0), tl.sum(x))"
+    assert verify(program, text.replace("REST", right)).verdict is LayerVerdict.PROVED
+    wrong = right.replace("tl.sum", "tl.max")
+    assert verify(program, text.replace("REST", wrong)).verdict is LayerVerdict.REFUTED
 
 
 def test_an_overflow_of_a_product_of_sizes_has_an_example() -> None:

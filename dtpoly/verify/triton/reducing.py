@@ -50,10 +50,13 @@ STEPS = ("add", "mul")
 def along_axis(given: Operands) -> TileValue:
     """Model `tl.sum`, `tl.max` and `tl.min`."""
     word, line = given.word, given.line
-    if "axis" not in given.by_name:
-        raise given.refused(" of all axes at once")
-    axis = given.read.whole(given.by_name["axis"]).constant
     tile = given.tile(0)
+    if "axis" in given.by_name:
+        axis = given.read.whole(given.by_name["axis"]).constant
+    elif len(tile.axes) == 1:
+        axis = 0
+    else:
+        raise given.refused(" of several axes at once")
     found = meaning(word, [of_tile(tile)], line)
     brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)
     tile = replace(tile, item=brought_to, kind=found.kind)

@@ -255,6 +255,10 @@ def _value(read: Reader, node: ast.expr) -> Value:
             isinstance(found := read.value(left), DescriptorValue)
         ):
             return scalar(found.there)
+        case ast.Compare(
+            left=left, ops=[(ast.Is() | ast.IsNot()) as op], comparators=[ast.Constant(value=None)]
+        ):
+            return _is_none(read.value(left), op, node)
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
             return compared(state, comparison, read.value(left), read.value(right), node)
         case ast.BoolOp(op=joint, values=values):
@@ -279,6 +283,14 @@ def _value(read: Reader, node: ast.expr) -> Value:
             return calls.call(read, node)
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+
+def _is_none(found: Value, op: ast.Is | ast.IsNot, node: ast.expr) -> Value:
+    """Return whether a kernel was given None for a tensor: a constant, while Triton compiles."""
+    is_tensor = isinstance(found, TileValue) and isinstance(found.item, PointerValue)
+    if not is_tensor and not isinstance(found, NoneValue):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    return scalar(FALSE if is_tensor == isinstance(op, ast.Is) else TRUE)
 
 
 def _one_truth(read: Reader, node: ast.expr) -> TileValue:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Set
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.triton.unit.forms import located
-from dtpoly.verify.triton.unit.words import FIXED, MODULES
+from dtpoly.verify.triton.unit.words import FIXED, MODULES, PLAIN_BUILTINS
 
 DUNDER = re.compile(r"__[^_](\w*[^_])?__")
 MEANING = "is defined, which has a meaning of its own"
@@ -68,7 +68,9 @@ def check_names(function: ast.FunctionDef, scope: UnitScope) -> None:
     """Refuse a name that may mean something else than what is read. Raises Unread."""
     bound = set[str]()
     for one, line in bindings(function):
-        check_new(one, line, scope.fixed)
+        # Python and Triton look for such a name in the function first, where it is bound.
+        if one not in PLAIN_BUILTINS - scope.builtins - scope.fixed:
+            check_new(one, line, scope.fixed)
         bound.add(one)
     inner = {
         id(node.value): node

@@ -18,6 +18,14 @@ IMPORTS = (
 MODULES = frozenset({"hashlib", "linecache", "sys", "threading", "torch", "triton", "tl"})
 # No unit may give one of these names to something else.
 FIXED = frozenset(dir(builtins)) | MODULES
+# Builtins of Python that mean nothing to Triton, and that no kernel may use: a function may have
+# names of its own that are called so.
+PLAIN_BUILTINS = frozenset(
+    (
+        *("abs", "all", "any", "bin", "dir", "filter", "format", "hash", "id", "input", "iter"),
+        *("map", "next", "object", "pow", "round", "slice", "sorted", "sum", "type", "vars"),
+    )
+)
 # Triton's interpreter adds these names to the text of a kernel, and looks them up there or in the
 # module.
 INTERPRETER = frozenset({"interpreter_semantic", "_InterpreterComparison"})
