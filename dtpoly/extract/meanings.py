@@ -71,16 +71,21 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
         return _imported(module, binding, depth)
     node = binding.node
     if isinstance(node, ast.FunctionDef):
-        if any(map(is_jit, node.decorator_list)):
+        if any(is_jit(module, one) for one in node.decorator_list):
             return Helper(module, name, node)
         return Unclear("only functions with '@triton.jit' are kernels", binding.line)
     return _constant(module, binding)
 
 
-def is_jit(decorator: ast.expr) -> bool:
+def is_jit(module: Module, decorator: ast.expr) -> bool:
     """Return whether a decorator is `triton.jit`, with or without options."""
-    plain = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return ast.unparse(plain) in ("triton.jit", "jit")
+    match decorator.func if isinstance(decorator, ast.Call) else decorator:
+        case ast.Name(id=name):
+            return meaning_of(module.names.get(name, ())) == "triton.jit"
+        case ast.Attribute(value=ast.Name(id=name), attr="jit"):
+            return meaning_of(module.names.get(name, ())) == "triton"
+        case _:
+            return False
 
 
 def _imported(module: Module, binding: Binding, depth: int) -> Meaning:

@@ -9,7 +9,7 @@ in the text is an assumption.
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from dtpoly.diagnostics import Diagnostic, Severity
@@ -74,6 +74,8 @@ class _Taking:
     taken: dict[tuple[str, str], Taken] = field(default_factory=dict[tuple[str, str], Taken])
     names: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     assumed: list[str] = field(default_factory=list[str])
+    # The names that are used, by the module that binds them.
+    used: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
     def name_of(self, helper: Helper) -> str:
         """Return the name of a function in the text."""
@@ -109,6 +111,9 @@ def take_out(module: Module, kernel: str) -> TakenOut:
                 waiting.append(helper)
             if text != ast.unparse(place):
                 assert place.end_col_offset is not None
+                if place.end_lineno != place.lineno:
+                    title = f"'{ast.unparse(place)}' goes over several lines"
+                    raise one.module.refused(place.lineno, title, "write it in one line")
                 edits.append(Rewriting(place.lineno, place.col_offset, place.end_col_offset, text))
         taking.taken[key] = Taken(one, taking.name_of(one), tuple(edits))
     return _text(taking)
@@ -137,7 +142,7 @@ def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
 def _of_decorators(helper: Helper) -> Iterator[str]:
     """Yield what is assumed of the decorators that are left out."""
     for one in helper.function.decorator_list:
-        if is_jit(one):
+        if is_jit(helper.module, one):
             continue
         word = ast.unparse(one.func if isinstance(one, ast.Call) else one)
         if word.rpartition(".")[2] in AT_LAUNCH:
@@ -178,7 +183,11 @@ def _written(
         if name not in module.names and name in BUILTINS:
             continue
         found, said = _meaning(module, place)
+        taking.used.setdefault(module.path.name, set()).add(name)
         if isinstance(found, Helper):
+            if found.module is not module:
+                of = f"'{said}' of '{module.path.name}'"
+                taking.assumed.append(f"{of} is '{found.name}' of '{found.module.source.name}'")
             yield place, taking.name_of(found), found
             continue
         if isinstance(found, TritonWord):
@@ -267,10 +276,19 @@ def _text(taking: _Taking) -> TakenOut:
             why = f"the first lines are needed for '{'; '.join(IMPORTS)}'"
             raise module.refused(first, "the kernel begins too early", why)
         text[at] = line
-    names = ", ".join(f"'{one}'" for one in sorted(one.name for one in taking.taken.values()))
-    only = f"nothing outside of the text of '{module.path.name}' gives {names} another meaning"
+    taking.used.setdefault(module.path.name, set()).add(next(iter(taking.taken))[1])
+    only = [
+        f"'{of}' gives {_listed(names)} no meaning that its own lines do not show"
+        for of, names in taking.used.items()
+    ]
     functions = tuple(one.name for one in taking.taken.values())
-    return TakenOut("\n".join([*text, *others]), functions, (only, *dict.fromkeys(taking.assumed)))
+    return TakenOut(
+        "\n".join([*text, *others]), functions, tuple(dict.fromkeys([*only, *taking.assumed]))
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"'{one}'" for one in sorted(names))
 
 
 def _lines(one: Taken) -> list[str]:

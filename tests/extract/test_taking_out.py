@@ -111,6 +111,11 @@ REFUSED = {
     "another project": (f"{TOP}from elsewhere import twice\n", "twice(x)", "from 'elsewhere'"),
     "a function of Python": (f"{TOP}def twice(a):\n    return a * 2\n", "twice(x)", "@triton.jit"),
     "nothing": (TOP, "twice(x)", "does not bind 'twice'"),
+    "a compiler of another project": (
+        f"{TOP}from numba import jit\n@jit\ndef twice(a):\n    return a * 2\n",
+        "twice(x)",
+        "@triton.jit",
+    ),
     "a word without a law": (
         f"{TOP}from triton.language.extra import libdevice\n",
         "libdevice.tanh(x)",
@@ -127,6 +132,12 @@ def test_what_is_not_clear_is_refused(case: str) -> None:
     (found,) = error.value.diagnostics
     assert found.code == "DT313"
     assert why in found.label
+
+
+def test_what_goes_over_several_lines_is_refused_where_it_is_written_otherwise() -> None:
+    top = "import triton\nimport triton.language as t\nimport triton.language as tl\n"
+    with pytest.raises(DtpolyError, match="several lines"):
+        taken(top, "(t\n        .exp)(x)")
 
 
 def test_a_kernel_that_is_bound_again_is_refused() -> None:
