@@ -38,6 +38,17 @@ from .motions import CannotJoinError, Moves, NotOnePassError, moves_of
 from .narrowing import narrowed, narrowings
 from .python_names import fresh
 from .repeated_sums import without_repeated_sums
+from .running_means import (
+    Counted,
+    MovingMean,
+    counted,
+    depending,
+    means_of,
+    moving_mean,
+    quotients_apart,
+    steps_of_move,
+    sums_between,
+)
 
 # Where a largest element begins: below all elements that matter, and its differences are finite.
 LEAST = 2.0**100
@@ -82,6 +93,8 @@ class Joint:
     stored: frozenset[str]  # results that something stores, by the names of their accumulators
     carried: frozenset[str]  # names that are needed from before the walks, or behind them
     names: set[str]  # all names of the kernel
+    mean: MovingMean | None = None  # of the first one, if the second one has deviations from it
+    counted: Counted | None = None  # in a block: how many elements come before its tile
 
 
 def with_running(
@@ -124,7 +137,23 @@ def _searched(
     walks = _walks(mine, others)
     if walks is None:
         return None
+    body, walks = _with_quotients_apart(body, walks, names)
     return _in_one_loop(_narrowed(body, walks, names), func, reader, names, live)
+
+
+def _with_quotients_apart(
+    body: tuple[Step, ...], walks: tuple[range, range], names: set[str]
+) -> tuple[tuple[Step, ...], tuple[range, range]]:
+    """Return the body in which means that the second walk computes are named between the two."""
+    walk, other = walks
+    first, second = body[walk.start : walk.stop], body[other.start : other.stop]
+    sums = sums_between(first, body[walk.stop : other.start])
+    made, second = quotients_apart(first, second, frozenset(sums), names)
+    if not made:
+        return body, walks
+    start, stop = other.start + len(made), other.stop + len(made)
+    body = (*body[: other.start], *made, *second, *body[other.stop :])
+    return body, (walk, range(start, stop))
 
 
 def _walks(mine: list[int], others: list[int]) -> tuple[range, range] | None:
@@ -145,6 +174,14 @@ def _narrowed(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     own, read = {*assigned(first)}, exposed(second)
     known = tuple(narrowings(body))
+    means = means_of(first, body[walk.stop : other.start], second, names)
+    if means:
+        moved = depending(second, frozenset(one.name for one in means))
+        totals = {one.total for one in means}
+        for one in known:
+            if one.fill.name in moved or one.collapse.name in totals:
+                body = narrowed(body, one, names)
+        return body
     frames = [one for one in known if one.fill.name in own and one.collapse.name in read]
     results = sorted({one.collapse.name for one in frames} | (own & read))
     moves = moves_of({name: Motion({name: 1.0}) for name in results}, second)
@@ -195,9 +232,16 @@ def _in_one_loop(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     early, late = _apart(first, body[walk.stop : other.start])
     front = (*front, *early)
+    mean = moving_mean(first, late, second, names)
+    between = late
+    if mean is not None:
+        between = tuple(step for step in late if mean.of.name not in assigned((step,)))
+        second = renamed(second, {mean.of.name: mean.of.new})
     everything = frozenset({*assigned(body)})
-    if any(are_ordered(effect(a, everything), effect(b, everything)) for a in late for b in second):
+    if _are_ordered(between, second, everything):
         raise CannotJoinError("between the loops, something else is computed from its result")
+    if mean is not None and mean.of.name not in exposed((*between, *behind)) | live:
+        late = between
     frames = tuple(_frames(front, first, second, names))
     moves = moves_of({one.name: Motion({one.name: 1.0}) for one in frames}, second)
     after = _later(frames, moves, (*late, *behind))
@@ -207,9 +251,20 @@ def _in_one_loop(
     stored = frozenset(one.exact for one in frames) & exposed(after)
     carried = exposed(after) | live | exposed(first) | exposed(second)
     updates = tuple(_updates(frames, moves, second))
-    joint = Joint(func, frames, updates, stored, carried, names)
+    joint = Joint(func, frames, updates, stored, carried, names, mean)
     starts = tuple(start for step in front for start in _started(joint, step))
     return (*starts, *_woven(joint, first, second), *after)
+
+
+def _are_ordered(
+    some: tuple[Step, ...], others: tuple[Step, ...], everything: frozenset[str]
+) -> bool:
+    """Return whether one of some steps and one of others must stay in their order."""
+    return any(
+        are_ordered(effect(one, everything), effect(other, everything))
+        for one in some
+        for other in others
+    )
 
 
 def _apart(
@@ -332,6 +387,8 @@ def _joined(joint: Joint, one: Step, other: Step) -> Step:
     for mine, theirs in zip(blocks_of(one), blocks_of(other), strict=True):
         made = mine.instruction
         assert isinstance(made, ForLoop | If)
+        if joint.mean is not None:
+            joint = replace(joint, counted=counted(joint.mean.of, mine))
         body = _woven(joint, made.body, _counted(mine, theirs))
         done.append(replace(mine, instruction=replace(made, body=body)))
     return of_blocks(one, done)
@@ -344,6 +401,14 @@ def _up_to_date(joint: Joint, leaves: tuple[Step, ...]) -> Iterator[Step]:
         yield from _so_far(joint, step)
     if not names.isdisjoint(assigned(leaves)):
         yield from joint.updates
+    for step in leaves:
+        if joint.mean is not None and joint.counted is not None and _adds_to(joint.mean, step):
+            yield from steps_of_move(joint.mean, joint.counted, step)
+
+
+def _adds_to(mean: MovingMean, step: Step) -> bool:
+    """Return whether a step adds to the total of a mean."""
+    return isinstance(step.instruction, Accumulate) and step.instruction.name == mean.of.total
 
 
 def _counted(one: Step, other: Step) -> tuple[Step, ...]:
@@ -368,6 +433,8 @@ def _renamed_apart(
 def _so_far(joint: Joint, step: Step) -> Iterator[Step]:
     """Yield a step of the first loop; what a frame was is kept for one iteration."""
     one = step.instruction
+    if joint.mean is not None and _adds_to(joint.mean, step):
+        yield joint.mean.of.kept_before(step)
     frame = next((f for f in joint.frames if f.name in assigned_by(one)), None)
     if frame is None or not isinstance(one, Accumulate):
         yield step
