@@ -232,7 +232,7 @@ def _in_one_loop(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     early, late = _apart(first, body[walk.stop : other.start])
     front = (*front, *early)
-    mean = moving_mean(first, late, second, names)
+    mean = moving_mean(front, first, late, second, names)
     between = late
     if mean is not None:
         between = tuple(step for step in late if mean.of.name not in assigned((step,)))

@@ -72,6 +72,7 @@ class Mean:
     old: str
     new: str
     moved: str
+    outside: tuple[Lanes, ...] = ()  # in front of the walks, such as those of the last tile
 
     @property
     def size(self) -> Affine:
@@ -206,7 +207,11 @@ class MovingMean:
 
 
 def moving_mean(
-    first: tuple[Step, ...], late: tuple[Step, ...], second: tuple[Step, ...], names: set[str]
+    front: tuple[Step, ...],
+    first: tuple[Step, ...],
+    late: tuple[Step, ...],
+    second: tuple[Step, ...],
+    names: set[str],
 ) -> MovingMean | None:
     """Return the mean of which the second walk has deviations; None if it has none.
 
@@ -217,7 +222,8 @@ def moving_mean(
         return None
     if len(means) > 1:
         raise CannotJoinError("the second loop depends on several means")
-    (mean,) = means
+    outside = (step.instruction for step in front)
+    mean = replace(means[0], outside=tuple(one for one in outside if isinstance(one, Lanes)))
     names.update((mean.before, mean.old, mean.new, mean.moved))
     if not accessed((*first, *second), Store).isdisjoint(accessed(second, Load)):
         raise CannotJoinError("a tensor is loaded and stored in the loops")
@@ -317,11 +323,9 @@ def _reduced_lanes(mean: Mean, body: tuple[Step, ...]) -> Lanes | None:
         if isinstance(step.instruction, Collapse) and step.instruction.name == _part(mean, body)
     ]
     gone = [axis for one in parts for axis in one.axes if axis not in one.kept]
-    lanes = [
-        step.instruction
-        for step in body
-        if isinstance(step.instruction, Lanes) and step.instruction.name in gone
-    ]
+    inner = (step.instruction for step in body)
+    known = (*mean.outside, *(one for one in inner if isinstance(one, Lanes)))
+    lanes = [one for one in known if one.name in gone]
     if len(gone) > 1 or len(lanes) != len(gone):
         raise CannotJoinError(NOT_ALL)
     return lanes[0] if lanes else None

@@ -278,7 +278,7 @@ def _powers(
 ) -> tuple[Polynomial, SumOfSums] | None:
     """Return a sum over a tile as that of a polynomial of deviations from NEW, and its elements.
 
-    These are elements of the tile, and all others of the tile are 0.
+    The sum of these elements is that of the tile.
     """
     found = _tile(run, part)
     domain, body = found.domain, found.body
@@ -288,22 +288,37 @@ def _powers(
         return None
     values = {old: name(to) for old, to in zip(tile.bound, found.bound, strict=True)}
     element, all_of = put(run, tile.body, values), put_truth(tile.domain, values)
-    where = all_of
+    for one, some, others in _masked(element, all_of):
+        powers = _of_deviations(swapped(body, one, ELEMENT))
+        if powers is None:
+            continue
+        inside = known.intersect(set_of(domain))
+        is_all = run.is_subset(known.intersect(set_of(some)), set_of(domain))
+        if is_all and run.is_subset(inside, set_of(others)):
+            return powers, SumOfSums(found.bound, domain, one)
+    return None
+
+
+def _masked(element: Term, all_of: Truth) -> Iterator[tuple[Term, Truth, Truth]]:
+    """Yield an element of a sum, where it may be other than 0, and where it is that element.
+
+    If it has a mask, it is yielded without it, too.
+    """
     if isinstance(element, Choose) and element.no == ZERO:
-        where = both(where, element.condition)
-    inside = known.intersect(set_of(domain))
-    if not run.is_subset(inside, set_of(all_of)):
-        return None
-    if not run.is_subset(known.intersect(set_of(where)), set_of(domain)):
-        return None
-    marked = swapped(body, element, ELEMENT)
-    powers = polynomial_of(marked, {ELEMENT: OF_ELEMENT, NEW: OF_NEW})
+        some = both(all_of, element.condition)
+        yield element, some, all_of
+        yield element.yes, some, some
+    else:
+        yield element, all_of, all_of
+
+
+def _of_deviations(body: Term) -> Polynomial | None:
+    """Return a value as a polynomial of the deviation of ELEMENT from NEW; None if it is none."""
+    powers = polynomial_of(body, {ELEMENT: OF_ELEMENT, NEW: OF_NEW})
     if powers is None:
         return None
     powers = put_polynomial(powers, OF_ELEMENT, plus(named(DEVIATION), named(OF_NEW)))
-    if any(OF_NEW in monomial for monomial in powers):
-        return None
-    return powers, SumOfSums(found.bound, domain, element)
+    return None if any(OF_NEW in monomial for monomial in powers) else powers
 
 
 def _sum_of_sums(run: ProofRun, term: Term) -> SumOfSums | None:
