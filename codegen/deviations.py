@@ -11,8 +11,8 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Accumulate, Collapse, Let, Load, Step
 from dtpoly.ir.kernel_text import show_value
-from dtpoly.ir.parts import assigned_by, mapped, walk
-from dtpoly.ir.tile_values import Call, Converted, Masked, Test, Value, Variable, written_number
+from dtpoly.ir.parts import assigned_by, mapped, operands_of, walk
+from dtpoly.ir.tile_values import Call, Masked, Test, Value, Variable, written_number
 from dtpoly.ir.tiled import flat
 
 from .motions import CannotJoinError
@@ -28,26 +28,36 @@ OTHER_MASK = "what is summed has a mask of its own, so its mean is not that of a
 
 @dataclass(slots=True)
 class Definitions:
-    """What the names of a block stand for, in terms of what was loaded and of names around it."""
+    """What the names of a block stand for: formulas, and elements of tensors."""
 
     known: dict[str, Value] = field(default_factory=dict[str, Value])
+    loads: dict[str, str] = field(default_factory=dict[str, str])
 
     def take(self, step: Step) -> None:
         """Learn what a step sets."""
+        for name in assigned_by(step.instruction):
+            self.known.pop(name, None)
+            self.loads.pop(name, None)
         match step.instruction:
             case Let(name=name, value=value):
                 self.known[name] = self.of(value)
-            case Load(name=name, axes=axes, dtype=dtype) as load:
-                self.known[name] = Variable(repr(replace(load, name="")), axes, dtype)
+            case Load(name=name) as load:
+                self.loads[name] = repr(replace(load, name=""))
             case _:
-                for name in assigned_by(step.instruction):
-                    self.known.pop(name, None)
+                pass
 
     def of(self, value: Value) -> Value:
-        """Return a value with definitions in the place of names."""
+        """Return a value with formulas in the place of names."""
         if isinstance(value, Variable):
             return self.known.get(value.name, value)
         return mapped(value, self.of)
+
+
+def _as_loaded(value: Value, loads: Mapping[str, str]) -> Value:
+    """Return a value in which the same elements have the same name, whatever it was."""
+    if isinstance(value, Variable):
+        return replace(value, name=loads.get(value.name, value.name))
+    return mapped(value, lambda one: _as_loaded(one, loads))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +65,18 @@ class Summed:
     """What a step of a block adds to a sum: the value before lanes are reduced.
 
     `names` are all that are set on the way: the tile, the sum of its lanes, and the accumulator.
+    `loads` says which elements the names in the value stand for.
     """
 
     sum: Accumulate
     origin: str
     value: Value
     names: tuple[str, ...]
+    loads: Mapping[str, str]
 
 
 def sums_of(body: tuple[Step, ...]) -> Iterator[Summed]:
-    """Yield what the steps of a block add to sums, with definitions in the place of names."""
+    """Yield what the steps of a block add to sums, with formulas in the place of names."""
     definitions = Definitions()
     parts = dict[str, Collapse]()
     for step in flat(body):
@@ -77,7 +89,8 @@ def sums_of(body: tuple[Step, ...]) -> Iterator[Summed]:
                     part = parts[value.name]
                     names = (part.source, part.name, one.name)
                     value = Variable(part.source, part.axes, one.dtype)
-                yield Summed(one, step.origin, definitions.of(value), names)
+                loads = dict(definitions.loads)
+                yield Summed(one, step.origin, definitions.of(value), names, loads)
             case _:
                 pass
         if not isinstance(step.instruction, Collapse):  # it sets its source, too, as it was
@@ -113,10 +126,22 @@ def unmasked(value: Value, overhang: Overhang) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """The name of a mean, and the value that it is the mean of."""
+    """The name of a mean, the value that it is the mean of, and what the names of a block mean."""
 
     mean: str
     of: Value
+    loads: Mapping[str, str]
+
+    def is_one(self, one: Value, other: Value) -> bool:
+        """Return whether a value less another one is a deviation from the mean."""
+        is_mean = isinstance(other, Variable) and other.name == self.mean
+        return is_mean and _as_loaded(one, self.loads) == self.of
+
+
+def deviation_from(mean: str, summed: Summed, overhang: Overhang, block: Summed) -> Deviation:
+    """Return the deviation, in a block, of what is summed from its mean."""
+    element = _as_loaded(unmasked(summed.value, overhang), summed.loads)
+    return Deviation(mean, element, block.loads)
 
 
 def powers_of(value: Value, deviation: Deviation) -> Powers:
@@ -126,10 +151,19 @@ def powers_of(value: Value, deviation: Deviation) -> Powers:
     """
     found = _powers(value, deviation)
     if found is None:
-        raise CannotJoinError(NO_POWERS.format(show_value(value)))
+        raise CannotJoinError(NO_POWERS.format(show_value(_mixed(value, deviation))))
     if any(power > MOST for power in found):
         raise CannotJoinError(TOO_HIGH.format(show_value(value)))
     return found
+
+
+def _mixed(value: Value, of: Deviation) -> Value:
+    """Return the smallest part of a value that depends on the mean and is no sum of powers."""
+    for one in operands_of(value):
+        is_moving = any(isinstance(x, Variable) and x.name == of.mean for x in walk(one))
+        if operands_of(one) and is_moving and _powers(one, of) is None:
+            return _mixed(one, of)
+    return value
 
 
 def _powers(value: Value, of: Deviation) -> Powers | None:
@@ -137,9 +171,9 @@ def _powers(value: Value, of: Deviation) -> Powers | None:
     if number is not None:
         return {0: number}
     match value:
-        case Call(operation="sub", operands=(one, other)) if _is_deviation(one, other, of):
+        case Call(operation="sub", operands=(one, other)) if of.is_one(one, other):
             return {1: 1.0}
-        case Call(operation="sub", operands=(one, other)) if _is_deviation(other, one, of):
+        case Call(operation="sub", operands=(one, other)) if of.is_one(other, one):
             return {1: -1.0}
         case Call(operation="add" | "sub" as operation, operands=(one, other)):
             return _added(_powers(one, of), _powers(other, of), -1 if operation == "sub" else 1)
@@ -154,11 +188,6 @@ def _powers(value: Value, of: Deviation) -> Powers | None:
             return _times(base, base)
         case _:
             return None
-
-
-def _is_deviation(one: Value, other: Value, of: Deviation) -> bool:
-    """Return whether one value less another one is a deviation from the mean."""
-    return isinstance(other, Variable) and other.name == of.mean and one == of.of
 
 
 def _added(one: Powers | None, other: Powers | None, sign: int) -> Powers | None:

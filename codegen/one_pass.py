@@ -243,6 +243,8 @@ def _in_one_loop(
     if mean is not None and mean.of.name not in exposed((*between, *behind)) | live:
         late = between
     frames = tuple(_frames(front, first, second, names))
+    if mean is not None and frames:
+        raise CannotJoinError(f"the second loop depends on '{frames[0].name}', too")
     moves = moves_of({one.name: Motion({one.name: 1.0}) for one in frames}, second)
     after = _later(frames, moves, (*late, *behind))
     moving = {name for name in moves.known if not moves.of(name).is_still}

@@ -50,7 +50,15 @@ from dtpoly.ir.tile_values import (
 )
 from dtpoly.ir.tiled import blocks_of
 
-from .deviations import NO_POWERS, Deviation, Overhang, Powers, powers_of, sums_of, unmasked
+from .deviations import (
+    Overhang,
+    Powers,
+    Summed,
+    deviation_from,
+    powers_of,
+    sums_of,
+    unmasked,
+)
 from .motions import NOT_GONE, CannotJoinError
 from .python_names import fresh
 
@@ -342,15 +350,15 @@ def _part(mean: Mean, body: tuple[Step, ...]) -> str | None:
     return None
 
 
-def _summed(mean: Mean, block: Step, size: Affine) -> Value:
-    """Return what a block of the first walk sums, without the mask of what is beyond the end."""
+def _summed(mean: Mean, block: Step) -> Summed:
+    """Return what a block of the first walk adds to the total."""
     one = block.instruction
     assert isinstance(one, ForLoop | If)
     counted(mean, block)
-    found = [summed.value for summed in sums_of(one.body) if summed.sum.name == mean.total]
+    found = [summed for summed in sums_of(one.body) if summed.sum.name == mean.total]
     if len(found) != 1:
         raise CannotJoinError(NOT_ALL)
-    return unmasked(found[0], _overhang(mean, block, size))
+    return found[0]
 
 
 def _overhang(mean: Mean, block: Step, size: Affine) -> Overhang:
@@ -375,26 +383,21 @@ def _moved_sums(mean: Mean, mine: Step, theirs: Step, size: Affine) -> Iterator[
     if any(isinstance(step.instruction, ForLoop | If | TiledLoop) for step in body):
         raise CannotJoinError(NOT_ALL)
     moving = depending(body, frozenset((mean.name,)))
-    kept = next(
-        step.instruction.axes
-        for step in one.body
-        if isinstance(step.instruction, Accumulate) and step.instruction.name == mean.total
-    )
-    deviation = Deviation(mean.name, _summed(mean, mine, size))
-    overhang = _overhang(mean, mine, size)
+    summed, overhang = _summed(mean, mine), _overhang(mean, mine, size)
     passed = set[str]()
     for found in sums_of(body):
         if found.sum.name not in moving:
             continue
-        if {*found.sum.axes} != {*kept}:
+        if {*found.sum.axes} != {*summed.sum.axes}:
             raise CannotJoinError("its rows are not those of the accumulator")
         passed.update(found.names)
+        deviation = deviation_from(mean.name, summed, overhang, found)
         powers = powers_of(unmasked(found.value, overhang), deviation)
         yield MovedSum(found.sum, found.origin, powers)
     for step in body:
         names = {*assigned_by(step.instruction)} & moving
         if not isinstance(step.instruction, Let) and not names <= passed:
-            raise CannotJoinError(NO_POWERS.format(", ".join(sorted(names))))
+            raise CannotJoinError(f"'{min(names - passed)}' depends on it, and is no sum over rows")
         if isinstance(step.instruction, Store) and not moving.isdisjoint(reads(step.instruction)):
             raise CannotJoinError(f"'{step.instruction.tensor}' is stored, and {NOT_GONE}")
 

@@ -50,3 +50,79 @@ OF_MEANS: Mapping[str, str] = {
         f"mean.online(f, y); {TILES}"
     ),
 }
+
+
+def of(value: str, mean: str = "rsum(A[x, y], y) / len(y)", more: str = "") -> str:
+    """Return a program that sums a value of each element beside a mean."""
+    return (
+        f"Func f, mean; In A, B; Var x; RVar y{more}; mean[x] = {mean};"
+        f"f[x] = rsum({value}, y); mean.online(f, y); {TILES}"
+    )
+
+
+DEVIATION = "A[x, y] - reshape(mean[x], x, 1)"
+# What is refused, and a part of the reason.
+REFUSED_MEANS: Mapping[str, tuple[str, str]] = {
+    "a cube": (of(f"({DEVIATION}) * ({DEVIATION}) * ({DEVIATION})"), "not higher powers"),
+    "a power of four": (of(f"pow(pow({DEVIATION}, 2), 2)"), "not higher powers"),
+    "a distance": (of(f"abs({DEVIATION})"), "no sum of powers of deviations from it"),
+    "an exponential": (of(f"exp({DEVIATION})"), "no sum of powers of deviations from it"),
+    "weights": (of(f"B[x, y] * pow({DEVIATION}, 2)"), "no sum of powers of deviations from it"),
+    "a product with another value": (
+        of(f"({DEVIATION}) * B[x, y]"),
+        "no sum of powers of deviations from it",
+    ),
+    "deviations of something else": (
+        of("pow(B[x, y] - reshape(mean[x], x, 1), 2)"),
+        "no sum of powers of deviations from it",
+    ),
+    "deviations of twice the elements": (
+        of("pow(2 * A[x, y] - reshape(mean[x], x, 1), 2)"),
+        "no sum of powers of deviations from it",
+    ),
+    "the mean alone": (
+        of("A[x, y] * reshape(mean[x], x, 1)"),
+        "no sum of powers of deviations from it",
+    ),
+    "a mask of the squares": (
+        of(f"where(B[x, y] > 0, pow({DEVIATION}, 2), 0)"),
+        "no sum of powers of deviations from it",
+    ),
+    "a mean of masked elements": (
+        of(f"pow({DEVIATION}, 2)", "rsum(where(B[x, y] > 0, A[x, y], 0), y) / len(y)"),
+        "no sum of powers of deviations from it",
+    ),
+    "a mean of some elements": (
+        of(f"pow({DEVIATION}, 2)", more=" in [0, x + 1)"),
+        "do not go over all of its elements",
+    ),
+    "a divisor that is another size": (
+        of(f"pow({DEVIATION}, 2)", "rsum(A[x, y], y) / len(x)"),
+        "do not go over all of its elements",
+    ),
+    "a maximum of deviations": (
+        of(DEVIATION).replace("rsum(A[x, y] - ", "rmax(A[x, y] - "),
+        "depends on it, and is no sum over rows",
+    ),
+    "a divisor that is one less": (
+        of(f"pow({DEVIATION}, 2)", "rsum(A[x, y], y) / (len(y) - 1)"),
+        "between the loops, something else is computed from its result",
+    ),
+    "whole numbers": (
+        of(f"pow({DEVIATION.replace('A[x, y]', 'cast(A[x, y], f32)')}, 2)").replace(
+            "In A, B;", "In A: i32, B;"
+        ),
+        "between the loops, something else is computed from its result",
+    ),
+    "other tiles": (
+        of(f"pow({DEVIATION}, 2)").replace("y:16)", "y:16, mean.y:8)"),
+        "no sum of powers of deviations from it",
+    ),
+    "a maximum beside the mean": (
+        "Func f, mean, top; In A; Var x; RVar y; mean[x] = rsum(A[x, y], y) / len(y);"
+        "top[x] = rmax(A[x, y], y);"
+        "f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)) * pow(A[x, y] - reshape(mean[x], x, 1),"
+        f"2), y); top.online(f, y); mean.online(f, y); {TILES}",
+        "no sum of powers of deviations from it",
+    ),
+}
