@@ -29,7 +29,6 @@ from dtpoly.ir.kernel import (
 )
 from dtpoly.ir.parts import (
     accessed,
-    assigned,
     assigned_by,
     inside,
     mapped,
@@ -137,9 +136,7 @@ def means_of(
             case _:
                 continue
         match value.operands:
-            case Variable(name=total), Converted(value=IndexValue(axes=())) if (
-                total in sums
-            ):
+            case Variable(name=total), Converted(value=IndexValue(axes=())) if total in sums:
                 words = (f"{total}_before", f"{name}_before", f"{name}_so_far", f"{name}_moved")
                 made = [fresh(word, names) for word in words]
                 found.append(Mean(name, total, value, *made))
@@ -400,5 +397,3 @@ def _moved_sums(mean: Mean, mine: Step, theirs: Step, size: Affine) -> Iterator[
             raise CannotJoinError(f"'{min(names - passed)}' depends on it, and is no sum over rows")
         if isinstance(step.instruction, Store) and not moving.isdisjoint(reads(step.instruction)):
             raise CannotJoinError(f"'{step.instruction.tensor}' is stored, and {NOT_GONE}")
-
-

@@ -89,7 +89,10 @@ OF_MOVES: dict[str, tuple[str, str]] = {
         r"A_tile(\w*) - (mean_so_far(\[:, None\])?)",
         r"A_tile\1 - 0.5 * \2",
     ),
-    "deviations of twice the element": (r"A_tile(\w*) - mean_so_far", r"2 * A_tile\1 - mean_so_far"),
+    "deviations of twice the element": (
+        r"A_tile(\w*) - mean_so_far",
+        r"2 * A_tile\1 - mean_so_far",
+    ),
     "deviations without a square": (
         r"(f_sum_tile\w* = )base \* base(?=\n)|(variance_sum_tile\w* = )base \* base(?=\n)",
         r"\1\2base",

@@ -54,7 +54,8 @@ def _moved(
     """Return a sum of deviations that a branch moves once, with the mean of one of some sums."""
     if not isinstance(new, TileValue) or old.axes != new.axes or old.kind != new.kind:
         return None
-    if not _has_sum(old.item) or not isinstance(new.item, AppliedOperation):
+    terms = (as_term(old.item, 0), as_term(new.item, 0))
+    if not _has_sum(terms[0]):
         return None
     known = both(state.facts, state.where)
     region = set_of(known if is_affine(known) else state.facts)
@@ -62,14 +63,14 @@ def _moved(
     me = Carried(one, BRANCH, tuple(map(name, lanes)))
     for of in sums:
         for total in _updates(state, (names[0][of], names[1][of]), lanes):
-            found = moved_in_branch(state.run, (old.item, new.item), total, me, region)
+            found = moved_in_branch(state.run, terms, total, me, region)
             if found is not None:
                 return replace(new, item=found)
     return None
 
 
-def _has_sum(item: object) -> bool:
-    match item:
+def _has_sum(term: Term) -> bool:
+    match term:
         case Total(operation="add"):
             return True
         case AppliedOperation(operation="add", operands=operands):
