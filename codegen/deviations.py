@@ -61,7 +61,7 @@ def _as_loaded(value: Value, loads: Mapping[str, str]) -> Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Summed:
+class AddedValue:
     """What a step of a block adds to a sum: the value before lanes are reduced.
 
     `names` are all that are set on the way: the tile, the sum of its lanes, and the accumulator.
@@ -75,7 +75,7 @@ class Summed:
     loads: Mapping[str, str]
 
 
-def sums_of(body: tuple[Step, ...]) -> Iterator[Summed]:
+def sums_of(body: tuple[Step, ...]) -> Iterator[AddedValue]:
     """Yield what the steps of a block add to sums, with formulas in the place of names."""
     definitions = Definitions()
     parts = dict[str, Collapse]()
@@ -90,7 +90,7 @@ def sums_of(body: tuple[Step, ...]) -> Iterator[Summed]:
                     names = (part.source, part.name, one.name)
                     value = Variable(part.source, part.axes, one.dtype)
                 loads = dict(definitions.loads)
-                yield Summed(one, step.origin, definitions.of(value), names, loads)
+                yield AddedValue(one, step.origin, definitions.of(value), names, loads)
             case _:
                 pass
         if not isinstance(step.instruction, Collapse):  # it sets its source, too, as it was
@@ -138,7 +138,9 @@ class Deviation:
         return is_mean and _as_loaded(one, self.loads) == self.of
 
 
-def deviation_from(mean: str, summed: Summed, overhang: Overhang, block: Summed) -> Deviation:
+def deviation_from(
+    mean: str, summed: AddedValue, overhang: Overhang, block: AddedValue
+) -> Deviation:
     """Return the deviation, in a block, of what is summed from its mean."""
     element = _as_loaded(unmasked(summed.value, overhang), summed.loads)
     return Deviation(mean, element, block.loads)

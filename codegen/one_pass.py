@@ -27,8 +27,9 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
 )
+from dtpoly.ir.kernel_text import show_value
 from dtpoly.ir.kinds import REAL, Element
-from dtpoly.ir.parts import assigned, assigned_by, renamed, steps_inside
+from dtpoly.ir.parts import assigned, assigned_by, renamed, steps_inside, values
 from dtpoly.ir.step_dependences import are_ordered, effect, exposed
 from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, Variable, axes_of
 from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
@@ -45,9 +46,8 @@ from .running_means import (
     depending,
     means_of,
     moving_mean,
-    quotients_apart,
     steps_of_move,
-    sums_between,
+    with_quotients_apart,
 )
 
 # Where a largest element begins: below all elements that matter, and its differences are finite.
@@ -137,23 +137,8 @@ def _searched(
     walks = _walks(mine, others)
     if walks is None:
         return None
-    body, walks = _with_quotients_apart(body, walks, names)
+    body, walks = with_quotients_apart(body, walks, names)
     return _in_one_loop(_narrowed(body, walks, names), func, reader, names, live)
-
-
-def _with_quotients_apart(
-    body: tuple[Step, ...], walks: tuple[range, range], names: set[str]
-) -> tuple[tuple[Step, ...], tuple[range, range]]:
-    """Return the body in which means that the second walk computes are named between the two."""
-    walk, other = walks
-    first, second = body[walk.start : walk.stop], body[other.start : other.stop]
-    sums = sums_between(first, body[walk.stop : other.start])
-    made, second = quotients_apart(first, second, frozenset(sums), names)
-    if not made:
-        return body, walks
-    start, stop = other.start + len(made), other.stop + len(made)
-    body = (*body[: other.start], *made, *second, *body[other.stop :])
-    return body, (walk, range(start, stop))
 
 
 def _walks(mine: list[int], others: list[int]) -> tuple[range, range] | None:
@@ -238,8 +223,9 @@ def _in_one_loop(
         between = tuple(step for step in late if mean.of.name not in assigned((step,)))
         second = renamed(second, {mean.of.name: mean.of.new})
     everything = frozenset({*assigned(body)})
-    if _are_ordered(between, second, everything):
-        raise CannotJoinError("between the loops, something else is computed from its result")
+    mixing = _ordered_before(between, second, everything)
+    if mixing is not None:
+        raise CannotJoinError(_computed_between(mixing))
     if mean is not None and mean.of.name not in exposed((*between, *behind)) | live:
         late = between
     frames = tuple(_frames(front, first, second, names))
@@ -258,15 +244,22 @@ def _in_one_loop(
     return (*starts, *_woven(joint, first, second), *after)
 
 
-def _are_ordered(
+def _ordered_before(
     some: tuple[Step, ...], others: tuple[Step, ...], everything: frozenset[str]
-) -> bool:
-    """Return whether one of some steps and one of others must stay in their order."""
-    return any(
-        are_ordered(effect(one, everything), effect(other, everything))
-        for one in some
-        for other in others
-    )
+) -> Step | None:
+    """Return the first of some steps that must stay in front of one of others."""
+    after = [effect(other, everything) for other in others]
+    for one in some:
+        mine = effect(one, everything)
+        if any(are_ordered(mine, other) for other in after):
+            return one
+    return None
+
+
+def _computed_between(step: Step) -> str:
+    """Return the reason why a step between the loops keeps them apart."""
+    what = ", ".join(map(show_value, values(step.instruction))) or "something else"
+    return f"between the loops, something else is computed from its result: {what}"
 
 
 def _apart(

@@ -50,9 +50,9 @@ from dtpoly.ir.tile_values import (
 from dtpoly.ir.tiled import blocks_of
 
 from .deviations import (
+    AddedValue,
     Overhang,
     Powers,
-    Summed,
     deviation_from,
     powers_of,
     sums_of,
@@ -137,15 +137,19 @@ def means_of(
                 continue
         match value.operands:
             case Variable(name=total), Converted(value=IndexValue(axes=())) if total in sums:
-                words = (f"{total}_before", f"{name}_before", f"{name}_so_far", f"{name}_moved")
-                made = [fresh(word, names) for word in words]
-                found.append(Mean(name, total, value, *made))
+                found.append(_mean(name, total, value, names))
             case _:
                 pass
     return tuple(found)
 
 
-def quotients_apart(
+def _mean(name: str, total: str, quotient: Call, names: set[str]) -> Mean:
+    words = ("before", "so_far", "moved")
+    old, new, moved = (fresh(f"{name}_{word}", names) for word in words)
+    return Mean(name, total, quotient, fresh(f"{total}_before", names), old, new, moved)
+
+
+def _quotients_apart(
     first: tuple[Step, ...], second: tuple[Step, ...], sums: frozenset[str], names: set[str]
 ) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """Return steps that divide sums of the first walk by sizes, and the second walk with the names.
@@ -174,6 +178,21 @@ def quotients_apart(
 
     second = rewritten(second, rewrite)
     return tuple(Step(one, first[0].origin) for one in found.values()), second
+
+
+def with_quotients_apart(
+    body: tuple[Step, ...], walks: tuple[range, range], names: set[str]
+) -> tuple[tuple[Step, ...], tuple[range, range]]:
+    """Return the body in which means that the second walk computes are named between the two."""
+    walk, other = walks
+    first, second = body[walk.start : walk.stop], body[other.start : other.stop]
+    sums = sums_between(first, body[walk.stop : other.start])
+    made, second = _quotients_apart(first, second, frozenset(sums), names)
+    if not made:
+        return body, walks
+    start, stop = other.start + len(made), other.stop + len(made)
+    body = (*body[: other.start], *made, *second, *body[other.stop :])
+    return body, (walk, range(start, stop))
 
 
 def depending(body: tuple[Step, ...], on: frozenset[str]) -> frozenset[str]:
@@ -225,10 +244,11 @@ def moving_mean(
     means = means_of(first, late, second, names)
     if not means:
         return None
-    if len(means) > 1:
-        raise CannotJoinError("the second loop depends on several means")
+    mean, *others = means
+    if others:
+        raise CannotJoinError(f"the second loop depends on '{others[0].name}', too")
     outside = (step.instruction for step in front)
-    mean = replace(means[0], outside=tuple(one for one in outside if isinstance(one, Lanes)))
+    mean = replace(mean, outside=tuple(one for one in outside if isinstance(one, Lanes)))
     names.update((mean.before, mean.old, mean.new, mean.moved))
     if not accessed((*first, *second), Store).isdisjoint(accessed(second, Load)):
         raise CannotJoinError("a tensor is loaded and stored in the loops")
@@ -347,7 +367,7 @@ def _part(mean: Mean, body: tuple[Step, ...]) -> str | None:
     return None
 
 
-def _summed(mean: Mean, block: Step) -> Summed:
+def _summed(mean: Mean, block: Step) -> AddedValue:
     """Return what a block of the first walk adds to the total."""
     one = block.instruction
     assert isinstance(one, ForLoop | If)

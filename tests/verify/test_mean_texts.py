@@ -73,6 +73,7 @@ def test_the_checker_multiplies_a_move_out(powers: str, moves: str, is_right: bo
     assert (found is None) is is_right
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("mistake", QUICK)
 def test_a_mistake_is_refuted(mistake: str) -> None:
     program, text = emitted("variance")
