@@ -1,6 +1,7 @@
 """Programs with sums of squared deviations that go on with the mean so far: `mean.online(f, y)`."""
 
 from collections.abc import Mapping
+from random import Random
 
 ROWS = "In A; Var x; RVar y; mean[x] = rsum(A[x, y], y) / len(y);"
 SQUARES = "rsum(pow(A[x, y] - reshape(mean[x], x, 1), 2), y)"
@@ -126,3 +127,42 @@ REFUSED_MEANS: Mapping[str, tuple[str, str]] = {
         "no sum of powers of deviations from it",
     ),
 }
+
+ELEMENTS = (
+    "A[x, y]",
+    "A[x, y] * B[x, y]",
+    "exp(A[x, y] * 0.1)",
+    "A[x, y] - B[x, y]",
+    "abs(A[x, y])",
+)
+SUMS = (
+    *("pow({d}, 2)", "({d}) * ({d})", "({d}) * ({d}) * 0.5 - ({d})", "-pow({d}, 2) + 1"),
+    *("pow(2 * ({d}), 2) / 4", "3 * ({d})", "(({d}) + 1) * (({d}) - 1)"),
+)
+
+
+def drawn(seed: int) -> str:
+    """Return a random program with a sum of powers of deviations: of rows, or of columns."""
+    random = Random(f"means {seed}")
+    element, square = random.choice(ELEMENTS), random.choice(SUMS)
+    is_column = random.random() < 0.3
+    kept, label = ("y", "x") if is_column else ("x", "y")
+    read = "mean[y]" if is_column else "reshape(mean[x], x, 1)"
+    value = random.choice((f"{element} - {read}", f"{read} - ({element})"))
+    inputs = "A, B" if "B[" in element else "A"
+    block, lanes = random.choice((1, 2, 4)), random.choice((0, 2, 4, 16))
+    tiles = f"f.tensorize({kept}:0, {label}:{lanes});" if lanes else ""
+    mean = f"rsum({element}, {label})"
+    funcs, sum_of = "f, mean", f"mean[{kept}] = {mean} / len({label}); mean.online(f, {label});"
+    if random.random() < 0.3:
+        funcs = "f, mean, sum"
+        sum_of = (
+            f"sum[{kept}] = {mean}; mean[{kept}] = sum[{kept}] / len({label});"
+            f"mean.inline(); sum.online(f, {label});"
+        )
+    more = "mean" if random.random() < 0.3 and "sum" not in funcs else ""
+    return (
+        f"Func {funcs}; In {inputs}; Var {kept}; RVar {label}; {sum_of}"
+        f"f[{kept}] = rsum({square.format(d=value)}, {label});"
+        f"f.block({kept}:{block}); {tiles} f.compile({more});"
+    )

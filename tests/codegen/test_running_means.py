@@ -14,8 +14,10 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from dtpoly.verify.proof.report import LayerVerdict
+from dtpoly.verify.proof.verify import verify
 from tests.codegen.inputs import Data, Layout, Recipe
-from tests.codegen.mean_programs import OF_MEANS, REFUSED_MEANS
+from tests.codegen.mean_programs import OF_MEANS, REFUSED_MEANS, drawn
 from tests.codegen.running import compared, imported
 from tests.codegen.test_online import RECIPES, sizes_around_tiles
 from tests.verify.texts import text_of
@@ -41,6 +43,19 @@ def test_at_some_sizes(name: str) -> None:
     for rows, columns in SOME:
         sizes = {label.name: {"x": rows, "y": columns}[label.name] for label in of.labels}
         compared(module(name), of, ("f",), recipe.inputs(of, sizes), sizes)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("seed", range(40))
+def test_random_sums_are_proved_and_right(seed: int) -> None:
+    given = drawn(seed)
+    of = load(Source("f.dt", given))
+    text = text_of(of)
+    assert verify(of, text, seconds=60).verdict is LayerVerdict.PROVED
+    for kept, summed in ((1, 1), (3, 17), (2, 35)):
+        reduced = "y" if "RVar y" in given else "x"
+        sizes = {one.name: summed if one.name == reduced else kept for one in of.labels}
+        compared(imported(text), of, ("f",), RECIPES[seed % 4].inputs(of, sizes), sizes)
 
 
 @pytest.mark.long

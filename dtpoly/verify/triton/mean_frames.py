@@ -225,9 +225,10 @@ def _update(
     addends = list(_addends(marked))
     moves = [one for one in addends if any(part == OLD for part in walk(one))]
     parts = [one for one in addends if one != me and one not in moves]
-    if len(parts) != 1 or addends.count(me) != 1 or any(_carries(one, me) for one in addends):
+    part = _together(parts)
+    if part is None or addends.count(me) != 1 or any(_carries(one, me) for one in addends):
         return None
-    found = _powers(run, parts[0], tile, known)
+    found = _powers(run, part, tile, known)
     counts = {one for move in moves for one in _counts(move)}
     if found is None or len(counts) != 1:
         return None
@@ -243,7 +244,17 @@ def _update(
         return None
     if not _is_count(run, elements, before, until, known):
         return None
-    return MeanUpdate(parts[0], before, until, powers, added, elements)
+    return MeanUpdate(part, before, until, powers, added, elements)
+
+
+def _together(parts: Sequence[Term]) -> Term | None:
+    """Return what is added for a tile as one term; None if these are several sums."""
+    if not parts or (len(parts) > 1 and any(isinstance(one, Total) for one in parts)):
+        return None
+    whole = parts[0]
+    for one in parts[1:]:
+        whole = AppliedOperation("add", (whole, one))
+    return whole
 
 
 def _carries(term: Term, me: Carried) -> bool:
