@@ -84,7 +84,7 @@ def sums_of(body: tuple[Step, ...]) -> Iterator[AddedValue]:
             case Collapse(name=name, reduction="rsum") as part:
                 parts[name] = part
             case Accumulate(reduction="rsum", value=value) as one:
-                names = (one.name,)
+                names: tuple[str, ...] = (one.name,)
                 if isinstance(value, Variable) and value.name in parts:
                     part = parts[value.name]
                     names = (part.source, part.name, one.name)

@@ -247,8 +247,8 @@ def moving_mean(
     mean, *others = means
     if others:
         raise CannotJoinError(f"the second loop depends on '{others[0].name}', too")
-    outside = (step.instruction for step in front)
-    mean = replace(mean, outside=tuple(one for one in outside if isinstance(one, Lanes)))
+    around = (step.instruction for step in front)
+    mean = replace(mean, outside=tuple(one for one in around if isinstance(one, Lanes)))
     names.update((mean.before, mean.old, mean.new, mean.moved))
     if not accessed((*first, *second), Store).isdisjoint(accessed(second, Load)):
         raise CannotJoinError("a tensor is loaded and stored in the loops")

@@ -105,6 +105,16 @@ OF_MOVES: dict[str, tuple[str, str]] = {
         r"(tl\.where\(y_mask(?:\[None, :\])?, base \* base), 0\.0\)",
         r"\1, 1.0)",
     ),
+    "squares of one element less": (
+        r"tl\.where\(y_mask(\[None, :\])?,",
+        r"tl.where((y < y_size - 1)\1,",
+    ),
+    "squares of elements beyond the end": (
+        r"tl\.where\(y_mask(\[None, :\])?,",
+        r"tl.where((y < y_size + 1)\1,",
+    ),
+    "elements are doubled in the sum": (r"(mean_sum_tile\w* = A_tile\w*)", r"\1 * 2"),
+    "elements of the sum are squared": (r"(mean_sum_tile\w* = )(A_tile\w*)", r"\1\2 * \2"),
     "a sum of squares is taken in first": (
         r"\n( +\w+ \+= mean_moved .*)\n((?:.*\n)*?)( +\w+_sum \+= \w+_sum_part\w*)(?=\n)",
         r"\n\2\3\n\1 * 2",

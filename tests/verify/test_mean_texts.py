@@ -93,3 +93,36 @@ def test_a_mistake_is_not_proved(name: str, part: int) -> None:
             is_not_proved_wrongly(program, text)
         except AssertionError as error:
             raise AssertionError(f"{mutant} is proved, and wrong") from error
+
+
+IN_ONE_LOOP = {
+    "for y_start in tl.range(0, y_size, 16):": True,
+    "for number in tl.range(0, (y_size + 15) // 16):\n        y_start = number * 16": True,
+    "for y_start in tl.range(0, y_size, 8):": False,
+    "for y_start in tl.range(16, y_size, 16):": False,
+    "for y_start in tl.range(0, y_size - 1, 16):": False,
+}
+
+
+def in_one_loop(head: str, count: str) -> str:
+    """Return a text by hand, with a mask in each iteration: the tail of the emitted one, often."""
+    _, text = emitted("variance, one row a program")
+    start = text.index("    for y_start in tl.range(0, y_size - 15, 16):")
+    tail, end = text.index("    if not even and y_size % 16 != 0:"), text.index("    tl.store(")
+    body = text[tail:end].split("\n", 2)[2]
+    body = body.replace("mean_sum / tl.cast(y_size, real)", f"mean_sum / tl.cast({count}, real)")
+    return f"{text[:start]}    {head}\n{body}{text[end:]}"
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("head", IN_ONE_LOOP)
+def test_a_loop_by_hand_with_a_mask(head: str) -> None:
+    program, _ = emitted("variance, one row a program")
+    report = verify(program, in_one_loop(head, "tl.minimum(y_start + 16, y_size)"), seconds=60)
+    assert (report.verdict is LayerVerdict.PROVED) is IN_ONE_LOOP[head]
+
+
+def test_a_mean_of_elements_behind_the_end_is_not_proved() -> None:
+    program, _ = emitted("variance, one row a program")
+    text = in_one_loop(next(iter(IN_ONE_LOOP)), "y_start + 16")
+    assert verify(program, text, seconds=60).verdict is not LayerVerdict.PROVED
