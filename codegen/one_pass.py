@@ -35,7 +35,7 @@ from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, V
 from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
 
 from .loads_apart import loads_apart
-from .motions import CannotJoinError, Moves, NotOnePassError, moves_of
+from .motions import UNLIKE, CannotJoinError, Moves, NotOnePassError, moves_of
 from .narrowing import narrowed, narrowings
 from .python_names import fresh
 from .repeated_sums import without_repeated_sums
@@ -56,7 +56,6 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 # The types that hold such a number.
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
-UNLIKE = "their loops do not go over the same indices in the same tiles"
 NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
 
 

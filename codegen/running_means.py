@@ -47,7 +47,7 @@ from dtpoly.ir.tile_values import (
     Value,
     Variable,
 )
-from dtpoly.ir.tiled import blocks_of
+from dtpoly.ir.tiled import blocks_of, is_alike
 
 from .deviations import (
     AddedValue,
@@ -58,7 +58,7 @@ from .deviations import (
     sums_of,
     unmasked,
 )
-from .motions import NOT_GONE, CannotJoinError
+from .motions import NOT_GONE, UNLIKE, CannotJoinError
 from .python_names import fresh
 
 NOT_ALL = "it is a mean, and the loops do not go over all of its elements from 0 on, tile by tile"
@@ -253,6 +253,8 @@ def moving_mean(
     if not accessed((*first, *second), Store).isdisjoint(accessed(second, Load)):
         raise CannotJoinError("a tensor is loaded and stored in the loops")
     (one, mine), (other, theirs) = (_only_block(walk, mean) for walk in (first, second))
+    if not is_alike(one.instruction, other.instruction):
+        raise CannotJoinError(UNLIKE)
     found: list[tuple[MovedSum, ...]] = []
     for block, at in zip(blocks_of(one), blocks_of(other), strict=True):
         found.append(tuple(_moved_sums(mean, block, at, mine)))

@@ -117,7 +117,11 @@ REFUSED_MEANS: Mapping[str, tuple[str, str]] = {
     ),
     "other tiles": (
         of(f"pow({DEVIATION}, 2)").replace("y:16)", "y:16, mean.y:8)"),
-        "no sum of powers of deviations from it",
+        "do not go over the same indices in the same tiles",
+    ),
+    "one index at a time beside tiles": (
+        of(f"pow({DEVIATION}, 2)").replace("y:16)", "y:16, mean.y:1)"),
+        "do not go over the same indices in the same tiles",
     ),
     "a maximum beside the mean": (
         "Func f, mean, top; In A; Var x; RVar y; mean[x] = rsum(A[x, y], y) / len(y);"
