@@ -126,3 +126,14 @@ def test_a_mean_of_elements_behind_the_end_is_not_proved() -> None:
     program, _ = emitted("variance, one row a program")
     text = in_one_loop(next(iter(IN_ONE_LOOP)), "y_start + 16")
     assert verify(program, text, seconds=60).verdict is not LayerVerdict.PROVED
+
+
+@pytest.mark.sampled
+def test_tiles_through_a_descriptor() -> None:
+    """Its loads have a mask of their own, in a branch."""
+    given = (ROOT / "examples/wide_layer_norm.dt").read_text()
+    asked = given.replace("compile();", "descriptor(X);\nwide_layer_norm.compile();")
+    program = load(Source("f.dt", asked))
+    text = text_of(program)
+    assert "X_blocks.load" in text
+    assert verify(program, text, seconds=60).verdict is LayerVerdict.PROVED

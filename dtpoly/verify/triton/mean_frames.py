@@ -39,6 +39,7 @@ from dtpoly.verify.algebra.terms import (
     walk,
 )
 from dtpoly.verify.algebra.whole import (
+    FALSE,
     TRUE,
     Truth,
     Whole,
@@ -46,7 +47,9 @@ from dtpoly.verify.algebra.whole import (
     compare,
     name,
     names_of,
+    negation,
     number,
+    one_of,
     put_truth,
     within,
 )
@@ -315,12 +318,20 @@ def _masked(element: Term, all_of: Truth) -> Iterator[tuple[Term, Truth, Truth]]
 
     If it has a mask, it is yielded without it, too.
     """
+    yield element, both(all_of, _some(element)), all_of
     if isinstance(element, Choose) and element.no == ZERO:
         some = both(all_of, element.condition)
-        yield element, some, all_of
         yield element.yes, some, some
-    else:
-        yield element, all_of, all_of
+
+
+def _some(element: Term) -> Truth:
+    """Return where an element may be other than 0: where no mask takes it away."""
+    match element:
+        case Choose(condition=condition, yes=yes, no=no):
+            taken = both(condition, _some(yes)), both(negation(condition), _some(no))
+            return one_of(*taken)
+        case _:
+            return FALSE if element == ZERO else TRUE
 
 
 def _of_deviations(body: Term) -> Polynomial | None:
