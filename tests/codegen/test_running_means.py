@@ -105,6 +105,7 @@ def test_what_is_no_number() -> None:
     assert module("variance").f(A[:, :0]).isnan().all()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", REFUSED_MEANS)
 def test_refused(name: str) -> None:
     given, why = REFUSED_MEANS[name]
