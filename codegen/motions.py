@@ -111,6 +111,7 @@ class Moves:
         self._set(name, found)
 
 
+UNLIKE = "their loops do not go over the same indices in the same tiles"
 NOT_GONE = "its value so far does not cancel there"
 
 

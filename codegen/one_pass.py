@@ -27,17 +27,28 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
 )
+from dtpoly.ir.kernel_text import show_value
 from dtpoly.ir.kinds import REAL, Element
-from dtpoly.ir.parts import assigned, assigned_by, renamed, steps_inside
+from dtpoly.ir.parts import assigned, assigned_by, renamed, steps_inside, values
 from dtpoly.ir.step_dependences import are_ordered, effect, exposed
 from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, Variable, axes_of
 from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
 
 from .loads_apart import loads_apart
-from .motions import CannotJoinError, Moves, NotOnePassError, moves_of
+from .motions import UNLIKE, CannotJoinError, Moves, NotOnePassError, moves_of
 from .narrowing import narrowed, narrowings
 from .python_names import fresh
 from .repeated_sums import without_repeated_sums
+from .running_means import (
+    Counted,
+    MovingMean,
+    counted,
+    depending,
+    means_of,
+    moving_mean,
+    steps_of_move,
+    with_quotients_apart,
+)
 
 # Where a largest element begins: below all elements that matter, and its differences are finite.
 LEAST = 2.0**100
@@ -45,7 +56,6 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 # The types that hold such a number.
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
-UNLIKE = "their loops do not go over the same indices in the same tiles"
 NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
 
 
@@ -82,6 +92,8 @@ class Joint:
     stored: frozenset[str]  # results that something stores, by the names of their accumulators
     carried: frozenset[str]  # names that are needed from before the walks, or behind them
     names: set[str]  # all names of the kernel
+    mean: MovingMean | None = None  # of the first one, if the second one has deviations from it
+    counted: Counted | None = None  # in a block: how many elements come before its tile
 
 
 def with_running(
@@ -124,6 +136,7 @@ def _searched(
     walks = _walks(mine, others)
     if walks is None:
         return None
+    body, walks = with_quotients_apart(body, walks, names)
     return _in_one_loop(_narrowed(body, walks, names), func, reader, names, live)
 
 
@@ -145,6 +158,14 @@ def _narrowed(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     own, read = {*assigned(first)}, exposed(second)
     known = tuple(narrowings(body))
+    means = means_of(first, body[walk.stop : other.start], second, names)
+    if means:
+        moved = depending(second, frozenset(one.name for one in means))
+        totals = {one.total for one in means}
+        for one in known:
+            if one.fill.name in moved or one.collapse.name in totals:
+                body = narrowed(body, one, names)
+        return body
     frames = [one for one in known if one.fill.name in own and one.collapse.name in read]
     results = sorted({one.collapse.name for one in frames} | (own & read))
     moves = moves_of({name: Motion({name: 1.0}) for name in results}, second)
@@ -195,10 +216,20 @@ def _in_one_loop(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     early, late = _apart(first, body[walk.stop : other.start])
     front = (*front, *early)
+    mean = moving_mean(front, first, late, second, names)
+    between = late
+    if mean is not None:
+        between = tuple(step for step in late if mean.of.name not in assigned((step,)))
+        second = renamed(second, {mean.of.name: mean.of.new})
     everything = frozenset({*assigned(body)})
-    if any(are_ordered(effect(a, everything), effect(b, everything)) for a in late for b in second):
-        raise CannotJoinError("between the loops, something else is computed from its result")
+    mixing = _ordered_before(between, second, everything)
+    if mixing is not None:
+        raise CannotJoinError(_computed_between(mixing))
+    if mean is not None and mean.of.name not in exposed((*between, *behind)) | live:
+        late = between
     frames = tuple(_frames(front, first, second, names))
+    if mean is not None and frames:
+        raise CannotJoinError(f"the second loop depends on '{frames[0].name}', too")
     moves = moves_of({one.name: Motion({one.name: 1.0}) for one in frames}, second)
     after = _later(frames, moves, (*late, *behind))
     moving = {name for name in moves.known if not moves.of(name).is_still}
@@ -207,9 +238,27 @@ def _in_one_loop(
     stored = frozenset(one.exact for one in frames) & exposed(after)
     carried = exposed(after) | live | exposed(first) | exposed(second)
     updates = tuple(_updates(frames, moves, second))
-    joint = Joint(func, frames, updates, stored, carried, names)
+    joint = Joint(func, frames, updates, stored, carried, names, mean)
     starts = tuple(start for step in front for start in _started(joint, step))
     return (*starts, *_woven(joint, first, second), *after)
+
+
+def _ordered_before(
+    some: tuple[Step, ...], others: tuple[Step, ...], everything: frozenset[str]
+) -> Step | None:
+    """Return the first of some steps that must stay in front of one of others."""
+    after = [effect(other, everything) for other in others]
+    for one in some:
+        mine = effect(one, everything)
+        if any(are_ordered(mine, other) for other in after):
+            return one
+    return None
+
+
+def _computed_between(step: Step) -> str:
+    """Return the reason why a step between the loops keeps them apart."""
+    what = ", ".join(map(show_value, values(step.instruction))) or "something else"
+    return f"between the loops, something else is computed from its result: {what}"
 
 
 def _apart(
@@ -332,6 +381,8 @@ def _joined(joint: Joint, one: Step, other: Step) -> Step:
     for mine, theirs in zip(blocks_of(one), blocks_of(other), strict=True):
         made = mine.instruction
         assert isinstance(made, ForLoop | If)
+        if joint.mean is not None:
+            joint = replace(joint, counted=counted(joint.mean.of, mine))
         body = _woven(joint, made.body, _counted(mine, theirs))
         done.append(replace(mine, instruction=replace(made, body=body)))
     return of_blocks(one, done)
@@ -344,6 +395,14 @@ def _up_to_date(joint: Joint, leaves: tuple[Step, ...]) -> Iterator[Step]:
         yield from _so_far(joint, step)
     if not names.isdisjoint(assigned(leaves)):
         yield from joint.updates
+    for step in leaves:
+        if joint.mean is not None and joint.counted is not None and _adds_to(joint.mean, step):
+            yield from steps_of_move(joint.mean, joint.counted, step)
+
+
+def _adds_to(mean: MovingMean, step: Step) -> bool:
+    """Return whether a step adds to the total of a mean."""
+    return isinstance(step.instruction, Accumulate) and step.instruction.name == mean.of.total
 
 
 def _counted(one: Step, other: Step) -> tuple[Step, ...]:
@@ -368,6 +427,8 @@ def _renamed_apart(
 def _so_far(joint: Joint, step: Step) -> Iterator[Step]:
     """Yield a step of the first loop; what a frame was is kept for one iteration."""
     one = step.instruction
+    if joint.mean is not None and _adds_to(joint.mean, step):
+        yield joint.mean.of.kept_before(step)
     frame = next((f for f in joint.frames if f.name in assigned_by(one)), None)
     if frame is None or not isinstance(one, Accumulate):
         yield step

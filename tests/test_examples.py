@@ -268,6 +268,9 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "two_mm_outer": two_products,
     "two_mm_outer_512": two_products,
     "w4a16": w4a16,
+    "wide_layer_norm": lambda t: functional.layer_norm(
+        t["X"], t["W"].shape, t["W"], t["B"], float(t["eps"])
+    ),
     "wide_packed_w4a16": packed_product,
     "wide_softmax": lambda t: normalized(t["A"]),
 }

@@ -42,8 +42,9 @@ CODE: dict[str, CatalogueEntry] = {
     "DT307": CatalogueEntry(
         "two loops cannot become one",
         "With `online`, a reduction is computed in the loop of one that depends on it. What was "
-        "summed with an older result must be brought up to date by a factor or a sum, and what "
-        "is stored must not depend on the order. Compute it in a loop of its own, with fuse_at.",
+        "summed with an older result must be brought up to date by a factor or a sum, or, if it "
+        "is a sum of squared deviations, from one mean to another; and what is stored must not "
+        "depend on the order. Compute it in a loop of its own, with fuse_at.",
     ),
     # What is proved of it.
     "DT310": CatalogueEntry(

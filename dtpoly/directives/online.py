@@ -59,8 +59,9 @@ class Online(Primitive):
             "multiplied by a factor when `g` changes, such as `exp(before - now)` for a sum of "
             "`exp(A - g)`. So safe softmax, log-sum-exp and attention read their rows once less, "
             "or need no memory for the scores. `g` is a maximum or a minimum along the lanes of "
-            "the loop. Where `f`, or something else that is stored, depends on it in a way that "
-            "no factor and no sum brings up to date, the directive is refused."
+            "the loop; or a mean from which `f` sums squared deviations, as a variance does. Where "
+            "`f`, or something else that is stored, depends on it in a way that nothing brings up "
+            "to date, the directive is refused."
         ),
     )
 

@@ -7,7 +7,7 @@ multiplies both out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from dtpoly.verify.algebra.proof_run import Assumption, Lemma
@@ -72,6 +72,8 @@ def _has_form(of: Assumption) -> bool:
             str() as old,
         ):
             return one != frame and _is_quotient(*map(Fraction, (power, new, old)))
+        case Lemma.MEANS, (str(), str() as powers, str() as moves):
+            return _is_move(_told(powers), _told(moves))
         case _:
             return False
 
@@ -79,6 +81,35 @@ def _has_form(of: Assumption) -> bool:
 def _is_quotient(power: Fraction, new: Fraction, old: Fraction) -> bool:
     """Return whether a correction is h of the new frame by h of the old one; h is no constant."""
     return power != 0 and new == power and old == -power
+
+
+def _told(polynomial: str) -> dict[tuple[str, ...], Fraction]:
+    """Return the factors of products of names, as a text says them: `1*n*c*c + -2*c*c'*n`."""
+    found: dict[tuple[str, ...], Fraction] = {}
+    for product in polynomial.split(" + ") if polynomial else ():
+        factor, *of = product.split("*")
+        found[tuple(sorted(of))] = found.get(tuple(sorted(of)), Fraction(0)) + Fraction(factor)
+    return {of: factor for of, factor in found.items() if factor}
+
+
+def _is_move(
+    powers: Mapping[tuple[str, ...], Fraction], moves: Mapping[tuple[str, ...], Fraction]
+) -> bool:
+    """Return whether a sum of n deviations u and of their squares moves like this from c to c'.
+
+    The sum of u is 0. So that of `a * (u + c - c') + b * (u + c - c')**2` is larger than that of
+    `a * u + b * u**2` by `n * (a * (c - c') + b * (c - c')**2)`.
+    """
+    once, twice = powers.get(("u",), Fraction(0)), powers.get(("u", "u"), Fraction(0))
+    wanted = {
+        ("c", "n"): once,
+        ("c'", "n"): -once,
+        ("c", "c", "n"): twice,
+        ("c", "c'", "n"): -2 * twice,
+        ("c'", "c'", "n"): twice,
+    }
+    is_known = powers.keys() <= {(), ("u",), ("u", "u")}
+    return is_known and {of: factor for of, factor in wanted.items() if factor} == dict(moves)
 
 
 def _strides(monomial: Sequence[Atom]) -> int:

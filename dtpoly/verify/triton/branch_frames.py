@@ -35,6 +35,7 @@ from dtpoly.verify.algebra.terms import (
     swapped,
 )
 from dtpoly.verify.algebra.whole import TRUE, Truth, both, name, negation
+from dtpoly.verify.triton.branch_means import BRANCH, after_moves
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.running_frames import (
     RunningExtreme,
@@ -45,8 +46,6 @@ from dtpoly.verify.triton.running_frames import (
     running,
 )
 
-# The loop that a branch is read as. No name of a value is left that has it.
-BRANCH = "branch"
 # An update is looked for from so many places on.
 MOST_PLACES = 4
 Axes = tuple[str | None, ...]
@@ -65,7 +64,7 @@ def after_updates(state: KernelState, begun: Sequence[Names], after: Names) -> d
             old = before.get(one)
             if one not in extremes and old != value and _is_begun(old) and not _is_begun(value):
                 found[one] = _updated(state, one, (before, after), extremes) or value
-    return found
+    return after_moves(state, begun[: -MOST_PLACES - 1 : -1], found)
 
 
 def _is_grown(old: Value | None, new: Value) -> bool:

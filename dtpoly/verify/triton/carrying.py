@@ -16,6 +16,7 @@ from dataclasses import replace
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
+from dtpoly.verify.algebra.frame_terms import ZERO
 from dtpoly.verify.algebra.identities import IDENTITY, has_identity
 from dtpoly.verify.algebra.kernel_values import (
     LostValue,
@@ -43,6 +44,7 @@ from dtpoly.verify.algebra.terms import (
     choose,
     pair,
     put,
+    swapped,
     walk,
 )
 from dtpoly.verify.algebra.whole import (
@@ -55,12 +57,14 @@ from dtpoly.verify.algebra.whole import (
     negation,
     one_of,
     put_truth,
+    put_whole,
 )
 from dtpoly.verify.triton.branch_frames import grown, in_one_frame
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_bounds import LeftOut
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.list_calls import carried_list, list_after, nth_of
+from dtpoly.verify.triton.mean_frames import NEW, SumUpdate, mean_of, moved_in_loop
 from dtpoly.verify.triton.running_frames import extreme_of, frames_of, kept
 
 
@@ -127,6 +131,7 @@ def after_loop(
         else:
             result = _combined(run, one, new, before, after, end)
             result = result or _in_frame(run, one, new, before, after, end)
+            result = result or _about_mean(run, one, new, before, after, end)
     return result or LostValue("is set anew in each iteration of a loop, and used after it")
 
 
@@ -227,6 +232,39 @@ def _in_frame(
 
     found = kept(run, term, start, extreme, old, loop, has_all)
     return None if found is None else replace(new, item=found)
+
+
+def _about_mean(
+    run: ProofRun,
+    one: str,
+    new: TileValue,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> TileValue | None:
+    """Return the sum of powers of deviations that a loop moves with a mean; None if it does not."""
+    term, start = as_term(new.item, 0), _start(run, (one,), before, after, is_one=False)
+    old = frames_of(term, one, end.loop)
+    is_plain = len(end.last) == 1 and end.left_out is None and kinds.is_float(new.kind)
+    if old is None or start != ZERO or not is_plain:
+        return None
+    of = after[old.variable]
+    if not isinstance(of, TileValue) or not kinds.is_float(of.kind):
+        return None
+    summed = reduction_of(run, old.variable, of, before, after, end)
+    whole = after_loop(run, old.variable, before, after, end)
+    if summed is None or summed.operation != "add" or summed.start != ZERO:
+        return None
+    assert isinstance(whole, TileValue)
+    at = dict(zip(lanes_of(of.axes), old.lanes, strict=True))
+    total = SumUpdate(old, put(run, as_term(of.item, 0), at))
+    me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
+    found = moved_in_loop(run, term, me, total, (end.loop, end.here, end.known, end.moving))
+    if found is None:
+        return None
+    mean = mean_of(put(run, as_term(whole.item, 0), at), put_whole(found.until, end.last))
+    body = swapped(found.part, NEW, mean)
+    return replace(new, item=Total("add", tuple(end.last), end.here, body))
 
 
 def _of_last(
