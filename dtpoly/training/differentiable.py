@@ -8,14 +8,17 @@ from typing import Any
 
 import torch
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Dot, Reduce, walk
+from dtpoly.algorithm.show import show
 from dtpoly.api import Plugins, Scheduled, load
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.generate import outputs, results_of
 from dtpoly.gradient.chosen import of_floats
 from dtpoly.suggest import did_you_mean
-from dtpoly.training.backward import compiling, depended_on, depending
+from dtpoly.training.backward import compiling, depended_on, depending, like
 from dtpoly.training.content import NAME, Content
+from dtpoly.training.element_types import with_types
 from dtpoly.training.operators import operator_of
 
 Names = str | Iterable[str]
@@ -41,13 +44,16 @@ def differentiable(
     first call. `of` is the Func, where several are compiled. `by` names the inputs that may require
     a gradient: else all tensors and numbers of floats. Funcs that `save` names are kept for the
     gradient, which computes all others again. `backward` has files that compute gradients, as
-    `dtpoly differentiate` writes them: d_X is the gradient by X. Others are derived. The operator
+    `dtpoly differentiate` writes them: d_X is the gradient by X, and Funcs that they read are kept.
+    Others are derived. The operator
     is called dtpoly::NAME_NUMBER, with a number of all that it computes by; `name` may have a
     namespace. Under autocast, inputs are cast as `autocast` says: "low", "float32" or "keep".
     """
     first = _loaded(source, plugins)
     func = _func(first, of)
-    kept = _names(save)
+    files = (backward,) if isinstance(backward, str | os.PathLike | Scheduled) else (*backward,)
+    others = tuple(_loaded(one, plugins) for one in files)
+    kept = (*_names(save), *_read_of(first, others))
     for one in kept:
         if first.program.find_func(one) is None:
             funcs = [known.name for known in first.program.funcs]
@@ -57,8 +63,6 @@ def differentiable(
     _check_new(first, results)
     schedule = _with_results(first, func, results)
     inputs = _inputs(schedule, results, by)
-    files = (backward,) if isinstance(backward, str | os.PathLike | Scheduled) else (*backward,)
-    others = tuple(_loaded(one, plugins) for one in files)
     saved = (*dict.fromkeys((*shown[1:], *kept)),)
     content = Content(schedule, func, results, inputs, others, _front(name or func), saved)
     content = replace(content, shown=len(shown))
@@ -78,6 +82,9 @@ class Differentiable:
         self._content, self._shown, self._autocast = content, content.shown, autocast
         self._operator = operator_of(content)
         self._calls = self._operator.calls
+        self._narrow: Differentiable | None = None
+        if autocast == FULL:
+            self._narrow = Differentiable(_with_full_results(content), KEEP)
         self._words, self._sizes = content.words, tuple(content.labels.values())
         self._count, self._numbers = len(content.results), content.numbers
 
@@ -105,8 +112,14 @@ class Differentiable:
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return the results; inputs come in the order declared or by name, as do sizes."""
         given = self._bound(inputs, named)
-        if self._autocast != KEEP:
+        if self._autocast != KEEP and self._is_autocast(given):
+            if self._narrow is not None:
+                return self._narrow.call_bound(given)
             given = self._cast(given)
+        return self.call_bound(given)
+
+    def call_bound(self, given: list[Any]) -> Any:
+        """Return the results of all inputs and sizes, in the order of the operator."""
         is_in_tensors = any([isinstance(given[at], torch.Tensor) for at in self._numbers])
         if is_in_tensors:
             given = self._in_tensors(given)
@@ -133,22 +146,16 @@ class Differentiable:
                 raise TypeError(f"{self.name} takes {', '.join(words)}: '{one}' {what}")
         return given
 
+    def _is_autocast(self, given: list[Any]) -> bool:
+        """Return whether torch.autocast is on where the first tensor is."""
+        device = next((one.device.type for one in given if isinstance(one, torch.Tensor)), "cpu")
+        return torch.is_autocast_enabled(device)
+
     def _cast(self, given: list[Any]) -> list[Any]:
-        """Cast floats as torch's own operators of this kind do under autocast."""
-        devices = [one.device.type for one in given if isinstance(one, torch.Tensor)]
-        if not devices or not torch.is_autocast_enabled(devices[0]):
-            return given
-        wanted = torch.float32
-        if self._autocast == LOW:
-            wanted = torch.get_autocast_dtype(devices[0])
-        return [
-            one.to(wanted)
-            if isinstance(one, torch.Tensor)
-            and one.is_floating_point()
-            and one.dtype != torch.float64
-            else one
-            for one in given
-        ]
+        """Cast floats to the type of torch.autocast; f64 stays, as in torch's own operators."""
+        device = next((one.device.type for one in given if isinstance(one, torch.Tensor)), "cpu")
+        wanted = torch.get_autocast_dtype(device)
+        return [one.to(wanted) if _is_cast(one) else one for one in given]
 
     def _in_tensors(self, given: list[Any]) -> list[Any]:
         """Put numbers into tensors, since another one is there already."""
@@ -174,6 +181,24 @@ class Differentiable:
         return _made_again, (self._content.parts, self._autocast)
 
 
+def _is_cast(value: Any) -> bool:
+    if not isinstance(value, torch.Tensor) or not value.is_floating_point():
+        return False
+    return value.dtype != torch.float64
+
+
+def _with_full_results(content: Content) -> Content:
+    """Return the same operator with results of 32 bits, whatever its inputs are.
+
+    That is what torch computes where it casts the inputs to 32 bits first, and needs no memory for
+    these.
+    """
+    own = dict.fromkeys(content.results[: content.shown], DType.F32)
+    program = with_types(content.schedule.program, {}, own)
+    schedule = like(content.schedule, show(program), content.schedule.name)
+    return replace(content, schedule=schedule, front=f"{content.front}_float32")
+
+
 def _made_again(parts: tuple[Any, ...], autocast: str) -> Differentiable:
     return Differentiable(Content(*parts), autocast)
 
@@ -197,6 +222,12 @@ def _func(schedule: Scheduled, of: str | None) -> str:
 def _names(names: Names) -> tuple[str, ...]:
     parts = names.split(",") if isinstance(names, str) else names
     return tuple(dict.fromkeys(one.strip() for one in parts if one.strip()))
+
+
+def _read_of(schedule: Scheduled, backward: tuple[Scheduled, ...]) -> tuple[str, ...]:
+    """Return the Funcs that gradients read."""
+    read = (one.name for other in backward for one in other.program.inputs)
+    return tuple(one for one in read if schedule.program.find_func(one) is not None)
 
 
 def _check_new(schedule: Scheduled, results: tuple[str, ...]) -> None:
