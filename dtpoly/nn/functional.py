@@ -27,7 +27,7 @@ def rms_norm(
     rows = _rows(input, normalized_shape)
     weight = input.new_ones(rows.shape[1]) if weight is None else weight.reshape(-1)
     small = torch.finfo(input.dtype).eps if eps is None else eps
-    return RMS_NORM(rows, weight, small).view(input.shape)
+    return _shaped(RMS_NORM(rows, weight, small), input.shape)
 
 
 def layer_norm(
@@ -42,14 +42,14 @@ def layer_norm(
     size = rows.shape[1]
     weight = input.new_ones(size) if weight is None else weight.reshape(-1)
     bias = input.new_zeros(size) if bias is None else bias.reshape(-1)
-    return LAYER_NORM(rows, weight, bias, eps).view(input.shape)
+    return _shaped(LAYER_NORM(rows, weight, bias, eps), input.shape)
 
 
 def softmax(input: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """Compute the softmax along an axis, as torch.nn.functional.softmax does."""
     moved = input.movedim(dim, -1)
     rows = moved.reshape(-1, moved.shape[-1])
-    return SOFTMAX(rows).view(moved.shape).movedim(-1, dim)
+    return _shaped(SOFTMAX(rows), moved.shape).movedim(-1, dim)
 
 
 def cross_entropy(
@@ -67,7 +67,9 @@ def cross_entropy(
         raise ValueError("dtpoly.nn has no cross entropy of probabilities: pass classes (int64)")
     moved = input.movedim(1, -1) if input.dim() > 2 else input
     rows = moved.reshape(-1, moved.shape[-1])
-    losses = CROSS_ENTROPY(rows, target.reshape(-1), ignore_index, float(label_smoothing))
+    losses: torch.Tensor = CROSS_ENTROPY(
+        rows, target.reshape(-1), ignore_index, float(label_smoothing)
+    )
     if reduction == "none":
         return losses.view(target.shape)
     if reduction == "sum":
@@ -79,7 +81,7 @@ def cross_entropy(
 
 def swiglu(gate: torch.Tensor, input: torch.Tensor) -> torch.Tensor:
     """Multiply SiLU of the first tensor by the second one."""
-    return SWIGLU(_matrix(gate), _matrix(input)).view(gate.shape)
+    return _shaped(SWIGLU(_matrix(gate), _matrix(input)), gate.shape)
 
 
 def geglu(gate: torch.Tensor, input: torch.Tensor, approximate: str = "none") -> torch.Tensor:
@@ -87,7 +89,7 @@ def geglu(gate: torch.Tensor, input: torch.Tensor, approximate: str = "none") ->
     if approximate not in ("none", "tanh"):
         raise ValueError(f"approximate='{approximate}' is none of 'none' and 'tanh'")
     call = GEGLU if approximate == "none" else GEGLU_TANH
-    return call(_matrix(gate), _matrix(input)).view(gate.shape)
+    return _shaped(call(_matrix(gate), _matrix(input)), gate.shape)
 
 
 def scaled_dot_product_attention(
@@ -102,8 +104,7 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(size) if scale is None else scale
     call = CAUSAL_ATTENTION if is_causal else ATTENTION
     heads = [one.reshape(-1, *one.shape[-2:]) for one in (query, key, value)]
-    found: torch.Tensor = call(*heads, scale)
-    return found.view(*query.shape[:-1], value.shape[-1])
+    return _shaped(call(*heads, scale), (*query.shape[:-1], value.shape[-1]))
 
 
 def rope(input: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tensor:
@@ -112,8 +113,13 @@ def rope(input: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Ten
     The axes of the input are batch, position, head and number; cos and sin have an axis for
     positions and one for the first half of the numbers, and are cast to the input's type.
     """
-    halves = input.unflatten(-1, (2, input.shape[-1] // 2))
-    return ROPE(halves, cos.to(input.dtype), sin.to(input.dtype)).flatten(-2)
+    *front, size = input.shape
+    halves = input.reshape(*front, 2, size // 2)
+    return _shaped(ROPE(halves, cos.to(input.dtype), sin.to(input.dtype)), input.shape)
+
+
+def _shaped(found: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
+    return found.view(*shape)
 
 
 def _matrix(tensor: torch.Tensor) -> torch.Tensor:
@@ -127,5 +133,3 @@ def _rows(tensor: torch.Tensor, normalized_shape: Sequence[int]) -> torch.Tensor
     if not count or tuple(tensor.shape[-count:]) != shape:
         raise ValueError(f"the last axes of {tuple(tensor.shape)} are not {shape}")
     return tensor.reshape(-1, math.prod(shape))
-
-

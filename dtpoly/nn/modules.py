@@ -44,7 +44,8 @@ class SwiGLU(torch.nn.Module):
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Return half as many numbers."""
-        return functional.swiglu(*input.chunk(2, dim=-1))
+        gate, other = input.chunk(2, dim=-1)
+        return functional.swiglu(gate, other)
 
 
 class GeGLU(torch.nn.Module):
@@ -57,4 +58,5 @@ class GeGLU(torch.nn.Module):
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Return half as many numbers."""
-        return functional.geglu(*input.chunk(2, dim=-1), self.approximate)
+        gate, other = input.chunk(2, dim=-1)
+        return functional.geglu(gate, other, self.approximate)

@@ -15,6 +15,7 @@ from dtpoly.gradient.activity import active_names
 from dtpoly.gradient.chosen import of_floats
 from dtpoly.gradient.differentiate import differentiated
 from dtpoly.gradient.text import gradient_text
+from dtpoly.python_errors import told
 
 PREFIX = "d_"  # begins the names of gradients in a file
 
@@ -63,7 +64,8 @@ def derived(
     forward: Scheduled, of: tuple[str, ...], by: tuple[str, ...], saved: tuple[str, ...]
 ) -> Backward:
     """Derive the gradient of results by inputs, without a schedule. Raises DtpolyError."""
-    gradient = differentiated(forward.algorithm.program, of, by, saved)
+    with told():
+        gradient = differentiated(forward.algorithm.program, of, by, saved)
     text = gradient_text(gradient, forward.name)
     made = like(forward, text, f"the gradient of {forward.name}")
     return backward_of(forward.program, made, gradient.given, gradient.results)
@@ -96,11 +98,11 @@ def written(forward: Scheduled, schedule: Scheduled, results: Iterable[str]) -> 
                 f"{schedule.name} returns '{func}', which is no gradient of an input of "
                 f"{forward.name}: call it {PREFIX} and the input's name"
             )
-    for one in program.inputs:
-        if one.name not in {*names, *results, *given.values()}:
+    for read in program.inputs:
+        if read.name not in {*names, *results, *given.values()}:
             raise ValueError(
-                f"{schedule.name} reads '{one.name}', which is no input of {forward.name}, none of "
-                f"its results ({', '.join(results)}), and no gradient of them"
+                f"{schedule.name} reads '{read.name}', which is no input of {forward.name}, and "
+                f"neither one of its results ({', '.join(results)}) nor a gradient of them"
             )
     return backward_of(forward.program, schedule, given, gradients)
 
@@ -133,9 +135,9 @@ def _seen(
         for axis, label in enumerate(func.labels):
             found.setdefault(label, (one, axis))
     for read in axis_reads(forward):
-        label = read.index.plain
-        if label is not None and read.tensor in inputs:
-            found[label] = (read.tensor, read.axis)
+        plain = read.index.plain
+        if plain is not None and read.tensor in inputs:
+            found[plain] = (read.tensor, read.axis)
     return found
 
 

@@ -123,7 +123,7 @@ class Differentiable:
         is_in_tensors = any([isinstance(given[at], torch.Tensor) for at in self._numbers])
         if is_in_tensors:
             given = self._in_tensors(given)
-        found = self._calls[is_in_tensors](*given)
+        found: Any = self._calls[is_in_tensors](*given)
         if self._count == 1:
             return found
         return found[0] if self._shown == 1 else tuple(found[: self._shown])

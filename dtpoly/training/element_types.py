@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Cast, Dot, Expr, Read, map_children, walk
-from dtpoly.algorithm.inference import type_of, types_of
+from dtpoly.algorithm.inference import InferredType, type_of, types_of
 from dtpoly.algorithm.program import Argument, Directive, Func, Program, Tensor
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.gradient.derived_nodes import read_at
@@ -88,7 +88,7 @@ def _is_open(program: Program, name: str) -> bool:
     return func is not None and func.dtype is None
 
 
-def _widened(func: Func, types: Mapping[str, object]) -> Iterator[tuple[Expr, DType]]:
+def _widened(func: Func, types: Mapping[str, InferredType]) -> Iterator[tuple[Expr, DType]]:
     """Yield sides of products that are wider than the 16-bit ones they are multiplied with."""
     for node in walk(func.body):
         if isinstance(node, Dot):
@@ -100,7 +100,7 @@ def _widened(func: Func, types: Mapping[str, object]) -> Iterator[tuple[Expr, DT
                     yield one, narrow
 
 
-def _cast_sides(func: Func, types: Mapping[str, object], sides: Mapping[str, DType]) -> Func:
+def _cast_sides(func: Func, types: Mapping[str, InferredType], sides: Mapping[str, DType]) -> Func:
     """Round the sides of products that are no Funcs of their own."""
     found = [(one, dtype) for one, dtype in _widened(func, types)]
 

@@ -62,7 +62,6 @@ class Operator:
     def __init__(self, content: Content) -> None:
         """Register the operator; nothing is generated before it is called or traced."""
         self.take(content)
-        self.gradients: dict[tuple[Names, Names, Dtypes], _Gradient] = {}
         plain = self._registered("", in_tensors=False)
         self.calls = (plain, self._registered("_tensors", in_tensors=True))
 
@@ -73,6 +72,7 @@ class Operator:
         self.chosen: dict[tuple[str, torch.dtype], Scheduled] = {}
         self.wide: Scheduled | None = None
         self.backwards: dict[tuple[Names, Names], Backward] = {}
+        self.gradients: dict[tuple[Names, Names, Dtypes], _Gradient] = {}
         results = content.results
         self.written = [written(content.schedule, one, results) for one in content.backward]
 
