@@ -103,7 +103,7 @@ def scaled_dot_product_attention(
     size = query.shape[-1]
     scale = 1 / math.sqrt(size) if scale is None else scale
     call = CAUSAL_ATTENTION if is_causal else ATTENTION
-    heads = [one.reshape(-1, *one.shape[-2:]) for one in (query, key, value)]
+    heads = [_heads(one) for one in (query, key, value)]
     return _shaped(call(*heads, scale), (*query.shape[:-1], value.shape[-1]))
 
 
@@ -124,6 +124,15 @@ def _shaped(found: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
 
 def _matrix(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.reshape(-1, tensor.shape[-1])
+
+
+def _heads(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor with axes for batch and heads; one that has both is not copied."""
+    if tensor.dim() == 4:
+        return tensor
+    if tensor.dim() < 4:
+        return tensor[(None,) * (4 - tensor.dim())]
+    return tensor.reshape(-1, *tensor.shape[-3:])
 
 
 def _rows(tensor: torch.Tensor, normalized_shape: Sequence[int]) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Tests that the operators of dtpoly.nn compute what torch's do, by kernels that are proved."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -60,8 +60,9 @@ def angles(call: Call) -> Call:
     return rotate
 
 
-Shapes = list[list[tuple[int, ...]]]
+Shapes = Sequence[Sequence[tuple[int, ...]]]
 WIDTHS = (1, 7, 8, 33)
+ROWS: Shapes = [[(3, 1)], [(3, 7)], [(3, 8)], [(3, 33)], [(0, 5)]]
 MATRICES: Shapes = [[(rows, width)] * 2 for rows in (0, 1, 5) for width in (1, 33)]
 
 
@@ -90,7 +91,7 @@ CASES: dict[str, tuple[Call, Call, Shapes]] = {
         [[(3, w), (w,), (w,)] for w in WIDTHS[1:]]
         + [[(0, 4), (4,), (4,)], [(2, 35, 8), (8,), (8,)]],
     ),
-    "softmax": (nn.softmax, partial(F.softmax, dim=-1), [[(3, w)] for w in WIDTHS] + [[(0, 5)]]),
+    "softmax": (nn.softmax, partial(F.softmax, dim=-1), ROWS),
     "softmax, another axis": (
         partial(nn.softmax, dim=1),
         partial(F.softmax, dim=1),
@@ -225,8 +226,10 @@ def test_kernels_are_proved(name: str, dtype: DType) -> None:
         content = operator.content
         copies = with_copies(forward.program, content.kept_wide, DType.F32)
         forward = like(forward, show(copies), forward.name)
-        types = {one.name: dtype for one in backward.program.tensors if one.dtype is None}
-        types |= dict.fromkeys(content.kept_wide, DType.F32)
+        types: dict[str, DType] = {
+            one.name: dtype for one in backward.program.tensors if one.dtype is None
+        }
+        types |= {one: DType.F32 for one in content.kept_wide}
         results = dict.fromkeys(operator.written[0].results.values(), dtype)
         program = with_types(backward.program, types, results)
         backward = like(backward, show(program), backward.name)
