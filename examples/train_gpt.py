@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-VARIANTS = ("torch", "torch.compile", "liger", "dtpoly", "dtpoly+compile")
+VARIANTS = ("torch", "torch.compile", "liger", "dtpoly", "dtpoly+compile", "dtpoly-linear")
 SKIPPED = 20  # steps that are not timed: kernels are compiled, and the allocator fills up
 
 
@@ -56,7 +56,7 @@ class Operators:
     rope: Callable[[Tensor, Tensor, Tensor], Tensor]
     attention: Callable[[Tensor, Tensor, Tensor], Tensor]
     unit: Callable[[Tensor, Tensor], Tensor]
-    loss: Callable[[Tensor, Tensor], Tensor]
+    loss: Callable[[Tensor, Tensor, Tensor], Tensor]  # of rows, weights, and classes
 
 
 def of_torch() -> Operators:
@@ -66,7 +66,7 @@ def of_torch() -> Operators:
         rope=rotated,
         attention=lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
         unit=lambda gate, up: F.silu(gate) * up,
-        loss=F.cross_entropy,
+        loss=lambda x, weight, classes: F.cross_entropy(F.linear(x, weight), classes),
     )
 
 
@@ -79,8 +79,15 @@ def of_dtpoly() -> Operators:
         rope=ours.rope,
         attention=lambda q, k, v: ours.scaled_dot_product_attention(q, k, v, is_causal=True),
         unit=ours.swiglu,
-        loss=ours.cross_entropy,
+        loss=lambda x, weight, classes: ours.cross_entropy(F.linear(x, weight), classes),
     )
+
+
+def of_dtpoly_alone() -> Operators:
+    """Return the operators of dtpoly.nn, with a loss that keeps no logits."""
+    import dtpoly.nn as ours
+
+    return replace(of_dtpoly(), loss=ours.linear_cross_entropy)
 
 
 def of_liger() -> Operators:
@@ -99,7 +106,7 @@ def of_liger() -> Operators:
         rope=other.rope,
         attention=other.attention,
         unit=unit.apply,
-        loss=loss(),
+        loss=lambda x, weight, classes: loss()(F.linear(x, weight), classes),
     )
 
 
@@ -158,8 +165,8 @@ class GPT(nn.Module):
         x = self.embedding(tokens)
         for block in self.blocks:
             x = block(x, self.cos, self.sin)
-        logits = self.head(self.norm(x))
-        return self.operators.loss(logits.flatten(0, 1), following.flatten())
+        rows = self.norm(x).flatten(0, 1)
+        return self.operators.loss(rows, self.head.weight, following.flatten())
 
 
 def model_of(sizes: Sizes, operators: Operators, device: str) -> GPT:
@@ -201,8 +208,9 @@ def batches(sizes: Sizes, steps: int, device: str) -> Iterator[tuple[Tensor, Ten
 
 def train(variant: str, sizes: Sizes, steps: int, device: str, end: float) -> dict[str, Any]:
     """Train a variant until a time, and return its losses, times and memory."""
-    family = variant.partition("+")[0].partition(".")[0]
+    family = variant.removesuffix("+compile").removesuffix(".compile")
     known = {"torch": of_torch, "dtpoly": of_dtpoly, "liger": of_liger}
+    known["dtpoly-linear"] = of_dtpoly_alone
     model = model_of(sizes, known[family](), device)
     rate = 3e-4 if sizes.layers > 1 else 1e-2
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=device == "cuda")

@@ -13,6 +13,7 @@ SOFTMAX = operator("softmax")
 CROSS_ENTROPY = operator("cross_entropy")
 SWIGLU = operator("swiglu")
 GEGLU, GEGLU_TANH = operator("geglu"), operator("geglu_tanh")
+LINEAR_CROSS_ENTROPY = operator("linear_cross_entropy")
 ATTENTION, CAUSAL_ATTENTION = operator("attention"), operator("causal_attention")
 ROPE = operator("rope")
 
@@ -70,13 +71,19 @@ def cross_entropy(
     losses: torch.Tensor = CROSS_ENTROPY(
         rows, target.reshape(-1), ignore_index, float(label_smoothing)
     )
-    if reduction == "none":
-        return losses.view(target.shape)
-    if reduction == "sum":
-        return losses.sum()
-    if reduction != "mean":
-        raise ValueError(f"reduction='{reduction}' is none of 'mean', 'sum' and 'none'")
-    return losses.sum() / (target != ignore_index).sum()
+    return _reduced(losses, target, ignore_index, reduction)
+
+
+def linear_cross_entropy(
+    input: torch.Tensor,
+    linear_weight: torch.Tensor,
+    target: torch.Tensor,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+) -> torch.Tensor:
+    """Compute the cross entropy of `input @ linear_weight.T`, and keep no logits for backward."""
+    rows = LINEAR_CROSS_ENTROPY(_matrix(input), linear_weight, target.reshape(-1), ignore_index)
+    return _reduced(rows, target, ignore_index, reduction)
 
 
 def swiglu(gate: torch.Tensor, input: torch.Tensor) -> torch.Tensor:
@@ -116,6 +123,19 @@ def rope(input: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Ten
     *front, size = input.shape
     halves = input.reshape(*front, 2, size // 2)
     return _shaped(ROPE(halves, cos.to(input.dtype), sin.to(input.dtype)), input.shape)
+
+
+def _reduced(
+    losses: torch.Tensor, target: torch.Tensor, ignored: int, reduction: str
+) -> torch.Tensor:
+    """Return the losses of all rows, their sum, or their mean over the rows that count."""
+    if reduction == "none":
+        return losses.view(target.shape)
+    if reduction == "sum":
+        return losses.sum()
+    if reduction != "mean":
+        raise ValueError(f"reduction='{reduction}' is none of 'mean', 'sum' and 'none'")
+    return losses.sum() / (target != ignored).sum()
 
 
 def _shaped(found: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:

@@ -6,6 +6,8 @@ from pathlib import Path
 from dtpoly.training.differentiable import Differentiable, differentiable
 
 FOLDER = Path(__file__).parent
+# What is cast under autocast, where the algorithm alone does not say it.
+CAST = {"linear_cross_entropy": "low to float32"}
 GRADIENT = "_backward"  # ends the name of a file with a gradient
 
 
@@ -23,4 +25,5 @@ def operator(name: str) -> Differentiable:
     """
     if name not in names():
         raise ValueError(f"there is no operator '{name}'; there are {', '.join(names())}")
-    return differentiable(FOLDER / f"{name}.dt", backward=FOLDER / f"{name}{GRADIENT}.dt")
+    path, gradient = FOLDER / f"{name}.dt", FOLDER / f"{name}{GRADIENT}.dt"
+    return differentiable(path, backward=gradient, autocast=CAST.get(name))

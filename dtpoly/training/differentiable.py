@@ -23,7 +23,9 @@ from dtpoly.training.operators import operator_of
 
 Names = str | Iterable[str]
 Source = str | os.PathLike[str] | Scheduled
-LOW, FULL, KEEP = "low", "float32", "keep"  # what inputs are cast to under autocast
+# What is cast under autocast: inputs to the lower type, results to 32 bits, both, or nothing.
+LOW, FULL, LOW_TO_FULL, KEEP = "low", "float32", "low to float32", "keep"
+CASTS = (LOW, FULL, LOW_TO_FULL, KEEP)
 NAMESPACE = "dtpoly"
 
 
@@ -45,9 +47,9 @@ def differentiable(
     a gradient: else all tensors and numbers of floats. Funcs that `save` names are kept for the
     gradient, which computes all others again. `backward` has files that compute gradients, as
     `dtpoly differentiate` writes them: d_X is the gradient by X, and Funcs that they read are kept.
-    Others are derived. The operator
-    is called dtpoly::NAME_NUMBER, with a number of all that it computes by; `name` may have a
-    namespace. Under autocast, inputs are cast as `autocast` says: "low", "float32" or "keep".
+    Others are derived. The operator is called dtpoly::NAME_NUMBER, with a number of all that it
+    computes by; `name` may have a namespace. What is cast under autocast, `autocast` says: "low",
+    "float32", "low to float32" or "keep".
     """
     first = _loaded(source, plugins)
     func = _func(first, of)
@@ -77,13 +79,14 @@ class Differentiable:
 
     def __init__(self, content: Content, autocast: str) -> None:
         """Register the operator of a content, and cast as is said under autocast."""
-        if autocast not in (LOW, FULL, KEEP):
-            raise ValueError(f"autocast='{autocast}' is none of '{LOW}', '{FULL}' and '{KEEP}'")
+        if autocast not in CASTS:
+            words = ", ".join(f"'{one}'" for one in CASTS)
+            raise ValueError(f"autocast='{autocast}' is none of {words}")
         self._content, self._shown, self._autocast = content, content.shown, autocast
         self._operator = operator_of(content)
         self._calls = self._operator.calls
         self._narrow: Differentiable | None = None
-        if autocast == FULL:
+        if autocast in (FULL, LOW_TO_FULL):
             self._narrow = Differentiable(_with_full_results(content), KEEP)
         self._words, self._sizes = content.words, tuple(content.labels.values())
         self._count, self._numbers = len(content.results), content.numbers
@@ -112,11 +115,11 @@ class Differentiable:
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return the results; inputs come in the order declared or by name, as do sizes."""
         given = self._bound(inputs, named)
-        if self._autocast != KEEP and self._is_autocast(given):
-            if self._narrow is not None:
-                return self._narrow.call_bound(given)
+        if self._autocast == KEEP or not self._is_autocast(given):
+            return self.call_bound(given)
+        if self._autocast != FULL:
             given = self._cast(given)
-        return self.call_bound(given)
+        return (self if self._narrow is None else self._narrow).call_bound(given)
 
     def call_bound(self, given: list[Any]) -> Any:
         """Return the results of all inputs and sizes, in the order of the operator."""

@@ -48,6 +48,14 @@ def cross_entropy(call: Any, **said: Any) -> Call:
     return lambda x: call(x, CLASSES[: len(x)], **said)
 
 
+def linear_cross_entropy(call: Any, reduction: str) -> Call:
+    return lambda x, w: call(x, w, CLASSES[: len(x)], reduction=reduction)
+
+
+def linear(x: torch.Tensor, w: torch.Tensor, classes: torch.Tensor, **said: Any) -> torch.Tensor:
+    return F.cross_entropy(x @ w.t(), classes, **said)
+
+
 def attention(call: Any, **said: Any) -> Call:
     return lambda q, k, v: call(q, k, v, **said)
 
@@ -106,6 +114,14 @@ CASES: dict[str, tuple[Call, Call, Shapes]] = {
         for reduction in ("mean", "sum", "none")
         for smoothing in (0.0, 0.1)
     },
+    **{
+        f"linear_cross_entropy, {reduction}": (
+            linear_cross_entropy(nn.linear_cross_entropy, reduction),
+            linear_cross_entropy(linear, reduction),
+            [[(5, 16), (9, 16)], [(1, 7), (8, 7)], [(5, 130), (33, 130)]],
+        )
+        for reduction in ("mean", "none")
+    },
     "swiglu": (nn.swiglu, lambda a, b: F.silu(a) * b, MATRICES),
     "geglu": (nn.geglu, lambda a, b: F.gelu(a) * b, MATRICES),
     "geglu, tanh": (
@@ -144,6 +160,14 @@ EACH = [(name, at) for name, (_, _, shapes) in CASES.items() for at in range(len
 @pytest.mark.parametrize(("name", "at"), EACH, ids=str)
 def test_values_and_gradients(name: str, at: int, dtype: torch.dtype) -> None:
     compare(name, at, dtype)
+
+
+def test_a_mean_of_16_bit_losses_has_32_bits_under_autocast() -> None:
+    x, w = torch.randn(5, 16, requires_grad=True), torch.randn(9, 16, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = nn.linear_cross_entropy(x, w, CLASSES)
+    assert found.dtype is torch.float32
+    torch.testing.assert_close(found, linear(x, w, CLASSES), rtol=2e-2, atol=2e-2)
 
 
 @pytest.mark.parametrize("name", ["rms_norm", "cross_entropy, mean, 0.1", "swiglu"])

@@ -307,6 +307,8 @@ def test_autocast_casts_as_torch_does() -> None:
             assert torch.autograd.grad(result.sum(), x)[0].dtype is torch.float32
         # A sum of 16-bit numbers is one of 32 bits.
         assert made()(x.bfloat16(), w.bfloat16(), 0.5).dtype is torch.float32
+        assert made(autocast="low")(x, w, 0.5).dtype is torch.bfloat16
+        assert made(autocast="low to float32")(x, w, 0.5).dtype is torch.float32
         assert made(autocast="keep")(x.bfloat16(), w.bfloat16(), 0.5).dtype is torch.bfloat16
         # What has 64 bits keeps them.
         assert product(x.double(), w.double()).dtype is torch.float64
