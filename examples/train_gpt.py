@@ -18,6 +18,8 @@ import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+TORCH: Any = torch  # for functions that torch does not say the types of
 VARIANTS = ("torch", "torch.compile", "liger", "dtpoly", "dtpoly+compile", "dtpoly-linear")
 SKIPPED = 20  # steps that are not timed: kernels are compiled, and the allocator fills up
 
@@ -92,21 +95,16 @@ def of_dtpoly_alone() -> Operators:
 
 def of_liger() -> Operators:
     """Return torch's operators, with those of Liger that it has. Raises ImportError."""
-    from liger_kernel.ops.swiglu import LigerSiLUMulFunction  # type: ignore[import-not-found]
-    from liger_kernel.transformers import (  # type: ignore[import-not-found]
-        LigerCrossEntropyLoss,
-        LigerRMSNorm,
-    )
-
-    known: Any = (LigerSiLUMulFunction, LigerCrossEntropyLoss, LigerRMSNorm)
-    unit, loss, norm = known
+    ours: Any = import_module("liger_kernel.transformers")
+    unit: Any = import_module("liger_kernel.ops.swiglu").LigerSiLUMulFunction
+    loss: Any = ours.LigerCrossEntropyLoss()
     other = of_torch()
     return Operators(
-        norm=lambda width: norm(width, eps=1e-6),
+        norm=partial(ours.LigerRMSNorm, eps=1e-6),
         rope=other.rope,
         attention=other.attention,
         unit=unit.apply,
-        loss=lambda x, weight, classes: loss()(F.linear(x, weight), classes),
+        loss=lambda x, weight, classes: loss(F.linear(x, weight), classes),
     )
 
 
@@ -171,7 +169,7 @@ class GPT(nn.Module):
 
 def model_of(sizes: Sizes, operators: Operators, device: str) -> GPT:
     """Return a model whose parameters are the same for each call."""
-    torch.manual_seed(0)
+    TORCH.manual_seed(0)
     made = GPT(sizes, operators)
     for name, parameter in made.named_parameters():
         if parameter.dim() > 1:
@@ -201,7 +199,7 @@ def batches(sizes: Sizes, steps: int, device: str) -> Iterator[tuple[Tensor, Ten
     generator = torch.Generator().manual_seed(1)
     for _ in range(steps):
         last = len(tokens) - sizes.length - 1
-        starts = torch.randint(last, (sizes.batch,), generator=generator).tolist()
+        starts: list[int] = TORCH.randint(last, (sizes.batch,), generator=generator).tolist()
         rows = torch.stack([tokens[at : at + sizes.length + 1] for at in starts]).to(device)
         yield rows[:, :-1].contiguous(), rows[:, 1:].contiguous()
 
@@ -213,11 +211,11 @@ def train(variant: str, sizes: Sizes, steps: int, device: str, end: float) -> di
     known["dtpoly-linear"] = of_dtpoly_alone
     model = model_of(sizes, known[family](), device)
     rate = 3e-4 if sizes.layers > 1 else 1e-2
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=device == "cuda")
-    call: Callable[..., Tensor] = model
+    optimizer: Any = TORCH.optim.AdamW(model.parameters(), lr=rate, fused=device == "cuda")
+    call: Callable[..., Any] = model
     if variant.endswith("compile"):
-        torch._dynamo.reset()  # pyright: ignore[reportPrivateUsage]
-        call = torch.compile(model, backend="inductor" if device == "cuda" else "aot_eager")
+        TORCH.compiler.reset()
+        call = TORCH.compile(model, backend="inductor" if device == "cuda" else "aot_eager")
     losses: list[float] = []
     times: list[float] = []
     begin = time.perf_counter()
@@ -270,7 +268,7 @@ def plotted(results: dict[str, Any], path: Path) -> None:
     except ImportError:
         print("matplotlib is not installed, so nothing is drawn")
         return
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    figure: Any = Figure(figsize=(8, 4.5), layout="constrained")
     axes: Any = figure.add_subplot()
     for name, one in results.items():
         axes.plot(one["losses"], label=f"{name}: {one['step_ms']:.1f} ms a step", linewidth=1)

@@ -129,7 +129,8 @@ class Differentiable:
         found: Any = self._calls[is_in_tensors](*given)
         if self._count == 1:
             return found
-        return found[0] if self._shown == 1 else tuple(found[: self._shown])
+        first, *others = found
+        return (first, *others[: self._shown - 1]) if self._shown > 1 else first
 
     def _bound(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
         """Put arguments in the order of the operator. Raises TypeError for wrong ones."""
@@ -214,12 +215,15 @@ def _func(schedule: Scheduled, of: str | None) -> str:
     """Return the Func that a call computes. Raises ValueError where several could be meant."""
     compiled = outputs(schedule.program)
     wanted = of or schedule.focus
-    if wanted is None and len(compiled) > 1:
-        raise ValueError(f"{schedule.name} compiles {', '.join(compiled)}: name one, as in of=")
-    if wanted is not None and wanted not in compiled:
+    if wanted is None:
+        first, *others = compiled
+        if others:
+            raise ValueError(f"{schedule.name} compiles {', '.join(compiled)}: name one, as in of=")
+        return first
+    if wanted not in compiled:
         meant = did_you_mean(wanted, compiled)
         raise ValueError(f"{schedule.name} does not compile '{wanted}'{meant}")
-    return wanted or compiled[0]
+    return wanted
 
 
 def _names(names: Names) -> tuple[str, ...]:

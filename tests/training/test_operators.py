@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch
-from torch.utils.checkpoint import checkpoint
+from torch.utils import checkpoint
 
 import dtpoly
 from dtpoly.diagnostics import DtpolyError
@@ -37,6 +37,21 @@ norm.compile();
 SIZES = [(0, 3), (3, 0), (1, 1), (2, 4), (3, 5)]
 
 
+OPCHECK: Callable[..., Any] = vars(torch.library)["opcheck"]
+COMPILE: Callable[..., Any] = vars(torch)["compile"]
+CHECKPOINT: Callable[..., Any] = vars(checkpoint)["checkpoint"]
+Call = Callable[..., torch.Tensor]
+
+
+def sine(call: Call) -> Call:
+    """What computes the sine of another function's result."""
+
+    def computed(*given: torch.Tensor) -> torch.Tensor:
+        return call(*given).sin()
+
+    return computed
+
+
 def made(text: str = NORM, **said: Any) -> Differentiable:
     return differentiable(dtpoly.parse(text), **said)
 
@@ -56,9 +71,7 @@ def gradients(op: Differentiable) -> set[tuple[str, ...]]:
     return {one.operator.content.results for one in KNOWN[op.name].gradients.values()}
 
 
-def compare(
-    call: Callable[..., torch.Tensor], other: Callable[..., torch.Tensor], *given: torch.Tensor
-) -> None:
+def compare(call: Call, other: Call, *given: torch.Tensor) -> None:
     """Assert that two functions have the same results, and the same gradients by all inputs."""
     again = [one.detach().clone().requires_grad_() for one in given]
     found, wanted = call(*given), other(*again)
@@ -77,24 +90,24 @@ def compare(
 @pytest.mark.parametrize("save", ["", "total"])
 def test_value_and_gradient(shape: tuple[int, int], save: str) -> None:
     op = made(save=save)
-    compare(lambda x, w: op(x, w, 0.5), expected, *leaves(*shape))
+    compare(partial(op, eps=0.5), expected, *leaves(*shape))
 
 
 def test_the_gradient_agrees_with_differences() -> None:
     op, given = made(), leaves(1, 2)
-    assert torch.autograd.gradcheck(lambda x, w: op(x, w, 0.5), given)
+    assert torch.autograd.gradcheck(partial(op, eps=0.5), given)
 
 
 @pytest.mark.long
 def test_the_second_order_agrees_with_differences() -> None:
     op, given = made(), leaves(2, 2)
-    assert torch.autograd.gradgradcheck(lambda x, w: op(x, w, 0.5), given)
+    assert torch.autograd.gradgradcheck(partial(op, eps=0.5), given)
 
 
 @pytest.mark.long
 def test_what_is_saved_is_differentiated_through_twice() -> None:
     op, given = made(save="total"), leaves(2, 3)
-    assert torch.autograd.gradgradcheck(lambda x, w: op(x, w, 0.5), given)
+    assert torch.autograd.gradgradcheck(partial(op, eps=0.5), given)
 
 
 def test_a_third_derivative() -> None:
@@ -115,7 +128,7 @@ def test_there_is_no_graph_where_nothing_requires_a_gradient() -> None:
 
 
 def test_only_gradients_that_are_asked_for_are_computed() -> None:
-    op, (x, w) = made(NORM.replace("y:4", "y:16")), leaves(2, 4)
+    op, (x, w) = made(name="mine::asked"), leaves(2, 4)
     op(x, w.detach(), 0.5).sum().backward()
     assert gradients(op) == {("d_X",)}
     x.grad = None
@@ -149,33 +162,51 @@ def test_strided_and_expanded_inputs_and_gradients() -> None:
     ]
     for view, weight in views:
         given = [view.requires_grad_(), weight.requires_grad_()]
-        compare(lambda x, w: op(x, w, 0.5), expected, *given)
+        compare(partial(op, eps=0.5), expected, *given)
         op(*given, 0.5).sum().backward()  # what it is given is expanded
 
 
+@pytest.mark.long
 def test_numbers_in_tensors_have_gradients() -> None:
     op, (x, w) = made(), leaves(2, 4)
     eps = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
-    compare(op, lambda x, w, e: x * w / ((x * x).sum(1, keepdim=True) + e), x, w, eps)
+
+    def with_eps(x: torch.Tensor, w: torch.Tensor, e: torch.Tensor) -> torch.Tensor:
+        return x * w / ((x * x).sum(1, keepdim=True) + e)
+
+    compare(op, with_eps, x, w, eps)
 
 
+@pytest.mark.long
 def test_several_results_of_which_some_are_used() -> None:
     op = made(NORM.replace("norm.compile();", "norm.compile(total);"))
     x, w = leaves(3, 4)
-    weight = w.detach()
-    compare(lambda x: op(x, weight, 0.5)[0], lambda x: expected(x, weight), x)
-    compare(lambda x: op(x, weight, 0.5)[1], lambda x: (x * x).sum(1) + 0.5, x)
-    compare(
-        lambda x, w: op(x, w, 0.5)[0].sum() + op(x, w, 0.5)[1].sum(),
-        lambda x, w: expected(x, w).sum() + ((x * x).sum(1) + 0.5).sum(),
-        x,
-        w,
-    )
+
+    def wanted(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return expected(x, w), (x * x).sum(1) + 0.5
+
+    def only(call: Callable[..., Any], at: int) -> Call:
+        def computed(x: torch.Tensor) -> torch.Tensor:
+            return call(x, w.detach())[at]  # type: ignore[no-any-return]
+
+        return computed
+
+    def both(call: Callable[..., Any]) -> Call:
+        def computed(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+            one, two = call(x, w)
+            return one.sum() + two.sum()  # type: ignore[no-any-return]
+
+        return computed
+
+    ours = partial(op, eps=0.5)
+    for at in range(2):
+        compare(only(ours, at), only(wanted, at), x)
+    compare(both(ours), both(wanted), x, w)
 
 
 def test_a_size_that_only_the_inputs_of_the_algorithm_show() -> None:
     op = made("Func total; In A; Var x; RVar y; total[x] = rsum(A[x, y], y); total.compile();")
-    compare(op, lambda a: a.sum(1), leaves(3, 4)[0])
+    compare(op, partial(torch.sum, dim=1), leaves(3, 4)[0])
 
 
 def test_a_size_that_is_passed() -> None:
@@ -184,7 +215,12 @@ def test_a_size_that_is_passed() -> None:
         "pooled[h] = rsum(A[2 * h + r] * A[2 * h + r], r); pooled.compile();"
     )
     a = leaves(1, 9)[0].detach()[0].requires_grad_()
-    compare(lambda a: op(a, r=3), lambda a: (a * a).unfold(0, 3, 2).sum(1), a)
+
+    def pooled(a: torch.Tensor) -> torch.Tensor:
+        rows = [a[at : at + 3] for at in range(0, 7, 2)]
+        return (torch.stack(rows) ** 2).sum(1)
+
+    compare(partial(op, r=3), pooled, a)
 
 
 def test_gradients_have_the_types_of_their_inputs() -> None:
@@ -222,23 +258,23 @@ def test_names_are_tied_to_content() -> None:
 
 def test_torch_checks_the_operator() -> None:
     op, (x, w) = made(save="total"), leaves(3, 4, torch.float32)
-    torch.library.opcheck(op.op, (x, w, 0.5))
+    OPCHECK(op.op, (x, w, 0.5))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("shape", SIZES, ids=str)
 def test_torch_checks_the_operator_at_more_sizes(shape: tuple[int, int]) -> None:
     for op in (made(), made(NORM.replace("norm.compile();", "norm.compile(total);"))):
-        torch.library.opcheck(op.op, (*leaves(*shape, torch.float32), 0.5))
+        OPCHECK(op.op, (*leaves(*shape, torch.float32), 0.5))
 
 
 def test_compiling_what_was_never_called() -> None:
     # No other test has this schedule, so nothing was made of it.
     op = made(NORM.replace("y:4", "y:8"))
-    torch._dynamo.reset()
-    call = torch.compile(lambda x, w: op(x, w, 0.5).sin(), fullgraph=True, backend="aot_eager")
+    torch.compiler.reset()
+    call = COMPILE(sine(partial(op, eps=0.5)), fullgraph=True, backend="aot_eager")
     for rows in (3, 5, 6):
-        compare(call, lambda x, w: expected(x, w).sin(), *leaves(rows, 4, torch.float32))
+        compare(call, sine(expected), *leaves(rows, 4, torch.float32))
 
 
 def test_modules_are_copied_and_saved() -> None:
@@ -266,20 +302,16 @@ def test_modules_are_copied_and_saved() -> None:
 
 def test_checkpoints() -> None:
     op, (x, w) = made(save="total"), leaves(3, 4)
+    part = sine(partial(op, eps=0.5))
 
-    def part(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-        return op(x, w, 0.5).sin()  # type: ignore[no-any-return]
+    def again(*given: torch.Tensor) -> torch.Tensor:
+        return CHECKPOINT(part, *given, use_reentrant=False)  # type: ignore[no-any-return]
 
-    compare(
-        lambda x, w: checkpoint(part, x, w, use_reentrant=False),
-        lambda x, w: expected(x, w).sin(),
-        x,
-        w,
-    )
+    compare(again, sine(expected), x, w)
 
 
 def test_vmap_of_nothing() -> None:
-    found = torch.vmap(lambda x: made()(x, torch.ones(4), 0.5))(torch.empty(0, 2, 4))
+    found = torch.vmap(partial(made(), W=torch.ones(4), eps=0.5))(torch.empty(0, 2, 4))
     assert found.shape == (0, 2, 4)
 
 
@@ -296,6 +328,7 @@ def test_vmap(size: int) -> None:
     )
 
 
+@pytest.mark.long
 def test_autocast_casts_as_torch_does() -> None:
     x, w = leaves(3, 4, torch.float32)
     product = made("Func f; In A, B; Var x; RVar k; f[x] = rdot(A[x, k], B[k], k); f.compile();")
@@ -330,7 +363,7 @@ d_X.compile();
 def test_a_gradient_that_somebody_wrote() -> None:
     written = dtpoly.parse(GRADIENT)
     op = made(backward=written)
-    compare(lambda x, w: op(x, w, 0.5), expected, *leaves(3, 4))
+    compare(partial(op, eps=0.5), expected, *leaves(3, 4))
     assert op.gradient("X") is written
     assert op.gradient("W") is not written
     assert len(op.op._schema.returns) == 2, "what the gradient reads is kept"
@@ -379,7 +412,8 @@ def test_wrong_calls_are_refused() -> None:
 
 def test_an_input_without_gradient_is_not_lost() -> None:
     op, (x, w) = made(by="X"), leaves(2, 4)
-    compare(lambda x: op(x, w.detach(), 0.5), lambda x: expected(x, w.detach()), x)
+    weight = w.detach()
+    compare(partial(op, W=weight, eps=0.5), partial(expected, w=weight), x)
     with pytest.raises(RuntimeError, match=r"'W' requires a gradient.*pass W.detach\(\)"):
         op(x, w, 0.5)
 
