@@ -185,7 +185,7 @@ TORCH = [
     ROOT / "dtpoly" / "explore" / "bench" / "on_torch.py",
     ROOT / "dtpoly" / "timing" / "clock.py",
     ROOT / "dtpoly" / "timing" / "failures.py",
-    ROOT / "dtpoly" / "training" / "operators.py",
+    ROOT / "dtpoly" / "training" / "torch_operators.py",
     ROOT / "dtpoly" / "training" / "differentiable.py",
     ROOT / "dtpoly" / "nn" / "functional.py",
     ROOT / "dtpoly" / "nn" / "modules.py",

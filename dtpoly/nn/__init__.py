@@ -16,7 +16,7 @@ from dtpoly.nn.functional import (
     swiglu,
 )
 from dtpoly.nn.modules import CrossEntropyLoss, GeGLU, LayerNorm, RMSNorm, Softmax, SwiGLU
-from dtpoly.nn.operators import names, operator
+from dtpoly.nn.packaged_operators import names, operator
 
 __all__ = [
     "CrossEntropyLoss",

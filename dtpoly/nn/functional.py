@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
-from dtpoly.nn.operators import operator
+from dtpoly.nn.packaged_operators import operator
 
 RMS_NORM = operator("rms_norm")
 LAYER_NORM = operator("layer_norm")

@@ -15,7 +15,7 @@ from dtpoly.explore.devices.devices import DEFAULT, Device, find_device
 from dtpoly.explore.run.session import known_device
 from dtpoly.runtime.cache import remembered
 from dtpoly.source import Source
-from dtpoly.training.backward import like
+from dtpoly.training.gradient_schedules import like
 
 
 def is_unscheduled(scheduled: Scheduled) -> bool:

@@ -16,10 +16,10 @@ from dtpoly.directives.built_in import COMPILING
 from dtpoly.generate import outputs, results_of
 from dtpoly.gradient.chosen import of_floats
 from dtpoly.suggest import did_you_mean
-from dtpoly.training.backward import compiling, depended_on, depending, like
 from dtpoly.training.content import NAME, Content
 from dtpoly.training.element_types import with_types
-from dtpoly.training.operators import operator_of
+from dtpoly.training.gradient_schedules import compiling, depended_on, depending, like
+from dtpoly.training.torch_operators import operator_of
 
 Names = str | Iterable[str]
 Source = str | os.PathLike[str] | Scheduled

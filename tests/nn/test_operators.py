@@ -20,10 +20,10 @@ from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import outputs
 from dtpoly.gradient.differentiate import differentiated
-from dtpoly.nn.operators import FOLDER
-from dtpoly.training.backward import like
+from dtpoly.nn.packaged_operators import FOLDER
 from dtpoly.training.element_types import with_copies, with_types
-from dtpoly.training.operators import KNOWN
+from dtpoly.training.gradient_schedules import like
+from dtpoly.training.torch_operators import KNOWN
 from dtpoly.verification import verified
 
 Call = Callable[..., torch.Tensor]

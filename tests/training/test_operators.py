@@ -17,7 +17,7 @@ from torch.utils import checkpoint
 import dtpoly
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.training.differentiable import Differentiable, differentiable
-from dtpoly.training.operators import KNOWN
+from dtpoly.training.torch_operators import KNOWN
 
 NORM = """
 Func norm, total;

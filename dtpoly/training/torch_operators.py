@@ -17,7 +17,9 @@ from dtpoly.algorithm.show import show
 from dtpoly.api import Scheduled
 from dtpoly.carried.operators import dt_batched
 from dtpoly.training.at_hand import is_unscheduled, scheduled_for
-from dtpoly.training.backward import (
+from dtpoly.training.content import Content
+from dtpoly.training.element_types import with_copies, with_types
+from dtpoly.training.gradient_schedules import (
     Backward,
     depended_on,
     depending,
@@ -26,8 +28,6 @@ from dtpoly.training.backward import (
     sizes_at,
     written,
 )
-from dtpoly.training.content import Content
-from dtpoly.training.element_types import with_copies, with_types
 
 DTYPES = {
     torch.float16: DType.F16,
