@@ -25,6 +25,7 @@ from dtpoly.training.element_types import with_copies, with_types
 from dtpoly.training.gradient_schedules import like
 from dtpoly.training.torch_operators import KNOWN
 from dtpoly.verification import verified
+from tests.cli.server import Server
 
 Call = Callable[..., torch.Tensor]
 CLASSES = torch.tensor([0, 3, -100, 7, 2])
@@ -272,3 +273,24 @@ def test_kernels_are_proved(name: str, dtype: DType) -> None:
     for one in (forward, backward):
         report = verified(one.program, one.source, outputs(one.program), 100)
         assert report.verdict == "proved", str(report)
+
+
+SIZES = {
+    "attention": "b=2,h=3,m=512,l=512,k=64,n=64",
+    "causal_attention": "b=2,h=3,m=512,l=512,k=64,n=64",
+    "linear_cross_entropy": "x=512,y=1024,k=512",
+    "rope": "b=2,m=512,h=12,j=32",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "hip:gfx942"])
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_kernels_compile_for_gpus(served: Server, tmp_path: Path, path: Path, target: str) -> None:
+    sizes = SIZES.get(path.stem.removesuffix("_backward"), "x=512,y=1024")
+    out = str(tmp_path / "kernels.py")
+    words = ("--target", target, "--dtype", "bf16", "--size", sizes, "--no-verify", "-o", out)
+    code, out, err = served("compile", str(path), *words, "--seconds", "100")
+    assert code == 0, err
+    assert f"for {target}:" in out + err
+    assert "spills" in out + err
