@@ -148,7 +148,7 @@ ALLOWED: dict[str, set[str]] = {
     "training": {
         *("source", "suggest", "algorithm", "directives", "generate", "codegen", "gradient"),
         *("api", "autoschedule", "explore", "runtime", "carried"),
-        "python_errors",
+        *("python_errors", "diagnostics"),
     },
     "nn": {"training"},
     "__main__": {"cli"},

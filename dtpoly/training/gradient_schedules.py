@@ -26,13 +26,15 @@ class Backward:
 
     `given` has the input that takes the gradient of each result, and `results` the Func that is the
     gradient by each input, in the order in which the schedule returns them. `sizes` says for each
-    label whose size a call may pass where this size is seen.
+    label whose size a call may pass where this size is seen; the sizes of `computed` follow from
+    several axes.
     """
 
     schedule: Scheduled
     given: Mapping[str, str]
     results: Mapping[str, str]
     sizes: Mapping[str, tuple[str, int]]
+    computed: tuple[str, ...]
 
     @property
     def read(self) -> tuple[str, ...]:
@@ -117,10 +119,11 @@ def backward_of(
     by_func = {made: one for one, made in results.items()}
     ordered = {by_func[made]: made for made in order}
     used = used_labels(program)
-    wanted = [rule.label for rule in size_rules(program) if rule.may_be_passed]
+    rules = [one.label for one in size_rules(program) if one.may_be_passed and one.label in used]
     seen = _seen(forward, program, ordered)
-    sizes = {label: seen[label] for label in wanted if label in used and label in seen}
-    return Backward(schedule, given, ordered, sizes)
+    sizes = {label: seen[label] for label in rules if label in seen}
+    computed = tuple(label for label in rules if label not in seen)
+    return Backward(schedule, given, ordered, sizes, computed)
 
 
 def _seen(
@@ -148,17 +151,10 @@ def sizes_at(
     passed: Mapping[str, int],
 ) -> dict[str, int]:
     """Return the sizes that a call of a backward passes, from the shapes of the inputs."""
-    program = backward.schedule.program
     found = {label: shapes[one][axis] for label, (one, axis) in backward.sizes.items()}
-    used = used_labels(program)
-    missing = [
-        rule.label
-        for rule in size_rules(program)
-        if rule.may_be_passed and rule.label in used and rule.label not in found
-    ]
-    if missing:
+    if backward.computed:
         every = sizes_of(forward, shapes, passed)
-        found |= {label: every[label] for label in missing if label in every}
+        found |= {label: every[label] for label in backward.computed if label in every}
     return found
 
 

@@ -5,7 +5,8 @@ gradient that is derived of its algorithm: another operator, which is made when 
 and which has a backward for the same reason.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,8 @@ from dtpoly.algorithm.label_sizes import sizes_of
 from dtpoly.algorithm.show import show
 from dtpoly.api import Scheduled
 from dtpoly.carried.operators import dt_batched
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.frozen import dataclass
 from dtpoly.training.at_hand import is_unscheduled, scheduled_for
 from dtpoly.training.content import Content
 from dtpoly.training.element_types import with_copies, with_types
@@ -73,6 +76,8 @@ class Operator:
         self.wide: Scheduled | None = None
         self.backwards: dict[tuple[Names, Names], Backward] = {}
         self.gradients: dict[tuple[Names, Names, Dtypes], _Gradient] = {}
+        self.flows: dict[tuple[bool, ...], _Flow] = {}
+        self.reached: dict[tuple[Names, Names], Names] = {}
         results = content.results
         self.written = [written(content.schedule, one, results) for one in content.backward]
 
@@ -136,10 +141,12 @@ class Operator:
     def backward(self, of: Names, by: Names) -> Backward:
         """Return a schedule of gradients. Raises DtpolyError if there is none.
 
-        One that somebody wrote is taken if it has at least these gradients, else one is derived.
+        One that somebody wrote is taken if it has at least these gradients, and reads what each of
+        the results is given. Else one is derived.
         """
         if (of, by) not in self.backwards:
             fit = [one for one in self.written if set(by) <= one.results.keys()]
+            fit = [one for one in fit if set(of) <= {*one.gifts}]
             if fit:
                 self.backwards[of, by] = min(fit, key=lambda one: len(one.results))
             else:
@@ -156,38 +163,64 @@ class Operator:
         made.register_vmap(dt_batched(made))
         return made._opoverload
 
-    def _wanted(self, needed: tuple[bool, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return results and inputs between which a gradient flows that is asked for."""
-        asked = [
-            one for one, is_asked in zip(self.content.inputs, needed, strict=False) if is_asked
-        ]
-        for one in asked:
-            if one not in self.content.by:
-                raise RuntimeError(
-                    f"'{one}' requires a gradient, and {self.content.name} was made without one: "
-                    f"pass {one}.detach(), or name it in by="
-                )
+    def _flow(self, needed: tuple[bool, ...]) -> "_Flow":
+        """Return what a gradient flows from and to, and what it reads; it is found once."""
+        if needed not in self.flows:
+            inputs = self.content.inputs
+            asked = [one for one, is_asked in zip(inputs, needed, strict=False) if is_asked]
+            for one in asked:
+                if one not in self.content.by:
+                    raise RuntimeError(
+                        f"'{one}' requires a gradient, and {self.content.name} was made without "
+                        f"one: pass {one}.detach(), or name it in by="
+                    )
+            program = self.content.schedule.program
+            of = depending(program, self.content.results, asked)
+            by = depended_on(program, of, asked)
+            self.flows[needed] = _Flow(of, by, tuple(self._read(of, by)))
+        return self.flows[needed]
+
+    def _read(self, of: Names, by: Names) -> Iterable[str]:
+        """Return what gradients read.
+
+        A result that is only there for gradients is given one itself where these are differentiated
+        again. Whether that is possible, need not be known before.
+        """
         program = self.content.schedule.program
-        of = depending(program, self.content.results, asked)
-        return of, depended_on(program, of, asked)
+        shown = tuple(one for one in of if one in self.content.results[: self.content.shown])
+        reached = depended_on(program, shown, by)
+        read = dict.fromkeys(self.backward(shown, reached).read if reached else ())
+        for one in self.written:
+            if set(reached) <= one.results.keys():
+                read |= dict.fromkeys(one.read)
+        if of != shown:
+            with suppress(DtpolyError):
+                read |= dict.fromkeys(self.backward(of, by).read)
+        return read
+
+    def _reached(self, of: Names, by: Names) -> Names:
+        """Return the inputs that some results give a gradient to."""
+        if (of, by) not in self.reached:
+            program = self.content.schedule.program
+            self.reached[of, by] = depended_on(program, of, by) if of else ()
+        return self.reached[of, by]
 
     def _keep(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         """Keep what the backward reads, and nothing else."""
         names = self.content.inputs
         ctx.set_materialize_grads(False)
-        of, by = self._wanted(ctx.needs_input_grad)
-        read = self.backward(of, by).read if by else ()
+        flow = self._flow(tuple(ctx.needs_input_grad[: len(names)]))
         results = (output,) if isinstance(output, torch.Tensor) else output
         known = {**dict(zip(names, inputs, strict=False)), **self._named(results)}
-        kept = {one: known[one] for one in read}
+        kept = {one: known[one] for one in flow.read}
         tensors = {name: one for name, one in kept.items() if isinstance(one, torch.Tensor)}
         ctx.save_for_backward(*tensors.values())
-        ctx.kept = (of, by, tuple(tensors))
+        ctx.kept = (flow.of, flow.by, tuple(tensors))
         ctx.numbers = {name: one for name, one in kept.items() if name not in tensors}
         ctx.sizes = dict(zip(self.content.labels, inputs[len(names) :], strict=True))
         shown = self._tensors(inputs[: len(names)])
         ctx.shapes = {name: tuple(one.shape) for name, one in shown.items()}
-        ctx.dtypes = {one: known[one].dtype for one in by}
+        ctx.dtypes = {one: known[one].dtype for one in flow.by}
         ctx.forms = [(one.shape, one.dtype, one.device) for one in results]
 
     def _named(self, results: tuple[Any, ...]) -> dict[str, Any]:
@@ -198,8 +231,7 @@ class Operator:
         of, by, tensors = ctx.kept
         given = {one: gift for one, gift in self._named(gifts).items() if gift is not None}
         reached = tuple(one for one in of if one in given)
-        program = self.content.schedule.program
-        wanted = depended_on(program, reached, by) if reached else ()
+        wanted = self._reached(reached, by)
         found: dict[str, Any] = {}
         if wanted:
             kept = {**dict(zip(tensors, ctx.saved_tensors, strict=True)), **ctx.numbers}
@@ -235,6 +267,15 @@ class Operator:
         if len(set(every.values())) <= 1:
             return ()
         return tuple((one, DTYPES[dtype]) for one, dtype in sorted(every.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """The results and inputs between which a gradient flows, and what it reads of a call."""
+
+    of: Names
+    by: Names
+    read: Names
 
 
 class _Gradient:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 import dtpoly
 from dtpoly import nn
@@ -207,6 +208,27 @@ def compare(name: str, at: int, dtype: torch.dtype) -> None:
         far = (one.double() - other).abs()
         assert one.dtype is dtype
         assert not bool((far > ROUNDING[dtype] * scale).any()), float(far.max())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "at"), [("rms_norm", 1), ("softmax", 1), ("swiglu", 3), ("attention, causal", 1)]
+)
+def test_second_derivatives(name: str, at: int) -> None:
+    """Also through what is kept for the gradient, which depends on the inputs, too."""
+    ours, theirs, shapes = CASES[name]
+    generator = torch.Generator().manual_seed(at)
+    given = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes[at]]
+    found: list[tuple[torch.Tensor, ...]] = []
+    for call in (ours, theirs):
+        leaves = [one.clone().requires_grad_() for one in given]
+        with sdpa_kernel(SDPBackend.MATH):
+            result = call(*leaves)
+        first = torch.autograd.grad(result.sin().sum(), leaves, create_graph=True)
+        total = torch.stack([one.cos().sum() for one in first]).sum()
+        found.append((*first, *torch.autograd.grad(total, leaves)))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def is_backward(path: Path) -> bool:
