@@ -5,7 +5,7 @@ gradient that is derived of its algorithm: another operator, which is made when 
 and which has a backward for the same reason.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -76,6 +76,8 @@ class Operator:
         self.wide: Scheduled | None = None
         self.backwards: dict[tuple[Names, Names], Backward] = {}
         self.gradients: dict[tuple[Names, Names, Dtypes], _Gradient] = {}
+        # By what identifies a schedule, which is kept beside its function.
+        self.functions: dict[int, tuple[Scheduled, Callable[..., Any]]] = {}
         self.flows: dict[tuple[bool, ...], _Flow] = {}
         self.reached: dict[tuple[Names, Names], Names] = {}
         results = content.results
@@ -88,7 +90,13 @@ class Operator:
         sizes = zip(content.labels.values(), given[count:], strict=True)
         named = {word: size for word, size in sizes if size is not None}
         schedule = self._schedule(given[:count], given[count:])
-        return schedule[content.func].function(*given[:count], **named)
+        return self._function(schedule)(*given[:count], **named)
+
+    def _function(self, schedule: Scheduled) -> Callable[..., Any]:
+        """Return the function of a schedule, which is generated, proved and loaded once."""
+        if id(schedule) not in self.functions:
+            self.functions[id(schedule)] = (schedule, schedule[self.content.func].function)
+        return self.functions[id(schedule)][1]
 
     def _schedule(self, values: tuple[Any, ...], passed: tuple[Any, ...]) -> Scheduled:
         """Return the schedule for a call.
