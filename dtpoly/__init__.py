@@ -6,16 +6,28 @@ TYPE_CHECKING = False  # `typing` is not loaded for it: this runs before all els
 if TYPE_CHECKING:
     from dtpoly.api import Scheduled, load, parse
     from dtpoly.diagnostics import Diagnostic, DtpolyError
+    from dtpoly.training.differentiable import Differentiable, differentiable
 
 __version__ = "0.1.0"
 
-__all__ = ["Diagnostic", "DtpolyError", "Scheduled", "__version__", "load", "parse"]
+__all__ = [
+    "Diagnostic",
+    "Differentiable",
+    "DtpolyError",
+    "Scheduled",
+    "__version__",
+    "differentiable",
+    "load",
+    "parse",
+]
 
 # Loaded when it is first asked for, so that `import dtpoly` costs next to nothing.
 _HOMES = {
     "Diagnostic": "dtpoly.diagnostics",
+    "Differentiable": "dtpoly.training.differentiable",
     "DtpolyError": "dtpoly.diagnostics",
     "Scheduled": "dtpoly.api",
+    "differentiable": "dtpoly.training.differentiable",
     "load": "dtpoly.api",
     "parse": "dtpoly.api",
 }

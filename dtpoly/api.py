@@ -58,6 +58,7 @@ NESTED = (
 )
 CHECK = "DTPOLY_CHECK"  # in the environment: whether calls check their data
 LEGAL = "legal for all sizes"
+PROOF = 30.0  # seconds of the processor for what a call runs: it is proved once, and then kept
 Dtypes = tuple[object, ...]  # of the arguments of a call, None for those that have none
 
 
@@ -374,7 +375,7 @@ class Scheduled(Judged):
     @cached_property
     def _proof(self) -> Proved:
         with deep_recursion():
-            return proved(self.program, self._generated, outputs(self.program))
+            return proved(self.program, self._generated, outputs(self.program), PROOF)
 
     @cached_property
     def _generated(self) -> str:

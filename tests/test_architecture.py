@@ -146,8 +146,14 @@ ALLOWED: dict[str, set[str]] = {
         *("verify", "verification", "verdict_messages", "tuned", "python_errors"),
         *("rescheduling", "directive_words", "remarks", "judged", "points", "directives"),
     },
+    "training": {
+        *("source", "suggest", "algorithm", "directives", "generate", "codegen", "gradient"),
+        *("api", "autoschedule", "explore", "runtime", "carried"),
+        *("python_errors", "diagnostics"),
+    },
+    "nn": {"training"},
     "__main__": {"cli"},
-    "": {"api", "diagnostics"},
+    "": {"api", "diagnostics", "training"},
 }
 
 # The rooms of the exploration, in which one room may import from these others.
@@ -180,6 +186,10 @@ TORCH = [
     ROOT / "dtpoly" / "explore" / "bench" / "on_torch.py",
     ROOT / "dtpoly" / "timing" / "clock.py",
     ROOT / "dtpoly" / "timing" / "failures.py",
+    ROOT / "dtpoly" / "training" / "torch_operators.py",
+    ROOT / "dtpoly" / "training" / "differentiable.py",
+    ROOT / "dtpoly" / "nn" / "functional.py",
+    ROOT / "dtpoly" / "nn" / "modules.py",
 ]
 
 

@@ -60,6 +60,7 @@ def test_the_wheel_holds_the_tracked_files(wheel: Path) -> None:
             "ls-files",
             "dtpoly/*.py",
             "dtpoly/*.json",
+            "dtpoly/*.dt",
             "dtpoly/py.typed",
             "frontend",
             "codegen",

@@ -15,8 +15,12 @@ from dtpoly.algorithm.expressions import (
     children,
 )
 from dtpoly.algorithm.program import Program, in_order
-from dtpoly.gradient.element_rules import RULES
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.gradient.element_rules import FLAT, RULES
+from dtpoly.gradient.messages import no_rule
 
+UNKNOWN = "has no rule, and is not known to be flat"
+WAY = "leave the inputs out of --by that it reads, or write it by operations that have a rule"
 WITHOUT_GRADIENT = frozenset({"rany", "rall", "rargmax", "rargmin"})
 
 
@@ -33,8 +37,13 @@ def is_active(expr: Expr, active: Collection[str]) -> bool:
             return is_active(listed, active)
         case Apply(operation="where", operands=(_, yes, no)):
             return is_active(yes, active) or is_active(no, active)
-        case Apply(operation=operation, operands=operands):
-            return operation in RULES and any(is_active(one, active) for one in operands)
+        case Apply(operation=operation) if operation in FLAT:
+            return False
+        case Apply(operation=operation, operands=operands, span=span):
+            found = any(is_active(one, active) for one in operands)
+            if found and operation not in RULES:
+                raise DtpolyError([no_rule(f"'{operation}'", span, UNKNOWN, WAY)])
+            return found
         case Reduce(operation=operation) if operation in WITHOUT_GRADIENT:
             return False
         case Reduce() | Dot() | Reshape():

@@ -88,7 +88,17 @@ QUOTIENT = ElementRule("a / b gives d / b to a, and -d * (a / b) / b to b", _quo
 ROOT = of_one(
     "sqrt(a) gives d / (2 * sqrt(a))", lambda d, out, a: (over(d, times(Integer(2), out)),), 0
 )
-# Operations that are not here give nothing: their derivative is 0 wherever there is one.
+# These give nothing: they are whole numbers, conditions or drawn, so that the derivative is 0
+# wherever there is one.
+FLAT = frozenset(
+    [
+        *("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"),
+        *("bitand", "bitor", "bitxor", "invert", "shl", "shr"),
+        *("floor", "ceil", "round", "trunc", "cdiv", "quotient"),
+        *("random", "random_bits", "rargtopk"),
+    ]
+)
+# An operation that is neither here nor there is refused: nobody knows what it gives.
 RULES: Mapping[str, ElementRule] = {
     "neg": of_one("-a gives -d", lambda d, out, a: (minus(d),)),
     "add": of_two("a + b gives d to each", lambda d, out, a, b: (d, d)),

@@ -3,9 +3,12 @@
 import pytest
 import torch
 
-from dtpoly.algorithm.operations import FUNCTIONS, OPERATION
+from dtpoly.algorithm.operations import OPERATION
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.gradient import activity, backward, normal_form
 from dtpoly.gradient.activity import is_active
-from dtpoly.gradient.element_rules import RULES
+from dtpoly.gradient.differentiate import differentiated
+from dtpoly.gradient.element_rules import FLAT, RULES
 from tests.conftest import Published
 from tests.gradient.comparing import compare, compare_with_differences, derived, read
 
@@ -92,8 +95,20 @@ def test_no_gradient_flows_through_other_operations(name: str) -> None:
     assert not is_active(program.funcs[0].body, {"A", "B"})
 
 
-def test_each_function_has_a_rule_or_is_known_to_have_no_derivative() -> None:
-    """A function without a rule gives nothing to its operands: nobody may forget a rule."""
-    steps = {"cdiv", "ceil", "floor", "round", "trunc"}
-    drawn = {"random", "random_bits"}
-    assert FUNCTIONS.keys() - RULES.keys() == steps | drawn
+def test_each_operation_has_a_rule_or_is_known_to_be_flat() -> None:
+    """Nobody may forget a rule; a list has one of its own."""
+    assert not RULES.keys() & FLAT
+    assert RULES.keys() | FLAT == OPERATION.keys() - {"rtopk"}
+
+
+def test_an_operation_without_a_rule_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody has a rule for must not count as 0."""
+    program = read("Func f; In A, B; Var x; f[x] = sin(A[x]) * B[x]; f.compile();")
+    without = {name: rule for name, rule in RULES.items() if name != "sin"}
+    for module in (activity, backward, normal_form):
+        monkeypatch.setattr(module, "RULES", without)
+    with pytest.raises(DtpolyError) as caught:
+        differentiated(program, ("f",), ("A",))
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.title) == ("DT272", "the gradient of 'sin' has no rule")
+    assert differentiated(program, ("f",), ("B",)).results == {"B": "d_B"}
