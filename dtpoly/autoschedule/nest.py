@@ -97,6 +97,7 @@ class KernelNest:
     store: MovedTensor
     sizes: Mapping[str, int]
     taken: frozenset[str]  # names of the Program
+    shapes: Mapping[str, tuple[int, ...]]  # of all that is passed to the kernel
     joined: frozenset[str] = frozenset()  # labels over which several reductions share a loop
 
     @property
@@ -224,7 +225,7 @@ def nest_of(
     at = tuple(Affine(((label, 1),)) for label in host.labels)
     shape = tuple(sizes[label] for label in host.labels)
     store = MovedTensor(host.name, at, shape, BYTES[host.dtype or dtype], host.name)
-    return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken)
+    return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken, shapes)
 
 
 def _alone(

@@ -75,7 +75,7 @@ def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Ite
             continue
         chosen = bind(directives, call.primitives).primitives
         state = finished(nest.begun(shaping(chosen)), program, chosen)
-        price = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
+        price = cost(state, call.sizes, call.dtype, call.device, call.is_warm, nest.shapes)
         if price.fits and _is_full(layout, price.kernels):
             busy = sum(one.seconds - one.launch for one in price.kernels)
             score = busy * (1 + reluctance(nest, layout, call.device))

@@ -74,14 +74,23 @@ def types_of(state: State, dtype: DType) -> CallTypes:
     return CallTypes(elements_of(program, state.model), dtype, real)
 
 
-def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[CostedKernel, ...]:
-    """Describe each kernel of a state with everything that it moves, at the sizes of all labels."""
+Shapes = Mapping[str, tuple[int, ...]]  # of the tensors that a Program is given
+
+
+def launched(
+    state: State, sizes: Sizes, dtype: DType, shapes: Shapes | None = None
+) -> tuple[CostedKernel, ...]:
+    """Describe each kernel of a state with everything that it moves, at the sizes of all labels.
+
+    Whoever asks for many schedules of one Program passes the shapes of its inputs, which are the
+    same for all of them.
+    """
     model, types = state.model, types_of(state, dtype)
     extents = extents_of(model, sizes)
     known, ways = by_name(model), paths(state.kernels)
     by_path = {way.statement: way for way in ways}
     passing = frozenset(in_memory(model, by_path))
-    shapes = input_shapes(state.sized, sizes)
+    shapes = input_shapes(state.sized, sizes) if shapes is None else shapes
     home = _homes(model, by_path)
     shared = {
         read.array
@@ -116,7 +125,7 @@ class TensorMemory:
     model: Model
     types: CallTypes
     extents: Mapping[str, int]
-    shapes: Mapping[str, tuple[int, ...]]
+    shapes: Shapes
     passing: frozenset[str]  # the arrays that pass through memory inside a kernel
     seen: frozenset[str]  # the arrays that the caller or another kernel sees
     home: Mapping[str, set[int]]  # from an array to the kernels that write it
