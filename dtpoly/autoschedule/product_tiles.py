@@ -11,6 +11,7 @@ from dtpoly.autoschedule.powers import above, pieces, powers
 from dtpoly.autoschedule.preferences import is_hopper
 from dtpoly.autoschedule.splits import split_products
 from dtpoly.explore.devices.devices import Device
+from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Group, Layout
 
 # Sides of a block of the result; sums of a thread that fit in registers beside all else.
@@ -22,16 +23,30 @@ DEEP = 128  # bytes of a row of a tile: what shared memory is wide
 MOST_STAGES = 4
 
 
-def products(nest: KernelNest, device: Device, precision: str) -> Iterator[Layout]:
+@dataclass(frozen=True, slots=True)
+class ProductShape:
+    """The layouts that have the same blocks and steps: first those with the usual warps and stages.
+
+    Whether the sum is cut into parts belongs to these, since without parts a shape with few
+    programs looks worse than it is.
+    """
+
+    usual: tuple[Layout, ...]
+    others: tuple[Layout, ...]
+
+
+def products(nest: KernelNest, device: Device, precision: str) -> Iterator[ProductShape]:
     """Yield blocks of the last product's two sides, steps along what it sums over."""
     last = nest.products[-1]
+    many = int(device["multiprocessors"])
     for rows, columns in product(powers(*SIDES), powers(*SIDES)):
         for deep in _depths(nest):
             for is_square in _fills(nest, last):
                 made = _single(nest, device, precision, (rows, columns, deep), is_square)
-                for layout in made or ():
-                    yield layout
-                    yield from split_products(nest, layout, int(device["multiprocessors"]))
+                every = [(x, *split_products(nest, x, many)) for x in made or ()]
+                if every:
+                    others = tuple(x for some in every[1:] for x in some)
+                    yield ProductShape(every[0], others)
 
 
 def _single(
