@@ -35,6 +35,10 @@ from .scopes import Scope
 from .tile_lanes import Tiling, at_index, of_lanes
 
 
+# Indices of a cut tile that are added up in one round: the loads of one do not wait for those before.
+UNROLLED = 4
+
+
 def goes_by_index(tiling: Tiling, sides: Sides) -> bool:
     """Return whether a tile must be added up index by index.
 
@@ -159,7 +163,7 @@ def _index_by_index(
     building.held.pop()
     building.scopes.close()
     bounds = (start, start + length)
-    loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body))
+    loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body), UNROLLED)
     building.scopes.emit(loop, origin)
     building.scopes.counted(variable, bounds)
 

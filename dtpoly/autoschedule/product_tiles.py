@@ -8,7 +8,7 @@ from math import prod
 from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import ALIGNED, KernelNest, MovedTensor, NestReduction, sides_of
 from dtpoly.autoschedule.powers import above, pieces, powers
-from dtpoly.autoschedule.preferences import is_hopper
+from dtpoly.autoschedule.preferences import WIDE, is_hopper
 from dtpoly.autoschedule.splits import split_products
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
@@ -176,8 +176,15 @@ def _square(nest: KernelNest, labels: tuple[str, ...], wanted: int) -> dict[str,
 
 
 def _described(nest: KernelNest, device: Device, spans: Mapping[str, int]) -> tuple[str, ...]:
-    """Operands whose tiles the copy engine can bring: boxes of rows that begin aligned."""
+    """Operands whose tiles the copy engine can bring: boxes of rows that begin aligned.
+
+    A kernel that has descriptors is not told that its rows are multiples of four. So where the
+    other operand has such rows, none has a descriptor: that one would be loaded element by element.
+    """
     if not is_hopper(device):
+        return ()
+    others = (one for one in nest.loads if one.is_operand and not _is_box(one, spans))
+    if any(one.shape and not one.is_between and one.shape[-1] % WIDE for one in others):
         return ()
     return tuple(dict.fromkeys(one.tensor for one in nest.loads if _is_box(one, spans)))
 

@@ -99,7 +99,8 @@ def launched(
         if way.kernel not in home.get(read.array, {way.kernel})
     }
     returned = results_of(state.program, outputs(state.program))
-    seen = shared.union(*returned.values())
+    asked = frozenset[str]().union(*returned.values())
+    seen = asked | shared
     waits = waits_of(model)
     shared_ways: dict[Key, Way] = {}
     found: list[CostedKernel] = []
@@ -107,7 +108,8 @@ def launched(
         own = [way for way in ways if way.kernel == number]
         each = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
         mine = joined(each, node)
-        memory = TensorMemory(model, types, extents, shapes, passing, frozenset(seen), home, number)
+        places = (shapes, passing, seen, asked, home)
+        memory = TensorMemory(model, types, extents, *places, number)
         streams = [one for walk in mine for one in _streams(memory, walk)]
         products = {
             walk.statement.name: _operand_dtype(types, walk.statement, node)
@@ -128,6 +130,7 @@ class TensorMemory:
     shapes: Shapes
     passing: frozenset[str]  # the arrays that pass through memory inside a kernel
     seen: frozenset[str]  # the arrays that the caller or another kernel sees
+    returned: frozenset[str]  # those that the caller sees
     home: Mapping[str, set[int]]  # from an array to the kernels that write it
     kernel: int
 
@@ -162,6 +165,7 @@ class TensorMemory:
             is_operand=is_operand,
             is_scratch=is_scratch,
             is_atomic=is_store and (walk.statement.is_atomic or name in self.model.added),
+            is_aligned=array is not None and name in self.seen - self.returned,
         )
 
 
