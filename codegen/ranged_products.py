@@ -34,8 +34,7 @@ from .matrix_products import Sides, rounded
 from .scopes import Scope
 from .tile_lanes import Tiling, at_index, of_lanes
 
-
-# Indices of a cut tile that are added up in one round: the loads of one do not wait for those before.
+# Indices of a cut tile that are added up in one round, so that several are loaded at a time.
 UNROLLED = 4
 
 

@@ -101,7 +101,7 @@ def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
     for members in plan.kernels:
         fusions = tuple(d for name in members[:-1] if (d := places[name]) is not None)
         words = (call.sizes, call.dtype, taken, results)
-        nest = nest_of(program, members, fusions, *words)
+        nest = nest_of(program, members, fusions, *words, call.orders)
         shared = (one.label for one in plan.placed if one.host == members[-1] and one.reader)
         found.append(replace(nest, joined=frozenset(shared)))
     return tuple(found)

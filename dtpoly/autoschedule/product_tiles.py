@@ -190,7 +190,7 @@ def _described(nest: KernelNest, device: Device, spans: Mapping[str, int]) -> tu
 
 
 def _is_box(one: MovedTensor, spans: Mapping[str, int]) -> bool:
-    if any(index.data is not None for index in one.indices):
+    if one.is_turned or any(index.data is not None for index in one.indices):
         return False  # rows that data names are no box
     beside = max((spans.get(x, 1) for x in one.contiguous), default=1)
     return one.is_operand and one.row % ALIGNED == 0 and beside * one.size >= ALIGNED

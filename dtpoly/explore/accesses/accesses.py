@@ -3,8 +3,10 @@
 The cost model starts from this.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
+from typing import TypeVar
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Dot, free_labels, reads
@@ -25,6 +27,7 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, paths
 from dtpoly.targets.parameter_types import BYTES, promoted
 
+_T = TypeVar("_T")
 SMALLEST = 16  # a matrix unit sums over at least this many, as in codegen
 
 
@@ -75,10 +78,23 @@ def types_of(state: State, dtype: DType) -> CallTypes:
 
 
 Shapes = Mapping[str, tuple[int, ...]]  # of the tensors that a Program is given
+# The axes of a tensor in the order in which they lie in memory, outermost first; those that are not
+# named lie as they are written.
+Orders = Mapping[str, tuple[int, ...]]
+AS_WRITTEN: Orders = MappingProxyType({})
+
+
+def in_memory_order(one: tuple[_T, ...], order: Sequence[int] | None) -> tuple[_T, ...]:
+    """Return what a tensor has for each axis, in the order of memory."""
+    return one if order is None else tuple(one[axis] for axis in order)
 
 
 def launched(
-    state: State, sizes: Sizes, dtype: DType, shapes: Shapes | None = None
+    state: State,
+    sizes: Sizes,
+    dtype: DType,
+    shapes: Shapes | None = None,
+    orders: Orders = AS_WRITTEN,
 ) -> tuple[CostedKernel, ...]:
     """Describe each kernel of a state with everything that it moves, at the sizes of all labels.
 
@@ -108,7 +124,7 @@ def launched(
         own = [way for way in ways if way.kernel == number]
         each = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
         mine = joined(each, node)
-        places = (shapes, passing, seen, asked, home)
+        places = (shapes, orders, passing, seen, asked, home)
         memory = TensorMemory(model, types, extents, *places, number)
         streams = [one for walk in mine for one in _streams(memory, walk)]
         products = {
@@ -128,6 +144,7 @@ class TensorMemory:
     types: CallTypes
     extents: Mapping[str, int]
     shapes: Shapes
+    orders: Orders
     passing: frozenset[str]  # the arrays that pass through memory inside a kernel
     seen: frozenset[str]  # the arrays that the caller or another kernel sees
     returned: frozenset[str]  # those that the caller sees
@@ -149,7 +166,9 @@ class TensorMemory:
         """Return the load or store of an array at some indices."""
         array = self.model.arrays.get(name)
         if array is None:
-            dtype, shape = self.types.stored(name), self.shapes[name]
+            order = self.orders.get(name)
+            dtype, shape = self.types.stored(name), in_memory_order(self.shapes[name], order)
+            at = in_memory_order(at, order)
         else:
             is_func = array.func == name and name in self.seen
             dtype = self.types.stored(name) if is_func else self.types.computed(name)

@@ -63,7 +63,9 @@ def _clocks_of_a_step(job: Job, walk: StatementWalk) -> float:
     both = set(sides[0]) & set(sides[1])
     labels = walk.statement.free
     own = [[x for x in labels if x in side and x not in both] for side in sides]
-    own.sort(key=lambda side: labels.index(side[0]) if side else 0)  # those that come first are rows
+    own.sort(
+        key=lambda side: labels.index(side[0]) if side else 0
+    )  # those that come first are rows
     rows, columns = (lanes_of(walk, side) for side in own)
     warps = job.resources.warps
     across = _sides(rows, columns, warps)
@@ -91,9 +93,7 @@ def _sides(rows: int, columns: int, warps: int) -> tuple[LaneSide, LaneSide]:
     )
 
 
-def _clocks_of_a_read(
-    job: Job, walk: StatementWalk, side: list[str], one: LaneSide
-) -> float:
+def _clocks_of_a_read(job: Job, walk: StatementWalk, side: list[str], one: LaneSide) -> float:
     """Return the clocks in which a warp reads one operand at one index that is summed over."""
     reads = max(one.each / AT_ONCE, 1 / AT_ONCE)
     if _is_contiguous(job.kernel, walk, side):

@@ -27,7 +27,9 @@ MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, SHARED, LATENCY = (
     *("memory", "L2", "tensor cores", "instructions", "special functions"),
     *("shared memory", "latency"),
 )
-BUSY = 8  # warps of a multiprocessor with which products without tensor cores are issued at full rate
+BUSY = (
+    8  # warps of a multiprocessor with which products without tensor cores are issued at full rate
+)
 
 
 def limits(job: Job) -> Iterator[tuple[str, float]]:
