@@ -8,11 +8,11 @@ from time import process_time
 
 from benchmarks.gpu.manifest import Prepared
 from benchmarks.gpu.prepare import Wanted, prepare
-from benchmarks.unseen.cases import TURNED, Case
+from benchmarks.unseen.cases import Case
 from benchmarks.unseen.fillings import sizes_of
+from benchmarks.unseen.orders import orders_of
 from benchmarks.unseen.records import Choice, PreparedCase
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.program import Program, touched
 from dtpoly.algorithm.show import show
 from dtpoly.autoschedule.plans import with_directives
 from dtpoly.autoschedule.pricing import PricedCall
@@ -44,7 +44,7 @@ def prepared_case(wanted: Preparing, case: Case) -> PreparedCase:
     refused: Counter[str] = Counter()
     call = PricedCall(
         *(program, sizes, DType(case.dtype), wanted.device, DIRECTIVES, case.drawn.precision),
-        orders=_orders(case, program),
+        orders=orders_of(case),
         tell_refused=lambda code: refused.update((code,)),
     )
     began, failure, choices, floor, seconds = process_time(), "", list[Choice](), 0.0, 0.0
@@ -59,16 +59,6 @@ def prepared_case(wanted: Preparing, case: Case) -> PreparedCase:
         seconds, failure = process_time() - began, failure or "no schedule was found"
     words = (case.name, case.family, case.is_held_out, case.drawn.text, case.dtype)
     return PreparedCase(*words, sizes, floor, seconds, tuple(choices), dict(refused), failure)
-
-
-def _orders(case: Case, program: Program) -> dict[str, tuple[int, ...]]:
-    """Return the inputs that are turned in memory: their last two axes are the other way round."""
-    ranks = {one.tensor: len(one.indices) for func in program.funcs for one in touched(func)}
-    return {
-        name: (*range(ranks[name] - 2), ranks[name] - 1, ranks[name] - 2)
-        for name, layout in case.layouts.items()
-        if layout == TURNED
-    }
 
 
 def _choice(wanted: Preparing, case: Case, place: int, one: Settled) -> Choice:

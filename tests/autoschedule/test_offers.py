@@ -8,11 +8,10 @@ import pytest
 
 from dtpoly.autoschedule.choose import RankedSchedule, candidates
 from dtpoly.autoschedule.plans import ChosenPlace
-from dtpoly.autoschedule.product_tiles import products
 from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.plan.layout import Layout
-from tests.autoschedule.asked import H200, call_of, nest_of, plans_of
+from tests.autoschedule.asked import H200, call_of, nest_of, plans_of, products_of
 
 PRODUCT = "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
 NORM = """Func norm, square; In X; Var x, y; RVar k;
@@ -74,14 +73,14 @@ def parts_of(layout: Layout) -> int | None:
 def test_products_with_few_results_are_split() -> None:
     """Each program has several steps, and there are parts only where the device is not full."""
     nest = nest_of(call_of(PRODUCT, "f16", m=64, n=64, k=1 << 17))
-    found = [one for one in products(nest, H200, "") if parts_of(one)]
+    found = [one for one in products_of(nest) if parts_of(one)]
     assert found
     for one in found:
         size = parts_of(one) or 0
         assert size >= 8 * one.tile("k")
         assert -(-nest.sizes["k"] // size) <= 4 * 132 + 1
     full = nest_of(call_of(PRODUCT, "f16", m=8192, n=8192, k=4096))
-    assert not any(parts_of(one) for one in products(full, H200, ""))
+    assert not any(parts_of(one) for one in products_of(full))
 
 
 def test_short_lines_are_reduced_several_at_a_time() -> None:

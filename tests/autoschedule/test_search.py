@@ -11,11 +11,10 @@ from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.plans import PlacementPlan
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.autoschedule.pricing import Priced, launching
-from dtpoly.autoschedule.product_tiles import products
 from dtpoly.autoschedule.selection import ROUND, in_turn, kind
 from dtpoly.explore.devices.devices import find_device
 from dtpoly.plan.layout import Layout
-from tests.autoschedule.asked import H200, call_of, example, nest_of
+from tests.autoschedule.asked import H200, call_of, example, nest_of, products_of
 
 
 def test_knob_after_knob() -> None:
@@ -88,7 +87,7 @@ def test_plans_share_what_kernels_cost_and_the_first_is_the_fastest() -> None:
 def test_tensor_cores_want_32_bits_along_the_sum() -> None:
     call = call_of(example("tf32_matmul"), m=8192, n=8192, k=8192)
     nest = nest_of(call)
-    layout = next(products(nest, H200, "tf32"))
+    layout = products_of(nest, precision="tf32")[0]
     assert nest.func.name == "tf32_matmul"
     assert reluctance(nest, layout, H200) > 1.0
     assert reluctance(nest, layout, find_device("a100")) < 0.5

@@ -17,6 +17,9 @@ from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
 
+# What a call moves at its beginning takes longer, by this share of so many bytes: caches are full
+# of what was written before, which goes to memory first. Fitted like the numbers of a device.
+COLD, COLD_BYTES = 0.2, 1e8
 # Of the instructions that a multiprocessor could issue.
 ISSUED = 0.85
 # How often a byte that has no register moves.
@@ -37,7 +40,9 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     device, work, many = job.device, job.work, job.multiprocessors
     # The multiprocessor that has most programs decides.
     uneven = ceil(job.each / many) * many / job.each
-    yield MEMORY, sum(one.from_memory for one in job.operands) / device.memory
+    from_memory = sum(one.from_memory for one in job.operands)
+    cold = 0.0 if job.is_warm else COLD * min(from_memory, COLD_BYTES)
+    yield MEMORY, (from_memory + cold) / device.memory
     spilled = SPILLED * job.resources.spilled * job.programs * _tiles_of_a_program(job)
     moved = sum(one.from_l2 for one in job.operands) + spilled
     ports = min(job.each, many) * PORT * device["clock"]
