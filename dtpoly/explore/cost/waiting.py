@@ -67,7 +67,8 @@ def waiting(job: Job) -> float:
             else:
                 waits += times * wait
         for one in walks:
-            waits += _cut_indices(kernel, one) / each * CUT_INDEX
+            cut = _cut_indices(kernel, one) / each
+            waits += max(cut, cut * _parts(kernel, one) / rounds) * CUT_INDEX
             if one.statement.role is Role.COMBINE:
                 clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
                 waits += steps(one) / each * clocks / clock
@@ -99,6 +100,13 @@ def _cut_indices(kernel: CostedKernel, walk: StatementWalk) -> int:
     if not isinstance(body, Dot) or body.hides:
         return 0
     return cut_steps(walk) * lanes_of(walk, body.labels)
+
+
+def _parts(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return how many programs share what one would reduce; a range cuts tiles of few of them."""
+    body = walk.statement.body
+    labels = body.labels if isinstance(body, Dot) else ()
+    return prod(trips(walk, axis) for axis in kernel.grid if axis.label in labels)
 
 
 def _groups(kernel: CostedKernel, walks: list[StatementWalk]) -> Iterator[list[AccessStream]]:
