@@ -1,13 +1,14 @@
 """Ways to cut a kernel: what there is of them, and that each is a schedule."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar, Self
 
 import pytest
 
 from dtpoly.autoschedule.chains import chain
+from dtpoly.autoschedule.choose import candidates
 from dtpoly.autoschedule.elementwise import elementwise
 from dtpoly.autoschedule.layout_directives import new_name, said_of
 from dtpoly.autoschedule.layout_variants import variants
@@ -148,6 +149,9 @@ def test_the_copy_engine_wants_aligned_rows_and_a_gpu_that_has_one() -> None:
     sizes = {"m": 4096, "n": 4095, "k": 4096}
     ragged = nest_of(call_of(example("half_matmul"), "bf16", **sizes))
     assert {layout.descriptors for layout in products_of(ragged)} == {("A",)}
+    # A kernel with descriptors is not told of rows that are multiples of four.
+    fours = nest_of(call_of(example("half_matmul"), "bf16", **{**sizes, "n": 4092}))
+    assert {layout.descriptors for layout in products_of(fours)} == {()}
     call = call_of(example("half_matmul"), "bf16", "a100", m=4096, n=4096, k=4096)
     assert {layout.descriptors for layout in products_of(nest_of(call), call.device)} == {()}
 
@@ -194,3 +198,23 @@ def test_variants_are_what_the_model_cannot_tell() -> None:
     product = nest_of(call_of(example("half_matmul"), "bf16", m=4096, n=4096, k=4096))
     one = products_of(product)[0]
     assert [other.descriptors for other in variants(product, one)] == [()]
+
+
+def test_inputs_may_lie_otherwise_in_memory() -> None:
+    """Programs go along what is contiguous there, and the copy engine does not bring it."""
+    call = call_of(SUM, x=1 << 14, y=1 << 10)
+    turned = replace(call, orders={"A": (1, 0)})
+    assert nest_of(call).contiguous()[0] == "y"
+    assert nest_of(turned).contiguous()[0] == "x"
+    first, other = (candidates(one)[0].kernels[-1].layout for one in (call, turned))
+    assert dict(first.blocks)["x"] < dict(other.blocks)["x"]
+    product = call_of(example("half_matmul"), "bf16", m=4096, n=4096, k=4096)
+    nest = nest_of(replace(product, orders={"B": (1, 0)}))
+    assert {layout.descriptors for layout in products_of(nest)} == {("A",)}
+
+
+def test_what_is_contiguous_may_be_too_short_to_go_down_along_it() -> None:
+    text = "Func f; In A; Var x; RVar k; f[x] = rargmax(A[k, x], k);"
+    nest = nest_of(call_of(text, x=17, k=1 << 16))
+    tiles = {layout.tile("k") for layout in reductions(nest, 132)}
+    assert {0, 16384} <= tiles

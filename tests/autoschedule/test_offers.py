@@ -115,3 +115,23 @@ def test_they_have_code(text: str) -> None:
     labels = {"x": 4096, "y": 4096, "z": 16}
     sizes = {one: size for one, size in labels.items() if f"{one}]" in text or f"{one}," in text}
     assert next(iter(schedules(call_of(text, **sizes)))).lines
+
+
+def test_merges_have_room_in_registers() -> None:
+    """Each partial result has an address: a thread has 64 of them at most, or one part."""
+    nest = nest_of(call_of(PRODUCT, "f16", m=176, n=80, k=1 << 17))
+    found = [one for one in products_of(nest) if one.partial]
+    assert found
+    for one in found:
+        assert one.partial is not None
+        at_once = one.tile(one.partial.name)
+        lanes = prod(size for _, size in one.blocks) * at_once
+        assert at_once == 1 or lanes <= 64 * 32 * one.warps
+
+
+def test_exact_products_have_small_shares_of_a_thread() -> None:
+    sizes = {"m": 4096, "n": 4096, "k": 4096}
+    for dtype, most in (("f32", 64), ("f16", 128)):
+        found = products_of(nest_of(call_of(PRODUCT, dtype, **sizes)))
+        each = [prod(size for _, size in one.blocks) / (32 * one.warps) for one in found]
+        assert max(each) == most

@@ -6,6 +6,7 @@ from itertools import islice
 
 import pytest
 
+from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.choose import RankedSchedule, alike, candidates
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.plans import PlacementPlan
@@ -91,3 +92,22 @@ def test_tensor_cores_want_32_bits_along_the_sum() -> None:
     assert nest.func.name == "tf32_matmul"
     assert reluctance(nest, layout, H200) > 1.0
     assert reluctance(nest, layout, find_device("a100")) < 0.5
+
+
+def test_a_search_does_not_begin_far_from_where_it_must_come() -> None:
+    def price(choice: tuple[int, ...]) -> float:
+        return 10.0 + choice[0]
+
+    assert len(descended([8], price, starts=[(4,)], near=9.0)) == 3
+    assert min(descended([8], price, starts=[(4,)], near=11.0).values()) == 10.0
+
+
+def test_a_chain_begins_where_another_plan_ended() -> None:
+    call = call_of(example("attention"), "bf16", m=512, l=512, k=64, n=64)
+    nest = nest_of(call)
+    made = chain(nest, "", 132)
+    start = next(one for one in made.starts if made.layout(one) is not None)
+    layout = made.layout(start)
+    assert layout is not None
+    assert made.chosen(layout) == start
+    assert made.chosen(replace(layout, warps=2)) is None
