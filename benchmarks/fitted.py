@@ -12,10 +12,10 @@ from dtpoly.checking import check
 from dtpoly.explore.devices.devices import Device
 from dtpoly.source import Source
 
-# The numbers that are fitted, with the values that are tried.
+# The numbers that are fitted, with the values that are tried. The latency of memory is not among
+# them: it hardly changes how far times are off, but it orders the schedules of a kernel.
 TRIED: Mapping[str, Sequence[float]] = {
-    "launch": (3.6e-6, 4.0e-6, 4.4e-6, 4.7e-6, 5.0e-6),
-    "memory_latency": (6.5e-7, 8e-7, 1e-6, 1.2e-6),
+    "launch": (3.6e-6, 4.0e-6, 4.5e-6, 5.0e-6, 5.5e-6),
     "l2_rate": (5.5e12, 7e12, 9e12),
 }
 SWEEPS = 2

@@ -208,11 +208,11 @@ def nest_of(
         for node, is_operand in _nodes(at_results(func.body)):
             if isinstance(node, Read) and node.tensor in shapes:
                 name, order = node.tensor, orders.get(node.tensor)
-                places = (in_memory_order(one, order) for one in (node.indices, shapes[name]))
+                indices = in_memory_order(node.indices, order)
+                shape = in_memory_order(shapes[name], order)
                 one = MovedTensor(
-                    *(name, *places, BYTES[dtypes[name]], func.name, is_operand),
-                    is_between=program.find_func(name) is not None,
-                    is_turned=order is not None,
+                    *(name, indices, shape, BYTES[dtypes[name]], func.name, is_operand),
+                    *(program.find_func(name) is not None, order is not None),
                 )
                 loads[one] = None
             elif isinstance(node, Reduce) and node.scan is not None:

@@ -1,6 +1,7 @@
 """Tests that numbers of a device are found again in times that were made from them."""
 
 from dataclasses import replace
+from typing import Any
 
 from benchmarks.files import RESULTS
 from benchmarks.fitted import TRIED, fitted, quality, unseen_schedules
@@ -8,13 +9,13 @@ from benchmarks.predicted import MeasuredSchedule, read
 from dtpoly.explore.devices.devices import find_device
 
 H200 = find_device("h200")
-SEVERAL = ("000_permuted", "004_rows", "013_outer")
+SEVERAL = ("000_permuted", "006_running", "013_outer")
 
 
 def some() -> list[MeasuredSchedule]:
     """A few schedules of the record."""
     record = read(RESULTS / "unseen_h200.json")
-    cases = [{**one, "orders": {}} for one in record["cases"] if one["name"] in SEVERAL]
+    cases: list[Any] = [one for one in record["cases"] if one["name"] in SEVERAL]
     return [*unseen_schedules({"cases": cases})][::3]
 
 

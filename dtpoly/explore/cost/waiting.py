@@ -37,6 +37,7 @@ def waiting(job: Job) -> float:
     kernel, device, resources, each = job.kernel, job.device, job.resources, job.each
     clock = device["clock"]
     rounds = float(ceil(job.waves)) if job.waves <= FEW else job.waves + 0.5
+    at_least = max(rounds, 1.0)
     units = min(resources.warps, ISSUING) * WARP * clock
     products = sum(count / device.tensor(unit) for unit, count in job.work.products.items())
     parts = [
@@ -53,7 +54,7 @@ def waiting(job: Job) -> float:
     seen: set[str] = set()
     for loops, walks in _nests(kernel).items():
         walk = walks[0]
-        times = steps(walk) / each * max(_longest(walk, each) / rounds, 1.0)
+        times = steps(walk) / each * max(_longest(walk, each) / at_least, 1.0)
         for loads in _groups(kernel, walks):
             is_new = any(one.array not in seen for one in loads)
             seen |= {one.array for one in loads}
@@ -68,13 +69,13 @@ def waiting(job: Job) -> float:
                 waits += times * wait
         for one in walks:
             cut = _cut_indices(kernel, one) / each
-            waits += max(cut, cut * _parts(kernel, one) / rounds) * CUT_INDEX
+            waits += max(cut, cut * _parts(kernel, one) / at_least) * CUT_INDEX
             if one.statement.role is Role.COMBINE:
                 clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
                 waits += steps(one) / each * clocks / clock
     if launch_of(kernel.node).each:
         # The next block is loaded while the last one is stored.
-        return far + (own + waits / max(rounds, 1)) * rounds
+        return far + (own + waits / at_least) * rounds
     # While some warps wait, others compute, but for products, which all warps begin together.
     alone = 1.0 if kernel.operand_dtypes else min(1.0, ISSUING / resources.warps)
     return rounds * (max(waits, own) + alone * min(waits, own) + far / 2)
