@@ -162,7 +162,10 @@ def _index_by_index(
     building.held.pop()
     building.scopes.close()
     bounds = (start, start + length)
-    loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body), UNROLLED)
+    # An operand in registers has its lanes picked from all of its tile, which several rounds at a
+    # time would do side by side, with registers for each.
+    unroll = UNROLLED if made == (None, None) else 1
+    loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body), unroll)
     building.scopes.emit(loop, origin)
     building.scopes.counted(variable, bounds)
 
