@@ -13,6 +13,7 @@ PROGRAM = "python -m benchmarks"
 COMMANDS = (
     "legality",
     "cost",
+    "fit",
     "blind",
     "schedule",
     "prepare",

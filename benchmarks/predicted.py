@@ -17,7 +17,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import check
-from dtpoly.explore.cost.cost import cost
+from dtpoly.explore.cost.cost import Cost, cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.schedule.state import State
 from dtpoly.source import Source
@@ -80,8 +80,35 @@ class Summary:
     floor_rank: float  # the correlation of what must be moved and multiplied, whatever the schedule
 
 
+@dataclass(frozen=True, slots=True)
+class MeasuredSchedule:
+    """A schedule that was judged legal, the call at which it was measured, and milliseconds."""
+
+    kernel: str
+    case: str
+    name: str
+    milliseconds: float
+    state: State
+    sizes: Mapping[str, int]
+    dtype: DType
+    is_warm: bool
+
+    def cost(self, device: Device) -> Cost:
+        """Return what the cost model says of it."""
+        return cost(self.state, self.sizes, self.dtype, device, self.is_warm)
+
+
 def points(record: Mapping[str, Any], device: Device) -> Iterator[Point]:
     """Predict everything in a record that was measured and is still known."""
+    for one in schedules_of(record):
+        found = one.cost(device)
+        slowest = max(found.kernels, key=lambda kernel: kernel.seconds)
+        times = one.milliseconds, 1e3 * found.seconds, 1e3 * found.floor
+        yield Point(one.kernel, one.case, one.name, *times, slowest.bound)
+
+
+def schedules_of(record: Mapping[str, Any]) -> Iterator[MeasuredSchedule]:
+    """Yield everything in a record that was measured and is still known."""
     known = {row.name: row for row in rows()}
     states: dict[str, State | None] = {}
     sources = _sources(record)
@@ -96,7 +123,7 @@ def points(record: Mapping[str, Any], device: Device) -> Iterator[Point]:
                 states[name] = verdict.scheduled if verdict and verdict.is_legal else None
             state = states[name]
             if state is not None:
-                yield _point(row, name, time["median"], state, device)
+                yield _measured(row, name, time["median"], state)
 
 
 def _sources(record: Mapping[str, Any]) -> dict[str, Source]:
@@ -110,15 +137,11 @@ def _sources(record: Mapping[str, Any]) -> dict[str, Source]:
     return {one.name: one.source for one in found if hash_of(one.source.text) == hashes[one.name]}
 
 
-def _point(row: Row, name: str, measured: float, state: State, device: Device) -> Point:
+def _measured(row: Row, name: str, measured: float, state: State) -> MeasuredSchedule:
     dtype = DType("f32" if row.dtype == "tf32" else row.dtype)
     sizes = filled(state.program, sizes_of(row, state.program))
-    found = cost(state, sizes, dtype, device, row.way == REPEATED)
-    slowest = max(found.kernels, key=lambda kernel: kernel.seconds)
-    milliseconds = 1e3 * found.seconds
-    return Point(
-        row.kernel, row.case, name, measured, milliseconds, 1e3 * found.floor, slowest.bound
-    )
+    words = (row.kernel, row.case, name, measured, state, sizes, dtype)
+    return MeasuredSchedule(*words, is_warm=row.way == REPEATED)
 
 
 def sizes_of(row: Row, program: Program) -> dict[str, int]:

@@ -1,22 +1,17 @@
 """Draws predicted against measured times."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from benchmarks.gpu.pictures import NOT_THERE, drawing, saved
 from benchmarks.gpu.plot import COLOURS
 from benchmarks.predicted import Point, summary
 
 
 def plot(found: Sequence[Point], path: Path, device: str) -> str:
     """Write the picture; say why there is none, if there is none."""
-    if find_spec("matplotlib") is None:
-        return "no picture: matplotlib is not installed"
-    # It has types, but the machine that checks them need not have it.
-    pyplot: Any = import_module("matplotlib.pyplot")
-    pyplot.switch_backend("agg")
+    if (pyplot := drawing()) is None:
+        return NOT_THERE
     figure, axes = pyplot.subplots(figsize=(7, 6), layout="constrained")
     for at, kernel in enumerate(dict.fromkeys(point.kernel for point in found)):
         mine = [point for point in found if point.kernel == kernel]
@@ -42,6 +37,4 @@ def plot(found: Sequence[Point], path: Path, device: str) -> str:
     axes.set_title(title, loc="left", fontsize=10)
     axes.legend(fontsize=6, ncols=2)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
-    return f"wrote {path}"
+    return saved(pyplot, figure, path)

@@ -34,6 +34,9 @@ from .matrix_products import Sides, rounded
 from .scopes import Scope
 from .tile_lanes import Tiling, at_index, of_lanes
 
+# Indices of a cut tile that are added up in one round, so that several are loaded at a time.
+UNROLLED = 4
+
 
 def goes_by_index(tiling: Tiling, sides: Sides) -> bool:
     """Return whether a tile must be added up index by index.
@@ -159,7 +162,10 @@ def _index_by_index(
     building.held.pop()
     building.scopes.close()
     bounds = (start, start + length)
-    loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body))
+    # An operand in registers has its lanes picked from all of its tile, which several rounds at a
+    # time would do side by side, with registers for each.
+    unroll = UNROLLED if made == (None, None) else 1
+    loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body), unroll)
     building.scopes.emit(loop, origin)
     building.scopes.counted(variable, bounds)
 

@@ -23,6 +23,7 @@ from benchmarks.unseen.cases import FAMILIES, Case, cases
 from benchmarks.unseen.drawing import Family
 from benchmarks.unseen.kinds import KINDS
 from benchmarks.unseen.picture import plot
+from benchmarks.unseen.recorded import write_record
 from benchmarks.unseen.records import (
     PREPARED,
     MeasuredCase,
@@ -65,6 +66,7 @@ SHARE_AHEAD = 0.4  # of the seconds, at most, in which nothing is timed yet
 @click.option("--peers", default=",".join(KINDS), show_default=True, help="Who takes part.")
 @click.option("--workers", default=1, show_default=True, help="Processes that prepare or compile.")
 @click.option("--plot", "picture", type=click.Path(path_type=Path), help="Draw the ratios.")
+@click.option("--record", type=click.Path(path_type=Path), help="Write what is known as a record.")
 @click.option("--here", is_flag=True, hidden=True, help="In this process, not in one of its own.")
 @click.pass_obj
 def command(given: Sequence[str], /, **options: Any) -> int:
@@ -110,6 +112,7 @@ class Asked:
     peers: str
     workers: int
     picture: Path | None
+    record: Path | None
     here: bool
 
     @property
@@ -223,6 +226,8 @@ def _show(asked: Asked) -> int:
     if asked.picture is not None:
         title = f"unseen operators, seed {asked.seed}: the best peer's time / ours"
         out.print(plot(known, asked.picture, title), highlight=False)
+    if asked.record is not None:
+        write_record(asked.record, asked.seed, asked.cases, prepared, measured)
     is_good = all(one.choices and not one.failure for one in prepared.values())
     is_whole = asked.steps == "prepare" or len(known) == len(prepared)
     failed = any(one.failures for one in known)

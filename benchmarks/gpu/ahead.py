@@ -4,19 +4,16 @@ Several processes compile at once what one process would compile before each row
 with a text is told when it is timed; here it is passed over.
 """
 
-import signal
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import TimeoutError as NothingCame
-from multiprocessing import get_context
 
 import torch
 
 from benchmarks.gpu.candidates import Candidate
 from benchmarks.gpu.inputs import unfilled
+from benchmarks.gpu.pool import EndedEarly, in_processes
 from benchmarks.gpu.rows import Row
 from benchmarks.gpu.steps import Step, Tell
 from dtpoly.explore.bench.on_torch import compiling
@@ -39,24 +36,18 @@ Job = tuple[Row, Candidate]
 
 def compile_ahead(jobs: Sequence[Job], ahead: Ahead, tell: Tell) -> int:
     """Return how many texts could be compiled before the time was over."""
-    end = time.monotonic() + ahead.seconds
-    # On leaving, what still compiles is ended.
-    with get_context("spawn").Pool(ahead.processes, _begin) as pool:
-        done = pool.imap_unordered(partial(_compile, ahead.device), jobs)
-        found = 0
-        for at in range(len(jobs)):
-            tell(Step(WHAT, at, len(jobs)))
-            try:
-                found += done.next(timeout=max(min(PATIENCE, end - time.monotonic()), 0.0))
-            except NothingCame:
-                tell(Step(f"{WHAT} ended early", at, len(jobs), is_row=False))
-                break
+    words = (jobs, ahead.processes, ahead.seconds, PATIENCE)
+    found = at = 0
+    if jobs:
+        tell(Step(WHAT, at, len(jobs)))
+    try:
+        for at, is_good in enumerate(in_processes(partial(_compile, ahead.device), *words), 1):
+            found += is_good
+            if at < len(jobs):
+                tell(Step(WHAT, at, len(jobs)))
+    except EndedEarly:
+        tell(Step(f"{WHAT} ended early", at, len(jobs), is_row=False))
     return found
-
-
-def _begin() -> None:
-    # Ctrl-C is for the process that started this one, which then ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _compile(device: str, job: Job) -> bool:

@@ -1,17 +1,16 @@
 """Lists everything that computes a row: emitted texts of a folder, and peers."""
 
-import importlib.util
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import torch
 from torch import Tensor
 
 from benchmarks.gpu.inputs import IN_PLACE, Inputs, in_place, tensors
+from benchmarks.gpu.loaded_texts import fill, loaded
 from benchmarks.gpu.manifest import Manifest, Prepared
 from benchmarks.gpu.peer import Outcome, Peer, Run, several
 from benchmarks.gpu.peers import peers
@@ -38,12 +37,6 @@ class Made:
             fill(one)
         for one, value in self.restored:
             one.copy_(value)
-
-
-def fill(tensor: Tensor) -> None:
-    """Fill a tensor with what no right result has."""
-    is_float = tensor.dtype.is_floating_point
-    tensor.fill_(float("nan") if is_float else torch.iinfo(tensor.dtype).min)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +119,8 @@ class Function:
 def _function(folder: Path, text: Prepared) -> Function:
     if text.failure:
         raise ValueError(f"it could not be prepared: {text.failure}")
-    module = _module(folder / text.file, text.text_hash)
+    module = loaded(folder / text.file, text.text_hash)
     return Function(getattr(module, text.func), text.parameters)
-
-
-@cache
-def _module(path: Path, _: str) -> ModuleType:
-    """Loaded once, so that a kernel is compiled once for all rows; anew, if its hash is new."""
-    spec = importlib.util.spec_from_file_location(f"prepared_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def arguments(parameters: Sequence[str], given: Inputs) -> list[Tensor | float]:

@@ -1,10 +1,9 @@
 """Draws the ratios of results, a bar for each row."""
 
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from benchmarks.gpu.pictures import NOT_THERE, drawing, saved
 from benchmarks.gpu.results import Results
 from benchmarks.gpu.summary import Line, lines
 
@@ -30,19 +29,13 @@ def plot(results: Results, path: Path) -> str:
     known = [line for line in lines(results) if line.ratio is not None]
     if not known:
         return "no picture: nothing was compared"
-    if find_spec("matplotlib") is None:
-        return "no picture: matplotlib is not installed"
-    # It has types, but the machine that checks them need not have it.
-    pyplot: Any = import_module("matplotlib.pyplot")
-    # Off the screen: whoever makes the picture may have none.
-    pyplot.switch_backend("agg")
+    if (pyplot := drawing()) is None:
+        return NOT_THERE
     figure, axes = pyplot.subplots(figsize=(9, 1.4 + 0.2 * len(known)), layout="constrained")
     _bars(axes, known)
     device = results.machine.get("device", "")
     axes.set_title(f"the best peer's time / ours, on {device}", loc="left", fontsize=10)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
-    return f"wrote {path}"
+    return saved(pyplot, figure, path)
 
 
 def _bars(axes: Any, known: list[Line]) -> None:

@@ -1,17 +1,14 @@
 """Compiles the texts and the peers of cases in several processes, before anything is timed."""
 
-import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import TimeoutError as NothingCame
-from multiprocessing import get_context
 from pathlib import Path
-from time import monotonic
 
 import torch
 
+from benchmarks.gpu.pool import EndedEarly, in_processes
 from benchmarks.unseen.cases import Case
 from benchmarks.unseen.ready import ours, peers, ready
 from benchmarks.unseen.records import PreparedCase
@@ -33,22 +30,13 @@ class Ahead:
 
 def compile_ahead(given: Sequence[tuple[Case, PreparedCase]], plan: Ahead) -> int:
     """Return how many cases are compiled; what is wrong with one is told when it is measured."""
-    end, done = monotonic() + plan.seconds, 0
-    # On leaving, what still compiles is ended.
-    with get_context("spawn").Pool(plan.processes, _begin) as pool:
-        found = pool.imap_unordered(partial(_compile, plan), given)
-        for _ in given:
-            try:
-                found.next(timeout=max(min(PATIENCE, end - monotonic()), 0.0))
-            except NothingCame:
-                break
+    done = 0
+    with suppress(EndedEarly):
+        for _ in in_processes(
+            partial(_compile, plan), given, plan.processes, plan.seconds, PATIENCE
+        ):
             done += 1
     return done
-
-
-def _begin() -> None:
-    # Ctrl-C is for the process that started this one, which then ends it.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _compile(plan: Ahead, given: tuple[Case, PreparedCase]) -> None:

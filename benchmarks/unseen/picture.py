@@ -1,11 +1,9 @@
 """Draws the ratio of each case, sorted, of the first schedule and of the best one."""
 
 from collections.abc import Sequence
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from benchmarks.gpu.pictures import NOT_THERE, drawing, saved
 from benchmarks.gpu.plot import COLOURS
 from benchmarks.unseen.summary import Line, compared
 
@@ -17,12 +15,8 @@ def plot(given: Sequence[Line], path: Path, title: str) -> str:
     known = compared(given)
     if not known:
         return "no picture: nothing was compared"
-    if find_spec("matplotlib") is None:
-        return "no picture: matplotlib is not installed"
-    # It has types, but the machine that checks them need not have it.
-    pyplot: Any = import_module("matplotlib.pyplot")
-    # Off the screen: whoever makes the picture may have none.
-    pyplot.switch_backend("agg")
+    if (pyplot := drawing()) is None:
+        return NOT_THERE
     figure, axes = pyplot.subplots(figsize=(9, 4), layout="constrained")
     first = sorted(max(one.ratio, LEAST) for one in known)
     best = sorted(max(one.ratio_of_best, LEAST) for one in known)
@@ -36,6 +30,4 @@ def plot(given: Sequence[Line], path: Path, title: str) -> str:
     axes.set_title(title, loc="left", fontsize=10)
     axes.legend(fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, dpi=150)
-    pyplot.close(figure)
-    return f"wrote {path}"
+    return saved(pyplot, figure, path)

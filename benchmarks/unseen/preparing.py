@@ -10,6 +10,7 @@ from benchmarks.gpu.manifest import Prepared
 from benchmarks.gpu.prepare import Wanted, prepare
 from benchmarks.unseen.cases import Case
 from benchmarks.unseen.fillings import sizes_of
+from benchmarks.unseen.orders import orders_of
 from benchmarks.unseen.records import Choice, PreparedCase
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.show import show
@@ -43,6 +44,7 @@ def prepared_case(wanted: Preparing, case: Case) -> PreparedCase:
     refused: Counter[str] = Counter()
     call = PricedCall(
         *(program, sizes, DType(case.dtype), wanted.device, DIRECTIVES, case.drawn.precision),
+        orders=orders_of(case),
         tell_refused=lambda code: refused.update((code,)),
     )
     began, failure, choices, floor, seconds = process_time(), "", list[Choice](), 0.0, 0.0

@@ -1,17 +1,16 @@
 """Makes a case ready to run: its inputs, what should come out, our texts and the peers."""
 
-import importlib.util
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from benchmarks.gpu.loaded_texts import fill, loaded
 from benchmarks.gpu.manifest import Prepared
 from benchmarks.gpu.results import OURS, PEER
 from benchmarks.unseen.asked import results
@@ -119,7 +118,7 @@ def _ours(given: Ready, text: Prepared, folder: Path) -> Runnable:
     """Return what a text of ours runs: into tensors full of NaN, where it makes its results."""
     if text.failure:
         raise ValueError(f"it could not be prepared: {text.failure}")
-    function = getattr(_module(folder / text.file), text.func)
+    function = getattr(loaded(folder / text.file, text.text_hash), text.func)
     named = inspect.signature(function).parameters
     used = used_labels(given.program)
     passed = [r.label for r in size_rules(given.program) if r.may_be_passed and r.label in used]
@@ -143,19 +142,7 @@ def _several(run: Callable[[], Any]) -> Outcome:
 def _spoil(tensors: Sequence[Tensor]) -> None:
     """Fill tensors with what no right result has."""
     for one in tensors:
-        if one.dtype is torch.bool:
-            continue
-        is_float = one.dtype.is_floating_point
-        one.fill_(float("nan") if is_float else torch.iinfo(one.dtype).min)
-
-
-def _module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"unseen_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+        fill(one)
 
 
 def checked(given: Ready, one: Runnable, want: Sequence[Mapping[str, Expected]]) -> float:

@@ -120,6 +120,25 @@ class Chain:
                 return at
         return None
 
+    def chosen(self, layout: Layout) -> tuple[int, ...] | None:
+        """Return the option of each knob that a layout has, maybe one of another kernel.
+
+        None where it has something else, or where this kernel has a label that it lacks.
+        """
+        part = layout.partial.size if layout.partial else 0
+        said: tuple[Option, ...] = (
+            Threads(layout.warps, layout.stages),
+            *(LabelWalk(x, layout.block(x) or 0, tile) for x, tile in layout.tiles),
+            *(LabelParts(x, part) for x in self.nest.joined),
+        )
+        found: list[int] = []
+        for knob in self.knobs:
+            at = next((at for at, one in enumerate(knob) if one in said), None)
+            if at is None:
+                return None
+            found.append(at)
+        return tuple(found)
+
     def layout(self, chosen: Sequence[int]) -> Layout | None:
         """Return the layout of an option of each knob.
 

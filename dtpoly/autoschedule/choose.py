@@ -1,6 +1,6 @@
 """Ranks schedules of an algorithm by the time that the cost model predicts on a device."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from math import inf
@@ -22,12 +22,16 @@ from dtpoly.generate import outputs, results_of
 from dtpoly.plan.layout import Layout
 from dtpoly.targets.parameter_types import BYTES
 
+CLOSER = 8  # shapes of products of which all warps and stages are looked at
 REFINED = 6  # blocks of products that are looked at more closely
 LIMIT = 1.5  # times what the best plan so far takes: one that is slower is given up
 DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
 AS_A_LAUNCH = 20e-6  # seconds of a kernel, beside which those between two launches are many
 MOST_PRICED = 250  # layouts of all kernels, after which no other plan is looked at
 KEPT = 300  # layouts of a kernel that takes more
+# Times what a kernel may take in a plan that is as fast as the best one: a chain of products that
+# takes more, laid out as the best one of another plan was, is not searched.
+NEAR = 1.05
 
 Known = dict[Program, list[Priced]]  # by kernel: plans have many in common
 
@@ -57,7 +61,7 @@ def candidates(call: PricedCall) -> list[RankedSchedule]:
         if found and sum(map(len, known.values())) > MOST_PRICED:
             break
         best = min((one.seconds for one in found), default=inf)
-        found += _of_plan(call, plan, known, LIMIT * best)
+        found += _of_plan(call, plan, known, best)
     return sorted(found, key=lambda one: one.score)
 
 
@@ -97,36 +101,40 @@ def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
     for members in plan.kernels:
         fusions = tuple(d for name in members[:-1] if (d := places[name]) is not None)
         words = (call.sizes, call.dtype, taken, results)
-        nest = nest_of(program, members, fusions, *words)
+        nest = nest_of(program, members, fusions, *words, call.orders)
         shared = (one.label for one in plan.placed if one.host == members[-1] and one.reader)
         found.append(replace(nest, joined=frozenset(shared)))
     return tuple(found)
 
 
 def _of_plan(
-    call: PricedCall, plan: PlacementPlan, known: Known, limit: float
+    call: PricedCall, plan: PlacementPlan, known: Known, best: float
 ) -> Iterator[RankedSchedule]:
-    """Kernel after kernel, until they take longer together than another plan does."""
+    """Kernel after kernel, until they take longer together than the best plan so far."""
     nests = nests_of(call, plan)
     ranked: list[list[Priced]] = []
-    left = limit - launching(call, len(nests))
+    spent = launching(call, len(nests))
     for nest in nests:
-        if left <= 0:
+        is_known = nest.program in known
+        # To lay out another kernel takes long. Where it would have no time left at all, it is not
+        # worth that.
+        if spent >= (LIMIT if is_known else 1.0) * best:
             return
-        if nest.program not in known:
-            found = _ranked(call, nest, left)
+        if not is_known:
+            others = [kernels[0].layout for kernels in known.values() if kernels]
+            found = _ranked(call, nest, LIMIT * best - spent, best - spent, others)
             known[nest.program] = sorted(found, key=lambda one: one.score)
         mine = known[nest.program]
         if not mine:
             return
-        left -= min(one.busy for one in mine)
+        spent += min(one.busy for one in mine)
         ranked.append(mine)
     whole = sum(mine[0].busy for mine in ranked)
     kept = [mine[:KEPT] if mine[0].busy > DECIDES * whole else mine[:1] for mine in ranked]
     # Each beside the best of the others, and not all with all.
-    best = tuple(mine[0] for mine in kept)
+    first = tuple(mine[0] for mine in kept)
     seen = {
-        (*best[:at], one, *best[at + 1 :]): None for at, mine in enumerate(kept) for one in mine
+        (*first[:at], one, *first[at + 1 :]): None for at, mine in enumerate(kept) for one in mine
     }
     for combined in seen:
         launch = launching(call, sum(len(one.launches) for one in combined))
@@ -135,31 +143,53 @@ def _of_plan(
         yield RankedSchedule(plan, combined, seconds, score)
 
 
-def _ranked(call: PricedCall, nest: KernelNest, limit: float) -> list[Priced]:
-    """Return the layouts of a kernel that were looked at, with what they take."""
+def _ranked(
+    call: PricedCall, nest: KernelNest, limit: float, near: float, others: Sequence[Layout]
+) -> list[Priced]:
+    """Return the layouts of a kernel that were looked at, with what they take.
+
+    `near` is what it may take in a plan that is as fast as the best one, and `others` are the best
+    layouts of kernels of other plans.
+    """
     if nest.is_chain:
-        return _descended(call, nest, limit)
-    found = list(priced(call, nest, _layouts(call, nest)))
+        return _descended(call, nest, limit, near, others)
     if nest.products:
-        best = nsmallest(REFINED, found, key=lambda one: one.score)
-        closer = [x for one in best for x in refined(nest, call.device, one.layout)]
-        found += priced(call, nest, dict.fromkeys(closer))
-    return found
+        return _multiplied(call, nest)
+    many = int(call.device["multiprocessors"])
+    return list(priced(call, nest, reductions(nest, many) if nest.sums else elementwise(nest)))
 
 
-def _layouts(call: PricedCall, nest: KernelNest) -> Iterator[Layout]:
-    if nest.products:
-        return products(nest, call.device, call.precision)
-    if nest.sums:
-        return reductions(nest, int(call.device["multiprocessors"]))
-    return elementwise(nest)
+def _multiplied(call: PricedCall, nest: KernelNest) -> list[Priced]:
+    """Price all shapes of a product once, and the best ones in all ways.
+
+    Warps, stages and the order of programs change little beside blocks and steps.
+    """
+    found: list[Priced] = []
+    rest: list[tuple[float, tuple[Layout, ...]]] = []
+    for shape in products(nest, call.device, call.precision):
+        some = list(priced(call, nest, shape.usual))
+        found += some
+        rest.append((min((one.score for one in some), default=inf), shape.others))
+    for _, others in nsmallest(CLOSER, rest, key=lambda one: one[0]):
+        found += priced(call, nest, others)
+    best = nsmallest(REFINED, found, key=lambda one: one.score)
+    closer = [x for one in best for x in refined(nest, call.device, one.layout)]
+    return found + list(priced(call, nest, dict.fromkeys(closer)))
 
 
-def _descended(call: PricedCall, nest: KernelNest, limit: float) -> list[Priced]:
-    """Search a chain of products: return the layouts that were met on the way to a good one."""
+def _descended(
+    call: PricedCall, nest: KernelNest, limit: float, near: float, others: Sequence[Layout]
+) -> list[Priced]:
+    """Search a chain of products: return the layouts that were met on the way to a good one.
+
+    What was best in another plan is mostly good in this one. If it is far behind here, so is the
+    plan, and its kernel is laid out like that.
+    """
     made = chain(nest, call.precision, int(call.device["multiprocessors"]))
-    limit *= 1 + of_operands(nest, call.device)  # as scores are
+    scored = 1 + of_operands(nest, call.device)  # as scores are
     found: dict[tuple[int, ...], Priced] = {}
+    before = [one for layout in others if (one := made.chosen(layout)) is not None]
+    near = NEAR * near * scored if before else inf
 
     def price(choice: tuple[int, ...]) -> float | None:
         layout = made.layout(choice)
@@ -168,5 +198,6 @@ def _descended(call: PricedCall, nest: KernelNest, limit: float) -> list[Priced]
             return one.score
         return None
 
-    descended([len(knob) for knob in made.knobs], price, limit, made.starts)
+    counts = [len(knob) for knob in made.knobs]
+    descended(counts, price, limit * scored, (*before, *made.starts), near)
     return list(found.values())

@@ -15,13 +15,15 @@ def descended(
     price: Callable[[Choice], float | None],
     limit: float = float("inf"),
     starts: Iterable[Choice] = (),
+    near: float = float("inf"),
 ) -> dict[Choice, float]:
     """Return the cost of each choice that was looked at on the way to a good one.
 
     The search starts at the best of these places: the middle, the first options, and those that are
     given. `counts` says how many options each knob has. It ends when a sweep gains little, or
-    when even the best choice costs much more than the limit, or more than that after a sweep. A
-    choice that is impossible has no price and is left out.
+    when even the best choice costs much more than the limit, or more than that after a sweep. It
+    does not begin where the best of these places costs more than `near`. A choice that is
+    impossible has no price and is left out.
     """
     known: dict[Choice, float | None] = {}
 
@@ -33,7 +35,7 @@ def descended(
 
     middle, first = tuple((n - 1) // 2 for n in counts), tuple(0 for _ in counts)
     best = min((middle, first, *starts), key=look)
-    for _ in range(SWEEPS if look(best) <= HOPELESS * limit + MARGIN else 0):
+    for _ in range(SWEEPS if look(best) <= min(HOPELESS * limit + MARGIN, near) else 0):
         before = best
         for at, count in enumerate(counts):
             options = [(*best[:at], option, *best[at + 1 :]) for option in range(count)]

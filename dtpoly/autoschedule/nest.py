@@ -21,6 +21,7 @@ from dtpoly.algorithm.operations import WITHOUT_PARTS
 from dtpoly.algorithm.program import Argument, Directive, Func, Program, Scalar, Tensor, touched
 from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
+from dtpoly.explore.accesses.accesses import AS_WRITTEN, Orders, in_memory_order
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.applied_directives import Begun, begun
 from dtpoly.schedule.initial import Begin, initial_once
@@ -61,6 +62,7 @@ class MovedTensor:
     func: str  # by which it is read
     is_operand: bool = False  # of a product
     is_between: bool = False  # kernels: what one leaves for another begins every row aligned
+    is_turned: bool = False  # its axes lie in another order than they are written in; here as there
 
     @property
     def bytes(self) -> int:
@@ -97,6 +99,7 @@ class KernelNest:
     store: MovedTensor
     sizes: Mapping[str, int]
     taken: frozenset[str]  # names of the Program
+    shapes: Mapping[str, tuple[int, ...]]  # of all that is passed to the kernel
     joined: frozenset[str] = frozenset()  # labels over which several reductions share a loop
 
     @property
@@ -190,10 +193,11 @@ def nest_of(
     dtype: DType,
     taken: frozenset[str],
     results: frozenset[str] = frozenset(),
+    orders: Orders = AS_WRITTEN,
 ) -> KernelNest:
     """Return the kernel of the last of some Funcs, into which the others are fused.
 
-    Those that are results are stored by it, too.
+    Those that are results are stored by it, too. `orders` say how inputs lie in memory.
     """
     alone = _alone(program, members, fusions, results)
     shapes = input_shapes(alone, sizes)
@@ -203,10 +207,12 @@ def nest_of(
     for func in alone.funcs:
         for node, is_operand in _nodes(at_results(func.body)):
             if isinstance(node, Read) and node.tensor in shapes:
-                name = node.tensor
+                name, order = node.tensor, orders.get(node.tensor)
+                indices = in_memory_order(node.indices, order)
+                shape = in_memory_order(shapes[name], order)
                 one = MovedTensor(
-                    *(name, node.indices, shapes[name], BYTES[dtypes[name]]),
-                    *(func.name, is_operand, program.find_func(name) is not None),
+                    *(name, indices, shape, BYTES[dtypes[name]], func.name, is_operand),
+                    *(program.find_func(name) is not None, order is not None),
                 )
                 loads[one] = None
             elif isinstance(node, Reduce) and node.scan is not None:
@@ -224,7 +230,7 @@ def nest_of(
     at = tuple(Affine(((label, 1),)) for label in host.labels)
     shape = tuple(sizes[label] for label in host.labels)
     store = MovedTensor(host.name, at, shape, BYTES[host.dtype or dtype], host.name)
-    return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken)
+    return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken, shapes)
 
 
 def _alone(

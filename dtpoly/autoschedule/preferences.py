@@ -22,7 +22,8 @@ DEEP = 128  # bytes
 # costs was measured at 4 and at 3 times the time. Half of that is enough to be behind.
 TURNED, BY_ELEMENT = 1.0, 1.0
 HOPPER = 90
-WIDE = 16  # elements that rows must be multiples of
+# Elements that rows must be multiples of for Triton to see it; and for a kernel to be told.
+WIDE, FOURS = 16, 4
 
 
 def reluctance(nest: KernelNest, layout: Layout, device: Device) -> float:
@@ -46,7 +47,7 @@ def of_operands(nest: KernelNest, device: Device) -> float:
         if one.is_operand and one.shape:
             is_row = bool(summed & {*one.contiguous})
             share += TURNED if is_hopper(device) and one.size == 4 and not is_row else 0.0
-            is_ragged = not one.is_between and one.shape[-1] % WIDE != 0
+            is_ragged = not one.is_between and one.shape[-1] % FOURS != 0
             share += BY_ELEMENT if is_ragged and one.shape[-1] > 1 else 0.0
     return share
 

@@ -10,6 +10,7 @@ from dtpoly.autoschedule.layout_directives import said_of
 from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.diagnostics import Severity, has_errors
+from dtpoly.explore.accesses.accesses import Orders
 from dtpoly.explore.cost.cost import KernelCost, cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
@@ -34,6 +35,7 @@ class PricedCall:
     primitives: Primitives
     precision: str = ""  # of products of 32-bit numbers
     is_warm: bool = False
+    orders: Orders = field(default_factory=dict[str, tuple[int, ...]])  # of inputs, in memory
     # Called with the code of the diagnostic for which a candidate is given up.
     tell_refused: Callable[[str], None] = field(default=_nothing, compare=False)
 
@@ -75,7 +77,8 @@ def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Ite
             continue
         chosen = bind(directives, call.primitives).primitives
         state = finished(nest.begun(shaping(chosen)), program, chosen)
-        price = cost(state, call.sizes, call.dtype, call.device, call.is_warm)
+        words = (call.sizes, call.dtype, call.device, call.is_warm, nest.shapes, call.orders)
+        price = cost(state, *words)
         if price.fits and _is_full(layout, price.kernels):
             busy = sum(one.seconds - one.launch for one in price.kernels)
             score = busy * (1 + reluctance(nest, layout, call.device))

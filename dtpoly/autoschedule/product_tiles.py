@@ -8,30 +8,46 @@ from math import prod
 from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import ALIGNED, KernelNest, MovedTensor, NestReduction, sides_of
 from dtpoly.autoschedule.powers import above, pieces, powers
-from dtpoly.autoschedule.preferences import is_hopper
+from dtpoly.autoschedule.preferences import FOURS, WIDE, is_hopper
 from dtpoly.autoschedule.splits import split_products
 from dtpoly.explore.devices.devices import Device
+from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Group, Layout
 
 # Sides of a block of the result; sums of a thread that fit in registers beside all else.
 SIDES = (16, 256)
 SUMS = 128
+SUMS_BY_LANES = 64  # of products without tensor cores: a thread has rows of operands beside them
 WARP = 32
 SMALLEST = 16  # what a matrix unit multiplies
 DEEP = 128  # bytes of a row of a tile: what shared memory is wide
 MOST_STAGES = 4
 
 
-def products(nest: KernelNest, device: Device, precision: str) -> Iterator[Layout]:
+@dataclass(frozen=True, slots=True)
+class ProductShape:
+    """The layouts that have the same blocks and steps: first those with the usual warps and stages.
+
+    Whether the sum is cut into parts belongs to these, since without parts a shape with few
+    programs looks worse than it is.
+    """
+
+    usual: tuple[Layout, ...]
+    others: tuple[Layout, ...]
+
+
+def products(nest: KernelNest, device: Device, precision: str) -> Iterator[ProductShape]:
     """Yield blocks of the last product's two sides, steps along what it sums over."""
     last = nest.products[-1]
+    many = int(device["multiprocessors"])
     for rows, columns in product(powers(*SIDES), powers(*SIDES)):
         for deep in _depths(nest):
             for is_square in _fills(nest, last):
                 made = _single(nest, device, precision, (rows, columns, deep), is_square)
-                for layout in made or ():
-                    yield layout
-                    yield from split_products(nest, layout, int(device["multiprocessors"]))
+                every = [(x, *split_products(nest, x, many)) for x in made or ()]
+                if every:
+                    others = tuple(x for some in every[1:] for x in some)
+                    yield ProductShape(every[0], others)
 
 
 def _single(
@@ -75,9 +91,10 @@ def _launched(
     # As many as one program has room for, and as many as leave room for a second one.
     alone = min(MOST_STAGES, int(device["block_shared"]) // stage)
     beside = min(MOST_STAGES, int(device["shared_bytes"]) // 2 // stage)
+    sums = SUMS if width < 4 or layout.precision else SUMS_BY_LANES
     for warps in (4, 8):
         each = rows * columns / (warps * WARP)
-        if each <= SUMS and (warps == 4 or each >= SUMS / 4):
+        if each <= sums and (warps == 4 or each >= SUMS / 4):
             for stages in sorted({alone, beside} - {0}, reverse=True):
                 yield replace(layout, warps=warps, stages=stages if stages > 1 else 0)
 
@@ -161,14 +178,24 @@ def _square(nest: KernelNest, labels: tuple[str, ...], wanted: int) -> dict[str,
 
 
 def _described(nest: KernelNest, device: Device, spans: Mapping[str, int]) -> tuple[str, ...]:
-    """Operands whose tiles the copy engine can bring: boxes of rows that begin aligned."""
+    """Operands whose tiles the copy engine can bring: boxes of rows that begin aligned.
+
+    A kernel that has descriptors is not told that its rows are multiples of four. So where the
+    other operand has such rows, none has a descriptor: that one would be loaded element by element.
+    Nor has one where elements of four bytes are loaded so: these loads run ahead as well, and were
+    faster on both sides than beside a descriptor.
+    """
     if not is_hopper(device):
+        return ()
+    others = (one for one in nest.loads if one.is_operand and not _is_box(one, spans))
+    ragged = (one for one in others if one.shape and not one.is_between and one.shape[-1] % WIDE)
+    if any(one.shape[-1] % FOURS == 0 or one.size == 4 for one in ragged):
         return ()
     return tuple(dict.fromkeys(one.tensor for one in nest.loads if _is_box(one, spans)))
 
 
 def _is_box(one: MovedTensor, spans: Mapping[str, int]) -> bool:
-    if any(index.data is not None for index in one.indices):
+    if one.is_turned or any(index.data is not None for index in one.indices):
         return False  # rows that data names are no box
     beside = max((spans.get(x, 1) for x in one.contiguous), default=1)
     return one.is_operand and one.row % ALIGNED == 0 and beside * one.size >= ALIGNED

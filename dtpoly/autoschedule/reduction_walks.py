@@ -28,10 +28,23 @@ def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
     along = [label for label in nest.contiguous() if label in (*nest.labels, *nest.reduced)]
     line = along[0] if along else nest.reduced[-1]
     made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
-    twins = (one for one in nest.reduced if _twins(nest, one)) if line in nest.rows else ()
-    for layout in chain(made, *(_lines(nest, one) for one in twins)):
+    others = tuple(_others(nest, line)) if line in nest.rows else ()
+    for layout in chain(made, *(_lines(nest, one) for one in others)):
         yield layout
         yield from split(nest, layout, processors)
+
+
+def _others(nest: KernelNest, line: str) -> Iterator[str]:
+    """Yield reduced labels to walk along, though another label is the one that is contiguous.
+
+    One is read where the result is read, too; or what is contiguous is so short that all of it are
+    few columns, and a program would walk a long way down.
+    """
+    longest = max(nest.reduced, key=lambda one: nest.sizes[one])
+    is_short = nest.sizes[line] < BESIDE[0] <= nest.sizes[longest]
+    for one in nest.reduced:
+        if _twins(nest, one) or (is_short and one == longest):
+            yield one
 
 
 def _twins(nest: KernelNest, line: str) -> tuple[str, ...]:

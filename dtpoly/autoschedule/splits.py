@@ -6,14 +6,15 @@ from math import prod
 
 from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import KernelNest
-from dtpoly.autoschedule.powers import above, pieces
+from dtpoly.autoschedule.powers import above, below, pieces
 from dtpoly.plan.layout import Layout, Partial
 
 # Programs for each multiprocessor that are enough, and that are tried.
 ENOUGH = 4
 TRIED = (4, 8, 16, 32)
 LEAST = 8192  # elements that are worth a program
-AT_ONCE = 16384  # partial results
+AT_ONCE = 16384  # partial results of a program, and those of a thread: it has an address for each
+AT_ONCE_EACH, WARP = 64, 32
 # Of products: tiles of many sums, of which a multiprocessor seldom has more than two at once.
 ENOUGH_PRODUCTS = 1
 TRIED_PRODUCTS = (1, 2, 4)
@@ -74,7 +75,8 @@ def _parts(
             continue
         seen.add(part)
         name = new_name(label, "b", nest.taken)
-        at_once = min(above(count), max(AT_ONCE // lanes, 1))
+        room = min(AT_ONCE, AT_ONCE_EACH * WARP * layout.warps)
+        at_once = min(above(count), max(below(room // lanes), 1))
         tiles = (*layout.tiles, (name, at_once))
         # The order of programs would have to name the parts, too; without one they come last.
         yield replace(layout, partial=Partial(label, name, part), tiles=tiles, order=())

@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import redirect_stdout
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +23,7 @@ from dtpoly.cli.budget_argument import BudgetType
 from dtpoly.cli.device_option import device_option
 from dtpoly.cli.file_arguments import file_name
 from dtpoly.cli.lazy import load
+from dtpoly.cli.order_option import parse_orders
 from dtpoly.cli.output import write
 from dtpoly.cli.plugin_files import plugin_files
 from dtpoly.cli.saving import save, tell_error
@@ -93,6 +95,13 @@ Examples:
     help="How exactly 32-bit numbers are multiplied.  [default: as FILE says, else ieee]",
 )
 @click.option(
+    "--order",
+    "orders",
+    multiple=True,
+    metavar="A=1,0",
+    help="How an input lies in memory: its axes, outermost first.  [default: as written]",
+)
+@click.option(
     "--list",
     "count",
     type=click.IntRange(1, 200),
@@ -115,6 +124,7 @@ def command(
     budget: tuple[int | None, float | None],
     seconds: float,
     precision: str | None,
+    orders: tuple[str, ...],
     count: int | None,
     output: Path | None,
     plugins: tuple[str, ...],
@@ -137,7 +147,11 @@ def command(
     if algorithm.left:
         _note(f"the {algorithm.left} directives of '{source.name}' are left aside")
     call = _call(algorithm, sizes, DType(dtype), device, precision, primitives)
+    call = replace(call, orders=parse_orders(call.program, orders))
     wants = budget if place != "cuda" or _has_gpu(budget) else (0, None)
+    if call.orders and wants[0] != 0:
+        _note("inputs are only measured as they are written: chosen by the cost model alone")
+        wants = (0, None)
     with limited(seconds):
         every = tuple(islice(schedules(call), count or (1 if wants[0] == 0 else wants[0] or MOST)))
     if not every:

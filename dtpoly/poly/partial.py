@@ -65,6 +65,14 @@ class ReductionNest:
         """Return the labels of a partial result."""
         return (*self.init.labels, *self.parts)
 
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """Return the same in the order in which they lie in memory: all of a part is together.
+
+        So a program stores whole lines, and who puts parts together loads whole lines, too.
+        """
+        return (*self.parts, *self.init.labels)
+
 
 def divide_reductions(model: Model, func: str, parts: Mapping[str, Part]) -> DividedModel:
     """Divide each reduction of a Func over labels that have parts in two; inner ones come first.
@@ -189,7 +197,7 @@ def _in_block(model: Model, inner: Statement, parts: Mapping[str, Part]) -> Stat
 def _result(model: Model, nest: ReductionNest) -> tuple[Model, Statement]:
     """Make the statement that stores the partial result for the second kernel."""
     name = f"{nest.name}.partial"
-    array = Array(name, nest.init.func, nest.kept)
+    array = Array(name, nest.init.func, nest.stored)
     model = model.with_statements(model.statements, array)
     value = replace(
         nest.init,
@@ -231,7 +239,7 @@ def _over_parts(model: Model, nest: ReductionNest, array: str) -> Reduce:
     operation = model.arrays[nest.name].reduction
     assert operation is not None
     span = nest.update.body.span if nest.update.body is not None else None
-    read = Read(array, plain(nest.kept), span=span)
+    read = Read(array, plain(model.arrays[array].dims), span=span)
     return Reduce(operation, read, tuple(nest.parts), span=span)
 
 

@@ -12,11 +12,16 @@ from dtpoly.poly.model import Access, Model, Statement
 from dtpoly.poly.tiles import rounded
 
 Rounded = tuple[int, int | None]
+# Where a tile starts along a label, and the distance and number of its lanes.
+Position = tuple[Affine, tuple[Rounded, ...]]
+# The positions of labels in statements that were asked for before; each has one path in a schedule.
+Positions = dict[tuple[str, str], Position]
 
 
 def in_memory(model: Model, paths: Mapping[str, Path]) -> dict[str, str]:
     """Return the arrays whose values pass through memory inside a kernel, each with the reason."""
     found: dict[str, str] = {}
+    known: Positions = {}
     for array in model.arrays:
         writers = [s for s in model.statements if s.writes.array == array and s.name in paths]
         if any(writer.is_atomic for writer in writers):
@@ -35,7 +40,7 @@ def in_memory(model: Model, paths: Mapping[str, Path]) -> dict[str, str]:
             for reader, read in readers
             if writer is not reader
             for why in reasons_for_memory(
-                writer, paths[writer.name], reader, paths[reader.name], read
+                writer, paths[writer.name], reader, paths[reader.name], read, known
             )
         )
         why = next(reasons, None)
@@ -45,9 +50,18 @@ def in_memory(model: Model, paths: Mapping[str, Path]) -> dict[str, str]:
 
 
 def reasons_for_memory(
-    writer: Statement, path: Path, reader: Statement, path_of_reader: Path, read: Access
+    writer: Statement,
+    path: Path,
+    reader: Statement,
+    path_of_reader: Path,
+    read: Access,
+    known: Positions | None = None,
 ) -> Iterator[str]:
-    """Yield the reasons why a value cannot stay in registers from its writer to its reader."""
+    """Yield the reasons why a value cannot stay in registers from its writer to its reader.
+
+    `known` has the positions that questions about the same schedule found before.
+    """
+    known = {} if known is None else known
     dims = {label for index in writer.writes.indices for label in index.labels}
     for axis in _own_loops(path, path_of_reader):
         if axis.label in dims or axis.name in writer.copies:
@@ -57,8 +71,8 @@ def reasons_for_memory(
     for written, index in zip(writer.writes.indices, read.indices, strict=True):
         if index.plain is None or written.plain is None:
             yield "it is read at other indices than it is written at"
-        elif _position(written.plain, writer, path) != _position(
-            index.plain, reader, path_of_reader
+        elif _known_position(known, written.plain, writer, path) != _known_position(
+            known, index.plain, reader, path_of_reader
         ):
             yield f"it is read in other tiles along '{index.plain}' than it is written in"
 
@@ -90,7 +104,14 @@ def _own_loops(path: Path, other: Path) -> tuple[Axis, ...]:
     return tuple(s for s in rest if isinstance(s, Axis) and not s.is_single)
 
 
-def _position(label: str, statement: Statement, path: Path) -> tuple[Affine, tuple[Rounded, ...]]:
+def _known_position(known: Positions, label: str, statement: Statement, path: Path) -> Position:
+    key = (label, statement.name)
+    if key not in known:
+        known[key] = _position(label, statement, path)
+    return known[key]
+
+
+def _position(label: str, statement: Statement, path: Path) -> Position:
     """Return where a tile starts along a label, and the distance and number of its lanes."""
     named = path.named
     lanes = [axis for axis in several(path.lanes) if axis.index.plain == label]

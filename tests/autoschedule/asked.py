@@ -8,10 +8,12 @@ from dtpoly.autoschedule.choose import nests_of
 from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.autoschedule.plans import PlacementPlan, plans
 from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.product_tiles import products
 from dtpoly.autoschedule.unscheduled_source import algorithm_of, bare
 from dtpoly.directives.built_in import DIRECTIVES
-from dtpoly.explore.devices.devices import find_device
+from dtpoly.explore.devices.devices import Device, find_device
 from dtpoly.generate import outputs, results_of
+from dtpoly.plan.layout import Layout
 from dtpoly.source import Source
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,6 +36,12 @@ def call_of(
     known = filled(program, sizes)
     chosen = find_device(device)
     return PricedCall(program, known, DType(dtype), chosen, DIRECTIVES, algorithm.precision)
+
+
+def products_of(nest: KernelNest, device: Device = H200, precision: str = "") -> list[Layout]:
+    """All layouts of a kernel that multiplies."""
+    shapes = products(nest, device, precision)
+    return [one for shape in shapes for one in (*shape.usual, *shape.others)]
 
 
 def plans_of(call: PricedCall) -> tuple[PlacementPlan, ...]:

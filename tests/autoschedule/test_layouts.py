@@ -1,24 +1,25 @@
 """Ways to cut a kernel: what there is of them, and that each is a schedule."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar, Self
 
 import pytest
 
 from dtpoly.autoschedule.chains import chain
+from dtpoly.autoschedule.choose import candidates
 from dtpoly.autoschedule.elementwise import elementwise
 from dtpoly.autoschedule.layout_directives import new_name, said_of
 from dtpoly.autoschedule.layout_variants import variants
 from dtpoly.autoschedule.nest import KernelNest
-from dtpoly.autoschedule.product_tiles import products, refined
+from dtpoly.autoschedule.product_tiles import refined
 from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.autoschedule.threads import warps
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.plan.layout import Group, Layout, Partial
 from dtpoly.schedule.primitive import LaunchEdit, Written
-from tests.autoschedule.asked import H200, SUM, call_of, example, nest_of
+from tests.autoschedule.asked import H200, SUM, call_of, example, nest_of, products_of
 
 
 def shown(layout: Layout) -> str:
@@ -127,7 +128,7 @@ def test_columns_are_side_by_side() -> None:
 
 
 def layouts_of_products(nest: KernelNest) -> Iterator[Layout]:
-    for layout in products(nest, H200, ""):
+    for layout in products_of(nest):
         yield layout
         yield from refined(nest, H200, layout)
 
@@ -147,14 +148,17 @@ def test_products_have_room() -> None:
 def test_the_copy_engine_wants_aligned_rows_and_a_gpu_that_has_one() -> None:
     sizes = {"m": 4096, "n": 4095, "k": 4096}
     ragged = nest_of(call_of(example("half_matmul"), "bf16", **sizes))
-    assert {layout.descriptors for layout in products(ragged, H200, "")} == {("A",)}
+    assert {layout.descriptors for layout in products_of(ragged)} == {("A",)}
+    # A kernel with descriptors is not told of rows that are multiples of four.
+    fours = nest_of(call_of(example("half_matmul"), "bf16", **{**sizes, "n": 4092}))
+    assert {layout.descriptors for layout in products_of(fours)} == {()}
     call = call_of(example("half_matmul"), "bf16", "a100", m=4096, n=4096, k=4096)
-    assert {layout.descriptors for layout in products(nest_of(call), call.device, "")} == {()}
+    assert {layout.descriptors for layout in products_of(nest_of(call), call.device)} == {()}
 
 
 def test_a_convolution_sums_in_steps_of_channels_in_one_loop() -> None:
     nest = nest_of(call_of(example("conv2d"), "f16", b=4, c=64, h=110, w=110, f=128, r=3, s=3))
-    for layout in products(nest, H200, ""):
+    for layout in products_of(nest):
         assert layout.flat == ("r", "s", "c")
         assert (layout.tile("r"), layout.tile("s")) == (1, 1)
         assert layout.tile("c") in (32, 64)
@@ -164,7 +168,7 @@ def test_a_convolution_sums_in_steps_of_channels_in_one_loop() -> None:
 
 def test_one_channel_is_too_few_for_a_step() -> None:
     call = call_of(example("one_channel_conv2d"), "f16", b=8, c=1, h=157, w=696, f=64, r=5, s=5)
-    for layout in products(nest_of(call), H200, ""):
+    for layout in products_of(nest_of(call)):
         assert prod(layout.tile(label) for label in "rsc") >= 16
 
 
@@ -192,5 +196,25 @@ def test_variants_are_what_the_model_cannot_tell() -> None:
     even = nest_of(call_of(example("wide_softmax"), x=8192, y=65536))
     assert [(one.aligned, one.turned) for one in variants(even, layout)] == [((), ("y",))]
     product = nest_of(call_of(example("half_matmul"), "bf16", m=4096, n=4096, k=4096))
-    one = next(products(product, H200, ""))
+    one = products_of(product)[0]
     assert [other.descriptors for other in variants(product, one)] == [()]
+
+
+def test_inputs_may_lie_otherwise_in_memory() -> None:
+    """Programs go along what is contiguous there, and the copy engine does not bring it."""
+    call = call_of(SUM, x=1 << 14, y=1 << 10)
+    turned = replace(call, orders={"A": (1, 0)})
+    assert nest_of(call).contiguous()[0] == "y"
+    assert nest_of(turned).contiguous()[0] == "x"
+    first, other = (candidates(one)[0].kernels[-1].layout for one in (call, turned))
+    assert dict(first.blocks)["x"] < dict(other.blocks)["x"]
+    product = call_of(example("half_matmul"), "bf16", m=4096, n=4096, k=4096)
+    nest = nest_of(replace(product, orders={"B": (1, 0)}))
+    assert {layout.descriptors for layout in products_of(nest)} == {("A",)}
+
+
+def test_what_is_contiguous_may_be_too_short_to_go_down_along_it() -> None:
+    text = "Func f; In A; Var x; RVar k; f[x] = rargmax(A[k, x], k);"
+    nest = nest_of(call_of(text, x=17, k=1 << 16))
+    tiles = {layout.tile("k") for layout in reductions(nest, 132)}
+    assert {0, 16384} <= tiles

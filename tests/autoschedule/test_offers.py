@@ -8,11 +8,10 @@ import pytest
 
 from dtpoly.autoschedule.choose import RankedSchedule, candidates
 from dtpoly.autoschedule.plans import ChosenPlace
-from dtpoly.autoschedule.product_tiles import products
 from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.plan.layout import Layout
-from tests.autoschedule.asked import H200, call_of, nest_of, plans_of
+from tests.autoschedule.asked import H200, call_of, nest_of, plans_of, products_of
 
 PRODUCT = "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
 NORM = """Func norm, square; In X; Var x, y; RVar k;
@@ -74,14 +73,14 @@ def parts_of(layout: Layout) -> int | None:
 def test_products_with_few_results_are_split() -> None:
     """Each program has several steps, and there are parts only where the device is not full."""
     nest = nest_of(call_of(PRODUCT, "f16", m=64, n=64, k=1 << 17))
-    found = [one for one in products(nest, H200, "") if parts_of(one)]
+    found = [one for one in products_of(nest) if parts_of(one)]
     assert found
     for one in found:
         size = parts_of(one) or 0
         assert size >= 8 * one.tile("k")
         assert -(-nest.sizes["k"] // size) <= 4 * 132 + 1
     full = nest_of(call_of(PRODUCT, "f16", m=8192, n=8192, k=4096))
-    assert not any(parts_of(one) for one in products(full, H200, ""))
+    assert not any(parts_of(one) for one in products_of(full))
 
 
 def test_short_lines_are_reduced_several_at_a_time() -> None:
@@ -116,3 +115,23 @@ def test_they_have_code(text: str) -> None:
     labels = {"x": 4096, "y": 4096, "z": 16}
     sizes = {one: size for one, size in labels.items() if f"{one}]" in text or f"{one}," in text}
     assert next(iter(schedules(call_of(text, **sizes)))).lines
+
+
+def test_merges_have_room_in_registers() -> None:
+    """Each partial result has an address: a thread has 64 of them at most, or one part."""
+    nest = nest_of(call_of(PRODUCT, "f16", m=176, n=80, k=1 << 17))
+    found = [one for one in products_of(nest) if one.partial]
+    assert found
+    for one in found:
+        assert one.partial is not None
+        at_once = one.tile(one.partial.name)
+        lanes = prod(size for _, size in one.blocks) * at_once
+        assert at_once == 1 or lanes <= 64 * 32 * one.warps
+
+
+def test_exact_products_have_small_shares_of_a_thread() -> None:
+    sizes = {"m": 4096, "n": 4096, "k": 4096}
+    for dtype, most in (("f32", 64), ("f16", 128)):
+        found = products_of(nest_of(call_of(PRODUCT, dtype, **sizes)))
+        each = [prod(size for _, size in one.blocks) / (32 * one.warps) for one in found]
+        assert max(each) == most

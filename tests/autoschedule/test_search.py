@@ -6,16 +6,16 @@ from itertools import islice
 
 import pytest
 
+from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.choose import RankedSchedule, alike, candidates
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.plans import PlacementPlan
 from dtpoly.autoschedule.preferences import reluctance
 from dtpoly.autoschedule.pricing import Priced, launching
-from dtpoly.autoschedule.product_tiles import products
 from dtpoly.autoschedule.selection import ROUND, in_turn, kind
 from dtpoly.explore.devices.devices import find_device
 from dtpoly.plan.layout import Layout
-from tests.autoschedule.asked import H200, call_of, example, nest_of
+from tests.autoschedule.asked import H200, call_of, example, nest_of, products_of
 
 
 def test_knob_after_knob() -> None:
@@ -88,7 +88,26 @@ def test_plans_share_what_kernels_cost_and_the_first_is_the_fastest() -> None:
 def test_tensor_cores_want_32_bits_along_the_sum() -> None:
     call = call_of(example("tf32_matmul"), m=8192, n=8192, k=8192)
     nest = nest_of(call)
-    layout = next(products(nest, H200, "tf32"))
+    layout = products_of(nest, precision="tf32")[0]
     assert nest.func.name == "tf32_matmul"
     assert reluctance(nest, layout, H200) > 1.0
     assert reluctance(nest, layout, find_device("a100")) < 0.5
+
+
+def test_a_search_does_not_begin_far_from_where_it_must_come() -> None:
+    def price(choice: tuple[int, ...]) -> float:
+        return 10.0 + choice[0]
+
+    assert len(descended([8], price, starts=[(4,)], near=9.0)) == 3
+    assert min(descended([8], price, starts=[(4,)], near=11.0).values()) == 10.0
+
+
+def test_a_chain_begins_where_another_plan_ended() -> None:
+    call = call_of(example("attention"), "bf16", m=512, l=512, k=64, n=64)
+    nest = nest_of(call)
+    made = chain(nest, "", 132)
+    start = next(one for one in made.starts if made.layout(one) is not None)
+    layout = made.layout(start)
+    assert layout is not None
+    assert made.chosen(layout) == start
+    assert made.chosen(replace(layout, warps=2)) is None

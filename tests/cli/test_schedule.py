@@ -6,7 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click import BadParameter
 
+from dtpoly.autoschedule.unscheduled_source import algorithm_of
+from dtpoly.cli.order_option import parse_orders
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.source import Source
 from tests.cli.conftest import Entry
 from tests.cli.process import environment
 
@@ -115,3 +120,24 @@ def test_neither_torch_nor_rich_is_needed(tmp_path: Path) -> None:
     ran = [sys.executable, "-c", code]
     done = subprocess.run(ran, capture_output=True, text=True, check=True, env=environment())
     assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("A", "is not of the form"),
+        ("B=1,0", "no input 'B'"),
+        ("A=1,1", "name each once"),
+        ("A=0", "'A' has 2 axes"),
+    ],
+)
+def test_an_order_names_each_axis(word: str, why: str) -> None:
+    program = algorithm_of(Source("sum.dt", SUM.decode()), DIRECTIVES).program
+    with pytest.raises(BadParameter, match=why):
+        parse_orders(program, [word])
+
+
+def test_an_order_as_it_is_written_says_nothing() -> None:
+    program = algorithm_of(Source("sum.dt", SUM.decode()), DIRECTIVES).program
+    assert parse_orders(program, ["A=0,1"]) == {}
+    assert parse_orders(program, ["A = 1, 0"]) == {"A": (1, 0)}

@@ -85,3 +85,20 @@ def test_other_blocks_are_not(name: str) -> None:
     old, new = WRONG_BLOCKS[name]
     text = changed(text_of(CONV), old, new)
     assert verify(CONV, text).verdict is not LayerVerdict.PROVED
+
+
+def test_factors_in_another_order_than_the_algorithm_writes_them() -> None:
+    """The kernel multiplies W by X; both show all indices, but only laid over each other.
+
+    A tile has all of rx, so that no loop shows which part of a lane it is.
+    """
+    program = written(
+        "Func f; In X, W; Var z, n, x; RVar c, rx: 2;"
+        "f[z, n, x] = rdot(X[z, c, x + rx], W[n, c, rx], c, rx);"
+        "f.block(z:1, n:16, x:16); f.tensorize(z:0, n:0, x:0, c:8, rx:0); f.flatten(c, rx);"
+        "f.compile();"
+    )
+    text = text_of(program)
+    assert verify(program, text).verdict is LayerVerdict.PROVED
+    doubled = changed(text, "rx = tl.arange(0, 2)", "rx = tl.arange(0, 2) * 0")
+    assert verify(program, doubled).verdict is not LayerVerdict.PROVED

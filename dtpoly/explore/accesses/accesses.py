@@ -3,8 +3,10 @@
 The cost model starts from this.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from types import MappingProxyType
+from typing import TypeVar
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Dot, free_labels, reads
@@ -25,6 +27,7 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, paths
 from dtpoly.targets.parameter_types import BYTES, promoted
 
+_T = TypeVar("_T")
 SMALLEST = 16  # a matrix unit sums over at least this many, as in codegen
 
 
@@ -74,14 +77,36 @@ def types_of(state: State, dtype: DType) -> CallTypes:
     return CallTypes(elements_of(program, state.model), dtype, real)
 
 
-def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[CostedKernel, ...]:
-    """Describe each kernel of a state with everything that it moves, at the sizes of all labels."""
+Shapes = Mapping[str, tuple[int, ...]]  # of the tensors that a Program is given
+# The axes of a tensor in the order in which they lie in memory, outermost first; those that are not
+# named lie as they are written.
+Orders = Mapping[str, tuple[int, ...]]
+AS_WRITTEN: Orders = MappingProxyType({})
+
+
+def in_memory_order(one: tuple[_T, ...], order: Sequence[int] | None) -> tuple[_T, ...]:
+    """Return what a tensor has for each axis, in the order of memory."""
+    return one if order is None else tuple(one[axis] for axis in order)
+
+
+def launched(
+    state: State,
+    sizes: Sizes,
+    dtype: DType,
+    shapes: Shapes | None = None,
+    orders: Orders = AS_WRITTEN,
+) -> tuple[CostedKernel, ...]:
+    """Describe each kernel of a state with everything that it moves, at the sizes of all labels.
+
+    Whoever asks for many schedules of one Program passes the shapes of its inputs, which are the
+    same for all of them.
+    """
     model, types = state.model, types_of(state, dtype)
     extents = extents_of(model, sizes)
     known, ways = by_name(model), paths(state.kernels)
     by_path = {way.statement: way for way in ways}
     passing = frozenset(in_memory(model, by_path))
-    shapes = input_shapes(state.sized, sizes)
+    shapes = input_shapes(state.sized, sizes) if shapes is None else shapes
     home = _homes(model, by_path)
     shared = {
         read.array
@@ -90,7 +115,8 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[CostedKernel, ..
         if way.kernel not in home.get(read.array, {way.kernel})
     }
     returned = results_of(state.program, outputs(state.program))
-    seen = shared.union(*returned.values())
+    asked = frozenset[str]().union(*returned.values())
+    seen = asked | shared
     waits = waits_of(model)
     shared_ways: dict[Key, Way] = {}
     found: list[CostedKernel] = []
@@ -98,7 +124,8 @@ def launched(state: State, sizes: Sizes, dtype: DType) -> tuple[CostedKernel, ..
         own = [way for way in ways if way.kernel == number]
         each = [walk_of(known[way.statement], way, extents, shared_ways) for way in own]
         mine = joined(each, node)
-        memory = TensorMemory(model, types, extents, shapes, passing, frozenset(seen), home, number)
+        places = (shapes, orders, passing, seen, asked, home)
+        memory = TensorMemory(model, types, extents, *places, number)
         streams = [one for walk in mine for one in _streams(memory, walk)]
         products = {
             walk.statement.name: _operand_dtype(types, walk.statement, node)
@@ -116,9 +143,11 @@ class TensorMemory:
     model: Model
     types: CallTypes
     extents: Mapping[str, int]
-    shapes: Mapping[str, tuple[int, ...]]
+    shapes: Shapes
+    orders: Orders
     passing: frozenset[str]  # the arrays that pass through memory inside a kernel
     seen: frozenset[str]  # the arrays that the caller or another kernel sees
+    returned: frozenset[str]  # those that the caller sees
     home: Mapping[str, set[int]]  # from an array to the kernels that write it
     kernel: int
 
@@ -137,7 +166,9 @@ class TensorMemory:
         """Return the load or store of an array at some indices."""
         array = self.model.arrays.get(name)
         if array is None:
-            dtype, shape = self.types.stored(name), self.shapes[name]
+            order = self.orders.get(name)
+            dtype, shape = self.types.stored(name), in_memory_order(self.shapes[name], order)
+            at = in_memory_order(at, order)
         else:
             is_func = array.func == name and name in self.seen
             dtype = self.types.stored(name) if is_func else self.types.computed(name)
@@ -153,6 +184,7 @@ class TensorMemory:
             is_operand=is_operand,
             is_scratch=is_scratch,
             is_atomic=is_store and (walk.statement.is_atomic or name in self.model.added),
+            is_aligned=array is not None and name in self.seen - self.returned,
         )
 
 

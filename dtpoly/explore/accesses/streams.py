@@ -15,6 +15,7 @@ from dtpoly.frozen import dataclass
 
 # A tile of at most this many lanes is loaded before a loop that does not change it, as in codegen.
 KEPT = 1 << 12
+FOURS = 4  # elements of which rows must be multiples
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class AccessStream:
     is_scratch: bool = False
     is_atomic: bool = False
     is_kept: bool = False  # other statements read the same tile
+    is_aligned: bool = False  # rows begin aligned whatever their length, as of what kernels pass on
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -104,13 +106,27 @@ class AccessStream:
     def is_wide(self) -> bool:
         """True if a thread may move several elements at once, as far as Triton knows.
 
-        All that Triton knows of a number is whether it is divisible by 16.
+        All that Triton sees of a number is whether it is divisible by 16. A kernel is told that
+        rows are multiples of four (`codegen/fours.py`).
         """
-        if self.size >= 16 or self.run < 2:
+        if self.size >= 16 or self.run < 2 or not self._begins_aligned:
             return False
+        if self.is_aligned:
+            return True
         if not self.shape or len(self.shape) == 1:
             return all(extent % 16 == 0 for extent in self.shape)
-        return self.shape[-1] % 16 == 0
+        return self.shape[-1] % FOURS == 0
+
+    @property
+    def _begins_aligned(self) -> bool:
+        """Return whether tiles begin where rows do, or whole numbers of vectors further.
+
+        A sum of labels, as a window has, and a shift begin anywhere.
+        """
+        if not self.indices:
+            return True
+        last = self.indices[-1]
+        return len(last.terms) <= 1 and last.constant % 16 == 0
 
     @property
     def is_resident(self) -> bool:

@@ -22,6 +22,9 @@ BESIDE, WITHIN = 0.7, 0.9
 STEP = 0.02e-6  # seconds of an iteration in which neither multiplies nor computes
 ALONE = 0.15e-6  # seconds of an iteration in which a group without others waits for its own results
 LATE = 0.27e-6  # seconds that a tile is late which is asked for one iteration ahead
+# Seconds of a step before the loop, whose result goes through memory: all warps wait for its
+# operands, for each other before it is stored, and again before it is read.
+BEFORE = 2e-6
 SHARED_ROWS = 1.75  # times longer, where warps share rows
 BEGIN = 1.5e-6  # seconds from a program's start to its first product, and of its store
 
@@ -51,6 +54,7 @@ def chained(job: Job, walk: StatementWalk, multiplying: float, issuing: float) -
     if stages_of(job.kernel) <= 2:
         found += iterations * LATE / resident**2
     found += sum(map(steps, _inside(job, walk))) / many * LATE
+    found += sum(map(steps, _before(job))) / many * BEFORE
     if _rows(walk) < ROWS * job.resources.warps:
         found *= SHARED_ROWS
     uneven = ceil(job.each / (many * resident)) * many * resident / job.each
@@ -62,6 +66,13 @@ def _inside(job: Job, last: StatementWalk) -> Iterator[StatementWalk]:
     for walk in job.kernel.walks:
         is_product = walk.statement.name in job.kernel.operand_dtypes
         if is_product and walk.joined and len(walk.nest) > len(last.nest):
+            yield walk
+
+
+def _before(job: Job) -> Iterator[StatementWalk]:
+    """Yield the products that go in a loop of their own, before the joined one."""
+    for walk in job.kernel.walks:
+        if walk.statement.name in job.kernel.operand_dtypes and not walk.joined:
             yield walk
 
 

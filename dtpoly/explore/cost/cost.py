@@ -10,7 +10,14 @@ from math import prod
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.label_sizes import Sizes
-from dtpoly.explore.accesses.accesses import CostedKernel, all_programs, launched
+from dtpoly.explore.accesses.accesses import (
+    AS_WRITTEN,
+    CostedKernel,
+    Orders,
+    Shapes,
+    all_programs,
+    launched,
+)
 from dtpoly.explore.accesses.tile_counts import extents_of, instances
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import Resources, resources_of
@@ -93,15 +100,18 @@ def cost(
     dtype: DType,
     device: Device,
     is_warm: bool = False,
+    shapes: Shapes | None = None,
+    orders: Orders = AS_WRITTEN,
 ) -> Cost:
     """Return the cost of a state that was judged legal, at the sizes of all its labels.
 
-    Warm says that caches hold what fits into them, and that calls stand in a queue.
+    Warm says that caches hold what fits into them, and that calls stand in a queue. `shapes` are
+    those of the inputs, where they are known already, and `orders` how these lie in memory.
     """
     extents = extents_of(state.model, sizes)
     found = tuple(
         _kernel(one, extents, device, is_warm, number == 0)
-        for number, one in enumerate(launched(state, sizes, dtype))
+        for number, one in enumerate(launched(state, sizes, dtype, shapes, orders))
     )
     floor = _floor(found, device, is_warm)
     return Cost(device, dtype, sizes, found, floor, tuple(panelled(state)))

@@ -8,18 +8,30 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.tile_counts import lanes_of, steps
 from dtpoly.explore.cost.chained import chain_of, chained
 from dtpoly.explore.cost.job import Job
+from dtpoly.explore.cost.lane_products import (
+    is_multiplied_by_lanes,
+    shared_clocks,
+    warps_at_once,
+)
 from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
 
+# What a call moves at its beginning takes longer, by this share of so many bytes: caches are full
+# of what was written before, which goes to memory first. Fitted like the numbers of a device.
+COLD, COLD_BYTES = 0.2, 1e8
 # Of the instructions that a multiprocessor could issue.
 ISSUED = 0.85
 # How often a byte that has no register moves.
 SPILLED = 4.0
 # Rows that a product of four warps has, and columns from which on it is as fast as it gets.
 ROWS, COLUMNS, FEWEST = 64, 32, 8
-MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, LATENCY = (
-    *("memory", "L2", "tensor cores", "instructions", "special functions", "latency"),
+MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, SHARED, LATENCY = (
+    *("memory", "L2", "tensor cores", "instructions", "special functions"),
+    *("shared memory", "latency"),
+)
+BUSY = (
+    8  # warps of a multiprocessor with which products without tensor cores are issued at full rate
 )
 
 
@@ -28,7 +40,9 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     device, work, many = job.device, job.work, job.multiprocessors
     # The multiprocessor that has most programs decides.
     uneven = ceil(job.each / many) * many / job.each
-    yield MEMORY, sum(one.from_memory for one in job.operands) / device.memory
+    from_memory = sum(one.from_memory for one in job.operands)
+    cold = 0.0 if job.is_warm else COLD * min(from_memory, COLD_BYTES)
+    yield MEMORY, (from_memory + cold) / device.memory
     spilled = SPILLED * job.resources.spilled * job.programs * _tiles_of_a_program(job)
     moved = sum(one.from_l2 for one in job.operands) + spilled
     ports = min(job.each, many) * PORT * device["clock"]
@@ -37,8 +51,11 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     products = sum(count / device.tensor(unit) for unit, count in work.products.items())
     yield TENSOR, products * uneven / share
     issuing = work.instructions / (device.issue * ISSUED)
-    yield INSTRUCTIONS, issuing * uneven
+    # Numbers that are multiplied one by one wait for each other, where few warps take turns.
+    busy = min(1.0, warps_at_once(job) / BUSY) if is_multiplied_by_lanes(job.kernel) else 1.0
+    yield INSTRUCTIONS, issuing * uneven / busy
     yield SPECIAL, work.special * uneven / (device["special"] * many * device["clock"])
+    yield SHARED, shared_clocks(job) * uneven / (device["clock"] * many)
     chain = chain_of(job)
     yield LATENCY, chained(job, chain, products / share, issuing) if chain else waiting(job)
 

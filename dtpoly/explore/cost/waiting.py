@@ -5,11 +5,18 @@ work. So the wait counts only as far as there are too few of them.
 """
 
 from collections.abc import Iterator
-from math import ceil
+from math import ceil, prod
 
+from dtpoly.algorithm.expressions import Dot
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
-from dtpoly.explore.accesses.tile_counts import StatementWalk, steps, trips
+from dtpoly.explore.accesses.tile_counts import (
+    StatementWalk,
+    cut_steps,
+    lanes_of,
+    steps,
+    trips,
+)
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import WARP, stages_of
 from dtpoly.poly.model import Role
@@ -18,6 +25,9 @@ from dtpoly.schedule.tree import launch_of
 PORT = 64  # bytes a clock that a multiprocessor takes from L2
 ISSUING = 4  # warps that issue an instruction at the same time
 FEW = 4  # waves, of which the last one counts whole
+# Seconds of an index of a tile that a range cuts, which is loaded, multiplied and added by itself:
+# 64 of them took 50 us on an H200, before several were loaded at a time.
+CUT_INDEX = 0.4e-6
 # Clocks of a sum over the lanes of a warp, and over the warps of a block.
 ACROSS_LANES, ACROSS_WARPS = 120, 160
 
@@ -27,6 +37,7 @@ def waiting(job: Job) -> float:
     kernel, device, resources, each = job.kernel, job.device, job.resources, job.each
     clock = device["clock"]
     rounds = float(ceil(job.waves)) if job.waves <= FEW else job.waves + 0.5
+    at_least = max(rounds, 1.0)
     units = min(resources.warps, ISSUING) * WARP * clock
     products = sum(count / device.tensor(unit) for unit, count in job.work.products.items())
     parts = [
@@ -43,7 +54,7 @@ def waiting(job: Job) -> float:
     seen: set[str] = set()
     for loops, walks in _nests(kernel).items():
         walk = walks[0]
-        times = steps(walk) / each
+        times = steps(walk) / each * max(_longest(walk, each) / at_least, 1.0)
         for loads in _groups(kernel, walks):
             is_new = any(one.array not in seen for one in loads)
             seen |= {one.array for one in loads}
@@ -57,15 +68,46 @@ def waiting(job: Job) -> float:
             else:
                 waits += times * wait
         for one in walks:
+            cut = _cut_indices(kernel, one) / each
+            waits += max(cut, cut * _parts(kernel, one) / at_least) * CUT_INDEX
             if one.statement.role is Role.COMBINE:
                 clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
                 waits += steps(one) / each * clocks / clock
     if launch_of(kernel.node).each:
         # The next block is loaded while the last one is stored.
-        return far + (own + waits / max(rounds, 1)) * rounds
+        return far + (own + waits / at_least) * rounds
     # While some warps wait, others compute, but for products, which all warps begin together.
     alone = 1.0 if kernel.operand_dtypes else min(1.0, ISSUING / resources.warps)
     return rounds * (max(waits, own) + alone * min(waits, own) + far / 2)
+
+
+def _longest(walk: StatementWalk, each: int) -> float:
+    """Return how many times as many steps the program with most has as they have in the mean.
+
+    The range of a reduced label makes them differ. Where all programs run at once, the longest one
+    decides; where there are more, others take the places of those that end early.
+    """
+    if not walk.statement.is_over_range:
+        return 1.0
+    most = prod(trips(walk, axis) for axis in walk.loops)
+    return max(most * each / max(steps(walk), 1), 1.0)
+
+
+def _cut_indices(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return how many indices are added up one by one, in tiles through which a range goes."""
+    body = walk.statement.body
+    if walk.joined or walk.statement.name not in kernel.operand_dtypes:
+        return 0
+    if not isinstance(body, Dot) or body.hides:
+        return 0
+    return cut_steps(walk) * lanes_of(walk, body.labels)
+
+
+def _parts(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return how many programs share what one would reduce; a range cuts tiles of few of them."""
+    body = walk.statement.body
+    labels = body.labels if isinstance(body, Dot) else ()
+    return prod(trips(walk, axis) for axis in kernel.grid if axis.label in labels)
 
 
 def _groups(kernel: CostedKernel, walks: list[StatementWalk]) -> Iterator[list[AccessStream]]:

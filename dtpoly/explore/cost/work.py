@@ -63,6 +63,9 @@ INSTRUCTIONS: Mapping[str, tuple[float, float]] = {
 # One element of a load or store: where several go at once, and where each goes alone, with its own
 # address and its own test. Counted alike.
 MOVED, ALONE = 1.2, 5.0
+OPERAND_ALONE = (
+    10.0  # that of a product, which goes on into shared memory, by an address of its own
+)
 PLAIN = "f32"  # products without tensor cores
 SMALL_POWER = 8  # up to which a power is written as products
 
@@ -101,7 +104,8 @@ def work_of(kernel: CostedKernel) -> Work:
         if is_corrected(walk):
             work.instructions += lanes.of(statement.free)
     for stream in kernel.streams:
-        each = MOVED * max(stream.size, 4) / 4 if stream.is_wide else ALONE
+        alone = OPERAND_ALONE if stream.is_operand else ALONE
+        each = MOVED * max(stream.size, 4) / 4 if stream.is_wide else alone
         if not stream.is_operand or not stream.is_wide:
             work.instructions += each * stream.lanes
     return work

@@ -64,8 +64,11 @@ def guesses(
     alone = {
         one: number for one in algorithm.bound if (number := only_number(algorithm.domain, one))
     }
-    for equations in islice(_equations(run, kernel.body, algorithm.body), MOST_WAYS):
-        found = _solved(equations, algorithm.bound, alone, equal)
+    ways = islice(_equations(run, kernel.body, algorithm.body), MOST_WAYS)
+    solved = [_solved(equations, algorithm.bound, alone, equal) for equations in ways]
+    # What shows most names comes first. Factors laid over each other in the wrong order show none,
+    # and guesses for all names would use up the tries.
+    for found in sorted(solved, key=len, reverse=True):
         left = [one for one in algorithm.bound if one not in found]
         for chosen in _likeliest([_numbers(kernel, algorithm, one) for one in left]):
             guess = found | dict(zip(left, chosen, strict=True))
