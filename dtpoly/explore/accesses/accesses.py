@@ -155,6 +155,12 @@ class TensorMemory:
         """True if a reader in this kernel loads the array; otherwise the array is in registers."""
         return self.kernel not in self.home.get(array, set[int]()) or array in self.passing
 
+    def _is_pitched(self, name: str) -> bool:
+        """Return whether an array is a Func that kernels pass on; partial results have no pitch."""
+        array = self.model.arrays.get(name)
+        is_func = array is not None and array.func == name
+        return is_func and name in self.seen and name not in self.returned
+
     def stream(
         self,
         name: str,
@@ -184,7 +190,7 @@ class TensorMemory:
             is_operand=is_operand,
             is_scratch=is_scratch,
             is_atomic=is_store and (walk.statement.is_atomic or name in self.model.added),
-            is_aligned=array is not None and name in self.seen - self.returned,
+            is_aligned=self._is_pitched(name),
         )
 
 

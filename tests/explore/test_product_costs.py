@@ -1,0 +1,53 @@
+"""What products cost that tensor cores do not compute: exact ones, and tiles that a range cuts."""
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.checking import check
+from dtpoly.explore.cost.cost import KernelCost, cost
+from dtpoly.explore.devices.devices import find_device
+from dtpoly.source import Source
+
+H200 = find_device("h200")
+SIZES = {"m": 1024, "n": 1024, "k": 1024}
+
+
+def priced(text: str, dtype: str = "f32") -> KernelCost:
+    """Price the last kernel of a text."""
+    verdict = check(Source("text.dt", text)).verdict
+    assert verdict is not None
+    assert verdict.is_legal
+    return cost(verdict.scheduled, SIZES, DType(dtype), H200).kernels[-1]
+
+
+def product(right: str, more: str = "", rows: int = 64, within: str = "") -> str:
+    """A product whose right operand is read so."""
+    return (
+        f"Func f; In A, B; Var m, n; RVar k{within};"
+        f"f[m, n] = rdot(A[m, k], B[{right}], k);"
+        f"f.block(m:{rows}, n:64); f.tensorize(m:0, n:0, k:16); f.num_warps(4);"
+        f"f.num_stages(3); {more} f.compile();"
+    )
+
+
+def test_exact_products_wait_for_shared_memory() -> None:
+    """Most where both operands are contiguous along what is summed up."""
+    plain, turned = (priced(product(right)) for right in ("k, n", "n, k"))
+    assert turned.limits["shared memory"] > 2 * plain.limits["shared memory"] > 0
+    assert turned.bound == "shared memory"
+    for rough in (priced(product("n, k", "f.precision(tf32);")), priced(product("n, k"), "f16")):
+        assert rough.limits["shared memory"] == 0
+
+
+def test_few_warps_multiply_more_slowly() -> None:
+    """One program stays on each multiprocessor, or two."""
+    one, two = (priced(product("k, n", f"f.persistent({each});", 128)) for each in (1, 2))
+    assert one.limits["instructions"] == 2 * two.limits["instructions"]
+
+
+def test_tiles_that_a_range_cuts_wait_for_each_index() -> None:
+    """There are as many such indices as a block has rows."""
+    words = ("k, n", "f.precision(tf32);")
+    rows = (64, 128)
+    cut = [priced(product(*words, many, " in [0, m + 1)")).limits["latency"] for many in rows]
+    whole = [priced(product(*words, many)).limits["latency"] for many in rows]
+    assert cut[1] - cut[0] > 64 * 0.3e-6
+    assert abs(whole[1] - whole[0]) < 64 * 0.3e-6
