@@ -6,7 +6,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.checking import check
 from dtpoly.code_map import code_map
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.extract.modules import read_module
+from dtpoly.extract.python_modules import read_module
 from dtpoly.extract.taking_out import take_out, unlaunched
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.state import State

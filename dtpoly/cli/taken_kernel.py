@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.extract.modules import read_module
+from dtpoly.extract.python_modules import read_module
 from dtpoly.extract.taking_out import take_out, unlaunched
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass

@@ -66,3 +66,6 @@ DIRECTIVES: Primitives = (
 COMPILING = compiling(DIRECTIVES)
 # And that which puts an expression in the place of its reads.
 INLINING = next(cls.name for cls in DIRECTIVES if cls.turn is Turn.INLINED)
+# And those that compute a Func in the kernel of its reader: in a loop of its own, or in the
+# reader's.
+FUSING, JOINING = (cls.name for cls in DIRECTIVES if cls.turn is Turn.FUSIONS)

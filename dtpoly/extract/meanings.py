@@ -3,7 +3,7 @@
 import ast
 
 from dtpoly.extract.module_names import Binding
-from dtpoly.extract.modules import Module, imported_module
+from dtpoly.extract.python_modules import Module, imported_module
 from dtpoly.extract.words_of_triton import meaning_of
 from dtpoly.frozen import dataclass
 

@@ -23,7 +23,7 @@ from dtpoly.extract.meanings import (
     is_jit,
     meaning,
 )
-from dtpoly.extract.modules import Module
+from dtpoly.extract.python_modules import Module
 from dtpoly.extract.words_of_triton import SAME
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span

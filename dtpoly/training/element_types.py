@@ -12,11 +12,9 @@ from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Cast, Dot, Expr, Read, map_children, walk
 from dtpoly.algorithm.inference import InferredType, type_of, types_of
 from dtpoly.algorithm.program import Argument, Directive, Func, Program, Tensor
-from dtpoly.directives.built_in import COMPILING
+from dtpoly.directives.built_in import COMPILING, FUSING, JOINING
 from dtpoly.gradient.derived_nodes import read_at
 from dtpoly.gradient.naming import FreeNames
-
-FUSING, JOINING = "fuse_at", "online"
 
 
 def with_copies(program: Program, funcs: Iterable[str], dtype: DType) -> Program:

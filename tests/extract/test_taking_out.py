@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.extract.modules import read_module
+from dtpoly.extract.python_modules import read_module
 from dtpoly.extract.taking_out import TakenOut, take_out
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import LayerVerdict, verify
