@@ -9,9 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TypeGuard
 
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.kernel_values import TileValue, Value, as_term, lanes_of
+from dtpoly.verify.algebra.kernel_values import (
+    PointerValue,
+    Radix,
+    TileValue,
+    Value,
+    as_term,
+    lanes_of,
+)
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.terms import AppliedOperation, Carried, Term, Total, put
 from dtpoly.verify.algebra.whole import both, name
@@ -30,14 +38,19 @@ def after_moves(state: KernelState, begun: Sequence[Names], after: Names) -> dic
         sums = [one for one in after if _is_summed(before.get(one), after[one])]
         for one, value in found.items() if sums else ():
             old = before.get(one)
-            if one not in sums and old != value and isinstance(old, TileValue):
+            if one not in sums and old != value and _is_number(old):
                 found[one] = _moved(state, one, old, value, (before, after), sums) or value
     return found
 
 
+def _is_number(value: Value | None) -> TypeGuard[TileValue]:
+    """Return whether a value is a tile of numbers, and not of addresses or program ids."""
+    return isinstance(value, TileValue) and not isinstance(value.item, PointerValue | Radix)
+
+
 def _is_summed(old: Value | None, new: Value) -> bool:
     """Return whether a name is what it was before, and something added to it."""
-    if not isinstance(old, TileValue) or not isinstance(new, TileValue) or old == new:
+    if not _is_number(old) or not _is_number(new) or old == new:
         return False
     is_alike = old.axes == new.axes and old.kind == new.kind and kinds.is_float(new.kind)
     return is_alike and SumUpdate(as_term(old.item, 0), as_term(new.item, 0)).tile is not None
@@ -52,7 +65,7 @@ def _moved(
     sums: Sequence[str],
 ) -> TileValue | None:
     """Return a sum of deviations that a branch moves once, with the mean of one of some sums."""
-    if not isinstance(new, TileValue) or old.axes != new.axes or old.kind != new.kind:
+    if not _is_number(new) or old.axes != new.axes or old.kind != new.kind:
         return None
     terms = (as_term(old.item, 0), as_term(new.item, 0))
     if not _has_sum(terms[0]):
