@@ -60,15 +60,18 @@ Meaning = TritonWord | Helper | Constant | Imported | Unclear
 def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     """Return what a name of a module is."""
     found = module.names.get(name, ())
+    stars = module.names.get("*", ())
     if not found:
-        return Unclear(f"'{module.path.name}' does not bind '{name}'")
+        line = stars[0].line if stars else 0
+        return Unclear(f"'{module.path.name}' does not bind '{name}'", line)
     if name in BUILTINS and not any(one.is_sure for one in found):
         why = f"it may be Python's '{name}' if the block in line {found[0].line} does not run"
         return Unclear(why, found[0].line)
-    for star in module.names.get("*", ()):
+    for star in stars:
         of = imported_module(module, star.module or "")
-        if of is not None and name in of.names:
-            return Unclear(f"line {star.line} imports another '{name}'", star.line)
+        is_triton = (star.module or "").partition(".")[0] == "triton"
+        if is_triton or (of is not None and name in of.names):
+            return Unclear(f"line {star.line} may import another '{name}'", star.line)
     word = meaning_of(found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
@@ -96,6 +99,12 @@ def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Mean
         word = ast.unparse(node.decorator_list[-1])
         return Unclear(f"'@{word}' below '@triton.jit' may give Triton another text", binding.line)
     return Helper(module, name, node)
+
+
+def is_builtin(module: Module, name: str) -> bool:
+    """Return whether a name of a module is surely that of Python."""
+    is_bound = name in module.names or "*" in module.names
+    return name in BUILTINS and not is_bound and changed(module, name) is None
 
 
 def imported_from(module: Module, name: str) -> Module | None:

@@ -24,6 +24,7 @@ from dtpoly.extract.meanings import (
     Unclear,
     changed,
     imported_from,
+    is_builtin,
     is_jit,
     meaning,
 )
@@ -222,7 +223,7 @@ def _written(
     function, module = helper.function, helper.module
     for place in _free(module, function):
         name = place.id if isinstance(place, ast.Name) else _root(place).id
-        if name not in module.names and name in BUILTINS:
+        if is_builtin(module, name):
             continue
         found, said = _meaning(module, place)
         taking.used.setdefault(module.path.name, set()).add(name)
