@@ -49,6 +49,9 @@ def bindings_of(module: ast.Module) -> Mapping[str, tuple[Binding, ...]]:
             # its decorators are not inside.
             case ast.NamedExpr(target=ast.Name(id=name)):
                 found.setdefault(name, []).append(Binding(node, node.lineno))
+            case ast.expr():
+                for name in _by_its_text(node):
+                    found.setdefault(name, []).append(Binding(node, node.lineno))
             case _:
                 pass
     return {name: tuple(bindings) for name, bindings in found.items()}
@@ -98,6 +101,27 @@ def _bound(body: list[ast.stmt]) -> Iterator[tuple[str, Binding]]:
                 yield from ((name, Binding(node, node.lineno)) for name in _stored(node))
                 for inner in _bodies(node):
                     yield from _bound(inner)
+
+
+def _by_its_text(node: ast.expr) -> Iterator[str]:
+    """Yield a name that is set in a dictionary or in an object that some expression gives.
+
+    That may be the module: `globals()["x"] = 1`, or `sys.modules[__name__].x = 1`.
+    """
+    match node:
+        case (
+            ast.Attribute(value=ast.Call() | ast.Subscript(), attr=name, ctx=ast.Store())
+            | ast.Subscript(
+                value=ast.Call(), slice=ast.Constant(value=str() as name), ctx=ast.Store()
+            )
+            | ast.Call(
+                func=ast.Name(id="setattr"),
+                args=[ast.Call() | ast.Subscript(), ast.Constant(value=str() as name), _],
+            )
+        ):
+            yield name
+        case _:
+            pass
 
 
 def _stored(node: ast.stmt) -> Iterator[str]:

@@ -108,6 +108,9 @@ REFUSED = {
             ("an annotation", "def f(x: (TWO := 3)): pass"),
             ("the bases of a class", "class A(print(TWO := 3)): pass"),
             ("the default of a lambda", "f = lambda x=(TWO := 3): x"),
+            ("the names of the module", "globals()['TWO'] = 3"),
+            ("a word of the module", "sys.modules[__name__].TWO = 3"),
+            ("a word that is set", "setattr(sys.modules[__name__], 'TWO', 3)"),
             ("a block for groups of errors", "try:\n    TWO = 3\nexcept* ValueError:\n    pass"),
         )
     },
