@@ -64,9 +64,10 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     if not found:
         line = stars[0].line if stars else 0
         return Unclear(f"'{module.path.name}' does not bind '{name}'", line)
+    binding, *others = found
     if name in BUILTINS and not any(one.is_sure for one in found):
-        why = f"it may be Python's '{name}' if the block in line {found[0].line} does not run"
-        return Unclear(why, found[0].line)
+        why = f"it may be Python's '{name}' if the block in line {binding.line} does not run"
+        return Unclear(why, binding.line)
     for star in stars:
         of = imported_module(module, star.module or "")
         is_triton = (star.module or "").partition(".")[0] == "triton"
@@ -75,10 +76,9 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     word = meaning_of(found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
-    if len(found) > 1:
+    if others:
         lines = ", ".join(str(one.line) for one in found)
         return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
-    binding = found[0]
     what = _bound_once(module, name, binding, depth)
     if not isinstance(what, Imported):
         for change in module.changes.get(name, ()):
