@@ -1,9 +1,10 @@
 """Reads the kernels of `--kernel`: those of a file, or `FILE::NAME`, one kernel of any module."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.extract.comments import comments_outside
 from dtpoly.extract.python_modules import read_module
 from dtpoly.extract.taking_out import take_out, unlaunched
 from dtpoly.frontend.reading import read_file
@@ -13,6 +14,7 @@ from dtpoly.verify.proof.report import Report
 from dtpoly.verify.triton.said import LINE
 
 SEPARATOR = "::"
+ASSUME = "assume"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +47,58 @@ def given_kernels(kernel: str, algorithm: Source) -> GivenKernels:
         return GivenKernels(source)
     module = read_module(source)
     taken = take_out(module, name)
-    lines = [*_said(algorithm.text, name), *_said(source.text, name)]
-    if not any(f"{name}[" in line for line in lines):
+    lines = [
+        *_said(_comments(algorithm.text), name),
+        *_said(comments_outside(module, name), name),
+    ]
+    if not any(_launches(line, name) for line in lines):
         raise DtpolyError((unlaunched(module, name, algorithm.name),))
     text = "\n".join([taken.text, "", *lines, ""])
     return GivenKernels(Source(source.name, text), taken.assumed)
 
 
-def _said(text: str, kernel: str) -> Iterator[str]:
-    """Yield the comments that say how a kernel is launched, and what callers promise."""
-    is_open = False
-    for line in map(str.strip, text.splitlines()):
-        found = LINE.fullmatch(line)
-        if found is not None:
-            is_open = found[1] == "assume" or found[2].strip().startswith(f"{kernel}[")
-        elif not line.startswith("#"):
-            is_open = False
-        if is_open:
-            yield line
+def _comments(algorithm: str) -> tuple[tuple[int, str], ...]:
+    """Return the lines of an algorithm that are comments, with their numbers."""
+    lines = enumerate(map(str.strip, algorithm.splitlines()), start=1)
+    return tuple((at, line) for at, line in lines if line.startswith("#"))
+
+
+def _said(comments: Sequence[tuple[int, str]], kernel: str) -> Iterator[str]:
+    """Yield the comments that say how a kernel is launched, and what its callers promise.
+
+    A promise belongs to the launches beside it, with no other line than comments between. One that
+    stands alone belongs to all kernels of the file.
+    """
+    for block in _blocks(comments):
+        launched = [
+            line for line in block if (found := LINE.fullmatch(line)) and found[1] != ASSUME
+        ]
+        is_of_others = any(not _launches(line, kernel) for line in launched)
+        is_open, is_after = False, False
+        for line in block:
+            found = LINE.fullmatch(line)
+            if found is not None and found[1] == ASSUME:
+                is_open = is_after or not is_of_others
+            elif found is not None:
+                is_open = is_after = _launches(line, kernel)
+            if is_open:
+                yield line
+
+
+def _blocks(comments: Sequence[tuple[int, str]]) -> Iterator[list[str]]:
+    """Yield the comments of lines that follow one another."""
+    block, last = list[str](), 0
+    for at, line in comments:
+        if block and at != last + 1:
+            yield block
+            block = []
+        block.append(line)
+        last = at
+    if block:
+        yield block
+
+
+def _launches(line: str, kernel: str) -> bool:
+    """Return whether a comment says how a kernel is launched."""
+    found = LINE.fullmatch(line)
+    return found is not None and found[1] != ASSUME and found[2].strip().startswith(f"{kernel}[")

@@ -156,7 +156,7 @@ def command(**given: Any) -> int:
         return _extract(text, asked.extract)
     if asked.to_check is not None:
         with limited(CHECKING * (len(program.funcs) + 2)):
-            return check_proof(source, text, asked.to_check, wanted, asked.as_json)
+            return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
     found = _found(asked, program, text, wanted)
     if found is None:
         return 1

@@ -1,6 +1,7 @@
 """Finds what a name of a module is: a word of Triton, a function of Triton, or a constant."""
 
 import ast
+import builtins
 
 from dtpoly.extract.module_names import Binding
 from dtpoly.extract.python_modules import Module, imported_module
@@ -9,6 +10,7 @@ from dtpoly.frozen import dataclass
 
 # How many imports may stand between a name and what it is.
 DEPTH = 8
+BUILTINS = frozenset(dir(builtins))
 # What the value of a constant may be made of.
 NUMBERS = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop)
 
@@ -58,27 +60,75 @@ Meaning = TritonWord | Helper | Constant | Imported | Unclear
 def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     """Return what a name of a module is."""
     found = module.names.get(name, ())
+    stars = module.names.get("*", ())
     if not found:
-        return Unclear(f"'{module.path.name}' does not bind '{name}'")
+        line = stars[0].line if stars else 0
+        return Unclear(f"'{module.path.name}' does not bind '{name}'", line)
+    binding, *others = found
+    if name in BUILTINS and not any(one.is_sure for one in found):
+        why = f"it may be Python's '{name}' if the block in line {binding.line} does not run"
+        return Unclear(why, binding.line)
+    for star in stars:
+        of = imported_module(module, star.module or "")
+        is_triton = (star.module or "").partition(".")[0] == "triton"
+        if is_triton or (of is not None and name in of.names):
+            return Unclear(f"line {star.line} may import another '{name}'", star.line)
     word = meaning_of(found)
     if word is not None:
-        return TritonWord(word)
-    if len(found) > 1:
+        return changed(module, word) or TritonWord(word)
+    if others:
         lines = ", ".join(str(one.line) for one in found)
         return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
-    binding = found[0]
+    what = _bound_once(module, name, binding, depth)
+    if not isinstance(what, Imported):
+        for change in module.changes.get(name, ()):
+            return Unclear(f"line {change.line} changes a part of it", change.line)
+    return what
+
+
+def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Meaning:
+    """Return what a name is that one place of a module binds."""
     if binding.module is not None:
         return _imported(module, binding, depth)
     node = binding.node
-    if isinstance(node, ast.FunctionDef):
-        if any(is_jit(module, one) for one in node.decorator_list):
-            return Helper(module, name, node)
+    if not isinstance(node, ast.FunctionDef):
+        return _constant(module, binding)
+    if not any(is_jit(module, one) for one in node.decorator_list):
         return Unclear("only functions with '@triton.jit' are kernels", binding.line)
-    return _constant(module, binding)
+    if not is_jit(module, node.decorator_list[-1]):
+        word = ast.unparse(node.decorator_list[-1])
+        return Unclear(f"'@{word}' below '@triton.jit' may give Triton another text", binding.line)
+    return Helper(module, name, node)
+
+
+def is_builtin(module: Module, name: str) -> bool:
+    """Return whether a name of a module is surely that of Python."""
+    is_bound = name in module.names or "*" in module.names
+    return name in BUILTINS and not is_bound and changed(module, name) is None
+
+
+def imported_from(module: Module, name: str) -> Module | None:
+    """Return the module of the project from which a name is imported, if it is."""
+    found = module.names.get(name, ())
+    of = found[0].module if found and meaning_of(found) is None else None
+    return None if of is None else imported_module(module, of)
+
+
+def changed(module: Module, text: str) -> Unclear | None:
+    """Return why a word of other modules is not clear, if this module sets words of theirs."""
+    for root, changes in module.changes.items():
+        if all(one.module is None for one in module.names.get(root, ())):
+            continue
+        for change in changes:
+            if not change.words or change.words & set(text.split(".")):
+                return Unclear(f"line {change.line} changes what is in '{root}'", change.line)
+    return None
 
 
 def is_jit(module: Module, decorator: ast.expr) -> bool:
     """Return whether a decorator is `triton.jit`, with or without options."""
+    if changed(module, "triton.jit") is not None:
+        return False
     match decorator.func if isinstance(decorator, ast.Call) else decorator:
         case ast.Name(id=name):
             return meaning_of(module.names.get(name, ())) == "triton.jit"

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 
@@ -11,25 +12,72 @@ class Binding:
     """A place that binds a name of a module.
 
     For an import, `module` is where the name comes from, and `word` what it is called there: it is
-    empty if the name is the module itself.
+    empty if the name is the module itself. A binding is sure if it is in no block of a statement.
     """
 
-    node: ast.stmt
+    node: ast.stmt | ast.expr
     line: int
     module: str | None = None
     word: str = ""
+    is_sure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A place that sets a part of what a name is, such as `tl.exp = other`, with the part's words.
+
+    The words are empty if it cannot be seen which part it is.
+    """
+
+    line: int
+    words: frozenset[str]
 
 
 def bindings_of(module: ast.Module) -> Mapping[str, tuple[Binding, ...]]:
     """Return all places that bind each name of a module."""
     found: dict[str, list[Binding]] = {}
+    sure = {id(node) for node in module.body}
     for name, binding in _bound(module.body):
+        binding = replace(binding, is_sure=id(binding.node) in sure)
         found.setdefault(name, []).append(binding)
     for node in ast.walk(module):
-        if isinstance(node, ast.Global):
-            for name in node.names:
+        match node:
+            case ast.Global(names=names):
+                for name in names:
+                    found.setdefault(name, []).append(Binding(node, node.lineno))
+            # One inside of a function is taken for one of the module, too: its default values and
+            # its decorators are not inside.
+            case ast.NamedExpr(target=ast.Name(id=name)):
                 found.setdefault(name, []).append(Binding(node, node.lineno))
+            case ast.expr():
+                for name in _by_its_text(node):
+                    found.setdefault(name, []).append(Binding(node, node.lineno))
+            case _:
+                pass
     return {name: tuple(bindings) for name, bindings in found.items()}
+
+
+def changes_of(module: ast.Module) -> Mapping[str, tuple[Change, ...]]:
+    """Return the places that set a part of what a name is, by that name."""
+    found: dict[str, list[Change]] = {}
+    for node in ast.walk(module):
+        words = set[str]()
+        match node:
+            case ast.Attribute(ctx=ast.Store() | ast.Del()):
+                of: ast.expr = node
+            case ast.Subscript(value=of, ctx=ast.Store() | ast.Del()):
+                pass
+            case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[of, said, *_]):
+                if isinstance(said, ast.Constant):
+                    words.add(str(said.value))
+            case _:
+                continue
+        while isinstance(of, ast.Attribute):
+            words.add(of.attr)
+            of = of.value
+        if isinstance(of, ast.Name):
+            found.setdefault(of.id, []).append(Change(node.lineno, frozenset(words)))
+    return {name: tuple(changes) for name, changes in found.items()}
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[tuple[str, Binding]]:
@@ -55,12 +103,37 @@ def _bound(body: list[ast.stmt]) -> Iterator[tuple[str, Binding]]:
                     yield from _bound(inner)
 
 
+def _by_its_text(node: ast.expr) -> Iterator[str]:
+    """Yield a name that is set in a dictionary or in an object that some expression gives.
+
+    That may be the module: `globals()["x"] = 1`, or `sys.modules[__name__].x = 1`.
+    """
+    match node:
+        case (
+            ast.Attribute(value=ast.Call() | ast.Subscript(), attr=name, ctx=ast.Store())
+            | ast.Subscript(
+                value=ast.Call(), slice=ast.Constant(value=str() as name), ctx=ast.Store()
+            )
+            | ast.Call(
+                func=ast.Name(id="setattr"),
+                args=[ast.Call() | ast.Subscript(), ast.Constant(value=str() as name), _],
+            )
+        ):
+            yield name
+        case _:
+            pass
+
+
 def _stored(node: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement itself sets, such as the targets of an assignment."""
     waiting: list[ast.AST] = [node]
     while waiting:
         one = waiting.pop()
         match one:
+            case ast.NamedExpr(value=value):
+                # All of these are found together.
+                waiting.append(value)
+                continue
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 yield name
             case ast.ExceptHandler(name=str() as name):
@@ -85,7 +158,10 @@ def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
     match node:
         case ast.Match(cases=cases):
             yield from (one.body for one in cases)
-        case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
+        case (
+            ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final)
+            | ast.TryStar(body=body, handlers=handlers, orelse=orelse, finalbody=final)
+        ):
             yield from (body, *(one.body for one in handlers), orelse, final)
         case ast.If(body=body, orelse=orelse) | ast.For(body=body, orelse=orelse):
             yield from (body, orelse)

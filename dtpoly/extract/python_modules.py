@@ -1,14 +1,18 @@
 """Reads modules of Python, and finds those that they import from their own project."""
 
 import ast
+import io
+import tokenize
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
-from dtpoly.extract.module_names import Binding, bindings_of
+from dtpoly.extract.module_names import Binding, Change, bindings_of, changes_of
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
+
+ENCODINGS = ("utf-8", "utf-8-sig")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Module:
     source: Source
     lines: tuple[str, ...]
     names: Mapping[str, tuple[Binding, ...]]
+    # The places that set a part of what a name is.
+    changes: Mapping[str, tuple[Change, ...]]
 
     @property
     def path(self) -> Path:
@@ -37,12 +43,17 @@ def read_module(source: Source) -> Module:
     """Read a module; nothing of it is run. Raises DtpolyError."""
     text = source.text.replace("\r\n", "\n")
     try:
+        # In another encoding, Python may read a comment as a statement.
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(text.encode()).readline)
+        if encoding not in ENCODINGS or "\r" in text:
+            raise ValueError(f"the encoding '{encoding}' or an old line end is not understood")
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
-        whole = Module(source, tuple(text.split("\n")), {})
+        whole = Module(source, tuple(text.split("\n")), {}, {})
         raise whole.refused(line or 1, "this is not Python", str(error)) from error
-    return Module(source, tuple(text.split("\n")), bindings_of(tree))
+    lines = tuple(text.split("\n"))
+    return Module(source, lines, bindings_of(tree), changes_of(tree))
 
 
 def imported_module(module: Module, dotted: str) -> Module | None:
@@ -55,10 +66,11 @@ def imported_module(module: Module, dotted: str) -> Module | None:
     plain = dotted.lstrip(".")
     up = len(dotted) - len(plain)
     parts = plain.split(".") if plain else []
-    roots = [folder.parents[up - 2] if up > 1 else folder] if up else [folder, *folder.parents]
-    for root in roots:
+    above = [folder, *folder.parents]
+    for root in above[up - 1 : up] if up else above:
         at = root.joinpath(*parts)
-        for path in (at.with_suffix(".py") if parts else at, at / "__init__.py"):
+        # Python takes the folder if there are both.
+        for path in (at / "__init__.py", at.with_suffix(".py") if parts else at):
             if path.is_file():
                 return _read(path)
     return None

@@ -8,18 +8,23 @@ in the text is an assumption.
 """
 
 import ast
-import builtins
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.extract.comments import lines_for_verifier
 from dtpoly.extract.meanings import (
+    BUILTINS,
     Constant,
     Helper,
     Imported,
     Meaning,
     TritonWord,
     Unclear,
+    changed,
+    imported_from,
+    is_builtin,
     is_jit,
     meaning,
 )
@@ -32,7 +37,6 @@ JIT = "@triton.jit"
 IMPORTS = ("import triton", "import triton.language as tl")
 # What these decorators do is done at a launch, which a `# verify:` line describes.
 AT_LAUNCH = ("autotune", "heuristics")
-BUILTINS = frozenset(dir(builtins))
 # Annotations of parameters that change nothing, and how others are written for the verifier.
 PLAIN = ("tl.tensor", "triton.language.tensor")
 TYPES = {"int": "tl.int32", "float": "tl.float32", "bool": "tl.int1"}
@@ -104,12 +108,17 @@ def take_out(module: Module, kernel: str) -> TakenOut:
         key = (one.module.source.name, one.name)
         if key in taking.taken:
             continue
-        taking.assumed.extend(_of_decorators(one))
+        taking.assumed.extend(_of_decorators(one, is_kernel=one is found))
         edits = list(_of_annotations(one, is_kernel=one is found))
+        strings = _annotations_as_strings(one) if one is found else set[int]()
         for place, text, helper in _written(taking, one):
             if helper is not None:
                 waiting.append(helper)
             if text != ast.unparse(place):
+                if id(place) in strings and not _is_constexpr(text, ast.unparse(place)):
+                    title = f"'{ast.unparse(place)}' is a string for Triton, which it does not know"
+                    way = "leave out 'from __future__ import annotations'"
+                    raise one.module.refused(place.lineno, title, "no type", way)
                 assert place.end_col_offset is not None
                 if place.end_lineno != place.lineno:
                     title = f"'{ast.unparse(place)}' goes over several lines"
@@ -139,13 +148,15 @@ def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
     )
 
 
-def _of_decorators(helper: Helper) -> Iterator[str]:
+def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
     """Yield what is assumed of the decorators that are left out."""
     for one in helper.function.decorator_list:
         if is_jit(helper.module, one):
             continue
         word = ast.unparse(one.func if isinstance(one, ast.Call) else one)
-        if word.rpartition(".")[2] in AT_LAUNCH:
+        if not is_kernel:
+            yield f"'@{word}' leaves '{helper.name}' as it is"
+        elif word.rpartition(".")[2] in AT_LAUNCH:
             yield f"'@{word}' of '{helper.name}' passes what the '# verify:' line says"
         else:
             yield f"'@{word}' of '{helper.name}' launches the kernel as it is called"
@@ -158,19 +169,51 @@ def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Rewriting]:
         annotation = one.annotation
         if annotation is None or annotation.end_lineno != one.lineno:
             continue
-        word = ast.unparse(annotation)
+        word = _plain(helper.module, annotation)
         assert annotation.end_col_offset is not None
         after = one.col_offset + len(one.arg.encode())
+        _check_written(helper, one.lineno, one.col_offset, one.arg)
         if word in PLAIN or (word in TYPES and not is_kernel):
             yield Rewriting(one.lineno, after, annotation.end_col_offset, "")
         elif word in TYPES:
             yield Rewriting(one.lineno, after, annotation.end_col_offset, f": {TYPES[word]}")
     returns = helper.function.returns
-    if returns is not None and ast.unparse(returns) in (*PLAIN, *TYPES):
+    if returns is not None and _plain(helper.module, returns):
         start = helper.module.lines[returns.lineno - 1].encode().rfind(b"->", 0, returns.col_offset)
         if start >= 0:
             assert returns.end_col_offset is not None
             yield Rewriting(returns.lineno, start, returns.end_col_offset, "")
+
+
+def _plain(module: Module, annotation: ast.expr) -> str:
+    """Return an annotation that is a type of Python or a tensor of Triton; empty for others."""
+    word = ast.unparse(annotation)
+    if word in TYPES and word not in module.names:
+        return word
+    of = meaning(module, word.partition(".")[0]) if word in PLAIN else None
+    return word if isinstance(of, TritonWord) and of.text in ("tl", "triton") else ""
+
+
+def _annotations_as_strings(kernel: Helper) -> set[int]:
+    """Return the annotations of a kernel that its module leaves as they are written."""
+    names = kernel.module.names.get("annotations", ())
+    arguments = kernel.function.args
+    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    is_future = any(one.module == "__future__" for one in names)
+    return {id(one.annotation) for one in parameters} if is_future else set()
+
+
+def _is_constexpr(text: str, said: str) -> bool:
+    """Return whether Triton takes an annotation for `tl.constexpr`, also if it is a string."""
+    return text == "tl.constexpr" and "constexpr" in said
+
+
+def _check_written(helper: Helper, line: int, column: int, word: str) -> None:
+    """Refuse a name that is written with other letters than those that Python makes of them."""
+    written = helper.module.lines[line - 1].encode()[column:]
+    if not written.startswith(word.encode()):
+        why = "write it with letters that Python leaves as they are"
+        raise helper.module.refused(line, f"'{word}' is written in another way", why)
 
 
 def _written(
@@ -178,12 +221,16 @@ def _written(
 ) -> Iterator[tuple[ast.Name | ast.Attribute, str, Helper | None]]:
     """Yield what a function uses of its module, how it is written, and the helper that it is."""
     function, module = helper.function, helper.module
-    for place in _free(function):
+    for place in _free(module, function):
         name = place.id if isinstance(place, ast.Name) else _root(place).id
-        if name not in module.names and name in BUILTINS:
+        if is_builtin(module, name):
             continue
         found, said = _meaning(module, place)
         taking.used.setdefault(module.path.name, set()).add(name)
+        other = imported_from(module, name)
+        if other is not None and isinstance(found, TritonWord | Constant):
+            of = f"'{said}' of '{module.path.name}'"
+            taking.assumed.append(f"{of} is '{found.text}' of '{other.source.name}'")
         if isinstance(found, Helper):
             if found.module is not module:
                 of = f"'{said}' of '{module.path.name}'"
@@ -212,6 +259,8 @@ def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, 
     if isinstance(place, ast.Name):
         return meaning(module, place.id), said
     of = meaning(module, _root(place).id)
+    if isinstance(of, Imported | TritonWord) and (why := changed(module, said)) is not None:
+        return why, said
     if isinstance(of, Imported) and isinstance(place.value, ast.Name):
         return meaning(of.module, place.attr), said
     if isinstance(of, TritonWord) and of.text == "tl.math":
@@ -219,6 +268,8 @@ def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, 
         return TritonWord(f"tl.math.{place.attr}") if is_same else Unclear("it has no law"), said
     if isinstance(of, TritonWord):
         return TritonWord(said.replace(_root(place).id, of.text, 1)), said
+    if isinstance(of, Helper | Constant):
+        return Unclear(f"'{_root(place).id}' is no module"), said
     return of, said
 
 
@@ -230,7 +281,7 @@ def _root(place: ast.Attribute) -> ast.Name:
     return of
 
 
-def _free(function: ast.FunctionDef) -> Iterator[ast.Name | ast.Attribute]:
+def _free(module: Module, function: ast.FunctionDef) -> Iterator[ast.Name | ast.Attribute]:
     """Yield where a function reads names that it does not bind, with the words that follow."""
     parts: list[ast.AST] = [function.args, *function.body]
     nodes = [node for part in parts for node in ast.walk(part)]
@@ -249,7 +300,7 @@ def _free(function: ast.FunctionDef) -> Iterator[ast.Name | ast.Attribute]:
     for node in nodes:
         if id(node) in inner or not isinstance(node, ast.Name | ast.Attribute):
             continue
-        if id(node) in annotations and ast.unparse(node) in (*PLAIN, *TYPES):
+        if id(node) in annotations and _plain(module, node):
             continue
         of = node
         while isinstance(of, ast.Attribute) and isinstance(of.value, ast.Name | ast.Attribute):
@@ -277,6 +328,12 @@ def _text(taking: _Taking) -> TakenOut:
             raise module.refused(first, "the kernel begins too early", why)
         text[at] = line
     taking.used.setdefault(module.path.name, set()).add(next(iter(taking.taken))[1])
+    modules = {one.helper.module.source.name: one.helper.module for one in taking.taken.values()}
+    taking.assumed.extend(
+        f"'from {star.module} import *' of '{one.path.name}' imports no other meaning of its names"
+        for one in modules.values()
+        for star in one.names.get("*", ())
+    )
     only = [
         f"'{of}' gives {_listed(names)} no meaning that its own lines do not show"
         for of, names in taking.used.items()
@@ -297,8 +354,15 @@ def _lines(one: Taken) -> list[str]:
     assert function.end_lineno is not None
     lines = list(one.helper.module.lines)
     edits = list(one.edits)
+    for line, start in lines_for_verifier(one.helper.module):
+        # These are about other launches, or stand below the text again.
+        at = len(lines[line - 1][:start].encode())
+        edits.append(Rewriting(line, at, len(lines[line - 1].encode()), "#"))
     if one.name != function.name:
-        start = lines[function.lineno - 1].encode().index(b"def ") + len("def ")
+        found = re.match(r"\s*def\s+", lines[function.lineno - 1])
+        assert found is not None
+        start = len(found[0])
+        _check_written(one.helper, function.lineno, start, function.name)
         edits.append(
             Rewriting(function.lineno, start, start + len(function.name.encode()), one.name)
         )

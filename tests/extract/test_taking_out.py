@@ -98,7 +98,62 @@ def test_an_int_is_one_of_32_bits() -> None:
     assert "n: tl.int32," in found.text
 
 
+HELPER = "@triton.jit\ndef twice(a):\n    return a * 2\n"
 REFUSED = {
+    **{
+        f"another binding in {where}": (f"{TOP}TWO = 2\n{line}\n", "x * TWO", "bound in lines 4, ")
+        for where, line in (
+            ("a default", "def f(x=(TWO := 3)): pass"),
+            ("a decorator", "@print(TWO := 3)\ndef f(x): pass"),
+            ("an annotation", "def f(x: (TWO := 3)): pass"),
+            ("the bases of a class", "class A(print(TWO := 3)): pass"),
+            ("the default of a lambda", "f = lambda x=(TWO := 3): x"),
+            ("the names of the module", "globals()['TWO'] = 3"),
+            ("a word of the module", "sys.modules[__name__].TWO = 3"),
+            ("a word that is set", "setattr(sys.modules[__name__], 'TWO', 3)"),
+            ("a block for groups of errors", "try:\n    TWO = 3\nexcept* ValueError:\n    pass"),
+        )
+    },
+    **{
+        f"a change by {line}": (
+            f"{TOP}from triton.language import sqrt\nTWO = tl.constexpr(2)\n{HELPER}{line}\n",
+            value,
+            "changes",
+        )
+        for line, value in (
+            ("TWO.value = 3", "x * TWO"),
+            ("setattr(TWO, 'value', 3)", "x * TWO"),
+            ("tl.sqrt = tl.exp", "tl.sqrt(x)"),
+            ("triton.language.sqrt = tl.exp", "sqrt(x)"),
+            ("twice.fn = TWO", "twice(x)"),
+        )
+    },
+    "a change of anything": (f"{TOP}setattr(tl, os.name, tl.exp)\n", "tl.sqrt(x)", "@triton.jit"),
+    "a word of a constant": (f"{TOP}TWO = 2\n", "x * TWO.imag", "no module"),
+    "a word of a function": (f"{TOP}{HELPER}", "twice.fn(x)", "no module"),
+    "what may be a builtin": (
+        f"{TOP}if os.name == '':\n    from triton.language import minimum as max\n",
+        "max(x, x + x)",
+        "may be Python's 'max'",
+    ),
+    "a decorator that is applied first": (
+        f"{TOP}@triton.jit\n@os.other\ndef twice(a):\n    return a * 2\n",
+        "twice(x)",
+        "another text",
+    ),
+    "a builtin beside all of a module": (
+        f"{TOP}from triton.language import *\n",
+        "max(x, 0)",
+        "import",
+    ),
+    "a changed builtin": (f"{TOP}import builtins\nbuiltins.max = 2\n", "max(x, 0)", "not bind"),
+    "another encoding": (f"# coding: utf-7\n{TOP}TWO = 2\n", "x * TWO", "encoding 'utf-7'"),
+    "a line end of its own": (f"{TOP}# two\rTWO = 2\n", "x * TWO", "old line end"),
+    "folders that are not there": (
+        f"{TOP}from {'.' * 99} import twice\n",
+        "twice(x)",
+        "imports it from",
+    ),
     "a name twice": (f"{TOP}TWO = 2\nTWO = 3\n", "x * TWO", "bound in lines 4, 5"),
     "a name that a function changes": (
         f"{TOP}TWO = 2\ndef change():\n    global TWO\n    TWO = 3\n",
@@ -132,6 +187,70 @@ def test_what_is_not_clear_is_refused(case: str) -> None:
     (found,) = error.value.diagnostics
     assert found.code == "DT313"
     assert why in found.label
+
+
+def test_other_decorators_of_a_helper_are_an_assumption_about_it() -> None:
+    found = taken(f"{TOP}@os.other\n{HELPER}", "twice(x)")
+    assert "'@os.other' leaves 'twice' as it is" in found.assumed
+
+
+def test_names_that_python_reads_otherwise_are_refused() -> None:
+    with pytest.raises(DtpolyError, match="written in another way"):
+        taken(TOP, "x * 2", KERNEL.replace("ptr, n,", "ptr, \uff4e: int,"))
+
+
+def test_an_annotation_that_triton_only_sees_as_a_string_is_refused() -> None:
+    """Triton knows `tl.int64` then, but no other name of it; and each with 'constexpr' in it."""
+    kernel = KERNEL.replace("tl.", "t.").replace("ptr, n,", "ptr, n: t.int64,")
+    top = "import triton\nimport triton.language as t\n"
+    assert "n: tl.int64" in taken(top, "x * 2", kernel).text
+    with pytest.raises(DtpolyError, match="string for Triton"):
+        taken(f"from __future__ import annotations\n{top}", "x * 2", kernel)
+
+
+def test_a_builtin_type_that_is_bound_anew_is_none() -> None:
+    top = f"{TOP}from triton.language import int64 as int\n"
+    assert "n: tl.int64," in taken(top, "x * 2", KERNEL.replace("ptr, n,", "ptr, n: int,")).text
+
+
+def test_functions_of_one_name_in_modules_of_one_name(tmp_path: Path) -> None:
+    for at, folder in enumerate("abcd"):
+        (tmp_path / folder).mkdir()
+        text = f"import triton\n@triton.jit\ndef part(a):\n    return a * {at / 2}\n"
+        (tmp_path / folder / "parts.py").write_text(text)
+    top = "".join(f"from {one} import parts as {one}\n" for one in "abcd")
+    value = " + ".join(f"{one}.part(x)" for one in "acd") + " - b.part(x + x)"
+    found = taken(f"{TOP}{top}", value, name=str(tmp_path / "k.py"))
+    assert len({*found.functions}) == 5
+    assert "def parts_parts_part(a):" in found.text
+
+
+def test_all_that_an_unseen_module_may_bind_is_an_assumption(tmp_path: Path) -> None:
+    found = taken(f"{TOP}TWO = 2\nfrom elsewhere import *\n", "x * TWO")
+    assert any("'from elsewhere import *' of 'module.py'" in one for one in found.assumed)
+    (tmp_path / "elsewhere.py").write_text("TWO = 3\n")
+    with pytest.raises(DtpolyError) as error:
+        taken(f"{TOP}TWO = 2\nfrom elsewhere import *\n", "x * TWO", name=str(tmp_path / "k.py"))
+    assert "may import another 'TWO'" in error.value.diagnostics[0].label
+
+
+def test_a_package_hides_a_module_of_its_name_and_is_an_assumption(tmp_path: Path) -> None:
+    (tmp_path / "numbers_of").mkdir()
+    (tmp_path / "numbers_of" / "__init__.py").write_text("TWO = 3\n")
+    (tmp_path / "numbers_of.py").write_text("TWO = 2\n")
+    found = taken(f"{TOP}from numbers_of import TWO\n", "x * TWO", name=str(tmp_path / "k.py"))
+    assert verdict(found) is LayerVerdict.REFUTED
+    path = tmp_path / "numbers_of" / "__init__.py"
+    assert f"'TWO' of 'k.py' is '3' of '{path}'" in found.assumed
+
+
+def test_lines_about_other_launches_are_not_in_the_text() -> None:
+    helper = HELPER.replace("    return", "    # assume: len(i) < 3\n    return")
+    kernel = KERNEL.replace("at < n)\n    tl.", "at < n)  # verify: twice[(1,)](x)\n    tl.")
+    found = taken(f"{TOP}{helper}", "twice(x)", kernel)
+    assert verdict(found) is LayerVerdict.PROVED
+    assert "assume" not in found.text
+    assert "verify" not in found.text
 
 
 def test_what_goes_over_several_lines_is_refused_where_it_is_written_otherwise() -> None:

@@ -78,6 +78,7 @@ UNREAD = {
     "an argument that is not there": "y = scaled(x, s, minus=1.0)",
     "an argument too few": "y = scaled(x)",
     "a constant of data": "y = x * s + tl.constexpr(x)",
+    "a whole number that a float rounds": ("y = x * s + (9007199254740993 - 9007199254740992.0)"),
     "types of values without one": "if s.dtype == tl.float32:\n        y = x * s + 1",
 }
 

@@ -43,7 +43,13 @@ from dtpoly.verify.triton.access import Dividend
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_indices import with_data
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.typed_operations import UNKNOWN, meaning, of_operand, of_tile
+from dtpoly.verify.triton.typed_operations import (
+    UNKNOWN,
+    meaning,
+    of_operand,
+    of_tile,
+    refuse_rounded,
+)
 from dtpoly.verify.triton.wrapped_lanes import remainder
 
 WORDS: dict[type[ast.operator], str] = {
@@ -232,6 +238,8 @@ def met(
         raise Unread(line, "a constant divided by 0, where Python gives up")
     if found.within == kinds.WEAK and not (word in BITWISE and all(map(is_truth, made))):
         made = [counted(item) for item in made]
+    if found.within == kinds.WEAK:
+        refuse_rounded(made, line)
     return found.kind, made
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import cache
 from itertools import product
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Item, TileValue, TupleValue, Unread, Value, is_truth
-from dtpoly.verify.algebra.numerals import LARGEST, LEAST_NORMAL, finite
+from dtpoly.verify.algebra.numerals import LARGEST, LEAST_NORMAL, finite, nearest
 from dtpoly.verify.algebra.term_building import rounded
 from dtpoly.verify.algebra.terms import Literal
 from dtpoly.verify.algebra.type_kinds import HALF
@@ -121,6 +122,15 @@ def of_item(kind: str, item: Item) -> str:
             return "float" if LEAST_NORMAL <= abs(value) <= LARGEST["tl.float32"] else "double"
         case _:
             return "float"
+
+
+def refuse_rounded(items: Sequence[Item], line: int) -> None:
+    """Refuse a written whole number that Python rounds, because a float is beside it."""
+    known = [one.constant for one in items if isinstance(one, Whole)]
+    if len(known) < len(items):
+        for one in known:
+            if one is not None and nearest(Fraction(one), "tl.float64") != one:
+                raise Unread(line, f"{one} beside a float, for which Python rounds it")
 
 
 def kept(value: Value) -> Value:
