@@ -107,16 +107,21 @@ def kernel_lines(kernel: TileKernel) -> list[KernelLine]:
         *about(Head.GRID, (f"# {text}" for text in grid_comment(kernel))),
         *launch_lines(kernel.head),
     ]
-    steps = _on_grid(kernel, _block(kernel.body) or [KernelLine("pass")])
+    steps = _on_grid(kernel)
     body = (replace(one, text=text) for one in steps for text in fitted([one.text]))
     return [*head_lines(kernel), *indented((*head, *body, *launch_lines(kernel.foot)))]
 
 
-def _on_grid(kernel: TileKernel, body: list[KernelLine]) -> list[KernelLine]:
-    """Give the body its block, which is that of the program.
+def _on_grid(kernel: TileKernel) -> list[KernelLine]:
+    """Print the body with its block, which is that of the program.
 
     If programs take blocks in turn, the body is put into a loop over the blocks of its program.
+    Numbers that the kernel is given are brought to their types in front of that loop: Triton takes
+    no program in which a loop sets a parameter to another type.
     """
+    given = [one for one in kernel.body if isinstance(one.instruction, GivenScalar)]
+    first = given if kernel.each else []
+    body = _block(tuple(one for one in kernel.body if one not in first)) or [KernelLine("pass")]
     number = ProgramNumber.BEHIND_OTHERS if kernel.is_beside else ProgramNumber.ALONE
     number = ProgramNumber.IN_TURN if kernel.each else number
     program = [GridSetting("program", number, None)] if uses_program(kernel) else []
@@ -127,6 +132,7 @@ def _on_grid(kernel: TileKernel, body: list[KernelLine]) -> list[KernelLine]:
     inner = [*(one.line for one in needed(way)), *body]
     return [
         *(one.line for one in counts(kernel)),
+        *_block(tuple(first)),
         KernelLine(head, about=Head.TURNS),
         *indented(inner),
     ]

@@ -23,7 +23,7 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BindingChange:
     """A place that sets a part of what a name is, such as `tl.exp = other`, with the part's words.
 
     The words are empty if it cannot be seen which part it is.
@@ -57,9 +57,9 @@ def bindings_of(module: ast.Module) -> Mapping[str, tuple[Binding, ...]]:
     return {name: tuple(bindings) for name, bindings in found.items()}
 
 
-def changes_of(module: ast.Module) -> Mapping[str, tuple[Change, ...]]:
+def changes_of(module: ast.Module) -> Mapping[str, tuple[BindingChange, ...]]:
     """Return the places that set a part of what a name is, by that name."""
-    found: dict[str, list[Change]] = {}
+    found: dict[str, list[BindingChange]] = {}
     for node in ast.walk(module):
         words = set[str]()
         match node:
@@ -76,7 +76,7 @@ def changes_of(module: ast.Module) -> Mapping[str, tuple[Change, ...]]:
             words.add(of.attr)
             of = of.value
         if isinstance(of, ast.Name):
-            found.setdefault(of.id, []).append(Change(node.lineno, frozenset(words)))
+            found.setdefault(of.id, []).append(BindingChange(node.lineno, frozenset(words)))
     return {name: tuple(changes) for name, changes in found.items()}
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
-from dtpoly.extract.module_names import Binding, Change, bindings_of, changes_of
+from dtpoly.extract.module_names import Binding, BindingChange, bindings_of, changes_of
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
@@ -23,7 +23,7 @@ class Module:
     lines: tuple[str, ...]
     names: Mapping[str, tuple[Binding, ...]]
     # The places that set a part of what a name is.
-    changes: Mapping[str, tuple[Change, ...]]
+    changes: Mapping[str, tuple[BindingChange, ...]]
 
     @property
     def path(self) -> Path:
