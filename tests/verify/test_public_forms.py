@@ -22,6 +22,17 @@ def scaled(a, by, plus=1.0):
 
 
 @triton.jit
+def type_of(a):
+    return a.dtype
+
+
+@triton.jit
+def with_axis_that_is_set(a):
+    axis = 0
+    return a + tl.sum(a - a, axis)
+
+
+@triton.jit
 def k(x_ptr, y_ptr, s, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + at, mask=at < n)
@@ -79,6 +90,8 @@ UNREAD = {
     "an argument too few": "y = scaled(x)",
     "a constant of data": "y = x * s + tl.constexpr(x)",
     "a whole number that a float rounds": ("y = x * s + (9007199254740993 - 9007199254740992.0)"),
+    "a function that returns a type": "y = x.to(type_of(x)) * s + 1",
+    "an axis that is set to a name": "y = with_axis_that_is_set(x) * s + 1",
     "types of values without one": "if s.dtype == tl.float32:\n        y = x * s + 1",
 }
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
 from dtpoly.verify.algebra.kernel_values import (
+    NoneValue,
     PointerValue,
     TileValue,
     TupleValue,
@@ -107,7 +108,10 @@ def called(
             value = read.value(one.value)
             check_named(target, value)
             state.names[target.id] = kept(value)
-        return kept(read.value(result))
+        returned = read.value(result)
+        if not isinstance(returned, TileValue | TupleValue | NoneValue):
+            raise Unread(line, f"a call of '{of}', which returns what is no number")
+        return kept(returned)
     finally:
         state.names = outer
 

@@ -74,6 +74,15 @@ class Operands:
         """Read an argument that must be a whole number."""
         return self.read.whole(self.args[at])
 
+    def constant(self, node: ast.expr) -> int | None:
+        """Read a number that Triton must know while it compiles; None if it does not.
+
+        A name that is set to a number holds a tensor.
+        """
+        found = self.read.value(node)
+        is_known = isinstance(found, TileValue) and found.kind == kinds.WEAK and not found.axes
+        return found.item.constant if is_known and isinstance(found.item, Whole) else None
+
     def type_in(self, node: ast.expr) -> str:
         """Read an expression that must be a type."""
         kind = self.read.value(node)

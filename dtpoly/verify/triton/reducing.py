@@ -52,7 +52,7 @@ def along_axis(given: Operands) -> TileValue:
     word, line = given.word, given.line
     tile = given.tile(0)
     if "axis" in given.by_name:
-        axis = given.read.whole(given.by_name["axis"]).constant
+        axis = given.constant(given.by_name["axis"])
     elif len(tile.axes) == 1:
         axis = 0
     else:
@@ -67,7 +67,7 @@ def along_axis(given: Operands) -> TileValue:
 def by_function(given: Operands) -> Value:
     """Model `tl.reduce` by a function of the file."""
     function = given.value(2)
-    axis = given.whole(1).constant
+    axis = given.constant(given.args[1])
     if not isinstance(function, FileFunction):
         raise given.refused()
     return reduced_by(given.read, given.value(0), axis, function.name, given.line)

@@ -41,7 +41,7 @@ def scan(given: Operands) -> Value:
     With `reverse`, these are the lanes from it on.
     """
     tile, function = given.value(0), given.value(2)
-    axis = given.whole(1).constant
+    axis = given.constant(given.args[1])
     is_reverse = _is_true(given, "reverse")
     if not isinstance(function, FileFunction) or not isinstance(tile, TileValue | TupleValue):
         raise given.refused()

@@ -19,7 +19,7 @@ MOST = 2**31
 def program(given: Operands) -> TileValue:
     """Model `tl.program_id` and `tl.num_programs`."""
     state = given.state
-    axis = given.read.whole(given.by_name["axis"]).constant
+    axis = given.constant(given.by_name["axis"])
     grid = state.launch.grid
     is_count = given.word == "num_programs"
     if state.launch.before or (state.launch.is_part and is_count):

@@ -25,7 +25,7 @@ def hinted(given: Operands) -> TileValue:
 
 def expanded(given: Operands) -> TileValue:
     """Model `tl.expand_dims`."""
-    tile, at = given.tile(0, stays=True), given.whole(1).constant
+    tile, at = given.tile(0, stays=True), given.constant(given.args[1])
     if at is None or not 0 <= at <= len(tile.axes):
         raise given.refused()
     return replace(tile, axes=(*tile.axes[:at], None, *tile.axes[at:]))
@@ -34,7 +34,7 @@ def expanded(given: Operands) -> TileValue:
 def permuted(given: Operands) -> TileValue:
     """Model `tl.trans` and `tl.permute`: the axes in another order."""
     tile = given.tile(0, stays=True)
-    order = [given.whole(at).constant for at in range(1, len(given.args))]
+    order = [given.constant(one) for one in given.args[1:]]
     if not order:
         order = [*range(len(tile.axes) - 2), len(tile.axes) - 1, len(tile.axes) - 2]
     if {*order} != {*range(len(tile.axes))} or len(order) != len(tile.axes):
