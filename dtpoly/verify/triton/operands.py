@@ -79,9 +79,11 @@ class Operands:
 
         A name that is set to a number holds a tensor.
         """
-        found = self.read.value(node)
-        is_known = isinstance(found, TileValue) and found.kind == kinds.WEAK and not found.axes
-        return found.item.constant if is_known and isinstance(found.item, Whole) else None
+        match self.read.value(node):
+            case TileValue(axes=(), kind=kinds.WEAK, item=Whole() as found):
+                return found.constant
+            case _:
+                return None
 
     def type_in(self, node: ast.expr) -> str:
         """Read an expression that must be a type."""
