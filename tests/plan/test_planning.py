@@ -110,5 +110,5 @@ def test_a_reduction_without_identity_demands_something() -> None:
 def test_partial_sums_are_memory_between_two_launches() -> None:
     data = only("Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.block(k:64); f.compile();")
     ((name, memory),) = data["between"].items()
-    assert memory == {"shape": ("x", "cdiv(k, 64)"), "dtype": "type(real)"}
+    assert memory == {"shape": ("cdiv(k, 64)", "x"), "dtype": "type(real)"}
     assert [name in launch["tensors"] for launch in data["launches"]] == [True, True]

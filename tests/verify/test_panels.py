@@ -221,7 +221,7 @@ def test_two_labels_of_what_is_cut() -> None:
     [
         ("f.atomic(k);", CUT, LayerVerdict.PROVED),
         ("", CUT, LayerVerdict.UNKNOWN),
-        ("", CUT.replace("}", ', "f_k_partial": 1}'), LayerVerdict.PROVED),
+        ("", CUT.replace("}", ', "f_k_partial": 2}'), LayerVerdict.PROVED),
     ],
     ids=["added up in memory", "kept apart", "kept apart in parts"],
 )

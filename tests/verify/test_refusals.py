@@ -11,8 +11,8 @@ PROGRAM = written(
     "f.block(x:16, k:32); f.compile();"
 )
 TEXT = text_of(PROGRAM)
-PARTS = '"shape": ("x", "cdiv(k, 32)")'
-FEW = '"shape": ("x", "min(cdiv(k, 32), 2)")'  # room for sums over 64 numbers
+PARTS = '"shape": ("cdiv(k, 32)", "x")'
+FEW = '"shape": ("min(cdiv(k, 32), 2)", "x")'  # room for sums over 64 numbers
 LIMITS = '    "indices": '
 NUMBER = '"n": ("int", -2147483648, 2147483647)'
 STAGES = '"func": "f",'
