@@ -138,7 +138,7 @@ def test_partial_results() -> None:
     (same,) = (one for one in second.kernel.tensors if one.name == parts.name)
     for subject, pointer in ((first, parts), (second, same)):
         assert subject.arguments[f"{pointer.variable}_ptr"].type == "*fp32"
-        assert shape_of(subject.call, subject.kernel, pointer.name) == (7, 4)
+        assert shape_of(subject.call, subject.kernel, pointer.name) == (4, 7)
     assert second.arguments["total_ptr"].type == "*fp16"
 
 
