@@ -153,10 +153,10 @@ def test_what_an_earlier_kernel_computes() -> None:
 def test_partial_results_have_a_kernel() -> None:
     one = of("total.block", SUM + "total.block(k:kb/32);")
     assert changes(one)[:2] == [
-        "the kernel 'total.k.partial': writes total.k.partial[x, kb]",
+        "the kernel 'total.k.partial': writes total.k.partial[kb, x]",
         "programs of 'total.k.partial': ceil(k / 32), one for each block of 32 of k",
     ]
-    assert "'total' reads total.k.partial[x, kb]: by an earlier kernel" in keeps(one)
+    assert "'total' reads total.k.partial[kb, x]: by an earlier kernel" in keeps(one)
 
 
 def test_atomic_steps_are_in_any_order_in_different_programs() -> None:
