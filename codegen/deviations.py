@@ -28,7 +28,7 @@ OTHER_MASK = "what is summed has a mask of its own, so its mean is not that of a
 
 @dataclass(slots=True)
 class Definitions:
-    """What the names of a block stand for: formulas, and elements of tensors."""
+    """The formulas and the elements of tensors that the names of a block stand for."""
 
     known: dict[str, Value] = field(default_factory=dict[str, Value])
     loads: dict[str, str] = field(default_factory=dict[str, str])
@@ -62,7 +62,7 @@ def _as_loaded(value: Value, loads: Mapping[str, str]) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class AddedValue:
-    """What a step of a block adds to a sum: the value before lanes are reduced.
+    """A value that a step of a block adds to a sum, before its lanes are reduced.
 
     `names` are all that are set on the way: the tile, the sum of its lanes, and the accumulator.
     `loads` says which elements the names in the value stand for.

@@ -55,7 +55,7 @@ TINY = Sizes(vocabulary=19, layers=1, heads=2, width=16, hidden=24, length=8, ba
 
 @dataclass(frozen=True)
 class Operators:
-    """What a model is made of besides its products of matrices."""
+    """The operators of a model other than its products of matrices."""
 
     norm: Callable[[int], nn.Module]
     rope: Callable[[Tensor, Tensor, Tensor], Tensor]

@@ -182,6 +182,9 @@ def _check_options(asked: VerifyCall) -> None:
             raise click.BadParameter(f"'{path}' is a file to verify", param_hint=option)
     if asked.extract is not None and SEPARATOR not in (asked.kernel or ""):
         raise click.UsageError("--extract needs --kernel FILE::NAME")
+    others = (asked.to_check, asked.fusions, asked.certificate, asked.ring)
+    if asked.extract is not None and any(others):
+        raise click.UsageError("--extract writes a file and verifies nothing: give it alone")
 
 
 def _found(

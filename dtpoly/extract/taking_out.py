@@ -72,7 +72,7 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class _Taking:
-    """What has been taken so far."""
+    """The functions, names and assumptions that have been taken so far."""
 
     module: Module
     taken: dict[tuple[str, str], Taken] = field(default_factory=dict[tuple[str, str], Taken])

@@ -287,7 +287,7 @@ class _Flow:
 
 
 class _Gradient:
-    """What computes some gradients of an operator: another operator."""
+    """An operator that computes some gradients of another one."""
 
     def __init__(self, forward: Operator, backward: Backward) -> None:
         results = tuple(backward.results.values())

@@ -102,7 +102,7 @@ def test_each_operation_has_a_rule_or_is_known_to_be_flat() -> None:
 
 
 def test_an_operation_without_a_rule_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What nobody has a rule for must not count as 0."""
+    """An operation without a rule is refused, so that its gradient does not count as 0."""
     program = read("Func f; In A, B; Var x; f[x] = sin(A[x]) * B[x]; f.compile();")
     without = {name: rule for name, rule in RULES.items() if name != "sin"}
     for module in (activity, backward, normal_form):
