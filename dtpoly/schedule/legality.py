@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from dtpoly.algorithm.program import Program
+from dtpoly.budget import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.diagnostics import Note as Remark
 from dtpoly.poly.ahead import run_ahead
@@ -45,6 +46,7 @@ def judge(program: Program, primitives: Primitives) -> Verdict:
     with limited(VERDICT + EACH * len(program.funcs)):
         verdict = answered(lambda: judge_state(resolve(program, chosen)))
     if verdict is None:
+        check()  # without time left, isl answers nothing at all
         raise DtpolyError([_undecided(chosen)])
     if verdict.is_legal:
         return verdict
@@ -72,12 +74,19 @@ def legal_state(program: Program, primitives: Primitives, begin: Begin = initial
     DtpolyError where `judge` does.
     """
     chosen = bind(program.directives, primitives).primitives
-    with limited(VERDICT + EACH * len(program.funcs)):
+
+    def judged() -> tuple[State, tuple[Broken, ...]]:
+        """Return the state, and the first thing that is wrong with it."""
         state = resolve(program, chosen, begin)
-        first = answered(lambda: tuple(islice(found(state, dependences(state.model)), 1)))
-    if first is None:
+        return state, tuple(islice(found(state, dependences(state.model)), 1))
+
+    with limited(VERDICT + EACH * len(program.funcs)):
+        answer = answered(judged)
+    if answer is None:
+        check()  # without time left, isl answers nothing at all
         raise DtpolyError([_undecided(chosen)])
-    return None if first else state
+    state, wrong = answer
+    return None if wrong else state
 
 
 def _undecided(chosen: tuple[Primitive, ...]) -> Diagnostic:

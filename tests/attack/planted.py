@@ -274,8 +274,8 @@ def _reversed_indices() -> AbstractContextManager[object]:
 def _reversed_arguments() -> AbstractContextManager[object]:
     real: Any = calls.__dict__["called"]
 
-    def called(read: Any, of: str, values: list[Any], line: int) -> Any:
-        return real(read, of, values[::-1], line)
+    def called(read: Any, of: str, values: list[Any], *more: Any) -> Any:
+        return real(read, of, values[::-1], *more)
 
     return mock.patch.object(calls, "called", called)
 

@@ -4,12 +4,13 @@ import islpy as isl
 import pytest
 
 from dtpoly.algorithm.show import show
+from dtpoly.budget import OverBudgetError, within
 from dtpoly.checking import check
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.effort import answered, limited
 from dtpoly.schedule import legality, ways_out
-from dtpoly.schedule.legality import judge
+from dtpoly.schedule.legality import judge, legal_state
 from dtpoly.source import Source
 from tests.generation import schedules
 from tests.generation.algorithms import Limits
@@ -58,6 +59,23 @@ def test_a_verdict_that_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [d.code for d in checked.diagnostics if d.code.startswith("DT2")] == ["DT208"]
     monkeypatch.undo()
     assert judge(read(GOOD), DIRECTIVES).is_legal
+
+
+@pytest.mark.parametrize("operations", [1, 20, 100, 1000])
+def test_a_state_that_takes_too_long(monkeypatch: pytest.MonkeyPatch, operations: int) -> None:
+    """The limit may end while directives are applied, too."""
+    monkeypatch.setattr(legality, "VERDICT", operations)
+    monkeypatch.setattr(legality, "EACH", 0)
+    with pytest.raises(DtpolyError) as raised:
+        legal_state(read(GOOD), DIRECTIVES)
+    assert [one.code for one in raised.value.diagnostics] == ["DT208"]
+
+
+def test_without_time_no_verdict_is_given() -> None:
+    """Isl answers nothing then, which must not look like a schedule that is hard to judge."""
+    for ask in (judge, legal_state):
+        with pytest.raises(OverBudgetError), within(0.0):
+            ask(read(GOOD), DIRECTIVES)
 
 
 def test_blame_that_takes_too_long_is_for_all(monkeypatch: pytest.MonkeyPatch) -> None:

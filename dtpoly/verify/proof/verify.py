@@ -145,7 +145,12 @@ def _refuted_somewhere(
         there = _function(program, file, found.name, left, asking_isl(found.name), sizes)
         if there.verdict is LayerVerdict.REFUTED:
             both_of = zip(found.layers, there.layers, strict=True)
-            layers = (two if two.verdict is LayerVerdict.REFUTED else one for one, two in both_of)
+            layers = (
+                replace(two, way=one.way or two.way)  # of all sizes, it says more
+                if two.verdict is LayerVerdict.REFUTED
+                else one
+                for one, two in both_of
+            )
             return replace(found, layers=tuple(layers))
     return found
 
