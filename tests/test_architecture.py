@@ -186,6 +186,8 @@ TORCH = [
     ROOT / "dtpoly" / "explore" / "bench" / "on_torch.py",
     ROOT / "dtpoly" / "timing" / "clock.py",
     ROOT / "dtpoly" / "timing" / "failures.py",
+    ROOT / "dtpoly" / "training" / "backward_plans.py",
+    ROOT / "dtpoly" / "training" / "eager_calls.py",
     ROOT / "dtpoly" / "training" / "torch_operators.py",
     ROOT / "dtpoly" / "training" / "differentiable.py",
     ROOT / "dtpoly" / "nn" / "functional.py",

@@ -17,6 +17,7 @@ from dtpoly.generate import outputs, results_of
 from dtpoly.gradient.chosen import of_floats
 from dtpoly.suggest import did_you_mean
 from dtpoly.training.content import NAME, Content
+from dtpoly.training.eager_calls import call
 from dtpoly.training.element_types import with_types
 from dtpoly.training.gradient_schedules import compiling, depended_on, depending, like
 from dtpoly.training.torch_operators import operator_of
@@ -126,7 +127,7 @@ class Differentiable:
         is_in_tensors = any([isinstance(given[at], torch.Tensor) for at in self._numbers])
         if is_in_tensors:
             given = self._in_tensors(given)
-        found: Any = self._calls[is_in_tensors](*given)
+        found: Any = call(self._operator, is_in_tensors, given)
         if self._count == 1:
             return found
         first, *others = found

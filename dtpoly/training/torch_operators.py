@@ -5,7 +5,7 @@ gradient that is derived of its algorithm: another operator, which is made when 
 and which has a backward for the same reason.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -18,9 +18,16 @@ from dtpoly.algorithm.show import show
 from dtpoly.api import Scheduled
 from dtpoly.carried.operators import dt_batched
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.frozen import dataclass
 from dtpoly.training.at_hand import is_unscheduled, scheduled_for
+from dtpoly.training.backward_plans import (
+    IN_TENSOR,
+    BackwardPlan,
+    Flow,
+    GradientOperator,
+    plan_of,
+)
 from dtpoly.training.content import Content
+from dtpoly.training.eager_calls import call
 from dtpoly.training.element_types import with_copies, with_types
 from dtpoly.training.gradient_schedules import (
     Backward,
@@ -71,26 +78,36 @@ class Operator:
     def take(self, content: Content) -> None:
         """Compute by the schedules of a content from now on."""
         self.content = content
+        self.count = len(content.inputs)
+        self.tensors_at = tuple(at for at in range(self.count) if at not in content.numbers)
         self.is_open = is_unscheduled(content.schedule)
         self.chosen: dict[tuple[str, torch.dtype], Scheduled] = {}
         self.wide: Scheduled | None = None
         self.backwards: dict[tuple[Names, Names], Backward] = {}
-        self.gradients: dict[tuple[Names, Names, Dtypes], _Gradient] = {}
+        self.gradients: dict[tuple[Names, Names, Dtypes], MadeGradient] = {}
         # By what identifies a schedule, which is kept beside its function.
         self.functions: dict[int, tuple[Scheduled, Callable[..., Any]]] = {}
-        self.flows: dict[tuple[bool, ...], _Flow] = {}
+        self.ready: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self.flows: dict[tuple[bool, ...], Flow] = {}
+        self.plans: dict[tuple[object, ...], BackwardPlan | None] = {}
         self.reached: dict[tuple[Names, Names], Names] = {}
         results = content.results
         self.written = [written(content.schedule, one, results) for one in content.backward]
 
     def compute(self, *given: Any) -> Any:
         """Run the kernels; on fake tensors, make results without values."""
-        content = self.content
-        count = len(content.inputs)
-        sizes = zip(content.labels.values(), given[count:], strict=True)
-        named = {word: size for word, size in sizes if size is not None}
-        schedule = self._schedule(given[:count], given[count:])
-        return self._function(schedule)(*given[:count], **named)
+        count = self.count
+        inputs, passed = given[:count], given[count:]
+        # The schedule follows from the device and from these types, once it is chosen.
+        first = given[self.tensors_at[0]]
+        key = (first.device, *[given[at].dtype for at in self.tensors_at])
+        function = self.ready.get(key)
+        if function is None:
+            function = self.ready[key] = self._function(self._schedule(inputs, passed))
+        if not passed:
+            return function(*inputs)
+        sizes = zip(self.content.labels.values(), passed, strict=True)
+        return function(*inputs, **{word: size for word, size in sizes if size is not None})
 
     def _function(self, schedule: Scheduled) -> Callable[..., Any]:
         """Return the function of a schedule, which is generated, proved and loaded once."""
@@ -124,12 +141,10 @@ class Operator:
             self.chosen[key] = scheduled_for(schedule, sizes, DTYPES[key[1]], device)
         return self.chosen[key]
 
-    def _tensors(self, values: tuple[Any, ...]) -> dict[str, torch.Tensor]:
-        named = zip(self.content.inputs, values, strict=True)
-        numbers = self.content.numbers
-        return {name: one for at, (name, one) in enumerate(named) if at not in numbers}
+    def _tensors(self, values: Sequence[Any]) -> dict[str, torch.Tensor]:
+        return {self.content.inputs[at]: values[at] for at in self.tensors_at}
 
-    def gradient(self, of: Names, by: Names, dtypes: Dtypes = ()) -> "_Gradient":
+    def gradient(self, of: Names, by: Names, dtypes: Dtypes = ()) -> "MadeGradient":
         """Return what computes the gradients of results by inputs; it is made once.
 
         If what is read has several types, `dtypes` has those of all tensors by name, and gradients
@@ -143,7 +158,7 @@ class Operator:
                 program = with_types(made.schedule.program, known, own)
                 schedule = like(made.schedule, show(program), made.schedule.name)
                 made = replace(made, schedule=schedule)
-            self.gradients[of, by, dtypes] = _Gradient(self, made)
+            self.gradients[of, by, dtypes] = MadeGradient(self, made)
         return self.gradients[of, by, dtypes]
 
     def backward(self, of: Names, by: Names) -> Backward:
@@ -167,11 +182,11 @@ class Operator:
         name = f"{self.content.name}{kind}"
         made: Any = torch.library.custom_op(name, self.compute, mutates_args=(), schema=schema)
         made.register_fake(self.compute)
-        made.register_autograd(self._backward_of_call, setup_context=self._keep)
+        made.register_autograd(self.backward_of_call, setup_context=self._keep_of_torch)
         made.register_vmap(dt_batched(made))
         return made._opoverload
 
-    def _flow(self, needed: tuple[bool, ...]) -> "_Flow":
+    def _flow(self, needed: tuple[bool, ...]) -> Flow:
         """Return what a gradient flows from and to, and what it reads; it is found once."""
         if needed not in self.flows:
             inputs = self.content.inputs
@@ -185,7 +200,10 @@ class Operator:
             program = self.content.schedule.program
             of = depending(program, self.content.results, asked)
             by = depended_on(program, of, asked)
-            self.flows[needed] = _Flow(of, by, tuple(self._read(of, by)))
+            every = (*inputs, *self.content.results)
+            read = tuple(self._read(of, by))
+            places = tuple(every.index(one) for one in read)
+            self.flows[needed] = Flow(of, by, read, places, tuple(map(inputs.index, by)))
         return self.flows[needed]
 
     def _read(self, of: Names, by: Names) -> Iterable[str]:
@@ -213,52 +231,77 @@ class Operator:
             self.reached[of, by] = depended_on(program, of, by) if of else ()
         return self.reached[of, by]
 
-    def _keep(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        """Keep what the backward reads, and nothing else."""
-        names = self.content.inputs
+    def _keep_of_torch(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        """Keep in a context, as torch asks for it, what the backward reads."""
+        self.keep(ctx, ctx.needs_input_grad, inputs, output)
+
+    def keep(self, ctx: Any, needed: Sequence[bool], inputs: Sequence[Any], output: Any) -> None:
+        """Keep in a context what the backward reads, and nothing else.
+
+        `needed` says of each input whether it needs a gradient.
+        """
+        count = self.count
         ctx.set_materialize_grads(False)
-        flow = self._flow(tuple(ctx.needs_input_grad[: len(names)]))
+        ctx.flow = flow = self._flow(tuple(needed[:count]))
         results = (output,) if isinstance(output, torch.Tensor) else output
-        known = {**dict(zip(names, inputs, strict=False)), **self._named(results)}
-        kept = {one: known[one] for one in flow.read}
-        tensors = {name: one for name, one in kept.items() if isinstance(one, torch.Tensor)}
-        ctx.save_for_backward(*tensors.values())
-        ctx.kept = (flow.of, flow.by, tuple(tensors))
-        ctx.numbers = {name: one for name, one in kept.items() if name not in tensors}
-        ctx.sizes = dict(zip(self.content.labels, inputs[len(names) :], strict=True))
-        shown = self._tensors(inputs[: len(names)])
-        ctx.shapes = {name: tuple(one.shape) for name, one in shown.items()}
-        ctx.dtypes = {one: known[one].dtype for one in flow.by}
+        known = (*inputs[:count], *results)
+        kept = [known[at] for at in flow.places]
+        ctx.save_for_backward(*[one for one in kept if isinstance(one, torch.Tensor)])
+        ctx.numbers = [IN_TENSOR if isinstance(one, torch.Tensor) else one for one in kept]
+        ctx.sizes = inputs[count:]
+        ctx.shapes = [inputs[at].shape for at in self.tensors_at]
+        ctx.dtypes = [inputs[at].dtype for at in flow.by_places]
         ctx.forms = [(one.shape, one.dtype, one.device) for one in results]
 
-    def _named(self, results: tuple[Any, ...]) -> dict[str, Any]:
-        return dict(zip(self.content.results, results, strict=True))
-
-    def _backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
+    def backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
         """Compute the gradients that are asked for of those results that were given one."""
-        of, by, tensors = ctx.kept
-        given = {one: gift for one, gift in self._named(gifts).items() if gift is not None}
-        reached = tuple(one for one in of if one in given)
-        wanted = self._reached(reached, by)
-        found: dict[str, Any] = {}
-        if wanted:
-            kept = {**dict(zip(tensors, ctx.saved_tensors, strict=True)), **ctx.numbers}
-            if not set(self.backward(reached, wanted).read) <= kept.keys():
-                reached, wanted = of, by
-            dtypes = self._dtypes(self.backward(reached, wanted), ctx.dtypes, kept, given)
-            gradient = self.gradient(reached, wanted, dtypes)
-            forms = dict(zip(self.content.results, ctx.forms, strict=True))
-            for one in gradient.backward.gifts:
-                if one not in given:
-                    shape, dtype, device = forms[one]
-                    given[one] = torch.zeros(shape, dtype=dtype, device=device)
-            found = gradient.compute(self, kept, given, ctx.shapes, ctx.sizes)
-        every = [found.get(one) if one in wanted else None for one in self.content.inputs]
-        cast = [
-            one if one is None else one.to(ctx.dtypes[name])
-            for name, one in zip(self.content.inputs, every, strict=True)
-        ]
-        return (*cast, *[None] * len(ctx.sizes))
+        tensors = iter(ctx.saved_tensors)
+        kept = [next(tensors) if one is IN_TENSOR else one for one in ctx.numbers]
+        given = [None if one is None else one.dtype for one in gifts]
+        types = [one.dtype for one in kept if isinstance(one, torch.Tensor)]
+        key = (ctx.flow, *given, *types, *ctx.dtypes)
+        if key not in self.plans:
+            self.plans[key] = self._plan(ctx.flow, kept, gifts, ctx.dtypes)
+        plan = self.plans[key]
+        nothing = [None] * len(ctx.sizes)
+        if plan is None:
+            return (*[None] * self.count, *nothing)
+        sizes = self._sizes_of_backward(plan.gradient, ctx.shapes, ctx.sizes)
+        found = plan.gradient.compute(plan.values(kept, gifts, ctx.forms), sizes)
+        return (*plan.gradients(found), *nothing)
+
+    def _plan(
+        self,
+        flow: Flow,
+        kept: Sequence[Any],
+        gifts: Sequence[Any],
+        dtypes: Sequence[torch.dtype],
+    ) -> BackwardPlan | None:
+        """Return how the gradients of such a call are computed; None if there are none."""
+        read = dict(zip(flow.read, kept, strict=True))
+        known = zip(self.content.results, gifts, strict=True)
+        given = {one: gift for one, gift in known if gift is not None}
+        of = tuple(one for one in flow.of if one in given)
+        by = self._reached(of, flow.by)
+        if not by:
+            return None
+        if not set(self.backward(of, by).read) <= read.keys():
+            of, by = flow.of, flow.by
+        backward, wanted = self.backward(of, by), dict(zip(flow.by, dtypes, strict=True))
+        gradient = self.gradient(of, by, self._dtypes(backward, wanted, read, given))
+        return plan_of(gradient, self.content, flow, {one: wanted[one] for one in by})
+
+    def _sizes_of_backward(
+        self, gradient: GradientOperator, shapes: Sequence[Any], passed: Sequence[Any]
+    ) -> Sequence[Any]:
+        """Return the sizes that the gradient's operator is passed."""
+        if not gradient.labels:
+            return ()
+        named = {self.content.inputs[at]: shapes[n] for n, at in enumerate(self.tensors_at)}
+        known = zip(self.content.labels, passed, strict=True)
+        sized = {label: size for label, size in known if size is not None}
+        sizes = sizes_at(self.content.schedule.program, gradient.backward, named, sized)
+        return [sizes.get(label) for label in gradient.labels]
 
     def _dtypes(
         self,
@@ -277,16 +320,7 @@ class Operator:
         return tuple((one, DTYPES[dtype]) for one, dtype in sorted(every.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Flow:
-    """The results and inputs between which a gradient flows, and what it reads of a call."""
-
-    of: Names
-    by: Names
-    read: Names
-
-
-class _Gradient:
+class MadeGradient:
     """An operator that computes some gradients of another one."""
 
     def __init__(self, forward: Operator, backward: Backward) -> None:
@@ -301,26 +335,14 @@ class _Gradient:
             f"{forward.content.front}_backward",
         )
         self.backward, self.operator = backward, operator_of(content)
+        self.labels = tuple(content.labels)
 
-    def compute(
-        self,
-        forward: Operator,
-        kept: Mapping[str, Any],
-        gifts: Mapping[str, Any],
-        shapes: Mapping[str, tuple[int, ...]],
-        passed: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        """Return the gradient by each input that has one."""
-        content, backward = self.operator.content, self.backward
-        known = {**kept, **{new: gifts[one] for one, new in backward.given.items() if one in gifts}}
-        sized = {label: size for label, size in passed.items() if size is not None}
-        sizes = sizes_at(forward.content.schedule.program, backward, shapes, sized)
-        values = [known[one] for one in content.inputs]
-        in_tensors = any(isinstance(values[at], torch.Tensor) for at in content.numbers)
-        more = [sizes.get(label) for label in content.labels]
-        made = self.operator.calls[in_tensors](*values, *more)
-        results = (made,) if isinstance(made, torch.Tensor) else made
-        return dict(zip(backward.results, results, strict=True))
+    def compute(self, values: Sequence[Any], sizes: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the results of its operator, in the order of this."""
+        numbers = self.operator.content.numbers
+        in_tensors = any([isinstance(values[at], torch.Tensor) for at in numbers])
+        made = call(self.operator, in_tensors, (*values, *sizes))
+        return (made,) if isinstance(made, torch.Tensor) else made
 
 
 def _is_float(value: Any) -> bool:
