@@ -33,11 +33,15 @@ from dtpoly.verify.algebra.terms import (
     put,
     rebuilt,
     swapped,
+    walk,
 )
 from dtpoly.verify.algebra.whole import TRUE, Truth, both, name, negation
 from dtpoly.verify.triton.branch_means import BRANCH, after_moves
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.open_frames import OPEN
 from dtpoly.verify.triton.running_frames import (
+    MOST_FRAMES,
+    KeptLoop,
     RunningExtreme,
     extreme_of,
     kept,
@@ -95,7 +99,7 @@ def _is_running(item: object) -> bool:
 def _updated(
     state: KernelState, one: str, names: tuple[Names, Names], extremes: list[str]
 ) -> TileValue | None:
-    """Return a value that a branch updates once, in the frame of one of the running maxima."""
+    """Return a value that a branch updates once, in the frames of some of the running maxima."""
     run = state.run
     old, new = names[0][one], names[1][one]
     if not isinstance(old, TileValue) or not isinstance(new, TileValue):
@@ -108,19 +112,35 @@ def _updated(
     marked = _marked(as_term(new.item, 0), start, me)
     known = both(state.facts, state.where)
     region = set_of(known if is_affine(known) else state.facts)
+    found = list(_frames_in(run, names, marked, extremes, lanes))
+    for count in range(1, min(len(found), MOST_FRAMES) + 1):
+        for some in combinations(found, count):
+            term = marked
+            for frame, extreme in some:
+                term = _marked(term, extreme.start, frame)
+            loop = KeptLoop(me, (), TRUE, region)
+            value = kept(run, term, start, dict(some), loop)
+            if value is not None:
+                return replace(new, item=value)
+    return None
+
+
+def _frames_in(
+    run: ProofRun,
+    names: tuple[Names, Names],
+    term: Term,
+    extremes: Sequence[str],
+    lanes: tuple[str, ...],
+) -> Iterator[tuple[Carried, RunningExtreme]]:
+    """Yield the running maxima in a term that a branch goes on with, each at some lanes."""
+    parts = set(walk(term))
     for of in extremes:
         tiles = (names[0][of], names[1][of])
         for at in _places(tiles[1], lanes):
             frame = Carried(of, BRANCH, tuple(map(name, at)))
             extreme = _extreme(run, frame, tiles, at)
-            if extreme is None:
-                continue
-            term = _marked(marked, extreme.start, frame)
-            loop = (me, (), TRUE, region)
-            found = kept(run, term, start, extreme, frame, loop)
-            if found is not None:
-                return replace(new, item=found)
-    return None
+            if extreme is not None and extreme.ended in parts:
+                yield frame, extreme
 
 
 def _extreme(
@@ -189,6 +209,8 @@ def in_one_frame(
         sides, terms = (sides[1], sides[0]), (terms[1], terms[0])
     if not _is_running(terms[0]) or not (terms[1] == ZERO or _is_running(terms[1])):
         return None
+    if any(OPEN in needs_of(one) for one in terms):
+        return _in_one_open_frame(run, condition, sides, terms, axes)
     framing = Framing(run)
     first, second = map(framing.value, terms)
     if first.over or second.over:
@@ -214,12 +236,46 @@ def in_one_frame(
     return running(value, needs, is_for_algorithm=False)
 
 
+def _in_one_open_frame(
+    run: ProofRun,
+    condition: Truth,
+    sides: tuple[Names, Names],
+    terms: tuple[Term, Term],
+    axes: Axes,
+) -> Term | None:
+    """Return one of two values that an outer loop still carries, in the frames after a branch."""
+    if not all(OPEN in needs_of(one) for one in terms):
+        return None
+    framing = Framing(run)
+    values = [children(one)[0] for one in terms]
+    first, second = map(framing.value, values)
+    if first.over or second.over or len(first.powers) != len(second.powers):
+        return None
+    left = dict(second.powers)
+    for frame, power in first.powers.items():
+        joined = _joined(run, condition, sides, frame, lanes_of(axes))
+        if joined is None or left.pop(joined.other, None) != power:
+            return None
+        ways = zip((first, second), (frame, joined.other), strict=True)
+        if any(part == of for way, of in ways for part in walk(way.body)):
+            return None
+        mine, theirs, both_of = joined.bare
+        values = [swapped(values[0], mine, both_of), swapped(values[1], theirs, both_of)]
+    needs = dict.fromkeys((*needs_of(terms[0]), *needs_of(terms[1])))
+    value = grown(condition, *values, "tl.float32")
+    return running(value, tuple(needs), is_for_algorithm=False)
+
+
 @dataclass(frozen=True, slots=True)
 class FrameAfter:
-    """The values of a frame after the other side of a branch, and after both sides."""
+    """The values of a frame after the other side of a branch, and after both sides.
+
+    `bare` are the running maxima after the first side, the other side, and both, as they are.
+    """
 
     other: Term
     both: Term
+    bare: tuple[Term, Term, Term]
 
 
 def _joined(
@@ -236,13 +292,16 @@ def _joined(
         if len(lanes_of(tile.axes)) != len(lanes_of(other.axes)):
             continue
         for at in combinations(lanes, len(lanes_of(tile.axes))):
-            mine, theirs = inward(_at(run, tile, at)), inward(_at(run, other, at))
+            own = (_at(run, tile, at), _at(run, other, at))
+            mine, theirs = map(inward, own)
             for form in (_same, natural):
                 if form(mine) == bare:
                     both_of = form(inward(grown(condition, mine, theirs, tile.kind)))
                     end = theirs if is_start(theirs, operation_of(mine)) else form(theirs)
                     if both_of is not None and end is not None:
-                        return FrameAfter(swapped(frame, bare, end), swapped(frame, bare, both_of))
+                        whole = (*own, grown(condition, *own, tile.kind))
+                        after = (swapped(frame, bare, one) for one in (end, both_of))
+                        return FrameAfter(*after, bare=whole)
     return None
 
 
