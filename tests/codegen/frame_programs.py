@@ -15,8 +15,7 @@ TILES = "f.block(x:2); f.tensorize(x:0, y:16); f.compile();"
 # The loops of the maximum and of the sum are joined one inside of the other.
 TWO_LABELS: Mapping[str, str] = {
     "one index at a time": (
-        f"Func f, top; {NESTED} {LOG} top.online(f, z);"
-        "f.block(x:2); f.tensorize(x:0); f.compile();"
+        f"Func f, top; {NESTED} {LOG} top.online(f, z);f.block(x:2); f.tensorize(x:0); f.compile();"
     ),
     "tiles of the inner label": f"Func f, top; {NESTED} {LOG} top.online(f, z); {TILES}",
     "from the inner label": f"Func f, top; {NESTED} {LOG} top.online(f, y); {TILES}",

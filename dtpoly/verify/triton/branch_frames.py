@@ -37,8 +37,9 @@ from dtpoly.verify.algebra.terms import (
 )
 from dtpoly.verify.algebra.whole import TRUE, Truth, both, name, negation
 from dtpoly.verify.triton.branch_means import BRANCH, after_moves
+from dtpoly.verify.triton.frame_exponents import symbols
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.open_frames import OPEN
+from dtpoly.verify.triton.open_frames import OPEN, powers_in
 from dtpoly.verify.triton.running_frames import (
     MOST_FRAMES,
     KeptLoop,
@@ -248,34 +249,53 @@ def _in_one_open_frame(
         return None
     framing = Framing(run)
     values = [children(one)[0] for one in terms]
-    first, second = map(framing.value, values)
-    if first.over or second.over or len(first.powers) != len(second.powers):
+    frames = list(_frames_after(run, condition, sides, values, lanes_of(axes)))
+    if not frames or len(frames) > MOST_FRAMES:
         return None
-    left = dict(second.powers)
-    for frame, power in first.powers.items():
-        joined = _joined(run, condition, sides, frame, lanes_of(axes))
-        if joined is None or left.pop(joined.other, None) != power:
-            return None
-        ways = zip((first, second), (frame, joined.other), strict=True)
-        if any(part == of for way, of in ways for part in walk(way.body)):
-            return None
-        mine, theirs, both_of = joined.bare
-        values = [swapped(values[0], mine, both_of), swapped(values[1], theirs, both_of)]
+    found = [
+        powers_in(framing, value, {one[at]: symbols(n).new for n, one in enumerate(frames)})
+        for at, value in enumerate(values)
+    ]
+    if found[0] is None or found[0] != found[1]:
+        return None
+    for *ends, whole in frames:
+        values = [swapped(value, end, whole) for value, end in zip(values, ends, strict=True)]
     needs = dict.fromkeys((*needs_of(terms[0]), *needs_of(terms[1])))
     value = grown(condition, *values, "tl.float32")
     return running(value, tuple(needs), is_for_algorithm=False)
 
 
+def _frames_after(
+    run: ProofRun,
+    condition: Truth,
+    sides: tuple[Names, Names],
+    values: Sequence[Term],
+    lanes: tuple[str, ...],
+) -> Iterator[tuple[Term, Term, Term]]:
+    """Yield what running maxima are after each side of a branch, and after both.
+
+    They are those that two values are made of, each after its side.
+    """
+    parts = [set(walk(one)) for one in values]
+    for one, tile in sides[0].items():
+        other = sides[1].get(one)
+        if not isinstance(tile, TileValue) or not isinstance(other, TileValue):
+            continue
+        is_alike = tile.kind == other.kind and len(lanes_of(tile.axes)) == len(lanes_of(other.axes))
+        if not is_alike or not _is_extreme(tile.item) or not _is_extreme(other.item):
+            continue
+        for at in combinations(lanes, len(lanes_of(tile.axes))):
+            mine, theirs = _at(run, tile, at), _at(run, other, at)
+            if mine in parts[0] and theirs in parts[1]:
+                yield mine, theirs, grown(condition, mine, theirs, tile.kind)
+
+
 @dataclass(frozen=True, slots=True)
 class FrameAfter:
-    """The values of a frame after the other side of a branch, and after both sides.
-
-    `bare` are the running maxima after the first side, the other side, and both, as they are.
-    """
+    """The values of a frame after the other side of a branch, and after both sides."""
 
     other: Term
     both: Term
-    bare: tuple[Term, Term, Term]
 
 
 def _joined(
@@ -292,16 +312,13 @@ def _joined(
         if len(lanes_of(tile.axes)) != len(lanes_of(other.axes)):
             continue
         for at in combinations(lanes, len(lanes_of(tile.axes))):
-            own = (_at(run, tile, at), _at(run, other, at))
-            mine, theirs = map(inward, own)
+            mine, theirs = inward(_at(run, tile, at)), inward(_at(run, other, at))
             for form in (_same, natural):
                 if form(mine) == bare:
                     both_of = form(inward(grown(condition, mine, theirs, tile.kind)))
                     end = theirs if is_start(theirs, operation_of(mine)) else form(theirs)
                     if both_of is not None and end is not None:
-                        whole = (*own, grown(condition, *own, tile.kind))
-                        after = (swapped(frame, bare, one) for one in (end, both_of))
-                        return FrameAfter(*after, bare=whole)
+                        return FrameAfter(swapped(frame, bare, end), swapped(frame, bare, both_of))
     return None
 
 

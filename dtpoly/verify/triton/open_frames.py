@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from dtpoly.verify.algebra.frame_terms import EXTREME, INFINITIES, inward, is_written_number
+from dtpoly.verify.algebra.frame_terms import EXTREME, INFINITIES, is_written_number
 from dtpoly.verify.algebra.frames import Framing
+from dtpoly.verify.algebra.powers_of_two import in_base_e
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -22,8 +23,8 @@ from dtpoly.verify.algebra.terms import (
     children,
     rebuilt,
     swapped,
-    walk,
 )
+from dtpoly.verify.triton.frame_exponents import FrameSymbols, has_symbol
 
 
 # What an open value needs: that it is closed, so that nobody takes it for a value before that.
@@ -80,39 +81,42 @@ def starts_finite(start: Term) -> bool:
             return False
 
 
+def powers_in(
+    framing: Framing, value: Term, frames: Mapping[Term, Term]
+) -> Mapping[Term, Fraction] | None:
+    """Return the power of each frame in an open value; None if it is in other frames, too.
+
+    `frames` are what the running maxima are in it, each with the symbol that stands for it.
+    """
+    for one, symbol in frames.items():
+        value = swapped(value, one, symbol)
+    found = framing.value(in_base_e(value) or value)
+    is_in_these = not found.over and not has_symbol(found.body)
+    return dict(found.powers) if is_in_these and all(map(has_symbol, found.powers)) else None
+
+
 def moved(
     framing: Framing,
     start: Term,
     factor: Term,
-    begun: Mapping[Term, Term],
-    ended: Mapping[Term, Term],
+    ways: Mapping[FrameSymbols, tuple[Term, Term]],
     powers: Mapping[Term, Fraction],
 ) -> Term | None:
     """Return an open value in other frames, or None if it is in none that is known.
 
-    `factor` is the correction of an iteration, with symbols for the maxima before and after it:
-    `begun` and `ended` say what the maxima are before and after the loop.
+    `factor` is the correction of an iteration, with symbols for the maxima before and after it.
+    `ways` say what the maxima are before and after the loop.
     """
     if isinstance(start, Carried):
-        begins = all(
-            isinstance(one, Carried) and one.loop == start.loop for one in begun.values()
-        )
-        if not begins:
-            return None
-        for symbol, one in (*begun.items(), *ended.items()):
-            factor = swapped(factor, symbol, one)
+        for symbol, (begun, ended) in ways.items():
+            if not isinstance(begun, Carried) or begun.loop != start.loop:
+                return None
+            factor = swapped(swapped(factor, symbol.old, begun), symbol.new, ended)
         return AppliedOperation("mul", (start, factor))
-    if not (isinstance(start, AppliedOperation) and start.operation == RUNNING):
+    value = children(start)[0]
+    frames: dict[Term, Term] = {begun: symbol.new for symbol, (begun, _) in ways.items()}
+    if powers_in(framing, value, frames) != dict(powers):
         return None
-    value = start.operands[0]
-    began = framing.value(value)
-    frames = {
-        inward(old): power for old, power in zip(begun.values(), powers.values(), strict=True)
-    }
-    if began.over or dict(began.powers) != frames:
-        return None
-    if any(one in frames or one in begun.values() for one in walk(began.body)):
-        return None
-    for old, end in zip(begun.values(), ended.values(), strict=True):
-        value = swapped(value, old, end)
+    for begun, ended in ways.values():
+        value = swapped(value, begun, ended)
     return value

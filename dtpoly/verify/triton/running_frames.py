@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import islice
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.frame_keys import MOST_SIDES, frame_key, sides
+from dtpoly.verify.algebra.frame_keys import frame_key
 from dtpoly.verify.algebra.frame_terms import (
     INFINITIES,
     OF_START,
@@ -177,6 +176,8 @@ def _operands(term: Term, operation: str) -> list[Term]:
 class _KeptUpdate:
     """An update `x * factor + more` of a value in the frames of some running maxima."""
 
+    # As the kernel has it, and in exponentials of base e.
+    whole: Term
     factor: Term
     more: Term
     # The sum of `more` without its frames, and the power of each frame.
@@ -184,7 +185,7 @@ class _KeptUpdate:
     powers: Mapping[Term, Fraction]
     of: Mapping[FrameSymbols, RunningExtreme]
 
-    def at(self, run: ProofRun, *, is_end: bool) -> dict[Term, Fraction] | None:
+    def at(self, *, is_end: bool) -> dict[Term, Fraction] | None:
         """Return the powers of the frames as they are before, or after, the loop."""
         found: dict[Term, Fraction] = {}
         for symbol, extreme in self.of.items():
@@ -217,7 +218,7 @@ def kept(
     body, of = _with_symbols(new, extremes)
     plain = in_base_e(body)
     framing = Framing(run)
-    update = _update(framing, plain or body, loop, of)
+    update = _update(framing, (body, plain or body), loop, of)
     if update is None or not loop.has_all(update.body):
         return None
     steps = {
@@ -230,11 +231,7 @@ def kept(
     if not is_correction(framing, update.factor, {s: one.operation for s, one in of.items()}):
         return None
     are_largest = are_largest and not any(map(is_for_sum_of_algorithm, inner or ()))
-    value = None
-    if closes:
-        value = _closed(run, framing, update, start, loop)
-    elif plain is None:
-        value = _opened(framing, update, start, loop)
+    value = (_closed if closes else _opened)(framing, update, start, loop)
     if value is None:
         return None
     _note(run, update, loop.me, are_reached=are_largest and closes)
@@ -267,25 +264,29 @@ def _with_symbols(
 
 
 def _update(
-    framing: Framing, body: Term, loop: KeptLoop, of: Mapping[FrameSymbols, RunningExtreme]
+    framing: Framing,
+    bodies: tuple[Term, Term],
+    loop: KeptLoop,
+    of: Mapping[FrameSymbols, RunningExtreme],
 ) -> _KeptUpdate | None:
-    """Return the update of a value, if it has the form of lemma 13; None for others."""
-    update = _affine(body, loop.me)
+    """Return the update of a value, if it has the form of lemma 13; None for others.
+
+    `bodies` are the value after an iteration as the kernel has it, and in exponentials of base e.
+    """
+    update = _affine(bodies[1], loop.me)
     if update is None or update.factor is None or _carries(update, loop.me.loop):
         return None
     factor, more = framing.value(update.factor), framing.value(update.more)
     powers = _powers(factor, more, of)
     if powers is None:
         return None
-    return _KeptUpdate(update.factor, update.more, more.body, powers, of)
+    return _KeptUpdate(bodies[0], update.factor, update.more, more.body, powers, of)
 
 
-def _closed(
-    run: ProofRun, framing: Framing, update: _KeptUpdate, start: Term, loop: KeptLoop
-) -> Term | None:
+def _closed(framing: Framing, update: _KeptUpdate, start: Term, loop: KeptLoop) -> Term | None:
     """Return what a value is after a loop, in the last frames, or None if it started otherwise."""
     began = framing.value(start)
-    first, final = update.at(run, is_end=False), update.at(run, is_end=True)
+    first, final = update.at(is_end=False), update.at(is_end=True)
     extremes = update.of.values()
     if first is None or final is None or len(final) < len(update.of):
         return None
@@ -299,21 +300,19 @@ def _closed(
 
 
 def _opened(framing: Framing, update: _KeptUpdate, start: Term, loop: KeptLoop) -> Term | None:
-    """Return what a value is after a loop that goes on with what an outer loop carries, or None."""
-    ends = {symbol.new: one.ended for symbol, one in update.of.items()}
+    """Return what a value is after a loop that goes on with what an outer loop carries, or None.
+
+    It has the exponentials that the kernel has, since the outer loop is read as the kernel has it.
+    """
+    raw = _affine(update.whole, loop.me)
+    if raw is None or raw.factor is None:
+        return None
     if any(guarded(one) is not None for one in update.powers):
         return None
-    value = moved(
-        framing,
-        start,
-        update.factor,
-        {symbol.old: one.begun for symbol, one in update.of.items()},
-        ends,
-        {symbol.new: update.powers[symbol.new] for symbol in update.of},
-    )
-    more = update.more
-    for symbol, end in ends.items():
-        more = swapped(more, symbol, end)
+    ways = {symbol: (one.begun, one.ended) for symbol, one in update.of.items()}
+    value, more = moved(framing, start, raw.factor, ways, update.powers), raw.more
+    for symbol, (_, ended) in ways.items():
+        more = swapped(more, symbol.new, ended)
     if loop.counters:
         more = Total("add", loop.counters, loop.here, more)
     return None if value is None else AppliedOperation("add", (value, more))
@@ -327,7 +326,7 @@ def _note(run: ProofRun, update: _KeptUpdate, me: Carried, *, are_reached: bool)
         if one.start not in INFINITIES and isinstance(one.start, Literal):
             run.take(OF_START)
     run.take(OF_EXP)
-    final = update.at(run, is_end=True) or {}
+    final = update.at(is_end=True) or {}
     ends = [one.final for one in update.of.values()]
     note_kept(run, *ends, *final, are_reached=are_reached)
 
@@ -349,11 +348,12 @@ def note_kept(run: ProofRun, *frames: Term, are_reached: bool) -> None:
     A frame is reached if it is the largest exponent of a sum.
     """
     for one in frames:
-        ways = islice(sides(guarded(one) or one), MOST_SIDES)
-        keys = {frame_key(run, way) for way in ways}
-        run.frames |= keys
+        key = frame_key(run, guarded(one) or one)
+        if key is None:
+            continue
+        run.frames.add(key)
         if are_reached:
-            run.reached |= keys
+            run.reached.add(key)
 
 
 def needs_of(term: Term) -> tuple[Term, ...]:
