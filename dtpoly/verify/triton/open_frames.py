@@ -26,7 +26,6 @@ from dtpoly.verify.algebra.terms import (
 )
 from dtpoly.verify.triton.frame_exponents import FrameSymbols, has_symbol
 
-
 # What an open value needs: that it is closed, so that nobody takes it for a value before that.
 OPEN = AppliedOperation("open", (Literal("nan"),))
 
