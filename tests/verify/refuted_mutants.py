@@ -13,7 +13,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import load
 from dtpoly.frozen import dataclass
-from dtpoly.ring.trying import NotRun, WrongTrial, tried
+from dtpoly.ring.trying import FAILED, NotRun, WrongTrial, tried
 from dtpoly.source import Source
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
@@ -121,7 +121,7 @@ def _is_seen(of: Program, text: str) -> bool:
         for recipe in RECIPES:
             try:
                 compared(imported(text), of, ("f",), recipe.inputs(of, sizes), sizes)
-            except Wrong:
+            except (Wrong, *FAILED):  # what does not run is seen, too
                 return True
     return False
 
