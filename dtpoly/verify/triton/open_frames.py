@@ -23,6 +23,7 @@ from dtpoly.verify.algebra.terms import (
     children,
     rebuilt,
     swapped,
+    walk,
 )
 from dtpoly.verify.triton.frame_exponents import FrameSymbols, has_symbol
 
@@ -41,10 +42,10 @@ def is_open(value: Term, me: Carried) -> bool:
             return False
 
 
-def unwrapped(new: Term) -> tuple[Term, list[Term] | None]:
-    """Return a value in which what inner loops left open is written out, and what it needs.
+def unwrapped(new: Term, me: Carried) -> tuple[Term, list[Term]]:
+    """Return a value in which what inner loops left of x is written out, and what it needs.
 
-    The second is None where no inner loop left anything. What is written out is right where the
+    It needs nothing where no inner loop left anything. What is written out is right where the
     running maxima are finite, from the start of this loop on.
     """
     needs: list[Term] = []
@@ -53,15 +54,15 @@ def unwrapped(new: Term) -> tuple[Term, list[Term] | None]:
     def go(one: Term) -> Term:
         if one not in done:
             parts = tuple(map(go, children(one)))
-            if isinstance(one, AppliedOperation) and one.operation == RUNNING and OPEN in parts[1:]:
-                needs.extend(one.operands[1:])
+            is_kept = isinstance(one, AppliedOperation) and one.operation == RUNNING
+            if is_kept and OPEN in parts[1:] and me in walk(one):
+                needs.extend(children(one)[1:])
                 done[one] = parts[0]
             else:
                 done[one] = rebuilt(one, parts)
         return done[one]
 
-    found = go(new)
-    return found, None if found == new else needs
+    return go(new), needs
 
 
 def starts_finite(start: Term) -> bool:

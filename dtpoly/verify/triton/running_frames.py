@@ -211,7 +211,7 @@ def kept(
     `extremes` has the maxima by what they are in an iteration. Where x starts with what an outer
     loop carries, its value is left open until that loop is read to its end.
     """
-    new, inner = unwrapped(new)
+    new, inner = unwrapped(new, loop.me)
     closes = not is_open(start, loop.me)
     if inner and closes and not all(starts_finite(one.start) for one in extremes.values()):
         return None
@@ -230,7 +230,7 @@ def kept(
         return None
     if not is_correction(framing, update.factor, {s: one.operation for s, one in of.items()}):
         return None
-    are_largest = are_largest and not any(map(is_for_sum_of_algorithm, inner or ()))
+    are_largest = are_largest and not any(map(is_for_sum_of_algorithm, inner))
     value = (_closed if closes else _opened)(framing, update, start, loop)
     if value is None:
         return None
