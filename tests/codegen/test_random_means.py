@@ -34,14 +34,14 @@ def test_of_many_chains(part: int) -> None:
 def test_what_the_oracle_says_of_each_operand() -> None:
     """Sums of powers up to squares can be brought up to date; cubes, weights and masks cannot."""
     found = dict[str, set[bool]]()
-    for seed in range(400):
+    for seed in range(200):
         one = mean_chain(seed)
         if one.divisor == "len(y)" and one.among is None and len(one.sums) == 1:
             operand = one.sums[0][1]
             found.setdefault(operand, set()).add(isinstance(judged(one), MeanRuns))
     assert all(found[one] == {True} for one in GOOD if one in found)
     assert all(found[one] == {False} for one in BAD if one in found)
-    assert sum(one in found for one in (*GOOD, *BAD)) >= 15
+    assert sum(one in found for one in (*GOOD, *BAD)) >= 12
 
 
 def test_a_mean_of_something_else_is_none() -> None:

@@ -46,6 +46,7 @@ def test_it_is_proved(name: str) -> None:
     assert report.verdict is LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["one index at a time", "a product of exponentials"])
 def test_the_certificate_has_each_frame(name: str) -> None:
     given = TWO_FRAMES[name]
