@@ -21,9 +21,15 @@ from .motions import CannotJoinError
 MOST = 2
 # Of a sum of powers of deviations: the factor of each power.
 Powers = Mapping[int, float]
-NO_POWERS = "no sum of powers of deviations from it brings this up to date when it changes: {}"
-TOO_HIGH = "sums of deviations are brought up to date up to their squares, not higher powers: {}"
+NO_POWERS = "no sum of powers of deviations from it brings this up to date when it changes"
+TOO_HIGH = "sums of deviations are brought up to date up to their squares, not higher powers"
 OTHER_MASK = "what is summed has a mask of its own, so its mean is not that of all"
+
+
+class NoDeviationsError(CannotJoinError):
+    """What is summed is no sum of powers of deviations from a mean."""
+
+    is_of_mean = True
 
 
 @dataclass(slots=True)
@@ -153,9 +159,9 @@ def powers_of(value: Value, deviation: Deviation) -> Powers:
     """
     found = _powers(value, deviation)
     if found is None:
-        raise CannotJoinError(NO_POWERS.format(show_value(_mixed(value, deviation))))
+        raise NoDeviationsError(NO_POWERS, show_value(_mixed(value, deviation)))
     if any(power > MOST for power in found):
-        raise CannotJoinError(TOO_HIGH.format(show_value(value)))
+        raise NoDeviationsError(TOO_HIGH, show_value(value))
     return found
 
 

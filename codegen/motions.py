@@ -27,16 +27,29 @@ from .building import Unsupported
 
 
 class CannotJoinError(Exception):
-    """Two loops cannot become one: the reason, in words."""
+    """Two loops cannot become one: the reason, in words.
+
+    `part` is the value in the kernel that the reason is about, if there is one, and `way` says what
+    could be written instead.
+    """
+
+    is_of_mean = False  # whether it is about deviations from a mean
+
+    def __init__(self, reason: str, part: str = "", way: str = "") -> None:
+        super().__init__(f"{reason}: {part}" if part else reason)
+        self.reason = reason
+        self.part = part
+        self.way = way
 
 
 class NotOnePassError(Unsupported):
     """A reduction cannot be computed in the loop of a Func that depends on it, for a reason."""
 
-    def __init__(self, func: str, reader: str, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(self, func: str, reader: str, why: CannotJoinError) -> None:
+        super().__init__(str(why))
         self.func = func
         self.reader = reader
+        self.why = why
 
 
 @dataclass(slots=True)
@@ -56,7 +69,7 @@ class Moves:
             try:
                 self._take(one)
             except TangledError as error:
-                raise CannotJoinError(_why(error.value)) from error
+                raise CannotJoinError(MIXED, show_value(error.value)) from error
             inner = getattr(one, "body", None)
             if inner is not None:
                 self.follow(inner)
@@ -111,7 +124,9 @@ class Moves:
         self._set(name, found)
 
 
+MIXED = "no factor and no sum brings this up to date when it changes"
 UNLIKE = "their loops do not go over the same indices in the same tiles"
+SAME_TILES = "give both the same tiles of the label, as in tensorize(y:16) without another one"
 NOT_GONE = "its value so far does not cancel there"
 
 
@@ -120,11 +135,8 @@ def _check(found: Motion, reduction: str, name: str) -> None:
     passing = ("rsum",) if found.is_factor else ("rmax", "rmin")
     if reduction not in passing:
         how = "multiplies" if found.is_factor else "is added to"
-        raise CannotJoinError(f"what {how} the operands of '{name}' does not pass through it")
-
-
-def _why(value: Value) -> str:
-    return f"no factor and no sum brings this up to date when it changes: {show_value(value)}"
+        what = f"what {how} the operands of this {reduction} does not pass through it"
+        raise CannotJoinError(what, name)
 
 
 def moves_of(frames: Mapping[str, Motion], parts: Iterable[Step]) -> Moves:

@@ -35,7 +35,7 @@ from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, V
 from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
 
 from .loads_apart import loads_apart
-from .motions import UNLIKE, CannotJoinError, Moves, NotOnePassError, moves_of
+from .motions import SAME_TILES, UNLIKE, CannotJoinError, Moves, NotOnePassError, moves_of
 from .narrowing import narrowed, narrowings
 from .python_names import fresh
 from .repeated_sums import without_repeated_sums
@@ -57,6 +57,11 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
 NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
+TURNED = "turn the exponent's sign, or take the other one of rmax and rmin"
+NO_EXTREME = "only a maximum, a minimum or a mean goes on in the loop of what depends on it"
+BETWEEN = "between the loops, something else is computed from its result"
+OF_ALL = "a mean is a sum of floats that is divided by the size of its label: / len(y)"
+INSIDE = "compute it of each element, inside of the reduction, as in rmax(2 * A[x, y], y)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +113,10 @@ def with_running(
         try:
             found = _searched(body, func, reader, names, frozenset())
         except CannotJoinError as error:
-            raise NotOnePassError(func, reader, str(error)) from error
+            raise NotOnePassError(func, reader, error) from error
         if found is None:
             why = f"no loop of '{func}' stands in front of the loop of '{reader}'"
-            raise NotOnePassError(func, reader, why)
+            raise NotOnePassError(func, reader, CannotJoinError(why))
         body = loads_apart(found, names)
     return body
 
@@ -224,7 +229,7 @@ def _in_one_loop(
     everything = frozenset({*assigned(body)})
     mixing = _ordered_before(between, second, everything)
     if mixing is not None:
-        raise CannotJoinError(_computed_between(mixing))
+        raise _computed_between(mixing, first)
     if mean is not None and mean.of.name not in exposed((*between, *behind)) | live:
         late = between
     frames = tuple(_frames(front, first, second, names))
@@ -255,10 +260,12 @@ def _ordered_before(
     return None
 
 
-def _computed_between(step: Step) -> str:
+def _computed_between(step: Step, first: tuple[Step, ...]) -> CannotJoinError:
     """Return the reason why a step between the loops keeps them apart."""
+    sums = [one.instruction for one in steps_inside(first)]
+    is_sum = any(isinstance(one, Accumulate) and one.reduction == "rsum" for one in sums)
     what = ", ".join(map(show_value, values(step.instruction))) or "something else"
-    return f"between the loops, something else is computed from its result: {what}"
+    return CannotJoinError(f"{BETWEEN}: {what}", way=OF_ALL if is_sum else INSIDE)
 
 
 def _apart(
@@ -291,7 +298,7 @@ def _frames(
         sums = [s.instruction for s in steps_inside(first) if name in assigned_by(s.instruction)]
         reductions = {one.reduction for one in sums if isinstance(one, Accumulate)}
         if len(reductions) != 1 or name not in fills or not reductions <= STARTS.keys():
-            raise CannotJoinError("it is no maximum and no minimum")
+            raise CannotJoinError("it is no maximum and no minimum", way=NO_EXTREME)
         if fills[name].dtype not in WIDE:
             raise CannotJoinError("it is no float, and its first value would be none of its type")
         (kept,) = {one.axes for one in sums if isinstance(one, Accumulate)}
@@ -354,7 +361,7 @@ def _woven(joint: Joint, first: tuple[Step, ...], second: tuple[Step, ...]) -> t
             )
             at = next(alike, -1)
             if at < 0:
-                raise CannotJoinError(UNLIKE)
+                raise CannotJoinError(UNLIKE, way=SAME_TILES)
         done += _up_to_date(joint, leaves)
         done += left[:at]
         if block is not None:
@@ -478,7 +485,7 @@ def _moved(frames: tuple[Frame, ...], found: Motion, axes: Axes) -> Value:
             raise CannotJoinError("its rows are not in the lanes of the accumulator")
         if found.is_factor and (rate > 0) == (frame.reduction == "rmax"):
             # It begins far away from all elements, so the first factor would be infinite.
-            raise CannotJoinError(NO_BOUND)
+            raise CannotJoinError(NO_BOUND, way=TURNED)
         now, before = frame.variable(frame.name, kept), frame.variable(frame.before, kept)
         pair = (before, now) if rate < 0 else (now, before)
         one: Value = Call("sub", pair, kept, frame.fill.dtype)

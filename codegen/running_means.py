@@ -58,7 +58,7 @@ from .deviations import (
     sums_of,
     unmasked,
 )
-from .motions import NOT_GONE, UNLIKE, CannotJoinError
+from .motions import NOT_GONE, SAME_TILES, UNLIKE, CannotJoinError
 from .python_names import fresh
 
 NOT_ALL = "it is a mean, and the loops do not go over all of its elements from 0 on, tile by tile"
@@ -254,7 +254,7 @@ def moving_mean(
         raise CannotJoinError("a tensor is loaded and stored in the loops")
     (one, mine), (other, theirs) = (_only_block(walk, mean) for walk in (first, second))
     if not is_alike(one.instruction, other.instruction):
-        raise CannotJoinError(UNLIKE)
+        raise CannotJoinError(UNLIKE, way=SAME_TILES)
     found: list[tuple[MovedSum, ...]] = []
     for block, at in zip(blocks_of(one), blocks_of(other), strict=True):
         found.append(tuple(_moved_sums(mean, block, at, mine)))

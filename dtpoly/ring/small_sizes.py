@@ -38,8 +38,9 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
     """Yield a few choices of sizes that make different branches of a kernel run.
 
     These are the sizes, in order: all of them 1; those of parts; each another small number; one
-    more than the largest number that the directives say of each label; multiples of four, for text
-    that only runs at such sizes; one more than two of the largest numbers; and these themselves.
+    more than the largest number that the directives say of each label; one more than two of the
+    largest numbers; where there are ranges, almost three of them; these themselves; and multiples
+    of four, for text that only runs at such sizes.
 
     Numbers that are too large to be used for all labels at once are used for one label at a time,
     while the other sizes are small: one more than the number; one less than two of it, so that what
@@ -55,12 +56,14 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
         *_sizes_of_parts(program),
         apart,
         {label: min(size, MOST) + 1 for label, size in said.items()},
-        # A file may load four elements at once where sizes and strides are multiples of 4.
-        {label: FOUR * size for label, size in apart.items()},
         # Two whole tiles: something may be left over from the first.
         {label: 2 * min(size, MOST // 2) + 1 for label, size in said.items()},
+        *_most_of_three(program, said),
         # Nothing may be left over, so that the last whole tile must not be left out.
         {label: min(size, MOST) for label, size in said.items()},
+        # A file may load four elements at once where sizes and strides are multiples of 4. Of many
+        # labels these are many elements, so they come late.
+        {label: FOUR * size for label, size in apart.items()},
         *(
             {**apart, label: times * size + 1}
             for label, size in said.items()
@@ -82,6 +85,16 @@ def few_sizes(program: Program) -> Iterator[dict[str, int]]:
         if sizes not in seen:
             seen.append(sizes)
             yield sizes
+
+
+def _most_of_three(program: Program, said: dict[str, int]) -> Iterator[dict[str, int]]:
+    """Yield sizes of two tiles and most of a third, where it depends on others which indices count.
+
+    Of a tile that a range does not cut there are many rows then, so that the largest element of
+    some is in the second tile.
+    """
+    if bool(program.ranges) or has_conditions(program):
+        yield {label: 3 * min(size, MOST // 2) - 3 for label, size in said.items()}
 
 
 def _arguments(program: Program) -> Iterator[Argument]:

@@ -49,7 +49,7 @@ def tried(seed: int) -> TriedChain:
     """Compile, verify and run the chain of a seed; raise AssertionError if something is wrong."""
     one = chain(seed)
     runs = judged(one)
-    of, text, refusals = _compiled(one.text)
+    of, text, refusals = compiled(one.text)
     told = f"chain {seed}; the oracle says {runs}; refused: {refusals}:\n{one.text}"
     if of is None:
         assert refusals == ["DT307"], told
@@ -60,10 +60,10 @@ def tried(seed: int) -> TriedChain:
     verdict = verify(of, text, seconds=PROOF_S).verdict
     assert verdict is not LayerVerdict.REFUTED, f"it is refuted, {told}"
     for data in _calls(one, seed):
-        wanted = _wanted(of, data)
+        wanted = wanted_of(of, data)
         for way in (None, runs):
-            assert _is_same(executed(one, data, way), wanted), told
-        assert _is_right(text, data, wanted), f"it is wrong, {told}"
+            assert is_same(executed(one, data, way), wanted), told
+        assert is_right(text, data, wanted), f"it is wrong, {told}"
     proved = 0
     if verdict is LayerVerdict.PROVED:
         proved = sum(_is_proved_and_right(of, one, seed, new) for new in _mutants(seed, text))
@@ -81,7 +81,7 @@ def tried_in_parts(seed: int) -> str:
         return "its last Func is not the result"
     text = re.sub(r"f\.block\((x:\d+)\)", rf"f.block(\1, y:p/{max(2 * one.tile, 2)})", text)
     text = re.sub(r"f\.tensorize\((.*?)\)", r"f.tensorize(\1, p:2)", text)
-    of, made, refusals = _compiled(text)
+    of, made, refusals = compiled(text)
     if of is None:
         assert {*refusals} <= {"DT239", "DT307"}, (refusals, text)
         return "refused"
@@ -90,11 +90,11 @@ def tried_in_parts(seed: int) -> str:
     tile = one.tile
     for columns in sorted({0, 1, tile, 2 * tile, 2 * tile + 1, 4 * tile + 1, 5 * tile + 3}):
         data = one.data(columns % 5 + 2, columns, seed + columns)
-        assert _is_right(made, data, _wanted(of, data)), f"it is wrong for {columns}:\n{text}"
+        assert is_right(made, data, wanted_of(of, data)), f"it is wrong for {columns}:\n{text}"
     return str(verdict)
 
 
-def _compiled(text: str) -> tuple[Program | None, str, list[str]]:
+def compiled(text: str) -> tuple[Program | None, str, list[str]]:
     """Return the Program and its text, or the codes of what is refused."""
     try:
         of = load(Source("chain.dt", text))
@@ -112,17 +112,19 @@ def _calls(one: Chain, seed: int) -> list[Data]:
     return [one.data(at % 5 + 2, size, seed + size) for at, size in enumerate(columns)]
 
 
-def _wanted(of: Program, data: Data) -> torch.Tensor:
+def wanted_of(of: Program, data: Data) -> torch.Tensor:
+    """Return the result that the reference computes."""
     return run(of, {**data})["f"]
 
 
-def _is_right(text: str, data: Data, wanted: torch.Tensor) -> bool:
+def is_right(text: str, data: Data, wanted: torch.Tensor) -> bool:
+    """Return whether the kernels of a text compute a result."""
     module: Any = imported(text)
     found: torch.Tensor | tuple[torch.Tensor, ...] = module.f(*data.values())
-    return _is_same(found[0] if isinstance(found, tuple) else found, wanted)
+    return is_same(found[0] if isinstance(found, tuple) else found, wanted)
 
 
-def _is_same(found: torch.Tensor, wanted: torch.Tensor) -> bool:
+def is_same(found: torch.Tensor, wanted: torch.Tensor) -> bool:
     """Compare results where they are defined: of no element at all a softmax is a nan."""
     known = ~wanted.isnan()
     return found.shape == wanted.shape and torch.allclose(
@@ -140,7 +142,7 @@ def _is_proved_and_right(of: Program, one: Chain, seed: int, text: str) -> bool:
     if verify(of, text, seconds=PROOF_S).verdict is not LayerVerdict.PROVED:
         return False
     for data in _calls(one, seed):
-        assert _is_right(text, data, _wanted(of, data)), f"a mutant is proved:\n{one.text}\n{text}"
+        assert is_right(text, data, wanted_of(of, data)), f"a mutant is proved:\n{one.text}\n{text}"
     return True
 
 

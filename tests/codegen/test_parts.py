@@ -110,11 +110,14 @@ REFUSED = {
 }
 
 
+# What asks for parts of a chain whose maximum is `top`.
+IN_PARTS = "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:2); top.online(f, y); f.compile();"
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name: str) -> None:
     algorithm, why = REFUSED[name]
-    schedule = "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:2); top.online(f, y); f.compile();"
-    found = check(Source("f.dt", algorithm + schedule)).diagnostics
+    found = check(Source("f.dt", algorithm + IN_PARTS)).diagnostics
     (one,) = [diagnostic for diagnostic in found if diagnostic.code == "DT239"]
     assert one.span is not None
     assert any(why in note.text for note in one.notes), one.notes

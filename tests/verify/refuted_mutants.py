@@ -4,22 +4,28 @@
 an order that is drawn, and writes how many there are of each kind.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import zip_longest
 from random import Random
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import load
-from dtpoly.ring.trying import NotRun, WrongTrial, tried
+from dtpoly.frozen import dataclass
+from dtpoly.ring.trying import FAILED, NotRun, WrongTrial, tried
 from dtpoly.source import Source
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.codegen.counted import record
+from tests.codegen.frame_programs import TWO_FRAMES, TWO_LABELS
 from tests.codegen.inputs import Data, Layout, Recipe
+from tests.codegen.mean_programs import OF_MEANS
 from tests.codegen.parted_programs import PARTED
 from tests.codegen.running import Wrong, compared, imported
 from tests.codegen.test_online import PROGRAMS
+from tests.verify.frame_mutants import OF_FRAMES
+from tests.verify.mean_mutants import MISTAKEN, OF_MOVES
 from tests.verify.online_mutants import MISTAKES, OF_PARTS, OnlineMutant, mutants_of
 from tests.verify.texts import text_of
 
@@ -32,45 +38,71 @@ AT_ONCE = (
     *("attention", "attention, causal", "attention to a window"),
 )
 SECONDS = 10.0
-# Numbers of rows and columns at which each mistake is run on floats.
-SHOWING = ((1, 17), (5, 49), (37, 37), (17, 81), (81, 81), (33, 177))
+# Sizes at which each mistake is run on floats; other labels have their own.
+SHOWING = (
+    *((1, 17), (5, 49), (37, 37), (17, 81), (81, 81), (33, 177)),
+    *((1, 1), (2, 16), (3, 31), (49, 48), (16, 97), (65, 33)),
+)
+OTHERS = {"n": 3, "k": 5, "z": 3, "w": 2}
 RECIPES = (
     Recipe(1, DType.F64, Layout.PLAIN, Data.ASCENDING),
     Recipe(2, DType.F64, Layout.PLAIN, Data.RANDOM),
+    Recipe(3, DType.F64, Layout.SLICED, Data.BELOW_ZERO),
 )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Programs by their names, those in whose texts mistakes are made, and the mistakes."""
+
+    programs: Mapping[str, str]
+    names: Sequence[str]
+    mistakes: Mapping[str, tuple[str, str]]
+
+
+KINDS = {
+    "parts": Kind(PARTED, IN_PARTS, {**MISTAKES, **OF_PARTS}),
+    "at once": Kind(PROGRAMS, AT_ONCE, MISTAKES),
+    "means": Kind(OF_MEANS, MISTAKEN, OF_MOVES),
+    "two labels": Kind(TWO_LABELS, tuple(TWO_LABELS), OF_FRAMES),
+    "two frames": Kind(TWO_FRAMES, tuple(TWO_FRAMES), OF_FRAMES),
+}
 
 
 @cache
 def program(name: str) -> Program:
-    """Return the Program of `parts: NAME` or `at once: NAME`."""
+    """Return the Program of a name such as `parts: NAME` or `at once: NAME`."""
     kind, _, plain = name.partition(": ")
-    return load(Source("f.dt", (PARTED if kind == "parts" else PROGRAMS)[plain]))
+    return load(Source("f.dt", KINDS[kind].programs[plain]))
 
 
 def every(kind: str) -> Iterator[tuple[OnlineMutant, str]]:
-    """Yield the mistakes in all texts of a kind, `parts` or `at once`."""
-    mistakes = {**MISTAKES, **OF_PARTS} if kind == "parts" else MISTAKES
-    for plain in IN_PARTS if kind == "parts" else AT_ONCE:
+    """Yield the mistakes in all texts of a kind."""
+    for plain in KINDS[kind].names:
         name = f"{kind}: {plain}"
-        yield from mutants_of(name, text_of(program(name)), mistakes)
+        yield from mutants_of(name, text_of(program(name)), KINDS[kind].mistakes)
 
 
 @cache
 def drawn() -> tuple[tuple[OnlineMutant, str], ...]:
-    """Return all mistakes in an order that is drawn, those in parts and at once by turns."""
-    parts, once = list(every("parts")), list(every("at once"))
-    Random("parts").shuffle(parts)
-    Random("once").shuffle(once)
-    return tuple(one for two in zip(parts, once, strict=False) for one in two)
+    """Return all mistakes in an order that is drawn, those of each kind by turns."""
+    each = [list(every(kind)) for kind in KINDS]
+    for kind, mistakes in zip(KINDS, each, strict=True):
+        Random(kind).shuffle(mistakes)
+    return tuple(one for turn in zip_longest(*each) for one in turn if one is not None)
 
 
 def outcome(mutant: OnlineMutant, text: str) -> str:
-    """Return whether a mistake is refuted, and by what; if it is not, whether floats show it."""
+    """Return whether a mistake is refuted, and by what; if it is not, whether floats show it.
+
+    The proof is asked in any case: it must not prove what the ring refutes.
+    """
     of = program(mutant.name)
     found = tried(of, text, "f", SECONDS)
-    if isinstance(found, WrongTrial):
-        return "refuted in the ring"
     report = verify(of, text, SECONDS)
+    if isinstance(found, WrongTrial):
+        is_proved = report.verdict is LayerVerdict.PROVED
+        return "proved, and wrong" if is_proved else "refuted in the ring"
     if report.verdict is LayerVerdict.REFUTED:
         return "refuted by the proof"
     is_seen = _is_seen(of, text)
@@ -84,12 +116,12 @@ def outcome(mutant: OnlineMutant, text: str) -> str:
 def _is_seen(of: Program, text: str) -> bool:
     """Return whether results are others than those of the algorithm in double precision."""
     for rows, columns in SHOWING:
-        known = {"x": rows, "y": columns, "n": 3, "k": 5}
+        known = {**OTHERS, "x": rows, "y": columns}
         sizes = {label.name: known[label.name] for label in of.labels}
         for recipe in RECIPES:
             try:
                 compared(imported(text), of, ("f",), recipe.inputs(of, sizes), sizes)
-            except Wrong:
+            except (Wrong, *FAILED):  # what does not run is seen, too
                 return True
     return False
 
@@ -104,8 +136,8 @@ def words(number: int) -> tuple[str, ...]:
 def main() -> None:
     """Judge the mistakes of a range of numbers, and record how many there are of each kind."""
     what = (
-        "mistakes in texts of reductions that share a loop, at once and in parts: whether they are"
-        " refuted with an example"
+        "mistakes in texts of reductions that share a loop, at once, in parts, of means, of two"
+        " labels and of several maxima: whether they are refuted with an example"
     )
     record("tests.verify.refuted_mutants", "mutants", what, words)
 

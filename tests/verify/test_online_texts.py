@@ -25,10 +25,7 @@ EXAMPLES = (
     *("online_softmax", "log_sum_exp", "softmax_entropy"),
     *("flash_attention", "causal_flash_attention"),
 )
-# What is not proved yet, and why.
-UNKNOWN = {
-    "two frames": "a loop corrects a sum by two maxima",
-}
+
 
 # Programs in whose texts mistakes are made.
 MISTAKEN = (
@@ -58,12 +55,7 @@ def emitted(name: str) -> tuple[Program, str]:
 @pytest.mark.sampled
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=UNKNOWN[name]))
-        if name in UNKNOWN
-        else name
-        for name in (*PROGRAMS, *EXAMPLES)
-    ],
+    [*PROGRAMS, *EXAMPLES],
 )
 def test_it_is_proved(name: str) -> None:
     report = verify(*emitted(name), seconds=60)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Set
 from dataclasses import replace
 from itertools import combinations
 
-from dtpoly.verify.algebra.frame_keys import frame_key
+from dtpoly.verify.algebra.frame_keys import frame_key, is_side_of
 from dtpoly.verify.algebra.frame_terms import (
     EXTREME,
     OF_START,
@@ -160,11 +160,11 @@ def _is_kept(run: ProofRun, frame: Term) -> bool:
     return _is_among(run, frame, run.frames)
 
 
-def _is_among(run: ProofRun, frame: Term, frames: Set[object]) -> bool:
+def _is_among(run: ProofRun, frame: Term, frames: Set[Term]) -> bool:
     if not frames or not is_frame(frame):
         return False
     key = frame_key(run, frame)
-    return key is not None and key in frames
+    return key is not None and (key in frames or any(is_side_of(key, one) for one in frames))
 
 
 def _is_framed(term: AppliedOperation) -> bool:
@@ -181,6 +181,9 @@ def _framed_or_alike(
     is 0, as `0 / (0 + exp(1 - start))` is.
     """
     found = _framed(run, kernel, algorithm, where, is_finite)
+    apart = found and _rows_apart(run, kernel, where)
+    if apart and not any(_framed(run, kernel, algorithm, part, is_finite) for part in apart):
+        return None
     if found != INFINITE:
         return found
     empty = _without_frames(run, algorithm, where)
@@ -188,6 +191,21 @@ def _framed_or_alike(
         return found
     rest = where.subtract(empty)
     return None if run.is_empty(rest) else _framed(run, kernel, algorithm, rest, is_finite)
+
+
+def _rows_apart(run: ProofRun, kernel: Term, where: Region) -> tuple[Region, ...]:
+    """Return where a maximum of a kernel reduces a number beside its start, and where it may not.
+
+    The result is empty if the two are not told apart.
+    """
+    for one in dict.fromkeys(map(inward, walk(kernel))):
+        if not _is_kept(run, one) or unstarted(one) == one:
+            continue
+        known = _known_finite(run, unstarted(one), where, is_finite=True)
+        parts = () if known is None else (where.intersect(known), where.subtract(known))
+        if parts and not any(map(run.is_empty, parts)):
+            return parts
+    return ()
 
 
 def _without_frames(run: ProofRun, term: Term, where: Region) -> Region:

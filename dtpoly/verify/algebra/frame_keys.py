@@ -1,9 +1,6 @@
-"""Compare frames: by a key that is the same at any lane, and on each side of branches."""
+"""Compare frames: by a key that is the same at any lane, and on the sides of branches."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from itertools import islice, product
 
 from dtpoly.verify.algebra.frame_terms import EXTREME, INFINITIES, inward
 from dtpoly.verify.algebra.proof_run import ProofRun
@@ -12,15 +9,14 @@ from dtpoly.verify.algebra.terms import (
     Choose,
     Element,
     Term,
+    Total,
     children,
     names,
     put,
     rebuilt,
 )
-from dtpoly.verify.algebra.whole import name
+from dtpoly.verify.algebra.whole import name, names_of
 
-# A frame is looked at on so many sides of branches.
-MOST_SIDES = 64
 # Names of lanes begin so.
 LANE = "lane."
 
@@ -45,21 +41,39 @@ def _of_any_load(term: Term) -> Term:
     return rebuilt(term, parts)
 
 
-def sides(frame: Term) -> Iterator[Term]:
-    """Yield the maxima that a frame is on one side or another of the branches that it went through.
+def is_side_of(frame: Term, whole: Term, bound: frozenset[str] = frozenset()) -> bool:
+    """Return whether a frame is another one on some sides of the branches that it went through.
 
-    Where a term is compared in cases, only the side that was taken is left of such a choice.
+    Where a term is compared in cases, only the side that was taken is left of such a choice. Inside
+    of a reduction, a condition on the names that are bound there is a mask, and no such choice.
     """
-    match frame:
-        case Choose(yes=yes, no=no):
-            yield frame
-            yield from sides(yes)
-            yield from sides(no)
-        case AppliedOperation(operation=operation, operands=operands) if operation in EXTREME:
-            for parts in product(*(islice(sides(one), MOST_SIDES) for one in operands)):
-                yield rebuilt(frame, parts)
+    if frame == whole:
+        return True
+    match whole:
+        case Choose(condition=condition, yes=yes, no=no):
+            if not names_of(condition) & bound:
+                return any(is_side_of(frame, side, bound) for side in (yes, no))
+        case AppliedOperation(operation=operation, operands=(a, b)) if operation in EXTREME:
+            for one, other in ((a, b), (b, a)):
+                if _may_be_nothing(one, operation) and is_side_of(frame, other, bound):
+                    return True
+        case Total(bound=more):
+            bound = bound | {*more}
         case _:
-            yield frame
+            pass
+    mine, theirs = children(frame), children(whole)
+    if not theirs or len(mine) != len(theirs) or rebuilt(whole, mine) != frame:
+        return False
+    return all(is_side_of(*pair, bound) for pair in zip(mine, theirs, strict=True))
+
+
+def _may_be_nothing(term: Term, operation: str) -> bool:
+    """Return whether a maximum has no such operand on some side of a branch, as that is -inf."""
+    match term:
+        case Choose(yes=yes, no=no):
+            return any(_may_be_nothing(one, operation) for one in (yes, no))
+        case _:
+            return term == INFINITIES[EXTREME.index(operation)]
 
 
 def _without_nothing(term: Term) -> Term:

@@ -22,12 +22,14 @@ from dtpoly.verify.algebra.frame_terms import (
     unstarted,
 )
 from dtpoly.verify.algebra.frames import Framing
+from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
     Choose,
+    Literal,
     Stored,
     Term,
     Total,
@@ -232,11 +234,19 @@ def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
     """Return a term in which a sum of nothing, for all points of a set, is 0."""
     if isinstance(term, Total) and term.operation == "add":
         new = term if where.names.isdisjoint(term.bound) else renamed(run, term)
-        return ZERO if run.is_empty(where.intersect(set_of(new.domain))) else term
+        inside = where.intersect(set_of(new.domain))
+        if run.is_empty(inside):
+            return ZERO
+        # A sum of sums of nothing is one, too.
+        return ZERO if without_empty_sums(run, new.body, inside) == ZERO else term
     parts = children(term)
     seen = tuple(without_empty_sums(run, one, where) for one in parts)
     if isinstance(term, AppliedOperation) and term.operation == "add" and ZERO in seen:
         return seen[1] if seen[0] == ZERO else seen[0]
+    if isinstance(term, AppliedOperation) and term.operation == "mul" and ZERO in seen:
+        others = [one for one in seen if one != ZERO]
+        if all(isinstance(one, Literal) and finite(one.text) is not None for one in others):
+            return ZERO
     return term if seen == parts else rebuilt(term, seen)
 
 

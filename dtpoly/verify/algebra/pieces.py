@@ -70,6 +70,9 @@ def _pieces(run: ProofRun, operation: str, term: Term) -> Iterator[BagPiece]:
                 for piece in _pieces(run, operation, value):
                     there = both(where, piece.domain)
                     yield BagPiece((*bound, *piece.bound), there, piece.body, piece.own)
+        case AppliedOperation(operation="add", operands=(inner, Literal(text="0"))):
+            # What a kernel adds 0 to so that Triton sees that it is computed; -0.0 counts as 0.
+            yield from _pieces(run, operation, inner)
         case _ if is_identity(operation, term):
             pass
         case _:

@@ -25,6 +25,7 @@ from dtpoly.verify.algebra.frame_terms import (
 from dtpoly.verify.algebra.numerals import finite, nearest
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
+    Carried,
     Choose,
     Given,
     Literal,
@@ -106,6 +107,9 @@ def _inside(term: Term) -> Term | None:
     """Return what is reduced, or chosen, without log2(e)."""
     match term:
         case Given(name=one) if one.startswith(SYMBOL):
+            return AppliedOperation(NATURAL, (term,))
+        case Carried():
+            # What an outer loop carries: that loop has a symbol for it.
             return AppliedOperation(NATURAL, (term,))
         case Choose():
             return natural(term)

@@ -95,9 +95,9 @@ class ProofRun:
         default_factory=dict[tuple[object, object, Region], Any]
     )
     # The terms of running maxima and minima by which loops correct other values (see frames).
-    frames: set[object] = field(default_factory=set[object])
+    frames: set[Any] = field(default_factory=set[Any])
     # Those of them that are the largest exponent of a sum.
-    reached: set[object] = field(default_factory=set[object])
+    reached: set[Any] = field(default_factory=set[Any])
     # How many new names this proof has made. Each proof counts from 0, so that the same text always
     # gives the same proof.
     names: int = 0

@@ -74,13 +74,20 @@ def _sums(algorithm: Term) -> Iterator[Total]:
 
 
 def _is_same(run: ProofRun, framing: Framing, kernel: Term, algorithm: Term, where: Region) -> bool:
-    """Return whether two sums are equal, and in equal frames."""
+    """Return whether two sums are equal, and in equal frames, each with the same power."""
     mine, theirs = framing.value(kernel), framing.value(algorithm)
-    if mine.over or theirs.over or len(mine.powers) != 1 or len(theirs.powers) != 1:
+    if mine.over or theirs.over or not mine.powers or len(mine.powers) != len(theirs.powers):
         return False
-    ((frame, power),), ((other, wanted),) = mine.powers.items(), theirs.powers.items()
-    return (
-        power == wanted
-        and difference(run, unstarted(guarded(frame) or frame), other, where) is None
-        and difference(run, mine.body, theirs.body, where) is None
-    )
+    left = dict(theirs.powers)
+    for frame, power in mine.powers.items():
+        bare = unstarted(guarded(frame) or frame)
+        same = (
+            other
+            for other, wanted in left.items()
+            if power == wanted and difference(run, bare, other, where) is None
+        )
+        found = next(same, None)
+        if found is None:
+            return False
+        del left[found]
+    return difference(run, mine.body, theirs.body, where) is None

@@ -33,11 +33,16 @@ from dtpoly.verify.algebra.terms import (
     put,
     rebuilt,
     swapped,
+    walk,
 )
 from dtpoly.verify.algebra.whole import TRUE, Truth, both, name, negation
 from dtpoly.verify.triton.branch_means import BRANCH, after_moves
+from dtpoly.verify.triton.frame_exponents import symbols
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.open_frames import OPEN, powers_in
 from dtpoly.verify.triton.running_frames import (
+    MOST_FRAMES,
+    KeptLoop,
     RunningExtreme,
     extreme_of,
     kept,
@@ -95,7 +100,7 @@ def _is_running(item: object) -> bool:
 def _updated(
     state: KernelState, one: str, names: tuple[Names, Names], extremes: list[str]
 ) -> TileValue | None:
-    """Return a value that a branch updates once, in the frame of one of the running maxima."""
+    """Return a value that a branch updates once, in the frames of some of the running maxima."""
     run = state.run
     old, new = names[0][one], names[1][one]
     if not isinstance(old, TileValue) or not isinstance(new, TileValue):
@@ -108,19 +113,35 @@ def _updated(
     marked = _marked(as_term(new.item, 0), start, me)
     known = both(state.facts, state.where)
     region = set_of(known if is_affine(known) else state.facts)
+    found = list(_frames_in(run, names, marked, extremes, lanes))
+    for count in range(1, min(len(found), MOST_FRAMES) + 1):
+        for some in combinations(found, count):
+            term = marked
+            for frame, extreme in some:
+                term = _marked(term, extreme.start, frame)
+            loop = KeptLoop(me, (), TRUE, region)
+            value = kept(run, term, start, dict(some), loop)
+            if value is not None:
+                return replace(new, item=value)
+    return None
+
+
+def _frames_in(
+    run: ProofRun,
+    names: tuple[Names, Names],
+    term: Term,
+    extremes: Sequence[str],
+    lanes: tuple[str, ...],
+) -> Iterator[tuple[Carried, RunningExtreme]]:
+    """Yield the running maxima in a term that a branch goes on with, each at some lanes."""
+    parts = set(walk(term))
     for of in extremes:
         tiles = (names[0][of], names[1][of])
         for at in _places(tiles[1], lanes):
             frame = Carried(of, BRANCH, tuple(map(name, at)))
             extreme = _extreme(run, frame, tiles, at)
-            if extreme is None:
-                continue
-            term = _marked(marked, extreme.start, frame)
-            loop = (me, (), TRUE, region)
-            found = kept(run, term, start, extreme, frame, loop)
-            if found is not None:
-                return replace(new, item=found)
-    return None
+            if extreme is not None and extreme.ended in parts:
+                yield frame, extreme
 
 
 def _extreme(
@@ -189,6 +210,8 @@ def in_one_frame(
         sides, terms = (sides[1], sides[0]), (terms[1], terms[0])
     if not _is_running(terms[0]) or not (terms[1] == ZERO or _is_running(terms[1])):
         return None
+    if any(OPEN in needs_of(one) for one in terms):
+        return _in_one_open_frame(run, condition, sides, terms, axes)
     framing = Framing(run)
     first, second = map(framing.value, terms)
     if first.over or second.over:
@@ -212,6 +235,59 @@ def in_one_frame(
     ]
     note_kept(run, *powers, are_reached=not any(map(is_for_sum_of_algorithm, needs)))
     return running(value, needs, is_for_algorithm=False)
+
+
+def _in_one_open_frame(
+    run: ProofRun,
+    condition: Truth,
+    sides: tuple[Names, Names],
+    terms: tuple[Term, Term],
+    axes: Axes,
+) -> Term | None:
+    """Return one of two values that an outer loop still carries, in the frames after a branch."""
+    if not all(OPEN in needs_of(one) for one in terms):
+        return None
+    framing = Framing(run)
+    values = [children(one)[0] for one in terms]
+    frames = list(_frames_after(run, condition, sides, values, lanes_of(axes)))
+    if not frames or len(frames) > MOST_FRAMES:
+        return None
+    found = [
+        powers_in(framing, value, {one[at]: symbols(n).new for n, one in enumerate(frames)})
+        for at, value in enumerate(values)
+    ]
+    if found[0] is None or found[0] != found[1]:
+        return None
+    for *ends, whole in frames:
+        values = [swapped(value, end, whole) for value, end in zip(values, ends, strict=True)]
+    needs = dict.fromkeys((*needs_of(terms[0]), *needs_of(terms[1])))
+    value = grown(condition, *values, "tl.float32")
+    return running(value, tuple(needs), is_for_algorithm=False)
+
+
+def _frames_after(
+    run: ProofRun,
+    condition: Truth,
+    sides: tuple[Names, Names],
+    values: Sequence[Term],
+    lanes: tuple[str, ...],
+) -> Iterator[tuple[Term, Term, Term]]:
+    """Yield what running maxima are after each side of a branch, and after both.
+
+    They are those that two values are made of, each after its side.
+    """
+    parts = [set(walk(one)) for one in values]
+    for one, tile in sides[0].items():
+        other = sides[1].get(one)
+        if not isinstance(tile, TileValue) or not isinstance(other, TileValue):
+            continue
+        is_alike = tile.kind == other.kind and len(lanes_of(tile.axes)) == len(lanes_of(other.axes))
+        if not is_alike or not _is_extreme(tile.item) or not _is_extreme(other.item):
+            continue
+        for at in combinations(lanes, len(lanes_of(tile.axes))):
+            mine, theirs = _at(run, tile, at), _at(run, other, at)
+            if mine in parts[0] and theirs in parts[1]:
+                yield mine, theirs, grown(condition, mine, theirs, tile.kind)
 
 
 @dataclass(frozen=True, slots=True)

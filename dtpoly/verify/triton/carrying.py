@@ -65,7 +65,13 @@ from dtpoly.verify.triton.data_bounds import LeftOut
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.list_calls import carried_list, list_after, nth_of
 from dtpoly.verify.triton.mean_frames import NEW, SumUpdate, mean_of, moved_in_loop
-from dtpoly.verify.triton.running_frames import extreme_of, frames_of, kept
+from dtpoly.verify.triton.running_frames import (
+    KeptLoop,
+    RunningExtreme,
+    extreme_of,
+    frames_of,
+    kept,
+)
 
 
 def assigned(body: list[ast.stmt]) -> list[str]:
@@ -213,24 +219,27 @@ def _in_frame(
     after: Mapping[str, Value],
     end: LoopEnd,
 ) -> TileValue | None:
-    """Return the sum that a loop keeps in the frame of a running maximum; None if it does not."""
+    """Return the sum that a loop keeps in frames of running maxima; None if it does not."""
     term, start = as_term(new.item, 0), _start(run, (one,), before, after, is_one=False)
-    old = frames_of(term, one, end.loop)
-    if old is None or start is None or not kinds.is_float(new.kind):
+    olds = frames_of(term, one, end.loop)
+    if not olds or start is None or not kinds.is_float(new.kind):
         return None
-    of = old.variable
-    tiles = (before[of], after[of], after_loop(run, of, before, after, end))
     is_run = put_truth(end.here, end.first)
-    extreme = extreme_of(run, old, tiles, (end.first, is_run))
-    if extreme is None:
-        return None
+    extremes: dict[Carried, RunningExtreme] = {}
+    for old in olds:
+        of = old.variable
+        tiles = (before[of], after[of], after_loop(run, of, before, after, end))
+        extreme = extreme_of(run, old, tiles, (end.first, is_run))
+        if extreme is None:
+            return None
+        extremes[old] = extreme
     me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
-    loop = (me, tuple(end.last), end.here, end.known)
 
     def has_all(more: Term) -> bool:
         return end.counts_all("add", [more])
 
-    found = kept(run, term, start, extreme, old, loop, has_all)
+    loop = KeptLoop(me, tuple(end.last), end.here, end.known, has_all)
+    found = kept(run, term, start, extremes, loop)
     return None if found is None else replace(new, item=found)
 
 
@@ -244,10 +253,11 @@ def _about_mean(
 ) -> TileValue | None:
     """Return the sum of powers of deviations that a loop moves with a mean; None if it does not."""
     term, start = as_term(new.item, 0), _start(run, (one,), before, after, is_one=False)
-    old = frames_of(term, one, end.loop)
+    olds = frames_of(term, one, end.loop)
     is_plain = len(end.last) == 1 and end.left_out is None and kinds.is_float(new.kind)
-    if old is None or start != ZERO or not is_plain:
+    if len(olds) != 1 or start != ZERO or not is_plain:
         return None
+    (old,) = olds
     of = after[old.variable]
     if not isinstance(of, TileValue) or not kinds.is_float(of.kind):
         return None

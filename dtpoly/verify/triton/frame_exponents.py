@@ -7,7 +7,7 @@ second, too: then the running maximum is the largest of just these exponents.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
@@ -37,10 +37,28 @@ from dtpoly.verify.algebra.tested_terms import where_all
 from dtpoly.verify.algebra.value import difference
 from dtpoly.verify.algebra.whole import TRUE, All, Truth, both, names_of, negation
 
-# What stands for the running maximum before an iteration, and for that after it.
-OLD, NEW = Given(f"{SYMBOL}before", False), Given(f"{SYMBOL}after", False)
 OF_BESIDE = "what stands beside x - m in an exponent is not too large for exp"
 Summands = tuple[tuple[Fraction, Term], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSymbols:
+    """What stands for a running maximum before an iteration, and for that after it."""
+
+    old: Given
+    new: Given
+
+
+def symbols(number: int) -> FrameSymbols:
+    """Return what stands for one of the running maxima in whose frames a sum is kept."""
+    return FrameSymbols(
+        Given(f"{SYMBOL}before {number}", False), Given(f"{SYMBOL}after {number}", False)
+    )
+
+
+def has_symbol(term: Term) -> bool:
+    """Return whether a term looks at a running maximum that a symbol stands for."""
+    return any(isinstance(one, Given) and one.name.startswith(SYMBOL) for one in walk(term))
 
 
 def symbol_in(frame: Term) -> Term:
@@ -68,7 +86,7 @@ def exponents(
 ) -> Iterator[ExponentUse]:
     """Yield the operands of all exponentials in a term that look at the running maximum."""
     around = around or ExponentUse(term)
-    if all(one not in (OLD, NEW) for one in walk(term)):
+    if not has_symbol(term):
         return
     match term:
         case AppliedOperation(operation="exp", operands=(a,)):
@@ -106,43 +124,75 @@ class FrameStep:
         return (inward(self.step), *(() if of_exp2 is None else (of_exp2,)))
 
 
-def is_largest(framing: Framing, use: ExponentUse, step: FrameStep) -> bool:
+# The step of each running maximum, by what stands for it after an iteration.
+Steps = Mapping[Term, FrameStep]
+
+
+def is_largest(framing: Framing, use: ExponentUse, steps: Steps) -> bool:
     """Return whether the values that an iteration reduces are just those in an exponent.
 
     So the largest exponent is 0, unless an earlier iteration had a larger one. A frame that is too
     small makes exponentials infinite; one that is too large makes all of them 0.
     """
-    x = _value_in(framing, use.operand, step.operation)
+    if len(steps) != 1:
+        return False
+    ((symbol, step),) = steps.items()
+    x = _value_in(framing, use.operand, symbol, step.operation)
     if x is None:
         return False
     largest, where = _reduced(use, x, step)
     return any(difference(framing.run, one, largest, where) is None for one in step.steps)
 
 
-def is_below(framing: Framing, use: ExponentUse, step: FrameStep) -> bool:
+def is_below(framing: Framing, use: ExponentUse, steps: Steps) -> bool:
     """Return whether an exponent is at most 0, but for what stands beside x - m in it.
 
     If it is, a test of data may still leave out more of the sum than of the maximum.
     """
-    return all(_is_side_below(framing, side, step) for side in _sides(use))
+    return all(_is_side_below(framing, side, steps) for side in _sides(use))
 
 
-def _is_side_below(framing: Framing, use: ExponentUse, step: FrameStep) -> bool:
-    rest = _rest_in(framing, use.operand, step.operation)
-    if rest is None or len(rest) > MOST_SUMMANDS:
+def _is_side_below(framing: Framing, use: ExponentUse, steps: Steps) -> bool:
+    exponent = framing.exponent(use.operand)
+    frames = [(symbol_in(one), power) for one, power in exponent.frames.items()]
+    known = [(power, steps[one]) for one, power in frames if one in steps]
+    if not known or len({one for one, _ in frames if one in steps}) < len(frames):
         return False
+    if len(exponent.rest) > MOST_SUMMANDS:
+        return False
+    if any((power < 0) is not (step.operation == "maximum") for power, step in known):
+        return False
+    if any(has_symbol(term) for _, term in exponent.rest):
+        return False
+    return _is_split(framing.run, use, exponent.rest, known)
+
+
+def _is_split(
+    run: ProofRun, use: ExponentUse, rest: Summands, frames: Sequence[tuple[Fraction, FrameStep]]
+) -> bool:
+    """Return whether each maximum that is subtracted has summands of its own that it is above."""
+    (power, step), *others = frames
     for count in range(len(rest), 0, -1):
         for parts in combinations(rest, count):
-            x = sum_of(parts)
-            if not sources(x) <= sources(step.step):
+            x = sum_of([(factor / -power, term) for factor, term in parts])
+            left = tuple(one for one in rest if one not in parts)
+            if not sources(x) <= sources(step.step) or not _is_step_above(run, use, x, step):
                 continue
-            for tests in dict.fromkeys((use.tests, ())):
-                more, where = _reduced(replace(use, tests=tests), x, step)
-                run, word = framing.run, step.operation
-                if any(_is_reduced(run, word, one, more, where) for one in step.steps):
-                    if count < len(rest):
-                        run.take(OF_BESIDE)
-                    return True
+            if others and left and _is_split(run, use, left, others):
+                return True
+            if not others:
+                if left:
+                    run.take(OF_BESIDE)
+                return True
+    return False
+
+
+def _is_step_above(run: ProofRun, use: ExponentUse, x: Term, step: FrameStep) -> bool:
+    """Return whether what an iteration reduces is at least x, where no test leaves it out."""
+    for tests in dict.fromkeys((use.tests, ())):
+        more, where = _reduced(replace(use, tests=tests), x, step)
+        if any(_is_reduced(run, step.operation, one, more, where) for one in step.steps):
+            return True
     return False
 
 
@@ -182,44 +232,47 @@ def _sides(use: ExponentUse) -> Iterator[ExponentUse]:
             yield use
 
 
-def _value_in(framing: Framing, operand: Term, operation: str) -> Term | None:
+def _value_in(framing: Framing, operand: Term, symbol: Term, operation: str) -> Term | None:
     """Return x for `c * (x - m)`, or for `c * (m - x)` of a minimum, c > 0; None for others."""
     match operand:
         case Choose(condition=condition, yes=yes, no=no):
-            first, second = (_value_in(framing, side, operation) for side in (yes, no))
+            first, second = (_value_in(framing, one, symbol, operation) for one in (yes, no))
             return None if first is None or second is None else choose(condition, first, second)
         case Literal(text="-inf"):
             return IDENTITY[operation]
         case _:
-            rest = _rest_in(framing, operand, operation)
+            rest = _rest_in(framing, operand, symbol, operation)
             return None if rest is None else sum_of(rest)
 
 
-def _rest_in(framing: Framing, operand: Term, operation: str) -> Summands | None:
+def _rest_in(framing: Framing, operand: Term, symbol: Term, operation: str) -> Summands | None:
     """Return the summands of x for `c * (x - m)`, or for `c * (m - x)` of a minimum, c > 0."""
     exponent = framing.exponent(operand)
-    powers = [p for one, p in exponent.frames.items() if symbol_in(one) == NEW]
+    powers = [p for one, p in exponent.frames.items() if symbol_in(one) == symbol]
     if len(powers) != 1 or len(exponent.frames) != 1 or not exponent.rest:
         return None
     if (powers[0] < 0) is not (operation == "maximum"):
         return None
-    if any(one in (OLD, NEW) for _, term in exponent.rest for one in walk(term)):
+    if any(has_symbol(term) for _, term in exponent.rest):
         return None
     return exponent.scaled(-1 / powers[0]).rest
 
 
-def is_correction(framing: Framing, factor: Term, operation: str) -> bool:
-    """Return whether each exponent of a correction is the old maximum less the new one.
+def is_correction(framing: Framing, factor: Term, operations: Mapping[FrameSymbols, str]) -> bool:
+    """Return whether each exponent of a correction is an old maximum less the new one, or several.
 
     Such an exponent is at most 0.
     """
     for part in walk(factor):
         if isinstance(part, AppliedOperation) and part.operation == "exp":
             exponent = framing.exponent(part.operands[0])
-            olds = [p for one, p in exponent.frames.items() if symbol_in(one) == OLD]
-            news = [p for one, p in exponent.frames.items() if symbol_in(one) == NEW]
-            if exponent.rest or len(olds) != 1 or len(news) != 1 or olds[0] != -news[0]:
+            powers = {symbol_in(one): power for one, power in exponent.frames.items()}
+            if exponent.rest or not powers or len(powers) < len(exponent.frames):
                 return False
-            if (olds[0] > 0) is not (operation == "maximum"):
+            for of, operation in operations.items():
+                old, new = powers.pop(of.old, Fraction(0)), powers.pop(of.new, Fraction(0))
+                if old != -new or (old and (old > 0) is not (operation == "maximum")):
+                    return False
+            if powers:
                 return False
     return True
