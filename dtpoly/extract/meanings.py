@@ -2,10 +2,11 @@
 
 import ast
 import builtins
+from collections.abc import Sequence
 
 from dtpoly.extract.module_names import Binding
 from dtpoly.extract.python_modules import Module, imported_module
-from dtpoly.extract.words_of_triton import meaning_of
+from dtpoly.extract.words_of_triton import meaning_of, written
 from dtpoly.frozen import dataclass
 
 # How many imports may stand between a name and what it is.
@@ -73,7 +74,7 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
         is_triton = (star.module or "").partition(".")[0] == "triton"
         if is_triton or (of is not None and name in of.names):
             return Unclear(f"line {star.line} may import another '{name}'", star.line)
-    word = meaning_of(found)
+    word = meaning_of(found) or _assigned_word(module, found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
     if others:
@@ -84,6 +85,26 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
         for change in module.changes.get(name, ()):
             return Unclear(f"line {change.line} changes a part of it", change.line)
     return what
+
+
+def _assigned_word(module: Module, bindings: Sequence[Binding]) -> str | None:
+    """Return the word of Triton that a name stands for, if all places that bind it agree.
+
+    Some of them may import it, and others set it, as in `tanh = libdevice.tanh`.
+    """
+    found = {_word_of(module, one) for one in bindings}
+    return found.pop() if len(found) == 1 else None
+
+
+def _word_of(module: Module, binding: Binding) -> str | None:
+    match binding.node:
+        case ast.Assign(targets=[ast.Name()], value=ast.Attribute() as value):
+            text = ast.unparse(value)
+        case _:
+            return meaning_of((binding,))
+    root, _, words = text.partition(".")
+    of = meaning_of(module.names.get(root, ()))
+    return None if of is None else written(f"{of}.{words}")
 
 
 def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Meaning:

@@ -76,7 +76,7 @@ MOST_FACTORS = 64
 BITS: Mapping[Term, Term] = {Literal("0"): Literal("False"), Literal("1"): Literal("True")}
 
 
-def literal(value: float) -> Term:
+def literal(value: float) -> Literal:
     """Return a number as an exact literal."""
     if isinstance(value, float) and not math.isfinite(value):
         return Literal(repr(value))

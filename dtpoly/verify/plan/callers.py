@@ -50,12 +50,22 @@ def with_promises(
 
 
 def typed(program: Program) -> Program:
-    """Return the program with f32 for each tensor input that has no dtype."""
+    """Return the program with f32 for each tensor input that has no dtype.
+
+    A Func that goes into such an input has its dtype.
+    """
     inputs = tuple(
         replace(one, dtype=DType.F32) if isinstance(one, Tensor) and one.dtype is None else one
         for one in program.inputs
     )
-    return replace(program, inputs=inputs)
+    untyped = {one.name for one in program.tensors if one.dtype is None}
+    funcs = tuple(
+        replace(one, dtype=DType.F32)
+        if one.dtype is None and one.into is not None and one.into.tensor in untyped
+        else one
+        for one in program.funcs
+    )
+    return replace(program, inputs=inputs, funcs=funcs)
 
 
 def promised(program: Program, file: Unit) -> tuple[str, ...]:
@@ -145,7 +155,10 @@ def is_finite(said: Sequence[Said]) -> bool:
 
 
 def results(program: Program, said: Sequence[Said]) -> list[str]:
-    """Return the names of the Funcs that the launches of a hand-written file are given."""
+    """Return the names of the Funcs that the launches of a hand-written file compute.
+
+    They are given to a kernel, or they go into an input that is.
+    """
     names = {
         node.id
         for one in said
@@ -154,7 +167,11 @@ def results(program: Program, said: Sequence[Said]) -> list[str]:
         for node in ast.walk(arg)
         if isinstance(node, ast.Name)
     }
-    return [func.name for func in program.funcs if func.name in names]
+    return [
+        func.name
+        for func in program.funcs
+        if func.name in names or (func.into is not None and func.into.tensor in names)
+    ]
 
 
 def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> AlgorithmMeaning:

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import mul
 
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.kernel_values import PointerValue, TypeValue, Unread, Value, scalar
+from dtpoly.verify.algebra.kernel_values import (
+    NoneValue,
+    PointerValue,
+    TextValue,
+    TypeValue,
+    Unread,
+    Value,
+    scalar,
+)
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.terms import Given, Literal
 from dtpoly.verify.algebra.whole import Whole, both, compare, number
 from dtpoly.verify.plan.held import (
     BlockDescriptor,
@@ -27,6 +37,7 @@ from dtpoly.verify.plan.interface import CONSTANTS, check_kernel, check_options
 from dtpoly.verify.triton.access import KernelLaunch
 from dtpoly.verify.triton.early_launches import panel_of
 from dtpoly.verify.triton.pairs import pair_of
+from dtpoly.verify.triton.typed_operations import kept
 
 OPTIONS = ("num_warps", "num_stages")
 PLAIN = ""
@@ -160,7 +171,18 @@ def _argument(
             return scalar(held, reading.scalars[one] or as_float)
         case PlanType(name=kind):
             return TypeValue(kind)
-        case BlockDescriptor() | FactorProduct() | LowerBound() | tuple():
+        case FactorProduct(factors=factors):
+            # Triton is given the number that Python makes of it.
+            product = reduce(mul, factors, number(1))
+            return scalar(product, kinds.WEAK if is_constant else kinds.SIZE)
+        case NoneValue():
+            return held
+        case TextValue() if is_constant:
+            return held
+        case Literal():
+            # A float that is no constant becomes an f32, as one does that a name is set to.
+            return scalar(held) if is_constant else kept(scalar(held))
+        case BlockDescriptor() | LowerBound() | TextValue() | tuple():
             raise Unread(line, f"what '{parameter}' is given")
         case _:
             # Triton makes a tensor of one bit from a truth, unless the parameter is a constant.

@@ -22,6 +22,7 @@ from dtpoly.verify.algebra.whole import (
     put_whole,
 )
 from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.in_place_by_hand import is_trusted
 from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import before, domain, ids_agree, own_names, same_element
 from dtpoly.verify.triton.gathering import ATOMIC
@@ -108,7 +109,7 @@ def _met_in_launch(
         yield Finding("order", store.line, what, late, store)
         return
     pairs = _unguarded(proof.run, ran, together, loaded, store.time)
-    if not proof.run.is_empty(pairs):
+    if not proof.run.is_empty(pairs) and not is_trusted(proof, ran, store, load, (pairs, put)):
         what = f"replaces what line {load.line} loads, without a barrier between"
         yield Finding("order", store.line, what, pairs, store)
     # What loads ahead, or by other warps or units, does not wait at barriers of the program.

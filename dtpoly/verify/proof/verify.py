@@ -53,6 +53,7 @@ from dtpoly.verify.proof.layers import ARGUMENTS
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
+from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
 from dtpoly.verify.proof.report import COMPARED, LAYERS, FunctionReport, Layer, LayerVerdict, Report
 from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.gathering import func_of
@@ -118,9 +119,14 @@ def _hand_written(
     if not wanted:
         why = "no kernel is given a Func to compute"
         return Report((_unknown("", file.said[0].line, why, time.monotonic()),))
-    found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
-    found = (_refuted_somewhere(program, file, one, seconds) for one in found)
-    return Report(tuple(_assuming(program, file, one) for one in found))
+    reports: list[FunctionReport] = []
+    for func in wanted:
+        run = run_of(func)
+        found = _function(program, file, func, seconds, run)
+        found = _refuted_somewhere(program, file, found, seconds)
+        found = _assuming(program, file, found)
+        reports.append(replace(found, assumed=(*found.assumed, *trusted_lanes(run))))
+    return Report(tuple(reports))
 
 
 def _refuted_somewhere(
@@ -217,8 +223,8 @@ def _results_in_plan(program: Program, file: Unit, func: str) -> dict[str, str]:
 def _check_results(program: Program, file: Unit, func: str) -> None:
     """Refuse a function that returns other results, in another order or place. Raises Unread."""
     if file.said:
-        if program.into or program.starts:
-            raise Unread(file.said[0].line, "a result in place, in a file that a person wrote")
+        if program.starts:
+            raise Unread(file.said[0].line, "a sum that begins with a Func, in a file by hand")
         return
     plan = plan_of(file.plans[func].literal)
     results = results_of(plan, [one.name for one in program.funcs])
@@ -315,6 +321,8 @@ def proof_of(
         doubt_result(reading, meaning, result, file.plans[func].line)
     facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
     runs = [run_kernel(run, file, arrays, launch, facts) for launch in reading.launches]
+    if file.said:
+        runs = [with_results(ran, reading.into) for ran in runs]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
@@ -328,7 +336,7 @@ def proof_of(
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
     started = started_tensors(reading, _results_in_plan(program, file, func), program)
     elements = elements_of(memory, meaning, reading.into, started)
-    return reading, Proof(*parts, reading.into, elements)
+    return reading, Proof(*parts, reading.into, elements, is_by_hand=bool(file.said))
 
 
 def _ranks(program: Program) -> dict[str, int]:

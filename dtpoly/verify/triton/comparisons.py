@@ -8,7 +8,9 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import SINGLE
 from dtpoly.verify.algebra.kernel_values import (
     Item,
+    NoneValue,
     PointerValue,
+    TextValue,
     TileValue,
     TypeValue,
     Unread,
@@ -59,6 +61,9 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
     """Return `left op right` as a condition, or as a term if it depends on data."""
     if isinstance(left, TypeValue) and isinstance(right, TypeValue):
         return _same_type(op, left, right, node)
+    if isinstance(op, ast.Eq | ast.NotEq) and _are_words(left, right):
+        # Both are constants of Python, which compares them while Triton compiles.
+        return scalar(TRUE if (left == right) == isinstance(op, ast.Eq) else FALSE)
     word = SIGNS.get(type(op))
     if not isinstance(left, TileValue) or not isinstance(right, TileValue) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -84,6 +89,11 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
     return TileValue(axes, comparison(word, a, b, node.lineno), found.kind)
+
+
+def _are_words(left: Value, right: Value) -> bool:
+    """Return whether one of two values is a text, and the other is one, too, or None."""
+    return isinstance(left, TextValue | NoneValue) and isinstance(right, TextValue | NoneValue)
 
 
 def _same_type(op: ast.cmpop, left: TypeValue, right: TypeValue, node: ast.expr) -> TileValue:

@@ -354,10 +354,11 @@ def joined(state: KernelState, word: str, left: Item, right: Item, line: int) ->
         case Whole(), PointerValue() if word == "add":
             return right.plus(left)
         case Radix(), Whole() if word in ("floordiv", "rem"):
-            parts = state.digits.cut(left, right)
-            if parts is None:
+            divided = state.digits.quotient if word == "floordiv" else state.digits.remainder
+            coordinate = divided(left, right)
+            if coordinate is None:
                 raise Unread(line, "a program id divided by what its grid is not a multiple of")
-            return parts[0 if word == "floordiv" else 1]
+            return coordinate
         case ((Radix() | Whole()), (Radix() | Whole())) if word in ("add", "sub", "mul"):
             first, second = state.digits.number(left), state.digits.number(right)
             return whole(state, word, first, second, line)

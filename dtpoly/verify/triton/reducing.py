@@ -51,17 +51,19 @@ def along_axis(given: Operands) -> TileValue:
     """Model `tl.sum`, `tl.max` and `tl.min`."""
     word, line = given.word, given.line
     tile = given.tile(0)
-    if "axis" in given.by_name:
-        axis = given.constant(given.by_name["axis"])
-    elif len(tile.axes) == 1:
-        axis = 0
-    else:
-        raise given.refused(" of several axes at once")
+    axis = given.constant(given.by_name["axis"]) if "axis" in given.by_name else None
     found = meaning(word, [of_tile(tile)], line)
     brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)
     tile = replace(tile, item=brought_to, kind=found.kind)
     operation = losing_nan(given.state, REDUCED[word], tile.kind, None)
-    return reduced(given.state, tile, axis, operation, line)
+    if "axis" in given.by_name:
+        return reduced(given.state, tile, axis, operation, line)
+    if not tile.axes:
+        raise given.refused(" of what has no axis")
+    # Without an axis, Triton reduces all of them.
+    while tile.axes:
+        tile = reduced(given.state, tile, 0, operation, line)
+    return tile
 
 
 def by_function(given: Operands) -> Value:

@@ -59,6 +59,14 @@ from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.triton.unit.unit import Unit
 
+# Words of Triton that give a lane what other lanes hold, or number lanes anew.
+ACROSS_LANES = frozenset(
+    (
+        *("associative_scan", "broadcast", "dot", "max", "min", "permute", "reduce", "reshape"),
+        *("split", "sum", "trans", "make_tensor_descriptor"),
+    )
+)
+
 
 def run_kernel(
     run: ProofRun,
@@ -155,8 +163,31 @@ def _ran(read: Reader) -> Ran:
         shifts=dict(state.shifts),
         doubts=tuple(state.doubts),
         described=frozenset(state.described),
+        is_lane_by_lane=_is_lane_by_lane(state.file, definition),
         mentioned=frozenset(one.id for one in ast.walk(definition) if isinstance(one, ast.Name)),
     )
+
+
+def _is_lane_by_lane(file: Unit, definition: ast.FunctionDef) -> bool:
+    """Return whether a kernel, and what it calls, only uses words that leave lanes where they are.
+
+    A value is brought along an axis by a subscript, which changes its shape.
+    """
+    waiting, seen = [definition.name], set[str]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen or one not in file.jitted:
+            continue
+        seen.add(one)
+        for node in ast.walk(file.jitted[one]):
+            match node:
+                case ast.Attribute(attr=word) if word in ACROSS_LANES:
+                    return False
+                case ast.Name(id=name):
+                    waiting.append(name)
+                case _:
+                    pass
+    return True
 
 
 def _execute(read: Reader, node: ast.stmt) -> None:
@@ -281,8 +312,24 @@ def _value(read: Reader, node: ast.expr) -> Value:
             return TypeValue(of.kind)
         case ast.Call():
             return calls.call(read, node)
+        case ast.IfExp(test=test, body=yes, orelse=no):
+            return _chosen(read, test, yes, no)
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+
+def _chosen(read: Reader, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:
+    """Return `yes if test else no` where Triton knows the test while it compiles.
+
+    Only the side that is chosen is compiled.
+    """
+    found = read.value(test)
+    where = condition(read.state, found, test)
+    is_constant = isinstance(found, TileValue) and found.kind == kinds.WEAK
+    if not is_constant or where not in (TRUE, FALSE):
+        what = f"a choice by '{ast.unparse(test)}', which is no constant: write tl.where"
+        raise Unread(test.lineno, what)
+    return read.value(yes if where == TRUE else no)
 
 
 def _is_none(found: Value, op: ast.Is | ast.IsNot, node: ast.expr) -> Value:

@@ -130,7 +130,9 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "static_assert": TritonOperation(Signature(counts=(1, 2), written=TEXT), _asserted),
     "assume": TritonOperation(of_count(1), _assumed),
     **dict.fromkeys(("multiple_of", "max_contiguous"), TritonOperation(HINT, tile_shapes.hinted)),
-    "cast": TritonOperation(of_count(2), lane_operations.converted, ("cast",)),
+    "cast": TritonOperation(
+        by_place("input", "dtype", named=("dtype",)), lane_operations.converted, ("cast",)
+    ),
     "expand_dims": TritonOperation(of_count(2), tile_shapes.expanded),
     **dict.fromkeys(("trans", "permute"), TritonOperation(Signature(), tile_shapes.permuted)),
     "reshape": TritonOperation(of_count(2), tile_shapes.in_shape),
@@ -154,6 +156,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         )
         for word in ("maximum", "minimum")
     },
+    "clamp": TritonOperation(of_count(3), lane_operations.clamped, ("clamp",)),
     "fma": TritonOperation(of_count(3), lane_operations.fma, ("fma",)),
     **{
         word: TritonOperation(of_count(1), lane_operations.unary, (word,))
@@ -161,6 +164,10 @@ OPERATIONS: Mapping[str, TritonOperation] = {
             *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf"),
             *("abs", "ceil", "floor", "sigmoid"),
         )
+    },
+    **{
+        f"libdevice.{word}": TritonOperation(of_count(1), lane_operations.of_library)
+        for word in lane_operations.OF_LIBRARY
     },
     **{
         word: TritonOperation(of_count(2), lane_operations.binary, (word,))
