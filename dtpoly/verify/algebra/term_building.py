@@ -16,6 +16,7 @@ from itertools import product
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.numerals import (
+    finite,
     NOT_NUMBERS,
     brought_to,
     compared,
@@ -277,6 +278,10 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return Literal(
                 text[1:] if text.startswith("-") else "nan" if text == "nan" else f"-{text}"
             )
+        case ("add" | "sub"), [Literal(text="0"), Literal(text="0")]:
+            return Literal("0")
+        case "abs", [Literal(text=text)] if (number := finite(text)) is not None:
+            return Literal(str(abs(number)))
         case "fma", [a, b, c]:
             return applied("add", [applied("mul", [a, b]), c])
         case "pow", [a, Literal(text=text)] if is_product(operands):

@@ -184,9 +184,10 @@ def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Algo
 def large_sizes(program: Program) -> Iterator[dict[str, int]]:
     """Yield sizes with which products of two sizes do not fit 32 bits: many rows, or long ones."""
     labels = [rule.label for rule in size_rules(program)]
-    yield dict.fromkeys(labels, LARGE)
+    yield {**dict.fromkeys(labels, LARGE), **program.fixed}
     for one in labels:
-        yield {**dict.fromkeys(labels, SMALL), one: LARGE * LARGE // SMALL}
+        large = {**dict.fromkeys(labels, SMALL), one: LARGE * LARGE // SMALL}
+        yield {**large, **program.fixed}
 
 
 def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int]]:
@@ -205,6 +206,7 @@ def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int
     }
     most = max(numbers, default=2)
     for tile in sorted(numbers):
-        yield dict.fromkeys(labels, tile + 1)
+        yield {**dict.fromkeys(labels, tile + 1), **program.fixed}
     for one in labels:
-        yield {**dict.fromkeys(labels, most + 1), one: most * min(numbers, default=2) + 1}
+        longer = {**dict.fromkeys(labels, most + 1), one: most * min(numbers, default=2) + 1}
+        yield {**longer, **program.fixed}

@@ -41,6 +41,8 @@ from dtpoly.verify.triton.typed_operations import kept
 
 OPTIONS = ("num_warps", "num_stages")
 PLAIN = ""
+# What a parameter has to be declared as for Triton to take a number of 32 bits.
+SHORT = "tl.int32"
 
 Reader = Callable[[ast.expr], Held]
 
@@ -149,8 +151,23 @@ def _types(reading: FunctionReading, held: Held) -> tuple[str, ...]:
             return (PLAIN, *CONSTANTS, reading.scalars[one] or "tl.float64")
         case PlanType():
             return CONSTANTS
+        case Literal():
+            return (PLAIN, *CONSTANTS, "tl.float32")
+        case Whole() if _is_short(reading, held):
+            return (PLAIN, *CONSTANTS, SHORT)
         case _:
             return (PLAIN, *CONSTANTS)
+
+
+def _is_short(reading: FunctionReading, size: Whole) -> bool:
+    """Return whether a number has 32 bits in each call."""
+    if not is_affine(size):
+        return False
+    calls = set_of(both(*reading.facts))
+    fits = both(
+        compare("<", size, number(kinds.HALF)), compare(">=", size, number(-kinds.HALF))
+    )
+    return reading.run.holds(fits, calls)
 
 
 def _argument(
@@ -163,6 +180,8 @@ def _argument(
         case TensorOf(array=array):
             return scalar(PointerValue(array.name, number(0)), array.kind)
         case Whole():
+            if annotation == SHORT:
+                return scalar(held, SHORT)
             return scalar(held, kinds.WEAK if is_constant else kinds.SIZE)
         case Given(name=one):
             # Triton makes a tensor of 32 bits of a float that is no constant, unless the parameter

@@ -8,8 +8,10 @@ dtpoly puts a barrier between the last load of an element and the store that rep
 seldom do, as they count on this: the thread that stores a lane is the one that has loaded it. No
 law says so, so it is an assumption, which the report lists. It is made only where nothing else is
 known to be needed: each lane of a tile is loaded and stored by a tile of the same shape, in one
-iteration, and the kernel gives no lane what another one holds. Otherwise other threads may still
-load what the first one has already replaced.
+iteration, and all that is stored of a loaded value has that shape, too. A reduction along an axis
+does no harm, as what is stored waits for all lanes of it. But where the lanes of a tile are
+numbered anew, or brought along another axis, other threads may still load what the first one has
+already replaced.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def is_trusted(
     `met` are the instances that meet at an element, and the names that those of the load have.
     """
     where, put = met
-    is_plain = proof.is_by_hand and ran.is_lane_by_lane and store.kind == "store"
+    is_plain = proof.is_by_hand and ran.keeps_lanes and store.kind == "store"
+    is_plain = is_plain and not {store.tensor, load.tensor} & ran.described
+    is_plain = is_plain and not ran.launch.is_specialized
     if not is_plain or not load.lanes or load.loops != store.loops or load.shape != store.shape:
         return False
     if len(load.lanes) != len(store.lanes):

@@ -194,7 +194,7 @@ class Ran:
     doubts: tuple[tuple[int, str], ...] = ()
     # Tensors that it loads or stores through descriptors.
     described: frozenset[str] = frozenset()
-    # Whether no lane is given what another lane of a tile holds, as in a sum.
-    is_lane_by_lane: bool = False
+    # Whether it numbers no lanes of a tile anew, as by `tl.reshape`.
+    keeps_lanes: bool = False
     # The names in the text of the kernel: no other parameter has a part in what it computes.
     mentioned: frozenset[str] = frozenset()

@@ -22,7 +22,7 @@ from dtpoly.verify.algebra.kernel_values import (
 )
 from dtpoly.verify.algebra.residues import settled
 from dtpoly.verify.algebra.terms import Element, Index, Literal, Term, choose
-from dtpoly.verify.algebra.whole import FALSE, TRUE, Truth, Whole, both, compare, name, names_of, number
+from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
 from dtpoly.verify.triton import shifts
 from dtpoly.verify.triton import wrapped_lanes as wrapping
 from dtpoly.verify.triton.access import (
@@ -87,8 +87,10 @@ def load(
         return TileValue(axes, element, array.kind)
     missing: Term = Literal("undefined")
     if other is not None:
-        beside = FALSE if items[-1] == where != TRUE else items[-1]  # it counts where it is false
-        missing = brought(as_term(beside, line), other.kind, array.kind)
+        if items[-1] == where != TRUE and array.kind != kinds.BOOL:
+            missing = Literal("0")  # where the mask is false, the mask as a number is 0
+        else:
+            missing = brought(as_term(items[-1], line), other.kind, array.kind)
     return TileValue(axes, held.chosen(element, missing), array.kind)
 
 

@@ -113,7 +113,9 @@ def clamped(given: Operands) -> TileValue:
     values must be promised to be finite.
     """
     line = given.line
-    tiles = given.tiles()
+    if not given.args or {"min", "max"} - given.by_name.keys():
+        raise given.refused()
+    tiles = [given.tile(0), *(given.read.tile(given.by_name[one]) for one in ("min", "max"))]
     axes, items = aligned(given.state, tiles, line)
     kind = meaning("clamp", list(map(of_tile, tiles)), line).kind
     operands = [settled(kind, one) for one in _typed(items, tiles, kind, line)]

@@ -370,6 +370,8 @@ def joined(state: KernelState, word: str, left: Item, right: Item, line: int) ->
             return whole(state, word, left, right, line)
         case _ if is_truth(left) and is_truth(right) and word == "or":
             return state.either(left, right)
+        case _ if is_truth(left) and is_truth(right) and word == "mul":
+            return both(left, right)  # of one bit each
         case _ if is_truth(left) and is_truth(right) and word in ("and", "xor"):
             return formula(word, left, right)
         case _:

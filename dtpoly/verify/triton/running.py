@@ -59,11 +59,11 @@ from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.triton.unit.unit import Unit
 
-# Words of Triton that give a lane what other lanes hold, or number lanes anew.
-ACROSS_LANES = frozenset(
+# Words of Triton that number lanes anew, or give a lane what some other lane holds.
+MOVING = frozenset(
     (
-        *("associative_scan", "broadcast", "dot", "max", "min", "permute", "reduce", "reshape"),
-        *("split", "sum", "trans", "make_tensor_descriptor"),
+        *("associative_scan", "broadcast", "dot", "permute", "reshape", "split", "trans"),
+        "make_tensor_descriptor",
     )
 )
 
@@ -163,15 +163,15 @@ def _ran(read: Reader) -> Ran:
         shifts=dict(state.shifts),
         doubts=tuple(state.doubts),
         described=frozenset(state.described),
-        is_lane_by_lane=_is_lane_by_lane(state.file, definition),
+        keeps_lanes=_keeps_lanes(state.file, definition),
         mentioned=frozenset(one.id for one in ast.walk(definition) if isinstance(one, ast.Name)),
     )
 
 
-def _is_lane_by_lane(file: Unit, definition: ast.FunctionDef) -> bool:
+def _keeps_lanes(file: Unit, definition: ast.FunctionDef) -> bool:
     """Return whether a kernel, and what it calls, only uses words that leave lanes where they are.
 
-    A value is brought along an axis by a subscript, which changes its shape.
+    A value is brought along another axis by a subscript, which changes its shape.
     """
     waiting, seen = [definition.name], set[str]()
     while waiting:
@@ -181,7 +181,7 @@ def _is_lane_by_lane(file: Unit, definition: ast.FunctionDef) -> bool:
         seen.add(one)
         for node in ast.walk(file.jitted[one]):
             match node:
-                case ast.Attribute(attr=word) if word in ACROSS_LANES:
+                case ast.Attribute(attr=word) if word in MOVING:
                     return False
                 case ast.Name(id=name):
                     waiting.append(name)

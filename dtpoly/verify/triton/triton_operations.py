@@ -95,8 +95,11 @@ OF_ATOMICS = {"sem": ("acquire", "release", "acq_rel", "relaxed")}
 TO = ("to", "value", "mask")
 DESCRIBED = ("base", "shape", "strides", "block_shape")
 EXTREME = by_place("x", "y", "propagate_nan", named=("propagate_nan",))
+ALONG = Signature(("input", "axis"), ("axis", "keep_dims"), 2)
 HINT = Signature(most=2, written=NUMBER)
-MATRICES = Signature(("input", "other", "acc"), ("acc", "input_precision", "out_dtype"), 3)
+MATRICES = Signature(
+    ("input", "other", "acc"), ("acc", "input_precision", "allow_tf32", "out_dtype"), 3
+)
 
 OPERATIONS: Mapping[str, TritonOperation] = {
     **dict.fromkeys(
@@ -139,10 +142,12 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "split": TritonOperation(of_count(1), tile_shapes.split),
     "broadcast_to": TritonOperation(of_count(2), tile_shapes.broadcast),
     **{
-        word: TritonOperation(by_place("input", "axis", named=("axis",)), along_axis, (word,))
+        word: TritonOperation(ALONG, along_axis, (word,))
         for word in ("sum", "max", "min")
     },
-    "reduce": TritonOperation(of_count(3), by_function),
+    "reduce": TritonOperation(
+        by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
+    ),
     "associative_scan": TritonOperation(
         Signature(options=("reverse",), counts=(3,)), scanning.scan
     ),
@@ -156,7 +161,9 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         )
         for word in ("maximum", "minimum")
     },
-    "clamp": TritonOperation(of_count(3), lane_operations.clamped, ("clamp",)),
+    "clamp": TritonOperation(
+        by_place("x", "min", "max", named=("min", "max")), lane_operations.clamped, ("clamp",)
+    ),
     "fma": TritonOperation(of_count(3), lane_operations.fma, ("fma",)),
     **{
         word: TritonOperation(of_count(1), lane_operations.unary, (word,))
