@@ -25,11 +25,12 @@ class TritonWord:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A function of Triton."""
+    """A function of Triton, and what the module puts around it: decorators, or calls that follow."""
 
     module: Module
     name: str
     function: ast.FunctionDef
+    around: tuple[ast.expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     word = meaning_of(found) or _assigned_word(module, found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
+    if others and (wrapped := _wrapped(module, name, found)) is not None:
+        return wrapped
     if others:
         lines = ", ".join(str(one.line) for one in found)
         return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
@@ -119,7 +122,29 @@ def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Mean
     if not is_jit(module, node.decorator_list[-1]):
         word = ast.unparse(node.decorator_list[-1])
         return Unclear(f"'@{word}' below '@triton.jit' may give Triton another text", binding.line)
-    return Helper(module, name, node)
+    return Helper(module, name, node, tuple(node.decorator_list))
+
+
+def _wrapped(module: Module, name: str, bindings: Sequence[Binding]) -> Helper | None:
+    """Return a function that statements after it make one of Triton; None if it is none.
+
+    They are `name = triton.jit(name)`, and then calls such as `name = triton.heuristics(...)(name)`.
+    """
+    first, *others = sorted(bindings, key=lambda one: one.line)
+    function = first.node
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        return None
+    around: list[ast.expr] = []
+    for one in others:
+        match one.node:
+            case ast.Assign(
+                targets=[ast.Name()],
+                value=ast.Call(func=wrapper, args=[ast.Name(id=of)], keywords=[]),
+            ) if of == name and one.is_sure and (is_jit(module, wrapper) != bool(around)):
+                around.append(wrapper)
+            case _:
+                return None
+    return Helper(module, name, function, tuple(around)) if first.is_sure else None
 
 
 def is_builtin(module: Module, name: str) -> bool:

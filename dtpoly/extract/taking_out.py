@@ -164,7 +164,7 @@ def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
 
 def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
     """Yield what is assumed of the decorators that are left out."""
-    for one in helper.function.decorator_list:
+    for one in helper.around:
         if is_jit(helper.module, one):
             continue
         word = ast.unparse(one.func if isinstance(one, ast.Call) else one)
@@ -371,6 +371,9 @@ def _text(taking: _Taking) -> TakenOut:
         lines = _lines(one)
         if one.helper.module is module:
             text[function.lineno - 1 : function.end_lineno] = lines
+            if function.lineno < 2 or text[function.lineno - 2]:
+                title = f"no line is left for '{JIT}' above '{function.name}'"
+                raise module.refused(function.lineno, title, "leave a line free above it")
             text[function.lineno - 2] = JIT
         else:
             others += ["", JIT, *lines]

@@ -25,6 +25,7 @@ from dtpoly.verify.triton.function_calls import called
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.triton_operations import perform
 from dtpoly.verify.triton.typed_operations import of_tile
+from dtpoly.verify.triton.unit.words import TYPES
 
 
 def call(read: Reader, node: ast.Call) -> Value:
@@ -33,6 +34,9 @@ def call(read: Reader, node: ast.Call) -> Value:
     match node.func:
         case ast.Attribute(value=ast.Name(id="tl"), attr="constexpr"):
             return _constant(read, node)
+        case ast.Attribute(value=ast.Name(id="tl"), attr=word) if word in TYPES:
+            what = f"'{ast.unparse(node)}': Triton cannot call a type"
+            raise Unread(node.lineno, f"{what}, write tl.full((), ..., tl.{word}) or tl.cast")
         case (
             ast.Attribute(value=ast.Name(id="tl"), attr=word)
             | ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word)

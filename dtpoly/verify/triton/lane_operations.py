@@ -40,6 +40,7 @@ from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 # Functions of the libraries of devices, and the types that they have them for.
 OF_LIBRARY = ("tanh",)
+FULL = {kinds.NUMBER: "tl.float32"}  # what a compiled kernel has
 FULL_FLOATS = ("tl.float32", "tl.float64", kinds.REAL)
 # Operations of two floats, and what terms call them.
 BINARY = {"fdiv": "div", "div_rn": "div_rn"}
@@ -85,6 +86,20 @@ def where(given: Operands) -> TileValue:
         return TileValue(axes, chosen(condition, yes, no, line), kinds.BOOL)
     yes, no = _typed((yes, no), tiles[1:], kind, line)
     return TileValue(axes, chosen(condition, yes, no, line), kind)
+
+
+def chosen_of_two(
+    state: KernelState, test: TileValue, yes: Value, no: Value, line: int
+) -> TileValue:
+    """Return one of two numbers of one type, by a truth without lanes."""
+    if not isinstance(yes, TileValue) or not isinstance(no, TileValue) or yes.axes or no.axes:
+        raise Unread(line, "a choice between what are no two numbers")
+    types = {FULL.get(one.kind, one.kind) for one in (yes, no)}
+    if len(types) > 1 or not kinds.is_float(one := types.pop()):
+        raise Unread(line, "a choice between what are no two floats of one type")
+    (first, second) = _typed((yes.item, no.item), (yes, no), one, line)
+    _, (condition,) = aligned(state, (test,), line)
+    return TileValue((), chosen(condition, first, second, line), one)
 
 
 def extreme_of_two(given: Operands) -> TileValue:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import as_kind, brought, is_lossy, refuse_negative, uncut
@@ -24,7 +25,7 @@ from dtpoly.verify.algebra.kernel_values import (
     as_term,
     is_truth,
 )
-from dtpoly.verify.algebra.numerals import finite
+from dtpoly.verify.algebra.numerals import finite, nearest
 from dtpoly.verify.algebra.residues import leaving
 from dtpoly.verify.algebra.term_building import applied, rounded
 from dtpoly.verify.algebra.terms import AppliedOperation, Literal, Term, choose
@@ -228,6 +229,8 @@ def met(
     Both follow the table of Triton's operations (see semantics).
     """
     found = meaning(name, [of_operand(*one) for one in zip(tiles, items, strict=True)], line)
+    if name == "div" and found.kind == kinds.NUMBER and not all(map(_is_exact_in_f32, items)):
+        raise Unread(line, "a number that f32 does not hold, divided by a size that may be 1")
     if name == "mod" and kinds.is_float(found.within):
         raise Unread(line, "a remainder of floats, whose quotient is rounded on a GPU")
     made = [
@@ -241,6 +244,18 @@ def met(
     if found.within == kinds.WEAK:
         refuse_rounded(made, line)
     return found.kind, made
+
+
+def _is_exact_in_f32(item: Item) -> bool:
+    """Return whether f32 holds a written number; True for all else."""
+    match item:
+        case Literal(text=text):
+            value = finite(text)
+        case Whole() if item.constant is not None:
+            value = Fraction(item.constant)
+        case _:
+            return True
+    return value is not None and nearest(value, "tl.float32") == value
 
 
 def is_zero(item: Item) -> bool:

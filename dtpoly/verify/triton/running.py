@@ -50,6 +50,7 @@ from dtpoly.verify.triton.compiler_doubts import check_named, check_sides
 from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.lane_operations import chosen_of_two
 from dtpoly.verify.triton.pairs import COUNTED
 from dtpoly.verify.triton.product_axes import LaidOutAnewError
 from dtpoly.verify.triton.python_operators import both_or_either, operated, signed
@@ -319,17 +320,26 @@ def _value(read: Reader, node: ast.expr) -> Value:
 
 
 def _chosen(read: Reader, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:
-    """Return `yes if test else no` where Triton knows the test while it compiles.
+    """Return `yes if test else no`.
 
-    Only the side that is chosen is compiled.
+    Where Triton knows the test while it compiles, only the side that is chosen is compiled. Else
+    both sides are, and they must be two numbers of one type.
     """
-    found = read.value(test)
-    where = condition(read.state, found, test)
-    is_constant = isinstance(found, TileValue) and found.kind == kinds.WEAK
-    if not is_constant or where not in (TRUE, FALSE):
-        what = f"a choice by '{ast.unparse(test)}', which is no constant: write tl.where"
-        raise Unread(test.lineno, what)
-    return read.value(yes if where == TRUE else no)
+    found = read.tile(test)
+    if found.kind == kinds.WEAK:
+        where = condition(read.state, found, test)
+        if where in (TRUE, FALSE):
+            return read.value(yes if where == TRUE else no)
+    first, second = read.value(yes), read.value(no)
+    is_plain = found.kind in (kinds.BOOL, kinds.TRUTH) and not found.axes
+    if not is_plain or not _calls_nothing(yes, no):
+        raise Unread(test.lineno, f"a choice by '{ast.unparse(test)}': write tl.where")
+    return chosen_of_two(read.state, found, kept(first), kept(second), test.lineno)
+
+
+def _calls_nothing(*sides: ast.expr) -> bool:
+    """Return whether no side has a call, which might load or store on that side alone."""
+    return not any(isinstance(node, ast.Call) for side in sides for node in ast.walk(side))
 
 
 def _is_none(found: Value, op: ast.Is | ast.IsNot, node: ast.expr) -> Value:
