@@ -25,7 +25,7 @@ class TritonWord:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A function of Triton, and what the module puts around it: decorators, or calls that follow."""
+    """A function of Triton, and the decorators or calls that the module puts around it."""
 
     module: Module
     name: str
@@ -128,7 +128,7 @@ def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Mean
 def _wrapped(module: Module, name: str, bindings: Sequence[Binding]) -> Helper | None:
     """Return a function that statements after it make one of Triton; None if it is none.
 
-    They are `name = triton.jit(name)`, and then calls such as `name = triton.heuristics(...)(name)`.
+    These are `name = triton.jit(name)`, and calls such as `name = triton.heuristics(...)(name)`.
     """
     first, *others = sorted(bindings, key=lambda one: one.line)
     function = first.node

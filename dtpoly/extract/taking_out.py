@@ -99,9 +99,7 @@ class _Taking:
         return self.names[key]
 
 
-def take_out(
-    module: Module, kernel: str, named: Mapping[str, str] | None = None
-) -> TakenOut:
+def take_out(module: Module, kernel: str, named: Mapping[str, str] | None = None) -> TakenOut:
     """Return the text of a kernel, and of what it uses. Raises DtpolyError if that is not clear.
 
     `named` says what names are that cannot be understood from the text.

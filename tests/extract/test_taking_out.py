@@ -173,7 +173,7 @@ REFUSED = {
     ),
     "a word without a law": (
         f"{TOP}from triton.language.extra import libdevice\n",
-        "libdevice.tanh(x)",
+        "libdevice.atan(x)",
         "no law",
     ),
 }

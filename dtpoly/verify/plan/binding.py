@@ -44,9 +44,7 @@ def binding_of(
     Raises Unread if no call fulfils what the lines assume: of no call everything would be true.
     """
     program = meaning.program
-    first = LineReader(
-        FunctionReading(run, file, wanted, {}, {}, frozenset(), {}), meaning.sizes
-    )
+    first = LineReader(FunctionReading(run, file, wanted, {}, {}, frozenset(), {}), meaning.sizes)
     arrays = _arrays(meaning, _mentioned(said), _promised_one(said), _promised_sizes(first, said))
     names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
     names |= {one.name: Given(one.name, one.dtype is DType.BOOL) for one in program.scalars}
@@ -128,9 +126,9 @@ def _promised_one(said: Sequence[Said]) -> set[tuple[str, int]]:
 
 
 def _promised_sizes(line: LineReader, said: Sequence[Said]) -> dict[tuple[str, int], Whole]:
-    """Return the sizes of axes that callers promise, as in `# assume: S.shape[0] == cdiv(len(m), 8)`.
+    """Return the sizes of axes that callers promise, by tensor and axis.
 
-    Only the sizes of labels may be in them.
+    It is written as `# assume: S.shape[0] == cdiv(len(m), 8)`, with sizes of labels alone.
     """
     found: dict[tuple[str, int], Whole] = {}
     for one in said:
@@ -197,14 +195,12 @@ def _arrays(
             is_given = (one, axis) in mentioned and not is_one
             strides.append(name(f"{one}.stride({axis})") if is_given else stride)
         arrays[one] = KernelTensor(one, tuple(strides), tuple(shape), meaning.formats[one].kind)
-    for func, given in _in_place(program, arrays).items():
-        arrays[func] = replace(arrays[given], name=func, kind=arrays[func].kind)
+    for result, given in _in_place(program, arrays).items():
+        arrays[result] = replace(arrays[given], name=result, kind=arrays[result].kind)
     return arrays
 
 
-def _extent(
-    tensor: str, mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]
-) -> Whole:
+def _extent(tensor: str, mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whole:
     """Return the size of an axis of an input.
 
     It is the size of the label that the axis is read at, if some read has just a label there and

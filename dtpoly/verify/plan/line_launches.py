@@ -164,9 +164,7 @@ def _is_short(reading: FunctionReading, size: Whole) -> bool:
     if not is_affine(size):
         return False
     calls = set_of(both(*reading.facts))
-    fits = both(
-        compare("<", size, number(kinds.HALF)), compare(">=", size, number(-kinds.HALF))
-    )
+    fits = both(compare("<", size, number(kinds.HALF)), compare(">=", size, number(-kinds.HALF)))
     return reading.run.holds(fits, calls)
 
 

@@ -46,7 +46,7 @@ def with_results(ran: Ran, into: Mapping[str, str]) -> Ran:
 def is_trusted(
     proof: Proof, ran: Ran, store: KernelAccess, load: KernelAccess, met: tuple[Region, Put]
 ) -> bool:
-    """Return whether the order of a load and a store without a barrier between is taken for granted.
+    """Return whether it is taken for granted that a load comes before a store, without a barrier.
 
     `met` are the instances that meet at an element, and the names that those of the load have.
     """

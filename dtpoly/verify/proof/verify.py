@@ -49,11 +49,11 @@ from dtpoly.verify.plan.plan_reader import reading_of_plan, results_of
 from dtpoly.verify.proof import alike
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
 from dtpoly.verify.proof.layers import ARGUMENTS
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
-from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
 from dtpoly.verify.proof.report import COMPARED, LAYERS, FunctionReport, Layer, LayerVerdict, Report
 from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.gathering import func_of

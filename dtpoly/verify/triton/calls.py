@@ -43,7 +43,7 @@ def call(read: Reader, node: ast.Call) -> Value:
         ):
             return perform(read, word, node.args, node)
         case ast.Attribute(value=ast.Attribute(attr="libdevice"), attr=word):
-            return perform(read, f"libdevice.{word}", node.args, node)
+            return perform(read, f"extra.libdevice.{word}", node.args, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
             # This is a function of Python, which cannot be called with a tensor.
             if any(read.tile(arg).kind != kinds.WEAK for arg in node.args):
@@ -65,8 +65,8 @@ def call(read: Reader, node: ast.Call) -> Value:
             match node.args:
                 case [ast.Constant(value=str() as text)] if text in ("inf", "-inf", "nan"):
                     return scalar(Literal(text))
-                case [value] if not node.keywords and _is_python_float(found := read.value(value)):
-                    return found
+                case [value] if not node.keywords and _is_python_float(read.value(value)):
+                    return read.value(value)
                 case _:
                     raise Unread(node.lineno, f"'{ast.unparse(node)}'")
         case ast.Name(id=one):
@@ -81,8 +81,9 @@ def call(read: Reader, node: ast.Call) -> Value:
 
 def _is_python_float(value: Value) -> bool:
     """Return whether a value is a float of Python, which `float` leaves as it is."""
-    is_one = isinstance(value, TileValue) and not value.axes and value.kind == kinds.WEAK
-    return is_one and of_tile(value) in ("float", "double")
+    if not isinstance(value, TileValue) or value.axes or value.kind != kinds.WEAK:
+        return False
+    return of_tile(value) in ("float", "double")
 
 
 def _constant(read: Reader, node: ast.Call) -> Value:

@@ -6,9 +6,8 @@ proved in docs/proofs.md, and they are the only facts about a program id that is
 
 Mixed radix: for p in [0, M * R), p // R is in [0, M) and p % R in [0, R), and the two together
 determine p. Groups: if p // (c * R) is g, then p % (c * R) is below R * min(c, M - c * g), and the
-two together determine p. Where c * g + r, and not r, is divided by the number of rows of the group, its
-remainder may stand in the place of the row. No factor of a grid is negative: launching sees to
-that.
+two together determine p. The remainder of p by the number of rows of its group may stand in the
+place of the row. No factor of a grid is negative: launching sees to that.
 """
 
 from __future__ import annotations

@@ -141,10 +141,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "reshape": TritonOperation(of_count(2), tile_shapes.in_shape),
     "split": TritonOperation(of_count(1), tile_shapes.split),
     "broadcast_to": TritonOperation(of_count(2), tile_shapes.broadcast),
-    **{
-        word: TritonOperation(ALONG, along_axis, (word,))
-        for word in ("sum", "max", "min")
-    },
+    **{word: TritonOperation(ALONG, along_axis, (word,)) for word in ("sum", "max", "min")},
     "reduce": TritonOperation(
         by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
     ),
@@ -173,7 +170,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         )
     },
     **{
-        f"libdevice.{word}": TritonOperation(of_count(1), lane_operations.of_library)
+        f"extra.libdevice.{word}": TritonOperation(of_count(1), lane_operations.of_library)
         for word in lane_operations.OF_LIBRARY
     },
     **{

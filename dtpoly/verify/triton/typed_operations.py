@@ -279,7 +279,16 @@ def _kind_of(
     first = (kinds.OFFSET,) if kinds.OFFSET in operands else ()
     # The kind in which real numbers are computed comes before a type that is the same for all
     # callers: values would have to be rounded to that type, which the algorithm may not allow.
-    ordered = (*first, kinds.REAL, *operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, together, *last)
+    ordered = (
+        *first,
+        kinds.REAL,
+        *operands,
+        kinds.OFFSET,
+        kinds.SIZE,
+        kinds.TRUTH,
+        together,
+        *last,
+    )
     for kind in ordered:
         if all(_is_right(kind, decided, types) for decided, types in found):
             return str(kind)
