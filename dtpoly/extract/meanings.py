@@ -78,12 +78,11 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     word = meaning_of(found) or _assigned_word(module, found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
-    if others and (wrapped := _wrapped(module, name, found)) is not None:
-        return wrapped
-    if others:
+    wrapped = _wrapped(module, name, found) if others else None
+    if others and wrapped is None:
         lines = ", ".join(str(one.line) for one in found)
         return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
-    what = _bound_once(module, name, binding, depth)
+    what = wrapped or _bound_once(module, name, binding, depth)
     if not isinstance(what, Imported):
         for change in module.changes.get(name, ()):
             return Unclear(f"line {change.line} changes a part of it", change.line)
@@ -96,7 +95,9 @@ def _assigned_word(module: Module, bindings: Sequence[Binding]) -> str | None:
     Some of them may import it, and others set it, as in `tanh = libdevice.tanh`.
     """
     found = {_word_of(module, one) for one in bindings}
-    return found.pop() if len(found) == 1 else None
+    word = found.pop() if len(found) == 1 else None
+    is_plain = word is not None and word.count(".") == 1
+    return None if len(bindings) == 1 and is_plain else word  # it may be a constant
 
 
 def _word_of(module: Module, binding: Binding) -> str | None:

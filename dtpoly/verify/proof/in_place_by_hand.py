@@ -16,22 +16,31 @@ already replaced.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
+from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.algebra.terms import Carried, Element, Stored, walk
 from dtpoly.verify.algebra.whole import Put, both, compare, name
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
+from dtpoly.verify.triton.gathering import ATOMIC
 
 
-def with_results(ran: Ran, into: Mapping[str, str]) -> Ran:
-    """Return what a launch does, with what it stores to an input as stores of the Func in place."""
+def with_results(ran: Ran, into: Mapping[str, str], placed: Collection[str]) -> Ran:
+    """Return what a launch does, with what it stores to an input as stores of the Func in place.
+
+    Funcs in `placed` go to places. Only these may be added by atomic operations. Raises Unread.
+    """
     results = {given: func for func, given in into.items()}
     if not results.keys() & {one.tensor for one in ran.accesses}:
         return ran
+    for one in ran.accesses:
+        if one.kind in ATOMIC and results.get(one.tensor, "") not in {"", *placed}:
+            what = f"an atomic operation on '{one.tensor}', which a Func goes into without 'add'"
+            raise Unread(one.line, what)
     accesses = tuple(
         replace(one, tensor=results[one.tensor])
         if one.tensor in results and one.kind != "load"

@@ -322,7 +322,8 @@ def proof_of(
     facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
     runs = [run_kernel(run, file, arrays, launch, facts) for launch in reading.launches]
     if file.said:
-        runs = [with_results(ran, reading.into) for ran in runs]
+        placed = {one.name for one in program.funcs if one.into is not None and one.into.at}
+        runs = [with_results(ran, reading.into, placed) for ran in runs]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
