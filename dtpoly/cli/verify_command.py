@@ -60,6 +60,7 @@ class VerifyCall:
     point: str | None
     primitives: Primitives
     as_json: bool
+    as_sarif: bool
 
 
 @click.command(
@@ -118,6 +119,7 @@ Examples:
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
 def command(**given: Any) -> int:
     """Read the kernels of a .dt file back, and prove that they compute its algorithm.
 
@@ -180,6 +182,8 @@ def _check_options(asked: VerifyCall) -> None:
     for path, option in ((asked.certificate, "--certificate"), (asked.extract, "--extract")):
         if path and any(is_same_file(path, one) for one in read if one):
             raise click.BadParameter(f"'{path}' is a file to verify", param_hint=option)
+    if asked.as_sarif and (asked.as_json or asked.fusions or asked.to_check or asked.extract):
+        raise click.UsageError("--sarif is about a proof, and no other document is written with it")
     if asked.extract is not None and SEPARATOR not in (asked.kernel or ""):
         raise click.UsageError("--extract needs --kernel FILE::NAME")
     others = (asked.to_check, asked.fusions, asked.certificate, asked.ring)
@@ -210,6 +214,11 @@ def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> Non
     """Print the verdict, as a JSON document if the user wants one."""
     is_ours = asked.kernel is None
     told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
+    if asked.as_sarif:
+        as_log: Callable[..., str] = load("dtpoly.render.sarif").render
+        descriptions: dict[str, str] = load("dtpoly.catalogue").descriptions()
+        write(as_log(told, descriptions, __version__))
+        return
     if not asked.as_json:
         _show(found, told)
         return

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice, permutations
 
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import DType, is_float
@@ -28,6 +29,8 @@ from dtpoly.verify.triton.unit.unit import Unit
 # What a kernel says or uses that no proof is about, and what is taken for granted then.
 # Sizes that tensors have, but whose products do not fit 32 bits.
 LARGE, SMALL = 2**16, 2**13
+# How many pairs of labels are tried with such sizes.
+MOST_PAIRS = 6
 TRUSTED = {
     "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
     "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
@@ -182,8 +185,14 @@ def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Algo
 
 
 def large_sizes(program: Program) -> Iterator[dict[str, int]]:
-    """Yield sizes with which products of two sizes do not fit 32 bits: many rows, or long ones."""
+    """Yield sizes with which products of two sizes do not fit 32 bits: many rows, or long ones.
+
+    The smallest come first: an index below 2^16, times 2^15 + 1, does not fit.
+    """
     labels = [rule.label for rule in size_rules(program)]
+    pairs = islice(permutations([one for one in labels if one not in program.fixed], 2), MOST_PAIRS)
+    for many, long in pairs:
+        yield {**dict.fromkeys(labels, 1), many: LARGE, long: LARGE // 2 + 1, **program.fixed}
     yield {**dict.fromkeys(labels, LARGE), **program.fixed}
     for one in labels:
         large = {**dict.fromkeys(labels, SMALL), one: LARGE * LARGE // SMALL}
