@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, permutations
+from itertools import islice, permutations, product
 
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import DType, is_float
@@ -26,11 +26,11 @@ from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told
 from dtpoly.verify.triton.unit.unit import Unit
 
-# What a kernel says or uses that no proof is about, and what is taken for granted then.
 # Sizes that tensors have, but whose products do not fit 32 bits.
-LARGE, SMALL = 2**16, 2**13
+LARGE, SMALL = 2**16, (2**13, 2**11)
 # How many pairs of labels are tried with such sizes.
 MOST_PAIRS = 6
+# What a kernel says or uses that no proof is about, and what is taken for granted then.
 TRUSTED = {
     "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
     "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
@@ -194,8 +194,8 @@ def large_sizes(program: Program) -> Iterator[dict[str, int]]:
     for many, long in pairs:
         yield {**dict.fromkeys(labels, 1), many: LARGE, long: LARGE // 2 + 1, **program.fixed}
     yield {**dict.fromkeys(labels, LARGE), **program.fixed}
-    for one in labels:
-        large = {**dict.fromkeys(labels, SMALL), one: LARGE * LARGE // SMALL}
+    for small, one in product(SMALL, labels):
+        large = {**dict.fromkeys(labels, small), one: LARGE * LARGE // small}
         yield {**large, **program.fixed}
 
 
