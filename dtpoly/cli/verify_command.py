@@ -159,6 +159,7 @@ def command(**given: Any) -> int:
                 made = Source(source.name, algorithm_of(found_tensors))
                 checked, only = check(made, asked.primitives), STRUCTURE
     if asked.fusions and checked.verdict is not None:
+        assert asked.file is not None, "--fuse-at and --kernel exclude each other"
         return show_fusions(checked, asked.file, asked.as_json)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
