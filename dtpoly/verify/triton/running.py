@@ -140,6 +140,8 @@ def _ran(read: Reader) -> Ran:
     for axis, extents in enumerate(launch.grid):
         state.digits.of(f"program_{axis}", extents)
     body = after_waiting(definition) if launch.is_early else definition.body
+    if isinstance(body[-1], ast.Return) and body[-1].value is None:
+        body = body[:-1]  # the kernel ends there in any case
     read.block(after_making(read, body) if launch.is_specialized else body)
     descriptors.check(state)
     persistent.check(state)
