@@ -7,7 +7,7 @@ nothing else, and a proof is of the text without them.
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -39,9 +39,15 @@ FUNCTION = re.compile(
 
 
 def verified(
-    program: Program, text: str, wanted: Iterable[str] = (), seconds: float = SECONDS
+    program: Program,
+    text: str,
+    wanted: Iterable[str] = (),
+    seconds: float = SECONDS,
+    only: Sequence[str] = tuple(LAYERS),
 ) -> Report:
     """Prove a text; the report has the lines of the text and lacks nothing that is wanted.
+
+    Of a text by hand, `only` these layers are proved.
 
     It is remembered by the text, the Program, and everything that the verifier is made of. A proof
     that ran out of time is not kept, so that it is tried again.
@@ -50,18 +56,17 @@ def verified(
 
     def make() -> str:
         # It comes with isl.
-        verify: Callable[[Program, str, float], Report]
-        verify = import_module("dtpoly.verify.proof.verify").verify
-        return as_json(verify(program, plain, seconds))
+        verify: Callable[..., Report] = import_module("dtpoly.verify.proof.verify").verify
+        return as_json(verify(program, plain, seconds, only=only))
 
     def is_lasting(made: str) -> bool:
         return not from_json(made).is_late
 
-    parts = [plain, show(program), *_engine()]
+    parts = [plain, show(program), " ".join(only), *_engine()]
     report = from_json(remembered(parts, make, "proofs", is_lasting))
     report = _shifted(report, text.count("\n") - plain.count("\n"))
     known = {function.name for function in report.functions}
-    missing = [_missing(name, text, report) for name in wanted if name not in known]
+    missing = [_missing(name, text, report, only) for name in wanted if name not in known]
     # What is said of the whole text has no function.
     return report if "" in known else Report((*report.functions, *missing))
 
@@ -76,7 +81,7 @@ def _engine() -> Iterator[str]:
             yield f"{file} {status.st_size} {status.st_mtime_ns}"
 
 
-def _missing(name: str, text: str, report: Report) -> FunctionReport:
+def _missing(name: str, text: str, report: Report, only: Sequence[str]) -> FunctionReport:
     """Report a Func that the text does not compute: each layer is UNKNOWN, with a way out."""
     if is_by_hand(text):
         why, there = f"no kernel is given '{name}' to compute", list[str]()
@@ -88,7 +93,7 @@ def _missing(name: str, text: str, report: Report) -> FunctionReport:
     if not way and others:
         listed = ", ".join(f"'{one}'" for one in others)
         way = f"this file computes {listed} alone: --func {others[0]} asks about one Func"
-    layers = (Layer(one, LayerVerdict.UNKNOWN, 1, why, way=way) for one in LAYERS)
+    layers = (Layer(one, LayerVerdict.UNKNOWN, 1, why, way=way) for one in only)
     return FunctionReport(name, tuple(layers), 0.0)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.checking import check
+from dtpoly.cli.without_algorithm import tensors_in
 from dtpoly.code_map import code_map
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.extract.python_modules import read_module
@@ -178,6 +179,11 @@ def no_launch() -> None:
     raise DtpolyError([unlaunched(module, "doubled", "doubled.dt")])
 
 
+def no_tensor() -> None:
+    line = "# tensors: X[r, n], W[2 * n], out(Y[r, n])"
+    tensors_in(Source("shapes.dt", f"{line}\n"), (line,))
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT230_no_dtype": no_dtype,
     "DT300": too_large_always,
@@ -196,4 +202,5 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT312": wrong_kernel,
     "DT313": unclear_name,
     "DT314": no_launch,
+    "DT315": no_tensor,
 }

@@ -74,4 +74,9 @@ CODE: dict[str, CatalogueEntry] = {
         "A kernel that dtpoly did not write says itself neither its grid nor what it is given. A "
         "comment does, in the .dt file or in the module.",
     ),
+    "DT315": CatalogueEntry(
+        "a line with the tensors of a kernel is not understood",
+        "If there is no algorithm, a comment names each tensor with the labels of its axes. What "
+        "the kernel stores stands in out(...), and what it loads and stores in inout(...).",
+    ),
 }

@@ -1,5 +1,6 @@
 """Reads the kernels of `--kernel`: those of a file, or `FILE::NAME`, one kernel of any module."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from dtpoly.verify.triton.said import LINE
 
 SEPARATOR = "::"
 ASSUME = "assume"
+NAME = re.compile(r"#\s*name\s*:(.*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ def given_kernels(kernel: str, algorithm: Source) -> GivenKernels:
     if not separator:
         return GivenKernels(source)
     module = read_module(source)
-    taken = take_out(module, name)
+    taken = take_out(module, name, dict(_named(_comments(algorithm.text))))
     lines = [
         *_said(_comments(algorithm.text), name),
         *_said(comments_outside(module, name), name),
@@ -57,10 +59,28 @@ def given_kernels(kernel: str, algorithm: Source) -> GivenKernels:
     return GivenKernels(Source(source.name, text), taken.assumed)
 
 
+def comments_about(kernel: str, algorithm: Source) -> tuple[str, ...]:
+    """Return the comments that may say something of a kernel: of both files. Raises DtpolyError."""
+    path, separator, name = kernel.partition(SEPARATOR)
+    module = read_module(read_file(path))
+    own = comments_outside(module, name) if separator else _comments(module.source.text)
+    return tuple(line for _, line in (*_comments(algorithm.text), *own))
+
+
 def _comments(algorithm: str) -> tuple[tuple[int, str], ...]:
     """Return the lines of an algorithm that are comments, with their numbers."""
     lines = enumerate(map(str.strip, algorithm.splitlines()), start=1)
     return tuple((at, line) for at, line in lines if line.startswith("#"))
+
+
+def _named(comments: Sequence[tuple[int, str]]) -> Iterator[tuple[str, str]]:
+    """Yield what the file says that names of the module are, as in `# name: exp = tl.exp`."""
+    for _, line in comments:
+        found = NAME.fullmatch(line)
+        for one in () if found is None else found[1].split(","):
+            name, separator, text = one.partition("=")
+            if separator:
+                yield name.strip(), text.strip()
 
 
 def _said(comments: Sequence[tuple[int, str]], kernel: str) -> Iterator[str]:

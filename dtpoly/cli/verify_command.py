@@ -17,7 +17,7 @@ from dtpoly.budget import SECONDS as BUDGET
 from dtpoly.checking import Checked, check
 from dtpoly.cli.doubts import can_run, in_ring
 from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
-from dtpoly.cli.file_arguments import complete_files, file_name
+from dtpoly.cli.file_arguments import complete_files
 from dtpoly.cli.func_option import wanted_funcs, with_func
 from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
@@ -26,7 +26,14 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import Seconds, limited
-from dtpoly.cli.taken_kernel import SEPARATOR, GivenKernels, given_kernels, path_of
+from dtpoly.cli.taken_kernel import (
+    SEPARATOR,
+    GivenKernels,
+    comments_about,
+    given_kernels,
+    path_of,
+)
+from dtpoly.cli.without_algorithm import STRUCTURE, algorithm_of, of_structure, tensors_in
 from dtpoly.codegen.header import header, writer_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frozen import dataclass
@@ -36,7 +43,7 @@ from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
 from dtpoly.verification import SECONDS, verified
 from dtpoly.verify.proof.other_version import of_other_version
-from dtpoly.verify.proof.report import LayerVerdict, Report
+from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 
 VERSION = 1  # of the JSON document
 CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
@@ -48,7 +55,7 @@ EMITTED = "<kernels>"  # the name of a text without a file, in messages
 class VerifyCall:
     """The arguments and options of one call of the command, by the names that click gives them."""
 
-    file: str
+    file: str | None
     kernel: str | None
     func: str | None
     seconds: float
@@ -60,6 +67,7 @@ class VerifyCall:
     point: str | None
     primitives: Primitives
     as_json: bool
+    as_sarif: bool
 
 
 @click.command(
@@ -69,12 +77,14 @@ Examples:
   dtpoly verify softmax.dt
   dtpoly verify softmax.dt --kernel softmax.py
   dtpoly verify softmax.dt --kernel project/ops/softmax.py::softmax_kernel
+  dtpoly verify --kernel project/ops/softmax.py::softmax_kernel
+  dtpoly verify softmax.dt --kernel softmax.py --sarif
   dtpoly verify softmax.dt --ring
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
   dtpoly verify softmax.dt --fuse-at""",
 )
-@file_name
+@click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
 @click.option(
     "--kernel",
     metavar="FILE[::NAME]",
@@ -118,6 +128,7 @@ Examples:
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@click.option("--sarif", "as_sarif", is_flag=True, help="Print a SARIF 2.1.0 log.")
 def command(**given: Any) -> int:
     """Read the kernels of a .dt file back, and prove that they compute its algorithm.
 
@@ -127,6 +138,9 @@ def command(**given: Any) -> int:
     no number overflows. If a layer is refuted, the output shows an example with the smallest sizes:
     the program, the lane and the element.
 
+    A kernel without an algorithm needs no FILE, or one without a Func: a comment with its tensors
+    is enough to prove the layers stores, bounds, order and overflow.
+
     If FILE compiles a Func that the kernels do not compute, not all is proved; --func proves the
     function of one Func alone.
 
@@ -135,10 +149,17 @@ def command(**given: Any) -> int:
     """
     asked = VerifyCall(**given)
     _check_options(asked)
-    source, began = read_source(asked.file, asked.point), time.thread_time()
+    source = _source(asked)
+    began, only = time.thread_time(), tuple(LAYERS)
     with limited(BUDGET):
         checked = check(source, asked.primitives)
+        if checked.program is not None and checked.verdict is None and asked.kernel is not None:
+            found_tensors = tensors_in(source, comments_about(asked.kernel, source))
+            if found_tensors:
+                made = Source(source.name, algorithm_of(found_tensors))
+                checked, only = check(made, asked.primitives), STRUCTURE
     if asked.fusions and checked.verdict is not None:
+        assert asked.file is not None, "--fuse-at and --kernel exclude each other"
         return show_fusions(checked, asked.file, asked.as_json)
     if checked.program is None:
         raise DtpolyError(checked.diagnostics)
@@ -150,17 +171,18 @@ def command(**given: Any) -> int:
     assert checked.program is not None
     program = checked.program
     with limited(BUDGET, time.thread_time() - began):
-        kernels = _kernels(checked, asked.kernel, wanted)
+        kernels = _kernels(checked, source, asked.kernel, wanted)
     text = kernels.source
     if asked.extract is not None:
         return _extract(text, asked.extract)
     if asked.to_check is not None:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
-    found = _found(asked, program, text, wanted)
+    found = _found(asked, program, text, wanted, only)
     if found is None:
         return 1
     found = kernels.assuming(found)
+    found = of_structure(found) if only == STRUCTURE else found
     _tell(asked, found, text, source)
     path = asked.certificate
     if path and not write_proof(program, source, text, path, asked.seconds):
@@ -180,6 +202,8 @@ def _check_options(asked: VerifyCall) -> None:
     for path, option in ((asked.certificate, "--certificate"), (asked.extract, "--extract")):
         if path and any(is_same_file(path, one) for one in read if one):
             raise click.BadParameter(f"'{path}' is a file to verify", param_hint=option)
+    if asked.as_sarif and (asked.as_json or asked.fusions or asked.to_check or asked.extract):
+        raise click.UsageError("--sarif is about a proof, and no other document is written with it")
     if asked.extract is not None and SEPARATOR not in (asked.kernel or ""):
         raise click.UsageError("--extract needs --kernel FILE::NAME")
     others = (asked.to_check, asked.fusions, asked.certificate, asked.ring)
@@ -187,13 +211,26 @@ def _check_options(asked: VerifyCall) -> None:
         raise click.UsageError("--extract writes a file and verifies nothing: give it alone")
 
 
+def _source(asked: VerifyCall) -> Source:
+    """Read the file; without one, all that is said stands beside the kernel. Raises DtpolyError."""
+    if asked.file is not None:
+        return read_source(asked.file, asked.point)
+    if asked.kernel is None:
+        raise click.UsageError("Missing argument 'FILE'.")
+    return Source(path_of(asked.kernel), "")
+
+
 def _found(
-    asked: VerifyCall, program: Program, text: Source, wanted: tuple[str, ...]
+    asked: VerifyCall,
+    program: Program,
+    text: Source,
+    wanted: tuple[str, ...],
+    only: tuple[str, ...],
 ) -> Report | None:
     """Verify, and run in the ring if needed; return None if that cannot be done here."""
     # The time is doubled, because a refuted function is looked at again.
     with limited(2 * asked.seconds * len(program.funcs) + BUDGET):
-        found = verified(program, text.text, wanted, asked.seconds)
+        found = verified(program, text.text, wanted, asked.seconds, only)
     if asked.func is not None:
         found = Report(tuple(one for one in found.functions if one.name in (asked.func, "")))
     # A text of ours that is not proved is run automatically; a user's text only on request.
@@ -210,6 +247,11 @@ def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> Non
     """Print the verdict, as a JSON document if the user wants one."""
     is_ours = asked.kernel is None
     told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
+    if asked.as_sarif:
+        as_log: Callable[..., str] = load("dtpoly.render.sarif").render
+        descriptions: dict[str, str] = load("dtpoly.catalogue").descriptions()
+        write(as_log(told, descriptions, __version__))
+        return
     if not asked.as_json:
         _show(found, told)
         return
@@ -228,10 +270,12 @@ def _check_together(instead: Mapping[str, object], more: Mapping[str, object]) -
         raise click.UsageError(f"{' and '.join([*given, *others])} ask for different things")
 
 
-def _kernels(checked: Checked, kernel: str | None, wanted: tuple[str, ...]) -> GivenKernels:
+def _kernels(
+    checked: Checked, source: Source, kernel: str | None, wanted: tuple[str, ...]
+) -> GivenKernels:
     """Return the kernels: those of a file, one of a module, or those that are generated."""
     if kernel is not None:
-        return given_kernels(kernel, checked.file.source)
+        return given_kernels(kernel, source)
     assert checked.verdict is not None
     heading = header(__version__, checked.file.source.name)
     return GivenKernels(

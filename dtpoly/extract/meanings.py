@@ -2,10 +2,11 @@
 
 import ast
 import builtins
+from collections.abc import Sequence
 
 from dtpoly.extract.module_names import Binding
 from dtpoly.extract.python_modules import Module, imported_module
-from dtpoly.extract.words_of_triton import meaning_of
+from dtpoly.extract.words_of_triton import meaning_of, written
 from dtpoly.frozen import dataclass
 
 # How many imports may stand between a name and what it is.
@@ -24,11 +25,12 @@ class TritonWord:
 
 @dataclass(frozen=True, slots=True)
 class Helper:
-    """A function of Triton."""
+    """A function of Triton, and the decorators or calls that the module puts around it."""
 
     module: Module
     name: str
     function: ast.FunctionDef
+    around: tuple[ast.expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +75,40 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
         is_triton = (star.module or "").partition(".")[0] == "triton"
         if is_triton or (of is not None and name in of.names):
             return Unclear(f"line {star.line} may import another '{name}'", star.line)
-    word = meaning_of(found)
+    word = meaning_of(found) or _assigned_word(module, found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
-    if others:
+    wrapped = _wrapped(module, name, found) if others else None
+    if others and wrapped is None:
         lines = ", ".join(str(one.line) for one in found)
         return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
-    what = _bound_once(module, name, binding, depth)
+    what = wrapped or _bound_once(module, name, binding, depth)
     if not isinstance(what, Imported):
         for change in module.changes.get(name, ()):
             return Unclear(f"line {change.line} changes a part of it", change.line)
     return what
+
+
+def _assigned_word(module: Module, bindings: Sequence[Binding]) -> str | None:
+    """Return the word of Triton that a name stands for, if all places that bind it agree.
+
+    Some of them may import it, and others set it, as in `tanh = libdevice.tanh`.
+    """
+    found = {_word_of(module, one) for one in bindings}
+    word = found.pop() if len(found) == 1 else None
+    is_plain = word is not None and word.count(".") == 1
+    return None if len(bindings) == 1 and is_plain else word  # it may be a constant
+
+
+def _word_of(module: Module, binding: Binding) -> str | None:
+    match binding.node:
+        case ast.Assign(targets=[ast.Name()], value=ast.Attribute() as value):
+            text = ast.unparse(value)
+        case _:
+            return meaning_of((binding,))
+    root, _, words = text.partition(".")
+    of = meaning_of(module.names.get(root, ()))
+    return None if of is None else written(f"{of}.{words}")
 
 
 def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Meaning:
@@ -98,7 +123,29 @@ def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Mean
     if not is_jit(module, node.decorator_list[-1]):
         word = ast.unparse(node.decorator_list[-1])
         return Unclear(f"'@{word}' below '@triton.jit' may give Triton another text", binding.line)
-    return Helper(module, name, node)
+    return Helper(module, name, node, tuple(node.decorator_list))
+
+
+def _wrapped(module: Module, name: str, bindings: Sequence[Binding]) -> Helper | None:
+    """Return a function that statements after it make one of Triton; None if it is none.
+
+    These are `name = triton.jit(name)`, and calls such as `name = triton.heuristics(...)(name)`.
+    """
+    first, *others = sorted(bindings, key=lambda one: one.line)
+    function = first.node
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        return None
+    around: list[ast.expr] = []
+    for one in others:
+        match one.node:
+            case ast.Assign(
+                targets=[ast.Name()],
+                value=ast.Call(func=wrapper, args=[ast.Name(id=of)], keywords=[]),
+            ) if of == name and one.is_sure and (is_jit(module, wrapper) != bool(around)):
+                around.append(wrapper)
+            case _:
+                return None
+    return Helper(module, name, function, tuple(around)) if first.is_sure else None
 
 
 def is_builtin(module: Module, name: str) -> bool:

@@ -9,7 +9,7 @@ in the text is an assumption.
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from dtpoly.diagnostics import Diagnostic, Severity
@@ -29,10 +29,12 @@ from dtpoly.extract.meanings import (
     meaning,
 )
 from dtpoly.extract.python_modules import Module
-from dtpoly.extract.words_of_triton import SAME
+from dtpoly.extract.words_of_triton import of_math
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
+# A word of Triton, as the verifier writes it.
+WORD = re.compile(r"tl(\.[a-z_]\w*)+")
 JIT = "@triton.jit"
 IMPORTS = ("import triton", "import triton.language as tl")
 # What these decorators do is done at a launch, which a `# verify:` line describes.
@@ -78,6 +80,9 @@ class _Taking:
     taken: dict[tuple[str, str], Taken] = field(default_factory=dict[tuple[str, str], Taken])
     names: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     assumed: list[str] = field(default_factory=list[str])
+    # What the user says that names are, and the names for which that was needed.
+    named: Mapping[str, str] = field(default_factory=dict[str, str])
+    needed: set[str] = field(default_factory=set[str])
     # The names that are used, by the module that binds them.
     used: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
 
@@ -94,14 +99,17 @@ class _Taking:
         return self.names[key]
 
 
-def take_out(module: Module, kernel: str) -> TakenOut:
-    """Return the text of a kernel, and of what it uses. Raises DtpolyError if that is not clear."""
+def take_out(module: Module, kernel: str, named: Mapping[str, str] | None = None) -> TakenOut:
+    """Return the text of a kernel, and of what it uses. Raises DtpolyError if that is not clear.
+
+    `named` says what names are that cannot be understood from the text.
+    """
     found = meaning(module, kernel)
     if not isinstance(found, Helper):
         line = found.line if isinstance(found, Unclear) and found.line else 1
         why = found.why if isinstance(found, Unclear) else "it is something else"
         raise module.refused(line, f"there is no kernel '{kernel}'", why)
-    taking = _Taking(module)
+    taking = _Taking(module, named=named or {})
     waiting = [found]
     while waiting:
         one = waiting.pop()
@@ -109,7 +117,7 @@ def take_out(module: Module, kernel: str) -> TakenOut:
         if key in taking.taken:
             continue
         taking.assumed.extend(_of_decorators(one, is_kernel=one is found))
-        edits = list(_of_annotations(one, is_kernel=one is found))
+        edits = [*_of_annotations(one, is_kernel=one is found), *_of_docstring(one)]
         strings = _annotations_as_strings(one) if one is found else set[int]()
         for place, text, helper in _written(taking, one):
             if helper is not None:
@@ -125,6 +133,10 @@ def take_out(module: Module, kernel: str) -> TakenOut:
                     raise one.module.refused(place.lineno, title, "write it in one line")
                 edits.append(Rewriting(place.lineno, place.col_offset, place.end_col_offset, text))
         taking.taken[key] = Taken(one, taking.name_of(one), tuple(edits))
+    for name in taking.named.keys() - taking.needed:
+        title = f"'# name: {name} = {taking.named[name]}' is about nothing that has to be said"
+        why = "this kernel does not use the name, or it is clear what it is"
+        raise module.refused(found.function.lineno, title, why)
     return _text(taking)
 
 
@@ -150,7 +162,7 @@ def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
 
 def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
     """Yield what is assumed of the decorators that are left out."""
-    for one in helper.function.decorator_list:
+    for one in helper.around:
         if is_jit(helper.module, one):
             continue
         word = ast.unparse(one.func if isinstance(one, ast.Call) else one)
@@ -183,6 +195,26 @@ def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Rewriting]:
         if start >= 0:
             assert returns.end_col_offset is not None
             yield Rewriting(returns.lineno, start, returns.end_col_offset, "")
+
+
+def _of_docstring(helper: Helper) -> Iterator[Rewriting]:
+    """Yield how a docstring is left out: it may have any letters, and computes nothing."""
+    first, module = helper.function.body[0], helper.module
+    match first:
+        case ast.Expr(value=ast.Constant(value=str()), end_lineno=int() as end) if (
+            first.lineno > helper.function.lineno
+        ):
+            pass
+        case _:
+            return
+    assert first.end_col_offset is not None
+    after = module.lines[end - 1].encode()[first.end_col_offset :].decode().strip()
+    if after and not after.startswith("#"):
+        return
+    for line in range(first.lineno, end + 1):
+        start = first.col_offset if line == first.lineno else 0
+        length = first.end_col_offset if line == end else len(module.lines[line - 1].encode())
+        yield Rewriting(line, start, length, "pass" if line == first.lineno else "")
 
 
 def _plain(module: Module, annotation: ast.expr) -> str:
@@ -226,6 +258,10 @@ def _written(
         if is_builtin(module, name):
             continue
         found, said = _meaning(module, place)
+        if isinstance(found, Unclear) and said in taking.named:
+            found = _named(taking, said)
+            of = f"'{said}' of '{module.path.name}'"
+            taking.assumed.append(f"{of} is '{found.text}', as the file says")
         taking.used.setdefault(module.path.name, set()).add(name)
         other = imported_from(module, name)
         if other is not None and isinstance(found, TritonWord | Constant):
@@ -238,7 +274,7 @@ def _written(
             yield place, taking.name_of(found), found
             continue
         if isinstance(found, TritonWord):
-            if found.text.startswith("tl.math"):
+            if found.text.startswith(("tl.math", "tl.extra")):
                 taking.assumed.append(f"'{said}' of '{module.path.name}' is '{found.text}'")
             yield place, found.text, None
             continue
@@ -253,6 +289,21 @@ def _written(
         raise module.refused(place.lineno, title, why, way)
 
 
+def _named(taking: _Taking, said: str) -> TritonWord | Constant:
+    """Return what the user says that a name is. Raises DtpolyError for what is not understood."""
+    taking.needed.add(said)
+    text = taking.named[said]
+    if WORD.fullmatch(text):
+        return TritonWord(text)
+    try:
+        if isinstance(ast.literal_eval(text), bool | int | float):
+            return Constant(f"({text})", is_constexpr=True)
+    except (ValueError, SyntaxError):
+        pass
+    why = "it must be a word of Triton, such as tl.exp, or a number"
+    raise taking.module.refused(1, f"'# name: {said} = {text}' is not understood", why)
+
+
 def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, str]:
     """Return what a name is, or a word of a module that is called by a name; and its text."""
     said = ast.unparse(place)
@@ -264,8 +315,8 @@ def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, 
     if isinstance(of, Imported) and isinstance(place.value, ast.Name):
         return meaning(of.module, place.attr), said
     if isinstance(of, TritonWord) and of.text == "tl.math":
-        is_same = isinstance(place.value, ast.Name) and place.attr in SAME
-        return TritonWord(f"tl.math.{place.attr}") if is_same else Unclear("it has no law"), said
+        word = of_math(place.attr) if isinstance(place.value, ast.Name) else None
+        return Unclear("it has no law") if word is None else TritonWord(word), said
     if isinstance(of, TritonWord):
         return TritonWord(said.replace(_root(place).id, of.text, 1)), said
     if isinstance(of, Helper | Constant):
@@ -318,6 +369,9 @@ def _text(taking: _Taking) -> TakenOut:
         lines = _lines(one)
         if one.helper.module is module:
             text[function.lineno - 1 : function.end_lineno] = lines
+            if function.lineno < 2 or text[function.lineno - 2]:
+                title = f"no line is left for '{JIT}' above '{function.name}'"
+                raise module.refused(function.lineno, title, "leave a line free above it")
             text[function.lineno - 2] = JIT
         else:
             others += ["", JIT, *lines]

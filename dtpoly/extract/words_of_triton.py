@@ -1,5 +1,6 @@
 """Says what a name is that a module has imported from Triton's libraries."""
 
+import re
 from collections.abc import Sequence
 
 from dtpoly.extract.module_names import Binding
@@ -16,11 +17,29 @@ SAME = frozenset(
         *("rsqrt", "sin", "sqrt"),
     )
 )
+# Words that only the library of a device has.
+OF_LIBRARY = frozenset(("tanh",))
+IN_LIBRARY = re.compile(r"tl\.extra(\.\w+)?\.libdevice")
 
 
 def is_math(module: str) -> bool:
     """Return whether a module of Triton has functions of mathematics."""
     return module in MATH or (module.startswith(EXTRA) and module.endswith(LIBRARY))
+
+
+def of_math(word: str) -> str | None:
+    """Return how the verifier writes a function of mathematics; None for one that it has not."""
+    if word in OF_LIBRARY:
+        return f"tl.extra.libdevice.{word}"
+    return f"tl.math.{word}" if word in SAME else None
+
+
+def written(text: str) -> str | None:
+    """Return how the verifier writes what a module reaches by words with dots between them."""
+    module, _, word = text.rpartition(".")
+    if module == "tl.math" or IN_LIBRARY.fullmatch(module):
+        return of_math(word)
+    return text if module == "tl" else None
 
 
 def meaning_of(bindings: Sequence[Binding]) -> str | None:
@@ -45,7 +64,7 @@ def _meaning(binding: Binding) -> str | None:
     if is_math(whole):
         return "tl.math"
     if is_math(module):
-        return f"tl.math.{word}" if word in SAME else None
+        return of_math(word)
     if module == LANGUAGE:
         return f"tl.{word}"
     return f"triton.{word}" if module == "triton" else None

@@ -362,3 +362,24 @@ def test_what_no_kernel_computes_is_not_proved(
     # Of the one that is there all is proved, if that alone is asked for.
     code, out, _ = call("verify", "f.dt", "--kernel", "k.py", "--func", "f")
     assert (code, out.count("PROVED")) == (0, 7)
+
+
+def test_a_sarif_log_has_the_line_of_a_mistake(call: Entry, edited: Path) -> None:
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py", "--sarif")
+    assert code == 0
+    assert json.loads(out)["runs"][0]["results"] == []
+    edit(edited, "min(x_size, x_start + 4)", "x_start + 4")
+    code, out, _ = call("verify", "f.dt", "--kernel", "f.py", "--sarif")
+    assert code == 1
+    (result,) = json.loads(out)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert (result["ruleId"], result["level"]) == ("DT312", "error")
+    assert place["artifactLocation"]["uri"] == "f.py"
+    assert "tl." in edited.read_text().splitlines()[place["region"]["startLine"] - 1]
+
+
+def test_a_sarif_log_is_one_document(call: Entry, here: Path) -> None:
+    for other in ("--json", "--fuse-at"):
+        code, _, err = call("verify", "f.dt", "--sarif", other)
+        assert code == 2
+        assert "no other document" in err or "different things" in err

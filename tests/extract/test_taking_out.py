@@ -173,7 +173,7 @@ REFUSED = {
     ),
     "a word without a law": (
         f"{TOP}from triton.language.extra import libdevice\n",
-        "libdevice.tanh(x)",
+        "libdevice.atan(x)",
         "no law",
     ),
 }
@@ -277,3 +277,97 @@ def test_helpers_of_other_modules_of_the_project(tmp_path: Path) -> None:
         found = taken(top, value, name=str(tmp_path / "kernels.py"))
         assert verdict(found) is LayerVerdict.PROVED
         assert "sums_helped" in found.text
+
+
+TANH = """\
+if os.name:
+    try:
+        from triton.language.extra.libdevice import tanh
+    except ImportError:
+        from triton.language.extra.cuda.libdevice import tanh
+else:
+    tanh = tl.math.tanh
+"""
+
+
+def test_a_word_of_the_library_in_every_branch() -> None:
+    found = taken(TOP + TANH, "tanh(x)")
+    assert "tl.extra.libdevice.tanh(x)" in found.text
+    assert "'tanh' of 'module.py' is 'tl.extra.libdevice.tanh'" in found.assumed
+    program = written("Func y: f32; In x: f32; Var i; y[i] = tanh(x[i]); y.compile();")
+    assert verify(program, found.text + LINES).verdict is LayerVerdict.PROVED
+    other = found.text.replace("tanh(x)", "tanh(x + x)")
+    assert verify(program, other + LINES).verdict is LayerVerdict.REFUTED
+
+
+@pytest.mark.parametrize("other", ["tl.math.exp", "tl.sqrt", "os.name", "tanh", "tl.other.tanh"])
+def test_a_branch_with_another_word_is_refused(other: str) -> None:
+    with pytest.raises(DtpolyError, match="is not understood"):
+        taken(TOP + TANH.replace("tl.math.tanh", other), "tanh(x)")
+
+
+def test_a_docstring_may_have_any_letters() -> None:
+    kernel = KERNEL.replace(
+        "    at =", '    """Verdoppelt, größer.\n\n    Zeile."""  # so\n    at ='
+    )
+    found = taken(TOP, "x * 2", kernel)
+    assert verdict(found) is LayerVerdict.PROVED
+    assert (
+        found.text.split("\n").index("    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)")
+        == 10
+    )
+
+
+PLAIN = KERNEL.replace("@triton.jit\n", "\n")
+JITTED = "doubled = triton.jit(doubled)\n"
+
+
+def test_statements_make_a_function_a_kernel() -> None:
+    kernel = f"{PLAIN}{JITTED}doubled = triton.heuristics({{}})(doubled)\n"
+    found = taken(TOP, "x * 2", kernel)
+    assert verdict(found) is LayerVerdict.PROVED
+    assert any("'@triton.heuristics' of 'doubled' passes" in one for one in found.assumed)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "doubled = triton.jit(other)\n",
+        f"{JITTED}doubled = other\n",
+        f"{JITTED}{JITTED}",
+        f"doubled = triton.heuristics({{}})(doubled)\n{JITTED}",
+        f"if os.name:\n    {JITTED}",
+        f"{JITTED}doubled.fn = print\n",
+        f"def change():\n    global doubled\n{JITTED}",
+    ],
+)
+def test_other_statements_are_refused(after: str) -> None:
+    with pytest.raises(DtpolyError):
+        taken(TOP, "x * 2", PLAIN + after)
+
+
+def named(value: str, said: dict[str, str], top: str = "") -> TakenOut:
+    """Take out a kernel of which the user says what some names are."""
+    text = f"{TOP}{top}\n\n{KERNEL.replace('VALUE', value)}"
+    return take_out(read_module(Source("module.py", text)), "doubled", said)
+
+
+def test_the_user_says_what_a_name_is() -> None:
+    top = "from elsewhere import of\nroot = of('sqrt')\nTWO = of('two')\n"
+    found = named("root(x) * TWO", {"root": "tl.math.sqrt", "TWO": "2.0"}, top)
+    assert "tl.math.sqrt(x) * (2.0)" in found.text
+    assert "'root' of 'module.py' is 'tl.math.sqrt', as the file says" in found.assumed
+
+
+@pytest.mark.parametrize(
+    ("value", "said", "why"),
+    [
+        ("root(x)", {"root": "print"}, "not understood"),
+        ("root(x)", {"root": "tl.sqrt(x) or tl.exp"}, "not understood"),
+        ("x * 2", {"root": "tl.sqrt"}, "nothing that has to be said"),
+        ("tl.exp(x)", {"tl.exp": "tl.sqrt"}, "nothing that has to be said"),
+    ],
+)
+def test_what_is_said_of_a_name_must_be_needed(value: str, said: dict[str, str], why: str) -> None:
+    with pytest.raises(DtpolyError, match=why):
+        named(value, said, "from elsewhere import root\n")

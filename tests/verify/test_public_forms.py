@@ -10,7 +10,8 @@ KERNEL = """\
 import triton
 import triton.language as tl
 
-# verify: k[(cdiv(len(i), 64),)](x, y, s, len(i), BLOCK=64)
+# verify: k[(cdiv(len(i), 64),)](
+#     x, y, s, len(i), None, 2.5, BLOCK=64, WORD="plain", STEP=0.5, FLAG=True)
 # assume: len(i) < 2**30
 
 
@@ -33,7 +34,10 @@ def with_axis_that_is_set(a):
 
 
 @triton.jit
-def k(x_ptr, y_ptr, s, n, BLOCK: tl.constexpr):
+def k(
+    x_ptr, y_ptr, s, n, z_ptr, c, BLOCK: tl.constexpr, WORD: tl.constexpr, STEP: tl.constexpr,
+    FLAG: tl.constexpr,
+):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + at, mask=at < n)
     BODY
@@ -67,12 +71,34 @@ RIGHT = {
         "if tl.constexpr(x_ptr.dtype.element_ty == tl.float16):\n        y = x\n"
         "    else:\n        y = x * s + 1"
     ),
+    "None for a tensor": (
+        "y = x * s + 1\n    if z_ptr is not None:\n        y += tl.load(z_ptr + at)"
+    ),
+    "a float of the launch": "y = x * s + (c - 1.5)",
+    "a text of the launch": (
+        "if WORD == 'other':\n        y = x\n    elif WORD != None:\n        y = x * s + 1"
+    ),
+    "a float that is a constant": "y = x * s + 1\n    if STEP != 0.5:\n        y = x",
+    "a choice by a constant": "y = x * s + 1 if FLAG else x",
+    "a type by its name": "y = tl.cast(x, dtype=tl.float32) * s + 1",
+    "a mask that is a product": (
+        "m = (at < n) * (at >= 0)\n    y = tl.load(x_ptr + at, mask=m) * s + 1"
+    ),
+    "a mask instead of zeros": "y = tl.load(x_ptr + at, mask=at < n, other=at < n) * s + 1",
     "types that differ": "if x_ptr.dtype.element_ty != tl.float16:\n        y = x * s + 1",
 }
 WRONG = {
     "another default": "y = scaled(x, s, 2.0)",
     "an argument of another name": "y = scaled(x, plus=s, by=1.0)",
     "another number in a tile": "y = tl.full(shape=[BLOCK], value=2.0, dtype=tl.float32) + x * s",
+    "another float of the launch": "y = x * s + c",
+    "another text of the launch": (
+        "if WORD == 'other':\n        y = x * s + 1\n    else:\n        y = x"
+    ),
+    "the other choice by a constant": "y = x if FLAG else x * s + 1",
+    "a mask that is half of a product": (
+        "m = (at < n) * (at >= 1)\n    y = tl.load(x_ptr + at, mask=m, other=0.0) * s + 1"
+    ),
     "a tensor that is not missing": (
         "if y_ptr is None:\n        y = x * s + 1\n    else:\n        y = x"
     ),
@@ -82,6 +108,17 @@ WRONG = {
     ),
 }
 UNREAD = {
+    "a choice by lanes": "y = x * s + 1 if x == x else x",
+    "a choice with a load": "y = x * s + 1\n    z = tl.load(x_ptr) if s == s else 1.0",
+    "a call of a type": "y = x * s + tl.float32(1.0)",
+    "all axes of one of several kinds": "y = x * s + 1 + tl.sum(x - x, keep_dims=True)",
+    "truths of several lanes, one by one": (
+        "y = tl.load(x_ptr + at, mask=at < n and at >= 0) * s + 1"
+    ),
+    "a step by its name": "y = x\n    for i in range(0, 1, step=1):\n        y = x * s + 1",
+    "a number that f32 rounds by a size": "y = x * s + 0.1 / n * n + 0.9",
+    "a clamp that drops a nan": "y = tl.clamp(x, -1.0, 1.0) * s + 1",
+    "the library with a whole number": "y = x * s + tl.extra.libdevice.tanh(n)",
     "a builtin that is not bound yet": "y = sum\n    sum = x * s + 1",
     "a builtin that kernels use": "max = x * s + 1\n    y = max",
     "no tensor": "y = x * s + 1\n    if s is None:\n        y = x",

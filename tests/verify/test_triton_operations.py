@@ -16,8 +16,8 @@ ROWS = written(
 )
 
 
-# Options that are read elsewhere: those of products, and the direction of a scan.
-OTHERWISE = ("input_precision", "out_dtype", "reverse")
+# Options that are read elsewhere: those of products and reductions, and the direction of a scan.
+OTHERWISE = ("input_precision", "allow_tf32", "out_dtype", "reverse", "keep_dims")
 
 
 @pytest.mark.parametrize("word", OPERATIONS)

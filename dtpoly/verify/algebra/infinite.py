@@ -1,8 +1,9 @@
-"""Carry out operations on a written infinity, where values are promised to be finite.
+"""Carry out operations on a written infinity or 0, where values are promised to be finite.
 
 A masked lane often loads minus infinity, so that it counts for nothing: `exp(-inf - x)` is 0 if x
 is finite. So the question is where a value is sure to be finite. Inputs are, by the promise. The
-largest of some finite values is finite if there is at least one of them.
+largest of some finite values is finite if there is at least one of them. A masked lane that loads 0
+counts for nothing in a sum, as 0 times a finite value is 0.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from dtpoly.verify.algebra.whole import (
     put_truth,
 )
 
+ZERO = Literal("0")
 OTHER = {"inf": "-inf", "-inf": "inf"}
 # The infinity that counts for nothing in a maximum or minimum: the result stays finite.
 NOTHING = {"maximum": "-inf", "minimum": "inf"}
@@ -46,7 +48,7 @@ NO_NUMBERS = ("inf", "-inf", "nan", "undefined")
 
 
 def decided(operation: str, operands: Sequence[Term]) -> Term:
-    """Return the term of an operation, carried out where a written infinity decides it.
+    """Return the term of an operation, carried out where a written infinity or 0 decides it.
 
     If an operand is a choice with an infinite side, the operation is applied to each side. This
     may be called only if inputs, and all values that the algorithm computes from them, are promised
@@ -58,7 +60,9 @@ def decided(operation: str, operands: Sequence[Term]) -> Term:
         return choose(where, value, applied(operation, operands))
     for at, one in enumerate(operands):
         match one:
-            case Choose(condition=condition, yes=yes, no=no) if _is_infinite(yes, no):
+            case Choose(condition=condition, yes=yes, no=no) if _is_infinite(yes, no) or (
+                operation == "mul" and ZERO in (yes, no) and finite(operands[1 - at]) == TRUE
+            ):
                 sides = ([*operands[:at], side, *operands[at + 1 :]] for side in (yes, no))
                 first, second = (decided(operation, side) for side in sides)
                 return choose(condition, first, second)
@@ -86,7 +90,11 @@ def _decided(operation: str, operands: Sequence[Term]) -> tuple[Term, Truth] | N
         case "sub", [other, Literal(text=text)] if text in OTHER:
             return Literal(OTHER[text]), finite(other)
         case (("exp" | "exp2"), [Literal(text="-inf")]):
-            return Literal("0"), TRUE
+            return ZERO, TRUE
+        case ("mul", [Literal(text="0"), other] | [other, Literal(text="0")]) if (
+            finite(other) == TRUE
+        ):
+            return ZERO, TRUE
         case _:
             return None
 

@@ -42,6 +42,7 @@ class Lemma(StrEnum):
 
     MIXED_RADIX = "a program id is taken apart by a product of extents"
     GROUPS = "a program id is taken apart in groups"
+    TURNED = "a program id is divided by the number of rows of its group"
     OWN_NUMBER = "each program has a number of its own"
     SHIFT = "lanes are shifted along a line"
     ADDRESS = "an address is a sum of index times stride"
@@ -55,6 +56,7 @@ class Lemma(StrEnum):
     PART = "a part of an address is below the reach that is promised"
     BELOW = "a product is below what is promised"
     PANELS = "what is proved for all sizes is proved for parts of one"
+    OWN_LANE = "a lane is loaded before the same lane is stored, without a barrier"
     PROMISED = "what the file says that callers promise"
     RANGE = "the elements of an input are below what the algorithm says that callers promise"
     LEFT_OUT = "rounds that a loop with bounds from data leaves out would change nothing"

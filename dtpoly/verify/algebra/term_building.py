@@ -19,6 +19,7 @@ from dtpoly.verify.algebra.numerals import (
     NOT_NUMBERS,
     brought_to,
     compared,
+    finite,
     is_single,
     is_whole,
     options,
@@ -76,7 +77,7 @@ MOST_FACTORS = 64
 BITS: Mapping[Term, Term] = {Literal("0"): Literal("False"), Literal("1"): Literal("True")}
 
 
-def literal(value: float) -> Term:
+def literal(value: float) -> Literal:
     """Return a number as an exact literal."""
     if isinstance(value, float) and not math.isfinite(value):
         return Literal(repr(value))
@@ -277,6 +278,10 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return Literal(
                 text[1:] if text.startswith("-") else "nan" if text == "nan" else f"-{text}"
             )
+        case (("add" | "sub"), [Literal(text="0"), Literal(text="0")]):
+            return Literal("0")
+        case "abs", [Literal(text=text)] if finite(text) is not None:
+            return Literal(text.removeprefix("-"))
         case "fma", [a, b, c]:
             return applied("add", [applied("mul", [a, b]), c])
         case "pow", [a, Literal(text=text)] if is_product(operands):
@@ -459,9 +464,9 @@ def _computed(operation: str, known: Sequence[Whole]) -> Term | None:
             return place(-a)
         case (("maximum" | "minimum"), [a, b]):
             return place(extreme(operation == "maximum", a, b))
-        case "mod", [a, b] if _is_divisor(b) and is_affine(a):
+        case "mod", [a, b] if (b.constant or 0) > 0 and is_affine(a):
             return place(a.modulo(b.constant or 1))
-        case "cdiv", [a, b] if _is_divisor(b) and is_affine(a):
+        case "cdiv", [a, b] if (b.constant or 0) > 0 and is_affine(a):
             return place(-(-a).floor(b.constant or 1))
         case _, [a] if operation in WIDE:
             return place(a)
@@ -473,11 +478,6 @@ def _computed(operation: str, known: Sequence[Whole]) -> Term | None:
             return of_truth(compare(SIGNS[operation], a, b))
         case _:
             return None
-
-
-def _is_divisor(value: Whole) -> bool:
-    """Return whether a number is written, and above 0."""
-    return value.constant is not None and value.constant > 0
 
 
 def _of_truths(operation: str, operands: Sequence[Term]) -> Term | None:

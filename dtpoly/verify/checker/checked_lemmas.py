@@ -32,6 +32,8 @@ def _has_form(of: Assumption) -> bool:
             return _is(divisor, _product(below))
         case Lemma.GROUPS, (str(), Whole() as divisor, int() as group, Whole(), tuple() as below):
             return group > 1 and _is(divisor, _times(_product(below), Counter({(): group})))
+        case Lemma.TURNED, (str() as whole, str() as left, Whole()):
+            return whole != left
         case Lemma.OWN_NUMBER, (str() as one, tuple()):
             return one.startswith(ID)
         case Lemma.ADDRESS, (Whole() as offset, tuple() as strides, tuple() as indices):
@@ -60,6 +62,8 @@ def _has_form(of: Assumption) -> bool:
             return True
         case Lemma.PANELS, (Whole() as size, int() as step):
             return size.plain is not None and step >= 1
+        case Lemma.OWN_LANE, (str(), int(), int()):
+            return True
         case Lemma.PROMISED, (str() as text,):
             return bool(text)
         case Lemma.LEFT_OUT, (str() as counter, Whole() as size, int() as step):

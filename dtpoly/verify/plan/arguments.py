@@ -5,13 +5,15 @@ from __future__ import annotations
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
     DescriptorValue,
+    NoneValue,
     PointerValue,
+    TextValue,
     TypeValue,
     Unread,
     Value,
     scalar,
 )
-from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.terms import Given, Literal
 from dtpoly.verify.algebra.whole import Whole, number
 from dtpoly.verify.plan.held import (
     BlockDescriptor,
@@ -63,7 +65,7 @@ def plain_argument(
             # are.
             pointer = scalar(PointerValue(array.name, number(0)), array.kind)
             return DescriptorValue(pointer, array.shape, array.strides, block, there)
-        case FactorProduct() | LowerBound() | tuple():
+        case FactorProduct() | LowerBound() | tuple() | Literal() | NoneValue() | TextValue():
             raise Unread(line, f"what '{parameter}' is given")
         case _:
             # Triton makes a tensor of one bit from a truth, unless the parameter is a constant.

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import Affine, Read, reads
 from dtpoly.algorithm.outside import as_shown, padded_axes
+from dtpoly.algorithm.program import Program, touched
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
 from dtpoly.verify.algebra.extents import ends
 from dtpoly.verify.algebra.formats import TYPES
@@ -42,7 +44,8 @@ def binding_of(
     Raises Unread if no call fulfils what the lines assume: of no call everything would be true.
     """
     program = meaning.program
-    arrays = _arrays(meaning, _mentioned(said), _promised_one(said))
+    first = LineReader(FunctionReading(run, file, wanted, {}, {}, frozenset(), {}), meaning.sizes)
+    arrays = _arrays(meaning, _mentioned(said), _promised_one(said), _promised_sizes(first, said))
     names: dict[str, Held] = {one: TensorOf(array) for one, array in arrays.items()}
     names |= {one.name: Given(one.name, one.dtype is DType.BOOL) for one in program.scalars}
     scalars = {
@@ -51,6 +54,7 @@ def binding_of(
     }
     reading = FunctionReading(run, file, wanted, names, arrays, frozenset(), scalars, result=wanted)
     reading.is_finite = meaning.is_finite
+    reading.into |= _in_place(program, arrays)
     sizes = dict.fromkeys(
         (*meaning.sizes.values(), *(size for one in arrays.values() for size in one.shape))
     )
@@ -121,22 +125,62 @@ def _promised_one(said: Sequence[Said]) -> set[tuple[str, int]]:
     return found
 
 
+def _promised_sizes(line: LineReader, said: Sequence[Said]) -> dict[tuple[str, int], Whole]:
+    """Return the sizes of axes that callers promise, by tensor and axis.
+
+    It is written as `# assume: S.shape[0] == cdiv(len(m), 8)`, with sizes of labels alone.
+    """
+    found: dict[tuple[str, int], Whole] = {}
+    for one in said:
+        if one.word != "assume":
+            continue
+        for promise in one.what.elts if isinstance(one.what, ast.Tuple) else (one.what,):
+            match promise:
+                case ast.Compare(
+                    left=ast.Subscript(
+                        value=ast.Attribute(value=ast.Name(id=tensor), attr="shape"),
+                        slice=ast.Constant(value=int() as axis),
+                    ),
+                    ops=[ast.Eq()],
+                    comparators=[size],
+                ) if not any(isinstance(part, ast.Attribute) for part in ast.walk(size)):
+                    found[tensor, axis] = line.whole(size)
+                case _:
+                    pass
+    return found
+
+
+def _in_place(program: Program, arrays: Mapping[str, KernelTensor]) -> dict[str, str]:
+    """Return, by Func that goes into an input, that input."""
+    return {
+        func.name: func.into.tensor
+        for func in program.funcs
+        if func.into is not None and func.into.tensor in arrays
+    }
+
+
 def _arrays(
-    meaning: AlgorithmMeaning, mentioned: set[tuple[str, int]], of_one: set[tuple[str, int]]
+    meaning: AlgorithmMeaning,
+    mentioned: set[tuple[str, int]],
+    of_one: set[tuple[str, int]],
+    promised: Mapping[tuple[str, int], Whole],
 ) -> dict[str, KernelTensor]:
-    """Return every input that is read, and every Func, as a tensor with the sizes of its labels.
+    """Return every input, and every Func, as a tensor with the sizes of its labels.
 
     If the stride of a last axis is promised to be 1, it counts as that of a contiguous tensor,
-    although a line mentions it.
+    although a line mentions it. A size that is promised is that size; an input that nothing reads
+    has one axis. A Func that goes into an input has the form of the input.
     """
     program, sizes = meaning.program, meaning.sizes
     shapes: dict[str, list[Whole]] = {}
-    every = [read for func in program.funcs for read in reads(func.body)]
+    every = [read for func in program.funcs for read in touched(func)]
     for tensor in program.tensors:
         mine = [read for read in every if read.tensor == tensor.name]
-        if mine:
-            axes = range(len(mine[0].indices))
-            shapes[tensor.name] = [_extent(mine, axis, sizes) for axis in axes]
+        axes = range(len(mine[0].indices)) if mine else range(1)
+        shapes[tensor.name] = [
+            promised.get((tensor.name, axis)) or _extent(tensor.name, mine, axis, sizes)
+            for axis in axes
+        ]
     for func in program.funcs:
         shapes[func.name] = [sizes[label] for label in func.labels]
     arrays: dict[str, KernelTensor] = {}
@@ -151,10 +195,12 @@ def _arrays(
             is_given = (one, axis) in mentioned and not is_one
             strides.append(name(f"{one}.stride({axis})") if is_given else stride)
         arrays[one] = KernelTensor(one, tuple(strides), tuple(shape), meaning.formats[one].kind)
+    for result, given in _in_place(program, arrays).items():
+        arrays[result] = replace(arrays[given], name=result, kind=arrays[result].kind)
     return arrays
 
 
-def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whole:
+def _extent(tensor: str, mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whole:
     """Return the size of an axis of an input.
 
     It is the size of the label that the axis is read at, if some read has just a label there and
@@ -164,7 +210,7 @@ def _extent(mine: Sequence[Read], axis: int, sizes: Mapping[str, Whole]) -> Whol
         index = as_shown(read.indices[axis])
         if axis not in padded_axes(read) and index.is_plain:
             return sizes[index.labels[0]]
-    return name(f"{mine[0].tensor}.shape[{axis}]")
+    return name(f"{tensor}.shape[{axis}]")
 
 
 def _inside(meaning: AlgorithmMeaning, arrays: Mapping[str, KernelTensor]) -> list[Truth]:
@@ -174,7 +220,7 @@ def _inside(meaning: AlgorithmMeaning, arrays: Mapping[str, KernelTensor]) -> li
     """
     found: list[Truth] = []
     for func in meaning.program.funcs:
-        for read in reads(func.body):
+        for read in reads(func.body):  # a place may be outside of its tensor
             for axis, size in enumerate(arrays[read.tensor].shape):
                 if axis not in padded_axes(read):
                     found.append(_reaches(as_shown(read.indices[axis]), size, meaning.sizes))

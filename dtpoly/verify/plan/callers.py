@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice, permutations, product
 
 from dtpoly.algorithm.distinct_places import undecided
 from dtpoly.algorithm.dtypes import DType, is_float
@@ -25,9 +26,11 @@ from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told
 from dtpoly.verify.triton.unit.unit import Unit
 
-# What a kernel says or uses that no proof is about, and what is taken for granted then.
 # Sizes that tensors have, but whose products do not fit 32 bits.
-LARGE, SMALL = 2**16, 2**13
+LARGE, SMALL = 2**16, (2**13, 2**11)
+# How many pairs of labels are tried with such sizes.
+MOST_PAIRS = 6
+# What a kernel says or uses that no proof is about, and what is taken for granted then.
 TRUSTED = {
     "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
     "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
@@ -50,12 +53,22 @@ def with_promises(
 
 
 def typed(program: Program) -> Program:
-    """Return the program with f32 for each tensor input that has no dtype."""
+    """Return the program with f32 for each tensor input that has no dtype.
+
+    A Func that goes into such an input has its dtype.
+    """
     inputs = tuple(
         replace(one, dtype=DType.F32) if isinstance(one, Tensor) and one.dtype is None else one
         for one in program.inputs
     )
-    return replace(program, inputs=inputs)
+    untyped = {one.name for one in program.tensors if one.dtype is None}
+    funcs = tuple(
+        replace(one, dtype=DType.F32)
+        if one.dtype is None and one.into is not None and one.into.tensor in untyped
+        else one
+        for one in program.funcs
+    )
+    return replace(program, inputs=inputs, funcs=funcs)
 
 
 def promised(program: Program, file: Unit) -> tuple[str, ...]:
@@ -145,7 +158,10 @@ def is_finite(said: Sequence[Said]) -> bool:
 
 
 def results(program: Program, said: Sequence[Said]) -> list[str]:
-    """Return the names of the Funcs that the launches of a hand-written file are given."""
+    """Return the names of the Funcs that the launches of a hand-written file compute.
+
+    They are given to a kernel, or they go into an input that is.
+    """
     names = {
         node.id
         for one in said
@@ -154,7 +170,11 @@ def results(program: Program, said: Sequence[Said]) -> list[str]:
         for node in ast.walk(arg)
         if isinstance(node, ast.Name)
     }
-    return [func.name for func in program.funcs if func.name in names]
+    return [
+        func.name
+        for func in program.funcs
+        if func.name in names or (func.into is not None and func.into.tensor in names)
+    ]
 
 
 def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> AlgorithmMeaning:
@@ -165,11 +185,18 @@ def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Algo
 
 
 def large_sizes(program: Program) -> Iterator[dict[str, int]]:
-    """Yield sizes with which products of two sizes do not fit 32 bits: many rows, or long ones."""
+    """Yield sizes with which products of two sizes do not fit 32 bits: many rows, or long ones.
+
+    The smallest come first: an index below 2^16, times 2^15 + 1, does not fit.
+    """
     labels = [rule.label for rule in size_rules(program)]
-    yield dict.fromkeys(labels, LARGE)
-    for one in labels:
-        yield {**dict.fromkeys(labels, SMALL), one: LARGE * LARGE // SMALL}
+    pairs = islice(permutations([one for one in labels if one not in program.fixed], 2), MOST_PAIRS)
+    for many, long in pairs:
+        yield {**dict.fromkeys(labels, 1), many: LARGE, long: LARGE // 2 + 1, **program.fixed}
+    yield {**dict.fromkeys(labels, LARGE), **program.fixed}
+    for small, one in product(SMALL, labels):
+        large = {**dict.fromkeys(labels, small), one: LARGE * LARGE // small}
+        yield {**large, **program.fixed}
 
 
 def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int]]:
@@ -188,6 +215,7 @@ def some_sizes(program: Program, said: Sequence[Said]) -> Iterator[dict[str, int
     }
     most = max(numbers, default=2)
     for tile in sorted(numbers):
-        yield dict.fromkeys(labels, tile + 1)
+        yield {**dict.fromkeys(labels, tile + 1), **program.fixed}
     for one in labels:
-        yield {**dict.fromkeys(labels, most + 1), one: most * min(numbers, default=2) + 1}
+        longer = {**dict.fromkeys(labels, most + 1), one: most * min(numbers, default=2) + 1}
+        yield {**longer, **program.fixed}

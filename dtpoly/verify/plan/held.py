@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra.kernel_values import NoneValue, TextValue
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.terms import Given, Literal
 from dtpoly.verify.algebra.whole import Truth, Whole
 from dtpoly.verify.triton.access import KernelLaunch, KernelTensor
 from dtpoly.verify.triton.unit.unit import Unit
@@ -72,7 +73,7 @@ class PanelLaunches:
 
 
 Plain = Whole | TensorOf | FactorProduct | LowerBound | PlanType | BlockDescriptor
-Held = Plain | tuple["Held", ...] | Given | Truth
+Held = Plain | tuple["Held", ...] | Given | Truth | Literal | NoneValue | TextValue
 
 
 @dataclass

@@ -1,5 +1,7 @@
 """Read the expressions in the `# verify:` and `# assume:` lines of a hand-written file.
 
+Arguments may also be None, a float, or a text for a constant.
+
 These expressions are numbers: `len(label)`, `X.shape[axis]`, `X.stride(axis)`, whole numbers, `+ -
 * // % **`, `min`, `max`, `cdiv(a, b)` and `next_power_of_2(a)`. `any` may be the number of programs
 of an axis; it is at least 1.
@@ -16,8 +18,9 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.kernel_values import NoneValue, TextValue, Unread
 from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.term_building import literal
 from dtpoly.verify.algebra.whole import FALSE, TRUE, Whole, both, compare, extreme, name, number
 from dtpoly.verify.plan.held import FactorProduct, FunctionReading, Held, PlanType
 
@@ -46,6 +49,14 @@ class LineReader:
         match node:
             case ast.Constant(value=bool() as value):
                 return TRUE if value else FALSE
+            case ast.Constant(value=None):
+                return NoneValue()
+            case ast.Constant(value=str() as text, kind=None):
+                return TextValue(text)
+            case ast.Constant(value=float() as value):
+                return literal(value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float() as value)):
+                return literal(-value)
             case ast.Name(id=one) if one in self.reading.names:
                 return self.reading.names[one]
             case ast.Attribute(value=ast.Name(id="tl")):

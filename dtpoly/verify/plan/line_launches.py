@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from operator import mul
 
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.kernel_values import PointerValue, TypeValue, Unread, Value, scalar
+from dtpoly.verify.algebra.kernel_values import (
+    NoneValue,
+    PointerValue,
+    TextValue,
+    TypeValue,
+    Unread,
+    Value,
+    scalar,
+)
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.terms import Given
+from dtpoly.verify.algebra.terms import Given, Literal
 from dtpoly.verify.algebra.whole import Whole, both, compare, number
 from dtpoly.verify.plan.held import (
     BlockDescriptor,
@@ -27,9 +37,12 @@ from dtpoly.verify.plan.interface import CONSTANTS, check_kernel, check_options
 from dtpoly.verify.triton.access import KernelLaunch
 from dtpoly.verify.triton.early_launches import panel_of
 from dtpoly.verify.triton.pairs import pair_of
+from dtpoly.verify.triton.typed_operations import kept
 
 OPTIONS = ("num_warps", "num_stages")
 PLAIN = ""
+# What a parameter has to be declared as for Triton to take a number of 32 bits.
+SHORT = "tl.int32"
 
 Reader = Callable[[ast.expr], Held]
 
@@ -138,8 +151,21 @@ def _types(reading: FunctionReading, held: Held) -> tuple[str, ...]:
             return (PLAIN, *CONSTANTS, reading.scalars[one] or "tl.float64")
         case PlanType():
             return CONSTANTS
+        case Literal():
+            return (PLAIN, *CONSTANTS, "tl.float32")
+        case Whole() if _is_short(reading, held):
+            return (PLAIN, *CONSTANTS, SHORT)
         case _:
             return (PLAIN, *CONSTANTS)
+
+
+def _is_short(reading: FunctionReading, size: Whole) -> bool:
+    """Return whether a number has 32 bits in each call."""
+    if not is_affine(size):
+        return False
+    calls = set_of(both(*reading.facts))
+    fits = both(compare("<", size, number(kinds.HALF)), compare(">=", size, number(-kinds.HALF)))
+    return reading.run.holds(fits, calls)
 
 
 def _argument(
@@ -152,6 +178,8 @@ def _argument(
         case TensorOf(array=array):
             return scalar(PointerValue(array.name, number(0)), array.kind)
         case Whole():
+            if annotation == SHORT:
+                return scalar(held, SHORT)
             return scalar(held, kinds.WEAK if is_constant else kinds.SIZE)
         case Given(name=one):
             # Triton makes a tensor of 32 bits of a float that is no constant, unless the parameter
@@ -160,7 +188,18 @@ def _argument(
             return scalar(held, reading.scalars[one] or as_float)
         case PlanType(name=kind):
             return TypeValue(kind)
-        case BlockDescriptor() | FactorProduct() | LowerBound() | tuple():
+        case FactorProduct(factors=factors):
+            # Triton is given the number that Python makes of it.
+            product = reduce(mul, factors, number(1))
+            return scalar(product, kinds.WEAK if is_constant else kinds.SIZE)
+        case NoneValue():
+            return held
+        case TextValue() if is_constant:
+            return held
+        case Literal():
+            # A float that is no constant becomes an f32, as one does that a name is set to.
+            return scalar(held) if is_constant else kept(scalar(held))
+        case BlockDescriptor() | LowerBound() | TextValue() | tuple():
             raise Unread(line, f"what '{parameter}' is given")
         case _:
             # Triton makes a tensor of one bit from a truth, unless the parameter is a constant.

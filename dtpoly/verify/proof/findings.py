@@ -55,6 +55,8 @@ class Proof:
     into: Mapping[str, str]
     # For each store to a place in an input, the store of the element of the Func that goes there.
     elements: Mapping[KernelAccess, KernelAccess]
+    # Whether a person wrote the kernels, who need not put barriers where dtpoly does.
+    is_by_hand: bool = False
 
     @property
     def is_placed(self) -> bool:

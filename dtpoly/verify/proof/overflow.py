@@ -268,11 +268,30 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
 
     No part of such an address is negative, so each part is at most the whole.
     """
-    used = {access.tensor for access in ran.accesses}
-    owners = [name for name in sorted(used) if _parts(one.value, proof.arrays[name].strides)]
-    if not owners or not ran.launch.near.issuperset(owners):
-        return False
-    parts = _parts(one.value, proof.arrays[owners[0]].strides)
+    used = sorted({access.tensor for access in ran.accesses})
+    found: list[list[Whole]] = []
+    for times in _factors_of_strides(proof, used):
+        for owner in used:
+            parts = _parts(one.value * times, proof.arrays[owner].strides)
+            if parts and owner not in ran.launch.near:
+                return False
+            found += [parts] if parts else []
+    return bool(found) and _are_not_negative(proof, ran, one, found[0])
+
+
+def _factors_of_strides(proof: Proof, used: Sequence[str]) -> Iterator[Whole]:
+    """Yield 1 and the sizes by which a kernel may multiply a number until it is part of an address.
+
+    Where an element is used, each size of its tensor is at least 1: so the number is at most what
+    it is after that.
+    """
+    yield number(1)
+    sizes = dict.fromkeys(size for one in used for size in proof.arrays[one].shape)
+    yield from (size for size in sizes if size.constant is None)
+
+
+def _are_not_negative(proof: Proof, ran: Ran, one: Computed, parts: Sequence[Whole]) -> bool:
+    """Return whether no part is below 0 where a number is computed."""
     negative = one_of(*(compare("<", part, number(0)) for part in parts))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, negative)))
     return proof.run.is_empty(set_of(both(proof.facts, one.where, ranges, negative)))

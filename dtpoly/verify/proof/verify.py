@@ -8,7 +8,7 @@ a real call refutes its layer, and any other finding leaves it unknown.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
 
@@ -49,6 +49,7 @@ from dtpoly.verify.plan.plan_reader import reading_of_plan, results_of
 from dtpoly.verify.proof import alike
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
 from dtpoly.verify.proof.layers import ARGUMENTS
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
@@ -64,6 +65,7 @@ from dtpoly.verify.triton.unit.unit import Unit
 __all__ = ["SECONDS", "FunctionReport", "Layer", "LayerVerdict", "Report", "verify"]
 
 SECONDS = 10.0
+EVERY = tuple(LAYERS)
 MOST_SIZES = 6
 # Least sizes that are tried where smaller sizes show no difference.
 LARGER = (9, 33, 129)
@@ -85,11 +87,12 @@ def verify(
     text: str,
     seconds: float = SECONDS,
     run_of: Callable[[str], ProofRun] = asking_isl,
+    only: Collection[str] = EVERY,
 ) -> Report:
     """Prove what can be proved of each function in a file that computes a Func; it never raises.
 
     `run_of` begins the proof of a function, given its name: it says who is asked about sets, and
-    where the questions are written down.
+    where the questions are written down. Of a file by hand, `only` these layers are proved.
     """
     began = time.monotonic()
     try:
@@ -97,7 +100,7 @@ def verify(
     except Unread as error:
         return Report((_unknown("", error.line, error.what, began, way=error.way),))
     if file.said:
-        return _hand_written(program, file, seconds, run_of)
+        return _hand_written(program, file, seconds, run_of, only)
     wanted = [func.name for func in program.funcs if func.name in file.plans]
     found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
     return Report(tuple(_assuming(program, file, one) for one in found))
@@ -111,16 +114,25 @@ def _assuming(program: Program, file: Unit, found: FunctionReport) -> FunctionRe
 
 
 def _hand_written(
-    program: Program, file: Unit, seconds: float, run_of: Callable[[str], ProofRun]
+    program: Program,
+    file: Unit,
+    seconds: float,
+    run_of: Callable[[str], ProofRun],
+    only: Collection[str],
 ) -> Report:
     """Verify a file that says itself how its kernels are launched."""
     wanted = results(program, file.said)
     if not wanted:
         why = "no kernel is given a Func to compute"
         return Report((_unknown("", file.said[0].line, why, time.monotonic()),))
-    found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
-    found = (_refuted_somewhere(program, file, one, seconds) for one in found)
-    return Report(tuple(_assuming(program, file, one) for one in found))
+    reports: list[FunctionReport] = []
+    for func in wanted:
+        run = run_of(func)
+        found = _function(program, file, func, seconds, run, only=only)
+        found = _refuted_somewhere(program, file, found, seconds)
+        found = _assuming(program, file, found)
+        reports.append(replace(found, assumed=(*found.assumed, *trusted_lanes(run))))
+    return Report(tuple(reports))
 
 
 def _refuted_somewhere(
@@ -132,6 +144,7 @@ def _refuted_somewhere(
     of memory. For the same reason a layer that is already refuted is looked at again with the very
     sizes of its witness.
     """
+    only = [one.name for one in found.layers]
     layers = (_looked_at_again(program, file, found, one, seconds) for one in found.layers)
     found = replace(found, layers=tuple(layers))
     if found.verdict is not LayerVerdict.UNKNOWN or any(layer.is_late for layer in found.layers):
@@ -142,7 +155,7 @@ def _refuted_somewhere(
         tried = [*large_sizes(program), *tried]
     for sizes in tried:
         left = max(end - time.monotonic(), 0.0)
-        there = _function(program, file, found.name, left, asking_isl(found.name), sizes)
+        there = _function(program, file, found.name, left, asking_isl(found.name), sizes, only)
         if there.verdict is LayerVerdict.REFUTED:
             both_of = zip(found.layers, there.layers, strict=True)
             layers = (
@@ -156,10 +169,16 @@ def _refuted_somewhere(
 
 
 def _unknown(
-    name: str, line: int, why: str, began: float, is_late: bool = False, way: str = ""
+    name: str,
+    line: int,
+    why: str,
+    began: float,
+    is_late: bool = False,
+    way: str = "",
+    only: Collection[str] = EVERY,
 ) -> FunctionReport:
     first = Layer("", LayerVerdict.UNKNOWN, line, why, is_late=is_late, way=way)
-    layers = tuple(replace(first, name=one) for one in LAYERS)
+    layers = tuple(replace(first, name=one) for one in LAYERS if one in only)
     return FunctionReport(name, layers, time.monotonic() - began)
 
 
@@ -184,12 +203,14 @@ def _function(
     seconds: float,
     run: ProofRun,
     sizes: Mapping[str, int] | None = None,
+    only: Collection[str] = EVERY,
 ) -> FunctionReport:
     """Return what is proved of a function: of all its results."""
     began = time.monotonic()
     results = _results(program, file, func)
     parts = [
-        _result(program, file, func, one, seconds / len(results), run, sizes) for one in results
+        _result(program, file, func, one, seconds / len(results), run, sizes, only)
+        for one in results
     ]
     layers = tuple(
         next((one for verdict in WORST for one in row if one.verdict is verdict), row[0])
@@ -222,8 +243,8 @@ def _results_in_plan(program: Program, file: Unit, func: str) -> dict[str, str]:
 def _check_results(program: Program, file: Unit, func: str) -> None:
     """Refuse a function that returns other results, in another order or place. Raises Unread."""
     if file.said:
-        if program.into or program.starts:
-            raise Unread(file.said[0].line, "a result in place, in a file that a person wrote")
+        if program.starts:
+            raise Unread(file.said[0].line, "a sum that begins with a Func, in a file by hand")
         return
     plan = plan_of(file.plans[func].literal)
     results = results_of(plan, [one.name for one in program.funcs])
@@ -242,6 +263,7 @@ def _result(
     seconds: float,
     run: ProofRun,
     sizes: Mapping[str, int] | None,
+    only: Collection[str],
 ) -> FunctionReport:
     """Return what is proved of one result of a function."""
     began = time.monotonic()
@@ -250,14 +272,15 @@ def _result(
             with stage(f"reading the kernels of '{func}' back"):
                 _check_results(program, file, func)
                 reading, proof = proof_of(run, program, file, func, result, sizes)
-            found = {name: _layer(name, reading, proof) for name in ARGUMENTS}
+            found = {name: _layer(name, reading, proof) for name in ARGUMENTS if name in only}
     except (Unread, *CONFUSED) as error:
         way = error.way if isinstance(error, Unread) else ""
-        return _unknown(func, *_told(error), began, way=way)
+        return _unknown(func, *_told(error), began, way=way, only=only)
     except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
-        return _unknown(func, *_told(error), began, _is_late(error))
-    found |= _compared(found["value"])
-    layers = (_doubted(found[one], reading) for one in LAYERS)
+        return _unknown(func, *_told(error), began, _is_late(error), only=only)
+    if "value" in found:
+        found |= _compared(found["value"])
+    layers = (_doubted(found[one], reading) for one in LAYERS if one in only)
     return FunctionReport(func, tuple(layers), time.monotonic() - began)
 
 
@@ -320,6 +343,9 @@ def proof_of(
         doubt_result(reading, meaning, result, file.plans[func].line)
     facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
     runs = [run_kernel(run, file, arrays, launch, facts) for launch in reading.launches]
+    if file.said:
+        placed = {one.name for one in program.funcs if one.into is not None and one.into.at}
+        runs = [with_results(ran, reading.into, placed) for ran in runs]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
@@ -333,7 +359,7 @@ def proof_of(
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
     started = started_tensors(reading, _results_in_plan(program, file, func), program)
     elements = elements_of(memory, meaning, reading.into, started)
-    return reading, Proof(*parts, reading.into, elements)
+    return reading, Proof(*parts, reading.into, elements, is_by_hand=bool(file.said))
 
 
 def _ranks(program: Program) -> dict[str, int]:

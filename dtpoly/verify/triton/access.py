@@ -50,6 +50,8 @@ class KernelAccess:
     # The numbers whose sum is its address.
     parts: tuple[Whole, ...] = ()
     scattered: ScatteredStore | None = None
+    # How many lanes its tile has along each axis.
+    shape: tuple[Whole, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,5 +194,7 @@ class Ran:
     doubts: tuple[tuple[int, str], ...] = ()
     # Tensors that it loads or stores through descriptors.
     described: frozenset[str] = frozenset()
+    # Whether it numbers no lanes of a tile anew, as by `tl.reshape`.
+    keeps_lanes: bool = False
     # The names in the text of the kernel: no other parameter has a part in what it computes.
     mentioned: frozenset[str] = frozenset()

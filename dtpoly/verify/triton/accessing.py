@@ -87,7 +87,10 @@ def load(
         return TileValue(axes, element, array.kind)
     missing: Term = Literal("undefined")
     if other is not None:
-        missing = brought(as_term(items[-1], line), other.kind, array.kind)
+        if items[-1] == where != TRUE and array.kind != kinds.BOOL:
+            missing = Literal("0")  # where the mask is false, the mask as a number is 0
+        else:
+            missing = brought(as_term(items[-1], line), other.kind, array.kind)
     return TileValue(axes, held.chosen(element, missing), array.kind)
 
 
@@ -180,6 +183,7 @@ def _remember(
             load=len(state.accesses) + 1 if kind == "load" else 0,
             parts=address.parts,
             scattered=None if kind == "load" else scattered,
+            shape=shape_of(state, axes),
         )
     )
     return array, meant

@@ -24,6 +24,8 @@ from dtpoly.verify.triton import methods
 from dtpoly.verify.triton.function_calls import called
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.triton_operations import perform
+from dtpoly.verify.triton.typed_operations import of_tile
+from dtpoly.verify.triton.unit.words import TYPES
 
 
 def call(read: Reader, node: ast.Call) -> Value:
@@ -32,11 +34,16 @@ def call(read: Reader, node: ast.Call) -> Value:
     match node.func:
         case ast.Attribute(value=ast.Name(id="tl"), attr="constexpr"):
             return _constant(read, node)
+        case ast.Attribute(value=ast.Name(id="tl"), attr=word) if word in TYPES:
+            what = f"'{ast.unparse(node)}': Triton cannot call a type"
+            raise Unread(node.lineno, f"{what}, write tl.full((), ..., tl.{word}) or tl.cast")
         case (
             ast.Attribute(value=ast.Name(id="tl"), attr=word)
             | ast.Attribute(value=ast.Attribute(value=ast.Name(id="tl"), attr="math"), attr=word)
         ):
             return perform(read, word, node.args, node)
+        case ast.Attribute(value=ast.Attribute(attr="libdevice"), attr=word):
+            return perform(read, f"extra.libdevice.{word}", node.args, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
             # This is a function of Python, which cannot be called with a tensor.
             if any(read.tile(arg).kind != kinds.WEAK for arg in node.args):
@@ -58,6 +65,8 @@ def call(read: Reader, node: ast.Call) -> Value:
             match node.args:
                 case [ast.Constant(value=str() as text)] if text in ("inf", "-inf", "nan"):
                     return scalar(Literal(text))
+                case [value] if not node.keywords and _is_python_float(read.value(value)):
+                    return read.value(value)
                 case _:
                     raise Unread(node.lineno, f"'{ast.unparse(node)}'")
         case ast.Name(id=one):
@@ -68,6 +77,13 @@ def call(read: Reader, node: ast.Call) -> Value:
             return called(read, found.name, values, node.lineno, node.keywords)
         case _:
             raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
+
+
+def _is_python_float(value: Value) -> bool:
+    """Return whether a value is a float of Python, which `float` leaves as it is."""
+    if not isinstance(value, TileValue) or value.axes or value.kind != kinds.WEAK:
+        return False
+    return of_tile(value) in ("float", "double")
 
 
 def _constant(read: Reader, node: ast.Call) -> Value:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import operator
+from fractions import Fraction
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import SINGLE
 from dtpoly.verify.algebra.kernel_values import (
     Item,
+    NoneValue,
     PointerValue,
+    TextValue,
     TileValue,
     TypeValue,
     Unread,
@@ -24,6 +28,7 @@ from dtpoly.verify.algebra.terms import Literal, Term
 from dtpoly.verify.algebra.whole import (
     FALSE,
     TRUE,
+    Truth,
     Whole,
     compare,
     names_of,
@@ -51,6 +56,10 @@ SIGNS: dict[type[ast.cmpop], str] = {
     ast.NotEq: "!=",
 }
 COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+COMPARED = {
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+    **{"==": operator.eq, "!=": operator.ne},
+}
 # f32 holds all whole numbers below this exactly.
 MOST_EXACT = 2**SINGLE
 
@@ -59,6 +68,9 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
     """Return `left op right` as a condition, or as a term if it depends on data."""
     if isinstance(left, TypeValue) and isinstance(right, TypeValue):
         return _same_type(op, left, right, node)
+    if isinstance(op, ast.Eq | ast.NotEq) and _are_words(left, right):
+        # Both are constants of Python, which compares them while Triton compiles.
+        return scalar(TRUE if (left == right) == isinstance(op, ast.Eq) else FALSE)
     word = SIGNS.get(type(op))
     if not isinstance(left, TileValue) or not isinstance(right, TileValue) or word is None:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
@@ -75,6 +87,8 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
     )
     if found.within == kinds.WEAK:
         a, b = counted(a), counted(b)
+        if (known := _known(word, a, b)) is not None:
+            return TileValue(axes, known, found.kind)
     if kinds.is_float(found.within) and found.within != "tl.float64":
         a, b = _in_floats(left, a, b, node.lineno), _in_floats(right, b, a, node.lineno)
     if isinstance(a, Whole) and isinstance(b, Whole):
@@ -84,6 +98,27 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
     return TileValue(axes, comparison(word, a, b, node.lineno), found.kind)
+
+
+def _known(word: str, left: Item, right: Item) -> Truth | None:
+    """Compare two numbers as they are written, of which one is a float; None for others."""
+    written = [finite(one.text) for one in (left, right) if isinstance(one, Literal)]
+    wholes = [one.constant for one in (left, right) if isinstance(one, Whole)]
+    if not written or None in (*written, *wholes) or len(written) + len(wholes) < 2:
+        return None
+    a, b = (
+        finite(one.text) if isinstance(one, Literal) else Fraction(one.constant or 0)
+        for one in (left, right)
+        if isinstance(one, Literal | Whole)
+    )
+    assert a is not None
+    assert b is not None
+    return TRUE if COMPARED[word](a, b) else FALSE
+
+
+def _are_words(left: Value, right: Value) -> bool:
+    """Return whether one of two values is a text, and the other is one, too, or None."""
+    return isinstance(left, TextValue | NoneValue) and isinstance(right, TextValue | NoneValue)
 
 
 def _same_type(op: ast.cmpop, left: TypeValue, right: TypeValue, node: ast.expr) -> TileValue:

@@ -6,7 +6,8 @@ proved in docs/proofs.md, and they are the only facts about a program id that is
 
 Mixed radix: for p in [0, M * R), p // R is in [0, M) and p % R in [0, R), and the two together
 determine p. Groups: if p // (c * R) is g, then p % (c * R) is below R * min(c, M - c * g), and the
-two together determine p. No factor of a grid is negative: launching sees to that.
+two together determine p. The remainder of p by the number of rows of its group may stand in the
+place of the row. No factor of a grid is negative: launching sees to that.
 """
 
 from __future__ import annotations
@@ -54,6 +55,11 @@ class Digits:
     # A divisor may be a group of blocks, or all blocks of some labels. True if the first is tried
     # first.
     is_group_first: bool = False
+    # Program ids of groups; and of which of them a kernel takes the last coordinate by a remainder
+    # of their own, and of which by one of the whole program id.
+    groups: set[str] = field(default_factory=set[str])
+    straight: set[str] = field(default_factory=set[str])
+    turned: set[str] = field(default_factory=set[str])
     # The ranges of program ids that are also used as numbers.
     numbers: dict[str, Truth] = field(default_factory=dict[str, Truth])
 
@@ -97,6 +103,39 @@ class Digits:
             self.cuts[key] = parts
         return self.cuts[key]
 
+    def quotient(self, radix: Radix, divisor: Whole) -> Part | None:
+        """Return what `//` by a divisor gives; None if no lemma says it."""
+        parts = self.cut(radix, divisor)
+        return None if parts is None else parts[0]
+
+    def remainder(self, radix: Radix, divisor: Whole) -> Part | None:
+        """Return what `%` by a divisor gives; None if no lemma says it."""
+        parts = self.cut(radix, divisor)
+        if parts is None:
+            return self._turned(radix, divisor)
+        if radix.name in self.turned:
+            return None  # two numbers, of which each could be the coordinate
+        self.straight.add(radix.name)
+        return parts[1]
+
+    def _turned(self, radix: Radix, divisor: Whole) -> Part | None:
+        """Return the remainder of a whole program id by the number of rows of its group.
+
+        In the place of the remainder of what the group leaves, it is a coordinate, too: in each
+        column of the group the rows begin elsewhere, and each of them comes once (lemma 2).
+        """
+        for (of, _), (_, left) in self.cuts.items():
+            is_group = of == radix.name and isinstance(left, Radix) and left.name in self.groups
+            if not is_group or not isinstance(left, Radix) or left.extents[-1] != divisor:
+                continue
+            parts = self.cut(left, divisor)
+            if parts is None or left.name in self.straight:
+                return None
+            self.run.assume(Lemma.TURNED, radix.name, left.name, divisor)
+            self.turned.add(left.name)
+            return parts[1]
+        return None
+
     def is_below(self, value: Whole, divisor: Whole) -> bool:
         """Return whether a value is a coordinate below a divisor: then it is its own remainder."""
         one = value.plain
@@ -133,9 +172,9 @@ class Digits:
                 groups = (extent + group - 1).floor(group)
                 self.ranges[coordinate] = within(number(0), name(coordinate), groups)
                 rest = extreme(False, extent - name(coordinate) * group, number(group))
-                return name(coordinate), self.plain(
-                    Radix(self.run.fresh("program"), (*below, rest))
-                )
+                left = Radix(self.run.fresh("program"), (*below, rest))
+                self.groups.add(left.name)
+                return name(coordinate), self.plain(left)
         return None
 
     def facts(self) -> Truth:

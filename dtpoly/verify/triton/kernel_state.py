@@ -126,8 +126,11 @@ class KernelState:
     def leaves(self, value: Value, line: int, *, is_widened: bool = False) -> None:
         """Note a product that is used for more than a part of an address, so it must not wrap.
 
-        In an address only the final sum must fit: if parts of it wrap, the sum is still right.
+        In an address only the final sum must fit: if parts of it wrap, the sum is still right. A
+        product that the kernel is given has as many bits as it needs.
         """
+        if any(value is given for given in self.launch.arguments.values()):
+            return
         if isinstance(value, TileValue) and isinstance(value.item, Whole) and _is_part(value.item):
             one = Computed(
                 value.item,

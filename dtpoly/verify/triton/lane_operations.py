@@ -18,9 +18,10 @@ from dtpoly.verify.algebra.kernel_values import (
     as_term,
     is_truth,
 )
+from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.residues import leaving, settled
 from dtpoly.verify.algebra.term_building import applied
-from dtpoly.verify.algebra.terms import Term
+from dtpoly.verify.algebra.terms import Literal, Term
 from dtpoly.verify.algebra.whole import Whole, extreme
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.triton.broadcast_tiles import aligned
@@ -37,6 +38,10 @@ from dtpoly.verify.triton.python_operators import (
 )
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
+# Functions of the libraries of devices, and the types that they have them for.
+OF_LIBRARY = ("tanh",)
+FULL = {kinds.NUMBER: "tl.float32"}  # what a compiled kernel has
+FULL_FLOATS = ("tl.float32", "tl.float64", kinds.REAL)
 # Operations of two floats, and what terms call them.
 BINARY = {"fdiv": "div", "div_rn": "div_rn"}
 ALL_NANS, NO_NANS = TypeValue("tl.PropagateNan.ALL"), TypeValue("tl.PropagateNan.NONE")
@@ -45,8 +50,10 @@ ALL_NANS, NO_NANS = TypeValue("tl.PropagateNan.ALL"), TypeValue("tl.PropagateNan
 def converted(given: Operands) -> TileValue:
     """Model `tl.cast`, which is also the method `to`."""
     state, line = given.state, given.line
+    if "dtype" not in given.by_name or not given.args:
+        raise given.refused()
     before = given.tile(0, stays=True)
-    to = given.type_in(given.args[1])
+    to = given.type_in(given.by_name["dtype"])
     if not isinstance(before.item, PointerValue):
         meaning("cast", (of_tile(before), to), line)
     changed = cast(before, to, line)
@@ -81,6 +88,20 @@ def where(given: Operands) -> TileValue:
     return TileValue(axes, chosen(condition, yes, no, line), kind)
 
 
+def chosen_of_two(
+    state: KernelState, test: TileValue, yes: Value, no: Value, line: int
+) -> TileValue:
+    """Return one of two numbers of one type, by a truth without lanes."""
+    if not isinstance(yes, TileValue) or not isinstance(no, TileValue) or yes.axes or no.axes:
+        raise Unread(line, "a choice between what are no two numbers")
+    types = {FULL.get(one.kind, one.kind) for one in (yes, no)}
+    if len(types) > 1 or not kinds.is_float(one := types.pop()):
+        raise Unread(line, "a choice between what are no two floats of one type")
+    (first, second) = _typed((yes.item, no.item), (yes, no), one, line)
+    _, (condition,) = aligned(state, (test,), line)
+    return TileValue((), chosen(condition, first, second, line), one)
+
+
 def extreme_of_two(given: Operands) -> TileValue:
     """Model `tl.maximum` and `tl.minimum`, and `max` and `min` of Python."""
     state, word, line = given.state, given.word, given.line
@@ -98,6 +119,28 @@ def extreme_of_two(given: Operands) -> TileValue:
     left = [leaving(item, tile.kind, kind, word) for item, tile in zip((a, b), tiles, strict=True)]
     operands = [settled(kind, term) for term in _typed(left, tiles, kind, line)]
     return TileValue(axes, applied(losing_nan(state, word, kind, nans), operands), kind)
+
+
+def clamped(given: Operands) -> TileValue:
+    """Model `tl.clamp` between two numbers that the kernel or its launch writes.
+
+    Triton defines no result if the lower bound is above the upper one. The bounds drop a nan, so
+    values must be promised to be finite.
+    """
+    line = given.line
+    if not given.args or {"min", "max"} - given.by_name.keys():
+        raise given.refused()
+    tiles = [given.tile(0), *(given.read.tile(given.by_name[one]) for one in ("min", "max"))]
+    axes, items = aligned(given.state, tiles, line)
+    kind = meaning("clamp", list(map(of_tile, tiles)), line).kind
+    operands = [settled(kind, one) for one in _typed(items, tiles, kind, line)]
+    low, high = (finite(one.text) if isinstance(one, Literal) else None for one in operands[1:])
+    if low is None or high is None or low > high:
+        raise given.refused(" between what are no written numbers in this order")
+    if not given.state.launch.is_finite:
+        raise given.refused(" drops a nan: promise '# assume: finite'")
+    not_in_eight(kind, line)
+    return TileValue(axes, in_kind(applied("clamp", operands), kind, "clamp", line), kind)
 
 
 def fma(given: Operands) -> TileValue:
@@ -122,6 +165,21 @@ def unary(given: Operands) -> TileValue:
     operand = settled(tile.kind, typed(as_term(tile.item, line), tile, kind))
     item = in_kind(value_of(given.state, word, [operand]), kind, word, line)
     return replace(tile, item=item, kind=kind)
+
+
+def of_library(given: Operands) -> TileValue:
+    """Model the functions of one float that the library of a device has, such as `tanh`.
+
+    It has them for f32 and f64, and Triton refuses to call them with other types.
+    """
+    word, line = given.word.rpartition(".")[2], given.line
+    tile = given.tile(0)
+    if tile.kind not in FULL_FLOATS:
+        what = "of what is no tensor of f32 or f64, which the library has not"
+        raise Unread(line, f"{given.text} {what}")
+    operand = settled(tile.kind, as_term(tile.item, line))
+    item = in_kind(value_of(given.state, word, [operand]), tile.kind, word, line)
+    return replace(tile, item=item)
 
 
 def binary(given: Operands) -> TileValue:

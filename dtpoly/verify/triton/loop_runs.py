@@ -423,9 +423,12 @@ def _range_of(
                 if taken is None
                 else [number(0), taken.size, number(taken.step)]
             )
+            if keywords and ast.unparse(func) == "range":
+                what = f"'{ast.unparse(over)}': Triton does not look at what has a name in 'range'"
+                raise Unread(over.lineno, f"{what}, and takes steps of 1: give the step by place")
             options = {str(k.arg): read.value(k.value) for k in keywords}
             is_static = ast.unparse(func) == STATIC
-            if (keywords and ast.unparse(func) == "range") or not (
+            if not (
                 all(map(_is_told, options.values()))
                 and (not is_static or all(one.constant is not None for one in values))
                 and not (is_static and keywords)

@@ -12,7 +12,14 @@ from collections.abc import Mapping
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, TypeValue, Unread, Value
+from dtpoly.verify.algebra.kernel_values import (
+    NoneValue,
+    TileValue,
+    TupleValue,
+    TypeValue,
+    Unread,
+    Value,
+)
 from dtpoly.verify.algebra.whole import Whole
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.product_axes import axis_of
@@ -59,8 +66,10 @@ class Operands:
         return [self.read.tile(one) for one in self.args]
 
     def tile_of(self, name: str) -> TileValue | None:
-        """Read an argument that has a name as a tile; None if it is not given."""
-        return self.read.tile(self.by_name[name]) if name in self.by_name else None
+        """Read an argument that has a name as a tile; None if it is not given, or is None."""
+        node = self.by_name.get(name)
+        is_none = node is None or _is_none(self.state, node)
+        return None if node is None or is_none else self.read.tile(node)
 
     def value(self, at: int) -> Value:
         """Read an argument."""
@@ -102,3 +111,14 @@ class Operands:
                 raise Unread(self.line, f"a shape in '{ast.unparse(self.node)}'")
             axes.append(axis_of(self.state, part.item))
         return tuple(axes)
+
+
+def _is_none(state: KernelState, node: ast.expr) -> bool:
+    """Return whether an argument is None, as it is written or by a name."""
+    match node:
+        case ast.Constant(value=None):
+            return True
+        case ast.Name(id=name):
+            return isinstance(state.names.get(name), NoneValue)
+        case _:
+            return False

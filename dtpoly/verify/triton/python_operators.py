@@ -27,7 +27,7 @@ from dtpoly.verify.algebra.kernel_values import (
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.residues import leaving
 from dtpoly.verify.algebra.term_building import applied, rounded
-from dtpoly.verify.algebra.terms import AppliedOperation, Literal, Term, choose
+from dtpoly.verify.algebra.terms import Literal, Term, choose
 from dtpoly.verify.algebra.whole import (
     Truth,
     Whole,
@@ -50,6 +50,13 @@ from dtpoly.verify.triton.typed_operations import (
     of_tile,
     refuse_rounded,
 )
+from dtpoly.verify.triton.whole_operators import (
+    BITWISE,
+    OF_BITS,
+    fits_f32,
+    of_bits,
+    refuse_zero,
+)
 from dtpoly.verify.triton.wrapped_lanes import remainder
 
 WORDS: dict[type[ast.operator], str] = {
@@ -67,9 +74,6 @@ WORDS: dict[type[ast.operator], str] = {
 }
 LONG = "tl.int64"
 DIVIDES = ("div", "floordiv", "rem")
-BITWISE = {"and": int.__and__, "or": int.__or__, "xor": int.__xor__}
-# What terms call these operations where they combine the bits of whole numbers.
-OF_BITS = {"and": "bitand", "or": "bitor", "xor": "bitxor", "shl": "shl", "shr": "shr"}
 BOTH = (Literal("True"), Literal("False"))
 # The table's words for operations, where terms have other words.
 NAMES = {"rem": "mod"}
@@ -142,68 +146,6 @@ def further(
     return None
 
 
-def of_bits(
-    word: str, kind: str, tiles: Sequence[TileValue], items: Sequence[Item], line: int
-) -> str:
-    """Return what terms call an operation on bits. Raises Unread for a shift by what may be far.
-
-    Hardware does not agree on shifts by the width or more. Constants of Python are computed.
-    """
-    if kind == kinds.BOOL and word == "xor" and not all(map(is_truth, items)):
-        return "ne"
-    if not kinds.is_whole(kind) or (word in BITWISE and all(map(_is_written, items))):
-        return word
-    if kind not in kinds.WIDTHS:
-        raise Unread(line, f"'{word}' of what may be a number of 32 bits or of 64")
-    if not all(_holds(kind, one) for one in items):
-        raise Unread(line, "a written number beside numbers of a type that does not hold it")
-    if word in ("shl", "shr"):
-        by = items[1].constant if isinstance(items[1], Whole) else None
-        if by is None or not 0 <= by < kinds.WIDTHS[kind]:
-            raise Unread(line, "a shift by what is no written number below the width")
-        if tiles[0].kind != kind:
-            # Which bits come in from above depends on the type before the operands meet.
-            raise Unread(line, "a shift of a number that gets another type by it")
-    return OF_BITS[word]
-
-
-def _is_written(item: Item) -> bool:
-    return isinstance(item, Whole) and item.constant is not None
-
-
-def _holds(kind: str, item: Item) -> bool:
-    """Return whether a type of whole numbers holds a written number; True for all else."""
-    by = item.constant if isinstance(item, Whole) else None
-    return by is None or kinds.LEAST[kind] <= by <= kinds.LARGEST[kind]
-
-
-def refuse_zero(divisor: Term, line: int) -> None:
-    """Refuse to divide whole numbers by what may be 0, also if nobody uses the quotient.
-
-    Compilers assume that no divisor is 0, and remove tests that ask whether it is. They also assume
-    that the least number is never divided by -1. Raises Unread.
-    """
-    match divisor:
-        case Literal(text=text) if text.lstrip("-").isdigit() and int(text) not in (0, -1):
-            return
-        case AppliedOperation(
-            operation="where", operands=(condition, Literal(text=text), kept)
-        ) if text.isdigit() and int(text) and condition in (_is_0(kept), _is_0(kept, turned=True)):
-            return
-        case AppliedOperation(operation="maximum", operands=operands) if any(
-            isinstance(one, Literal) and one.text.isdigit() and int(one.text) for one in operands
-        ):
-            return
-        case _:
-            what = "a division of whole numbers by what may be 0, of which compilers make anything"
-            raise Unread(line, f"{what}: divide by tl.where(b == 0, 1, b)")
-
-
-def _is_0(term: Term, *, turned: bool = False) -> Term:
-    operands = (Literal("0"), term) if turned else (term, Literal("0"))
-    return AppliedOperation("eq", operands)
-
-
 def both_or_either(
     state: KernelState, op: ast.boolop, left: Value, right: Value, node: ast.expr
 ) -> Value:
@@ -228,6 +170,8 @@ def met(
     Both follow the table of Triton's operations (see semantics).
     """
     found = meaning(name, [of_operand(*one) for one in zip(tiles, items, strict=True)], line)
+    if name == "div" and found.kind == kinds.NUMBER and not all(map(fits_f32, items)):
+        raise Unread(line, "a number that f32 does not hold, divided by a size that may be 1")
     if name == "mod" and kinds.is_float(found.within):
         raise Unread(line, "a remainder of floats, whose quotient is rounded on a GPU")
     made = [
@@ -354,10 +298,11 @@ def joined(state: KernelState, word: str, left: Item, right: Item, line: int) ->
         case Whole(), PointerValue() if word == "add":
             return right.plus(left)
         case Radix(), Whole() if word in ("floordiv", "rem"):
-            parts = state.digits.cut(left, right)
-            if parts is None:
+            divided = state.digits.quotient if word == "floordiv" else state.digits.remainder
+            coordinate = divided(left, right)
+            if coordinate is None:
                 raise Unread(line, "a program id divided by what its grid is not a multiple of")
-            return parts[0 if word == "floordiv" else 1]
+            return coordinate
         case ((Radix() | Whole()), (Radix() | Whole())) if word in ("add", "sub", "mul"):
             first, second = state.digits.number(left), state.digits.number(right)
             return whole(state, word, first, second, line)
@@ -369,6 +314,8 @@ def joined(state: KernelState, word: str, left: Item, right: Item, line: int) ->
             return whole(state, word, left, right, line)
         case _ if is_truth(left) and is_truth(right) and word == "or":
             return state.either(left, right)
+        case _ if is_truth(left) and is_truth(right) and word == "mul":
+            return both(left, right)  # of one bit each
         case _ if is_truth(left) and is_truth(right) and word in ("and", "xor"):
             return formula(word, left, right)
         case _:

@@ -14,6 +14,7 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     as_term,
     lanes_of,
+    scalar,
 )
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.residues import RING, settled
@@ -28,7 +29,7 @@ from dtpoly.verify.algebra.terms import (
     pair,
     put,
 )
-from dtpoly.verify.algebra.whole import both, name, number, within
+from dtpoly.verify.algebra.whole import FALSE, TRUE, both, name, number, within
 from dtpoly.verify.triton import known
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.compiler_doubts import note_reduced
@@ -51,23 +52,37 @@ def along_axis(given: Operands) -> TileValue:
     """Model `tl.sum`, `tl.max` and `tl.min`."""
     word, line = given.word, given.line
     tile = given.tile(0)
-    if "axis" in given.by_name:
-        axis = given.constant(given.by_name["axis"])
-    elif len(tile.axes) == 1:
-        axis = 0
-    else:
-        raise given.refused(" of several axes at once")
+    axis = given.constant(given.by_name["axis"]) if "axis" in given.by_name else None
     found = meaning(word, [of_tile(tile)], line)
     brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)
     tile = replace(tile, item=brought_to, kind=found.kind)
     operation = losing_nan(given.state, REDUCED[word], tile.kind, None)
-    return reduced(given.state, tile, axis, operation, line)
+    kept = given.value_of("keep_dims")
+    if kept not in (None, scalar(FALSE), scalar(TRUE)):
+        raise given.refused()
+    if "axis" in given.by_name:
+        found_along = reduced(given.state, tile, axis, operation, line)
+        return _with_axis(found_along, axis or 0) if kept == scalar(TRUE) else found_along
+    if not tile.axes or kept == scalar(TRUE):
+        raise given.refused(" of all axes")
+    while tile.axes:
+        tile = reduced(given.state, tile, 0, operation, line)
+    return tile
+
+
+def _with_axis(tile: TileValue, at: int) -> TileValue:
+    """Return a tile with an axis of one lane, where the axis was that was reduced."""
+    rest = list(tile.axes)
+    rest.insert(at % (len(rest) + 1), None)
+    return replace(tile, axes=tuple(rest))
 
 
 def by_function(given: Operands) -> Value:
     """Model `tl.reduce` by a function of the file."""
-    function = given.value(2)
-    axis = given.constant(given.args[1])
+    if {"axis", "combine_fn"} - given.by_name.keys() or not given.args:
+        raise given.refused()
+    function = given.value_of("combine_fn")
+    axis = given.constant(given.by_name["axis"])
     if not isinstance(function, FileFunction):
         raise given.refused()
     return reduced_by(given.read, given.value(0), axis, function.name, given.line)

@@ -50,6 +50,7 @@ from dtpoly.verify.triton.compiler_doubts import check_named, check_sides
 from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.lane_operations import chosen_of_two
 from dtpoly.verify.triton.pairs import COUNTED
 from dtpoly.verify.triton.product_axes import LaidOutAnewError
 from dtpoly.verify.triton.python_operators import both_or_either, operated, signed
@@ -58,6 +59,14 @@ from dtpoly.verify.triton.specialized import after_making
 from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
 from dtpoly.verify.triton.unit.unit import Unit
+
+# Words of Triton that number lanes anew, or give a lane what some other lane holds.
+MOVING = frozenset(
+    (
+        *("associative_scan", "broadcast", "dot", "permute", "reshape", "split", "trans"),
+        "make_tensor_descriptor",
+    )
+)
 
 
 def run_kernel(
@@ -131,6 +140,8 @@ def _ran(read: Reader) -> Ran:
     for axis, extents in enumerate(launch.grid):
         state.digits.of(f"program_{axis}", extents)
     body = after_waiting(definition) if launch.is_early else definition.body
+    if isinstance(body[-1], ast.Return) and body[-1].value is None:
+        body = body[:-1]  # the kernel ends there in any case
     read.block(after_making(read, body) if launch.is_specialized else body)
     descriptors.check(state)
     persistent.check(state)
@@ -155,8 +166,31 @@ def _ran(read: Reader) -> Ran:
         shifts=dict(state.shifts),
         doubts=tuple(state.doubts),
         described=frozenset(state.described),
+        keeps_lanes=_keeps_lanes(state.file, definition),
         mentioned=frozenset(one.id for one in ast.walk(definition) if isinstance(one, ast.Name)),
     )
+
+
+def _keeps_lanes(file: Unit, definition: ast.FunctionDef) -> bool:
+    """Return whether a kernel, and what it calls, only uses words that leave lanes where they are.
+
+    A value is brought along another axis by a subscript, which changes its shape.
+    """
+    waiting, seen = [definition.name], set[str]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen or one not in file.jitted:
+            continue
+        seen.add(one)
+        for node in ast.walk(file.jitted[one]):
+            match node:
+                case ast.Attribute(attr=word) if word in MOVING:
+                    return False
+                case ast.Name(id=name):
+                    waiting.append(name)
+                case _:
+                    pass
+    return True
 
 
 def _execute(read: Reader, node: ast.stmt) -> None:
@@ -281,8 +315,33 @@ def _value(read: Reader, node: ast.expr) -> Value:
             return TypeValue(of.kind)
         case ast.Call():
             return calls.call(read, node)
+        case ast.IfExp(test=test, body=yes, orelse=no):
+            return _chosen(read, test, yes, no)
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+
+def _chosen(read: Reader, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:
+    """Return `yes if test else no`.
+
+    Where Triton knows the test while it compiles, only the side that is chosen is compiled. Else
+    both sides are, and they must be two numbers of one type.
+    """
+    found = read.tile(test)
+    if found.kind == kinds.WEAK:
+        where = condition(read.state, found, test)
+        if where in (TRUE, FALSE):
+            return read.value(yes if where == TRUE else no)
+    first, second = read.value(yes), read.value(no)
+    is_plain = found.kind in (kinds.BOOL, kinds.TRUTH) and not found.axes
+    if not is_plain or not _calls_nothing(yes, no):
+        raise Unread(test.lineno, f"a choice by '{ast.unparse(test)}': write tl.where")
+    return chosen_of_two(read.state, found, kept(first), kept(second), test.lineno)
+
+
+def _calls_nothing(*sides: ast.expr) -> bool:
+    """Return whether no side has a call, which might load or store on that side alone."""
+    return not any(isinstance(node, ast.Call) for side in sides for node in ast.walk(side))
 
 
 def _is_none(found: Value, op: ast.Is | ast.IsNot, node: ast.expr) -> Value:

@@ -69,6 +69,8 @@ def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.
     state.run.assume(Lemma.PROGRAMS, str(low.plain), high, step)
     state.computed(high + step - 1, "tl.int32", node.lineno)
     state.digits.ranges.pop(str(low.plain))
+    # The id itself is below the number of programs, which has 31 bits.
+    state.numbers = [one for one in state.numbers if one.value != low]
     read.block(node.body)
     for one, expression in again.items():
         if read.value(expression) != state.names[one]:

@@ -15,6 +15,7 @@ from dtpoly.verify.algebra.kernel_values import (
     Unread,
     Value,
     as_term,
+    scalar,
 )
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.residues import leaving
@@ -22,7 +23,7 @@ from dtpoly.verify.algebra.term_building import rounded
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
 )
-from dtpoly.verify.algebra.whole import Whole, both, compare, number
+from dtpoly.verify.algebra.whole import FALSE, TRUE, Whole, both, compare, number
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operands import Operands
@@ -43,7 +44,7 @@ def dot(given: Operands) -> TileValue:
     left, right = given.tile(0), given.tile(1)
     if len(left.axes) != len(right.axes) or len(left.axes) not in (2, 3):
         raise Unread(line, "a dot of tiles that are not matrices")
-    precision = given.value_of("input_precision")
+    precision = _precision(given)
     if left.kind != right.kind:
         raise Unread(line, "a dot of tiles of two types")
     kind = left.kind
@@ -78,6 +79,16 @@ def dot(given: Operands) -> TileValue:
     return TileValue(
         result, in_kind(AppliedOperation("add", (onto, as_term(new, line))), out, "add", line), out
     )
+
+
+def _precision(given: Operands) -> Value | None:
+    """Return the precision of a product of f32; `allow_tf32` is an older way to say it."""
+    precision, allowed = given.value_of("input_precision"), given.value_of("allow_tf32")
+    if allowed is None:
+        return precision
+    if precision is not None or allowed not in (scalar(TRUE), scalar(FALSE)):
+        raise given.refused()
+    return TextValue("tf32" if allowed == scalar(TRUE) else "ieee")
 
 
 def _is_at_least(state: KernelState, count: Whole, least: int) -> bool:

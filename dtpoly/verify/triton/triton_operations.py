@@ -95,8 +95,11 @@ OF_ATOMICS = {"sem": ("acquire", "release", "acq_rel", "relaxed")}
 TO = ("to", "value", "mask")
 DESCRIBED = ("base", "shape", "strides", "block_shape")
 EXTREME = by_place("x", "y", "propagate_nan", named=("propagate_nan",))
+ALONG = Signature(("input", "axis"), ("axis", "keep_dims"), 2)
 HINT = Signature(most=2, written=NUMBER)
-MATRICES = Signature(("input", "other", "acc"), ("acc", "input_precision", "out_dtype"), 3)
+MATRICES = Signature(
+    ("input", "other", "acc"), ("acc", "input_precision", "allow_tf32", "out_dtype"), 3
+)
 
 OPERATIONS: Mapping[str, TritonOperation] = {
     **dict.fromkeys(
@@ -130,17 +133,18 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "static_assert": TritonOperation(Signature(counts=(1, 2), written=TEXT), _asserted),
     "assume": TritonOperation(of_count(1), _assumed),
     **dict.fromkeys(("multiple_of", "max_contiguous"), TritonOperation(HINT, tile_shapes.hinted)),
-    "cast": TritonOperation(of_count(2), lane_operations.converted, ("cast",)),
+    "cast": TritonOperation(
+        by_place("input", "dtype", named=("dtype",)), lane_operations.converted, ("cast",)
+    ),
     "expand_dims": TritonOperation(of_count(2), tile_shapes.expanded),
     **dict.fromkeys(("trans", "permute"), TritonOperation(Signature(), tile_shapes.permuted)),
     "reshape": TritonOperation(of_count(2), tile_shapes.in_shape),
     "split": TritonOperation(of_count(1), tile_shapes.split),
     "broadcast_to": TritonOperation(of_count(2), tile_shapes.broadcast),
-    **{
-        word: TritonOperation(by_place("input", "axis", named=("axis",)), along_axis, (word,))
-        for word in ("sum", "max", "min")
-    },
-    "reduce": TritonOperation(of_count(3), by_function),
+    **{word: TritonOperation(ALONG, along_axis, (word,)) for word in ("sum", "max", "min")},
+    "reduce": TritonOperation(
+        by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
+    ),
     "associative_scan": TritonOperation(
         Signature(options=("reverse",), counts=(3,)), scanning.scan
     ),
@@ -154,6 +158,9 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         )
         for word in ("maximum", "minimum")
     },
+    "clamp": TritonOperation(
+        by_place("x", "min", "max", named=("min", "max")), lane_operations.clamped, ("clamp",)
+    ),
     "fma": TritonOperation(of_count(3), lane_operations.fma, ("fma",)),
     **{
         word: TritonOperation(of_count(1), lane_operations.unary, (word,))
@@ -161,6 +168,10 @@ OPERATIONS: Mapping[str, TritonOperation] = {
             *("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sqrt_rn", "sin", "cos", "erf"),
             *("abs", "ceil", "floor", "sigmoid"),
         )
+    },
+    **{
+        f"extra.libdevice.{word}": TritonOperation(of_count(1), lane_operations.of_library)
+        for word in lane_operations.OF_LIBRARY
     },
     **{
         word: TritonOperation(of_count(2), lane_operations.binary, (word,))

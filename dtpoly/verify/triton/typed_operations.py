@@ -199,8 +199,10 @@ def _meaning(name: str, operands: tuple[str, ...]) -> OperationKinds | str:
             return f"'load other' of {refused}, which Triton refuses: write a float, as 0.0"
     if not results:
         return f"'{name}' of {words}, which Triton refuses"
-    kind = _kind_of([(decided, made) for decided, made, _ in results], operands)
-    within = _kind_of([(decided, withins) for decided, _, withins in results], operands)
+    # A number divided by a size is an f32, or where the size is 1, a float of Python.
+    last = (kinds.NUMBER,) if name == "div" else ()
+    kind = _kind_of([(decided, made) for decided, made, _ in results], operands, last)
+    within = _kind_of([(decided, withins) for decided, _, withins in results], operands, last)
     return OperationKinds(kind, within)
 
 
@@ -256,8 +258,15 @@ def _promoted(types: Sequence[str]) -> str | None:
     return next(holding, None)
 
 
-def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence[str]) -> str:
-    """Return a kind that stands for these types, however callers decide; LOST if none does."""
+def _kind_of(
+    found: Sequence[tuple[Decided, frozenset[str]]],
+    operands: Sequence[str],
+    last: tuple[str, ...] = (),
+) -> str:
+    """Return a kind that stands for these types, however callers decide; LOST if none does.
+
+    The kinds in `last` are tried after all others.
+    """
     every = frozenset[str]().union(*(types for _, types in found))
     operands = [kinds.SIZE if kind == LANES else kind for kind in operands]
     if every <= set(CONSTANTS):
@@ -270,7 +279,16 @@ def _kind_of(found: Sequence[tuple[Decided, frozenset[str]]], operands: Sequence
     first = (kinds.OFFSET,) if kinds.OFFSET in operands else ()
     # The kind in which real numbers are computed comes before a type that is the same for all
     # callers: values would have to be rounded to that type, which the algorithm may not allow.
-    ordered = (*first, kinds.REAL, *operands, kinds.OFFSET, kinds.SIZE, kinds.TRUTH, together)
+    ordered = (
+        *first,
+        kinds.REAL,
+        *operands,
+        kinds.OFFSET,
+        kinds.SIZE,
+        kinds.TRUTH,
+        together,
+        *last,
+    )
     for kind in ordered:
         if all(_is_right(kind, decided, types) for decided, types in found):
             return str(kind)

@@ -50,7 +50,7 @@ MATH = (
     *("abs", "ceil", "cos", "div_rn", "erf", "exp", "exp2", "fdiv", "floor", "fma"),
     *("log", "log2", "rsqrt", "sin", "sqrt", "sqrt_rn"),
 )
-ELEMENTWISE = (*MATH, "cdiv", "maximum", "minimum", "sigmoid", "where")
+ELEMENTWISE = (*MATH, "cdiv", "clamp", "maximum", "minimum", "sigmoid", "where")
 SHAPES = (
     *("arange", "associative_scan", "broadcast", "broadcast_to", "cast", "dot", "expand_dims"),
     *("full", "max", "min"),
@@ -68,6 +68,7 @@ CONTROL = (
 )
 EXTRA = (
     *("extra", "extra.cuda", "extra.cuda.gdc_wait", "extra.cuda.gdc_launch_dependents"),
+    *("extra.libdevice", "extra.libdevice.tanh"),
     *("PropagateNan", "PropagateNan.ALL", "PropagateNan.NONE"),
 )
 TL = frozenset(

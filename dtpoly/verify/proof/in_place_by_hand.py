@@ -1,0 +1,104 @@
+"""Results in place, in kernels that a person wrote.
+
+The lines of such a file give a kernel the input, and it loads the old values and stores the new
+ones through one pointer. In a proof these are two tensors, as for a generated kernel (see
+`access_order.in_place`).
+
+dtpoly puts a barrier between the last load of an element and the store that replaces it. People
+seldom do, as they count on this: the thread that stores a lane is the one that has loaded it. No
+law says so, so it is an assumption, which the report lists. It is made only where nothing else is
+known to be needed: each lane of a tile is loaded and stored by a tile of the same shape, in one
+iteration, and all that is stored of a loaded value has that shape, too. A reduction along an axis
+does no harm, as what is stored waits for all lanes of it. But where the lanes of a tile are
+numbered anew, or brought along another axis, other threads may still load what the first one has
+already replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+
+from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
+from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.terms import Carried, Element, Stored, walk
+from dtpoly.verify.algebra.whole import Put, both, compare, name
+from dtpoly.verify.proof.findings import Proof
+from dtpoly.verify.triton.access import KernelAccess, Ran
+from dtpoly.verify.triton.gathering import ATOMIC
+
+
+def with_results(ran: Ran, into: Mapping[str, str], placed: Collection[str]) -> Ran:
+    """Return what a launch does, with what it stores to an input as stores of the Func in place.
+
+    Funcs in `placed` go to places. Only these may be added by atomic operations. Raises Unread.
+    """
+    results = {given: func for func, given in into.items()}
+    if not results.keys() & {one.tensor for one in ran.accesses}:
+        return ran
+    for one in ran.accesses:
+        if one.kind in ATOMIC and results.get(one.tensor, "") not in {"", *placed}:
+            what = f"an atomic operation on '{one.tensor}', which a Func goes into without 'add'"
+            raise Unread(one.line, what)
+    accesses = tuple(
+        replace(one, tensor=results[one.tensor])
+        if one.tensor in results and one.kind != "load"
+        else one
+        for one in ran.accesses
+    )
+    # One promise about the reach of the input is also one about its result.
+    near = ran.launch.near | {func for given, func in results.items() if given in ran.launch.near}
+    return replace(ran, accesses=accesses, launch=replace(ran.launch, near=near))
+
+
+def is_trusted(
+    proof: Proof, ran: Ran, store: KernelAccess, load: KernelAccess, met: tuple[Region, Put]
+) -> bool:
+    """Return whether it is taken for granted that a load comes before a store, without a barrier.
+
+    `met` are the instances that meet at an element, and the names that those of the load have.
+    """
+    where, put = met
+    is_plain = proof.is_by_hand and ran.keeps_lanes and store.kind == "store"
+    is_plain = is_plain and not {store.tensor, load.tensor} & ran.described
+    is_plain = is_plain and not ran.launch.is_specialized
+    if not is_plain or not load.lanes or load.loops != store.loops or load.shape != store.shape:
+        return False
+    if len(load.lanes) != len(store.lanes):
+        return False
+    if any(_may_show(one, load) and one.shape != load.shape for one in ran.accesses):
+        return False
+    loops = (compare("==", name(one), put[one]) for one in store.loops)
+    lanes = (
+        compare("==", name(one), put[other])
+        for one, other in zip(store.lanes, load.lanes, strict=True)
+    )
+    proof.run.about(store.line, f"stores each lane that line {load.line} has loaded")
+    if not proof.run.holds(both(*loops, *lanes), where):
+        return False
+    proof.run.assume(Lemma.OWN_LANE, load.tensor, load.line, store.line)
+    return True
+
+
+def _may_show(store: KernelAccess, load: KernelAccess) -> bool:
+    """Return whether what is stored may depend on what a load has found."""
+    if store.value is None:
+        return False
+    return any(
+        isinstance(one, Carried | Stored) or (isinstance(one, Element) and one.load == load.load)
+        for one in walk(store.value)
+    )
+
+
+def trusted_lanes(run: ProofRun) -> Iterator[str]:
+    """Yield in words where a proof takes the order of a load and a store for granted."""
+    for one in run.assumptions:
+        match one.lemma, one.instance:
+            case Lemma.OWN_LANE, (str() as tensor, int() as first, int() as second):
+                yield (
+                    f"the thread that stores a lane of '{tensor}' in line {second} has loaded it"
+                    f" in line {first}: there is no barrier between"
+                )
+            case _:
+                pass
