@@ -6,16 +6,24 @@ from heapq import nsmallest
 from math import inf
 
 from dtpoly.algorithm.program import Directive, Program
+from dtpoly.amounts import amount
 from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.elementwise import elementwise
 from dtpoly.autoschedule.layout_directives import said_of
 from dtpoly.autoschedule.layout_variants import variants
 from dtpoly.autoschedule.nest import KernelNest, nest_of
-from dtpoly.autoschedule.plans import ChosenPlace, PlacementPlan, directive_of, plans
+from dtpoly.autoschedule.operand_copies import copies_of, is_read, with_copies
+from dtpoly.autoschedule.plans import (
+    ChosenPlace,
+    Placed,
+    PlacementPlan,
+    directive_of,
+    plans,
+)
 from dtpoly.autoschedule.preferences import of_operands
 from dtpoly.autoschedule.pricing import Priced, PricedCall, launching, priced
-from dtpoly.autoschedule.product_tiles import products, refined
+from dtpoly.autoschedule.product_tiles import least_seconds, orders_of, products, turns_of
 from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs, results_of
@@ -62,7 +70,29 @@ def candidates(call: PricedCall) -> list[RankedSchedule]:
             break
         best = min((one.seconds for one in found), default=inf)
         found += _of_plan(call, plan, known, best)
+    if found:
+        first = min(found, key=lambda one: one.score)
+        for plan in _copying(call, first.plan):
+            found += _of_plan(with_copies(call, plan.copies), plan, known, first.score)
     return sorted(found, key=lambda one: one.score)
+
+
+def _copying(call: PricedCall, plan: PlacementPlan) -> Iterator[PlacementPlan]:
+    """Yield a plan with copies of operands that lie badly for the products of one of its kernels."""
+    for nest in nests_of(call, plan):
+        for copies in copies_of(call, nest):
+            if not is_read(with_copies(call, copies).program, copies):
+                continue
+            size = {one.tensor: amount(one.bytes) for one in nest.loads}
+            placed = tuple(
+                Placed(
+                    one.func,
+                    ChosenPlace.KERNEL,
+                    f"{size[one.tensor]} in the order that the product wants: each tile reads some",
+                )
+                for one in copies
+            )
+            yield PlacementPlan((*placed, *plan.placed), copies)
 
 
 def schedule_of(call: PricedCall, one: RankedSchedule) -> tuple[Directive, ...]:
@@ -85,13 +115,14 @@ def alike(call: PricedCall, one: RankedSchedule) -> Iterator[RankedSchedule]:
     """Yield schedules that the cost model cannot tell from this one: its slowest kernel varies."""
     at = max(range(len(one.kernels)), key=lambda number: one.kernels[number].busy)
     slowest = one.kernels[at]
-    for layout in variants(nests_of(call, one.plan)[at], slowest.layout):
+    nests = nests_of(with_copies(call, one.plan.copies), one.plan)
+    for layout in variants(nests[at], slowest.layout):
         other = replace(slowest, layout=layout)
         yield replace(one, kernels=(*one.kernels[:at], other, *one.kernels[at + 1 :]))
 
 
 def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
-    """Return the kernels of a plan."""
+    """Return the kernels of a plan, of a call for the algorithm with its copies."""
     program = plan.substituted(call.program)
     names = (*call.program.labels, *call.program.inputs, *call.program.funcs)
     taken = frozenset(one.name for one in names)
@@ -166,15 +197,25 @@ def _multiplied(call: PricedCall, nest: KernelNest) -> list[Priced]:
     """
     found: list[Priced] = []
     rest: list[tuple[float, tuple[Layout, ...]]] = []
-    for shape in products(nest, call.device, call.precision):
+    shapes = list(products(nest, call.device, call.precision))
+    bounds = [min(least_seconds(nest, call.device, one) for one in shape.usual) for shape in shapes]
+    best = inf
+    for bound, shape in sorted(zip(bounds, shapes, strict=True), key=lambda one: one[0]):
+        if bound > best:
+            break
         some = list(priced(call, nest, shape.usual))
         found += some
-        rest.append((min((one.score for one in some), default=inf), shape.others))
+        mine = min((one.score for one in some), default=inf)
+        best = min(best, mine)
+        rest.append((mine, shape.others))
     for _, others in nsmallest(CLOSER, rest, key=lambda one: one[0]):
         found += priced(call, nest, others)
-    best = nsmallest(REFINED, found, key=lambda one: one.score)
-    closer = [x for one in best for x in refined(nest, call.device, one.layout)]
-    return found + list(priced(call, nest, dict.fromkeys(closer)))
+    for one in nsmallest(REFINED, found, key=lambda one: one.score):
+        ordered = list(priced(call, nest, orders_of(nest, one.layout)))
+        found += ordered
+        first = min(ordered, key=lambda one: one.score, default=one)
+        found += priced(call, nest, turns_of(nest, call.device, first.layout))
+    return list({one.layout: one for one in found}.values())
 
 
 def _descended(

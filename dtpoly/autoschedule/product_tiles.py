@@ -22,11 +22,12 @@ WARP = 32
 SMALLEST = 16  # what a matrix unit multiplies
 DEEP = 128  # bytes of a row of a tile: what shared memory is wide
 MOST_STAGES = 4
+HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class ProductShape:
-    """The layouts that have the same blocks and steps: first those with the usual warps and stages.
+    """The layouts that have the same blocks: first those with the usual steps, warps and stages.
 
     Whether the sum is cut into parts belongs to these, since without parts a shape with few
     programs looks worse than it is.
@@ -41,13 +42,14 @@ def products(nest: KernelNest, device: Device, precision: str) -> Iterator[Produ
     last = nest.products[-1]
     many = int(device["multiprocessors"])
     for rows, columns in product(powers(*SIDES), powers(*SIDES)):
-        for deep in _depths(nest):
-            for is_square in _fills(nest, last):
+        for is_square in _fills(nest, last):
+            every: list[tuple[Layout, ...]] = []
+            for deep in _depths(nest):
                 made = _single(nest, device, precision, (rows, columns, deep), is_square)
-                every = [(x, *split_products(nest, x, many)) for x in made or ()]
-                if every:
-                    others = tuple(x for some in every[1:] for x in some)
-                    yield ProductShape(every[0], others)
+                every += [(x, *split_products(nest, x, many)) for x in made or ()]
+            if every:
+                others = tuple(x for some in every[1:] for x in some)
+                yield ProductShape(every[0], others)
 
 
 def _single(
@@ -99,19 +101,44 @@ def _launched(
                 yield replace(layout, warps=warps, stages=stages if stages > 1 else 0)
 
 
-def refined(nest: KernelNest, device: Device, layout: Layout) -> Iterator[Layout]:
-    """Yield the same block with other orders of programs, other stages, and blocks in turn."""
-    blocks = dict(layout.blocks)
+def orders_of(nest: KernelNest, layout: Layout) -> Iterator[Layout]:
+    """Yield the same block with other orders of programs."""
+    yield layout
+    yield from _grouped(nest, layout, dict(layout.blocks))
+
+
+def turns_of(nest: KernelNest, device: Device, layout: Layout) -> Iterator[Layout]:
+    """Yield the same block and order with other stages, and with blocks in turn."""
     programs = prod(pieces(nest.sizes[x], size) for x, size in layout.blocks)
     many = int(device["multiprocessors"])
-    orders = [layout, *_grouped(nest, layout, blocks)]
     stages = {layout.stages, max(layout.stages - 1, 0)} if layout.stages > 2 else {layout.stages}
-    for ordered, count in product(orders, sorted(stages, reverse=True)):
-        staged = replace(ordered, stages=count)
+    for count in sorted(stages, reverse=True):
+        staged = replace(layout, stages=count)
         yield staged
         for each in (1, 2, 3):
             if programs > each * many:
                 yield replace(staged, each=each)
+
+
+def least_seconds(nest: KernelNest, device: Device, layout: Layout) -> float:
+    """Return what operands take from L2, and products in the units that multiply them, at least.
+
+    This counts nothing but tiles, and so takes no time. Of a product with a range about half is
+    left out.
+    """
+    one = nest.products[-1]
+    blocks = dict(layout.blocks)
+    left, right, _ = sides_of(nest, one)
+    programs = prod(pieces(nest.sizes[x], size) for x, size in layout.blocks)
+    rows, columns = (prod(blocks[x] for x in side) for side in (left, right))
+    depth = prod(pieces(nest.sizes[x], t) * t for x in one.labels if (t := layout.tile(x)))
+    width = max(load.size for load in nest.loads if load.is_operand)
+    many = int(device["multiprocessors"])
+    uneven = 1.0 if layout.partial else pieces(programs, many) * many / programs
+    unit = {1: "i8", 2: "f16", 8: "f64"}.get(width, layout.precision.removesuffix("x3") or "f32")
+    multiplied = 2 * programs * rows * columns * depth * uneven / device.tensor(unit)
+    moved = programs * (rows + columns) * depth * width / device["l2_rate"]
+    return max(multiplied, moved) * (HALF if nest.has_ranges else 1.0)
 
 
 def _grouped(nest: KernelNest, layout: Layout, blocks: Mapping[str, int]) -> Iterator[Layout]:

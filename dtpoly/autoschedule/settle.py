@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.choose import RankedSchedule, layout_of, nests_of, schedule_of
+from dtpoly.autoschedule.operand_copies import OperandCopy, with_copies
 from dtpoly.autoschedule.plans import PlacementPlan, directive_of, with_directives
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
@@ -24,7 +25,10 @@ class _TangledError(Exception):
 
 @dataclass(frozen=True)
 class Settled:
-    """A schedule that can be used, with the reason for each directive."""
+    """A schedule that can be used, with the reason for each directive.
+
+    The algorithm may have copies of inputs that the one that was given does not have.
+    """
 
     program: Program
     lines: tuple[ReasonLine, ...]
@@ -35,13 +39,17 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
     """Yield candidates that are legal for all sizes and whose code no earlier one has."""
     seen: set[str] = set()
     tangled: set[PlacementPlan] = set()
-    begin = initial_once(replace(call.program, directives=()))
+    begins: dict[tuple[OperandCopy, ...], Begin] = {}
     for one in candidates:
         if one.plan in tangled:
             continue
-        program = with_directives(call.program, schedule_of(call, one))
+        copies = one.plan.copies
+        algorithm = with_copies(call, copies).program
+        if copies not in begins:
+            begins[copies] = initial_once(replace(algorithm, directives=()))
+        program = with_directives(algorithm, schedule_of(call, one))
         try:
-            text = _code(call, program, begin)
+            text = _code(call, program, begins[copies])
         except _TangledError:
             tangled.add(one.plan)
             continue
@@ -77,7 +85,8 @@ def _lines(call: PricedCall, one: RankedSchedule) -> Iterator[ReasonLine]:
         directive = directive_of(placed, call.primitives)
         if directive is not None:
             reasons[directive] = placed.why
-    for nest, kernel in zip(nests_of(call, one.plan), one.kernels, strict=True):
+    nests = nests_of(with_copies(call, one.plan.copies), one.plan)
+    for nest, kernel in zip(nests, one.kernels, strict=True):
         known = decided(nest, layout_of(kernel), kernel.launches[0], call.device)
         reasons |= {line.directive: line.why for line in lines_of(known, call.primitives)}
     for directive in schedule_of(call, one):

@@ -160,7 +160,7 @@ def command(
     answer = ScheduleAnswer(call, every)
     if wants[0] != 0:
         answer = _measured(answer, source.name, wants, place, plugins)
-    text = whole_text(source, algorithm, _head(answer), answer.best.lines)
+    text = whole_text(source, algorithm, _head(answer), answer.best)
     if as_json:
         write(json.dumps(_document(file, answer, text), indent=2) + "\n")
     elif count is not None:

@@ -54,7 +54,7 @@ def _schedule_text(
     best = next(islice(schedules(call), 1), None)
     if best is None:
         return text
-    return show(with_directives(algorithm.program, [one.directive for one in best.lines]))
+    return show(with_directives(best.program, [one.directive for one in best.lines]))
 
 
 def _call(

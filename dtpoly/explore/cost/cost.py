@@ -28,7 +28,6 @@ from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import launch_of
 
 # How sharply the slowest unit decides: the others' work does not hide behind it altogether.
 SHARPNESS = 8.0
@@ -147,7 +146,7 @@ def _kernel(
     job = Job(kernel, device, programs, resources, work_of(kernel), operands, is_warm)
     units = dict(limits(job))
     launch = device["launch"] if is_first and not is_warm else device["next_launch"]
-    if launch_of(kernel.node).beside:
+    if kernel.launch.beside:
         launch = 0.0  # it is that of the kernel before it
     busy = _together(units.values())
     return KernelCost(

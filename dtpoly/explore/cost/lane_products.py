@@ -16,7 +16,6 @@ from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import WARP
 from dtpoly.explore.cost.work import unit_of
 from dtpoly.frozen import dataclass
-from dtpoly.schedule.tree import launch_of
 
 AT_ONCE = 4  # numbers that a thread reads at once
 SIDE_BY_SIDE = 8  # threads that read four numbers at once in a clock
@@ -34,19 +33,19 @@ class LaneSide:
 
 def is_multiplied_by_lanes(kernel: CostedKernel) -> bool:
     """Return whether a kernel multiplies tiles without tensor cores."""
-    precision = launch_of(kernel.node).precision
+    precision = kernel.launch.precision
     return any(unit_of(dtype, precision) is None for dtype in kernel.operand_dtypes.values())
 
 
 def warps_at_once(job: Job) -> int:
     """Return how many warps a multiprocessor has at a time."""
-    most = launch_of(job.kernel.node).each or ceil(job.each / job.multiprocessors)
+    most = job.kernel.launch.each or ceil(job.each / job.multiprocessors)
     return job.resources.warps * max(min(job.resources.resident, most), 1)
 
 
 def shared_clocks(job: Job) -> float:
     """Return the clocks in which all programs together read operands from shared memory."""
-    precision = launch_of(job.kernel.node).precision
+    precision = job.kernel.launch.precision
     found = 0.0
     for walk in job.kernel.walks:
         dtype = job.kernel.operand_dtypes.get(walk.statement.name)

@@ -10,7 +10,6 @@ from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
-from dtpoly.schedule.tree import launch_of
 
 WARP = 32
 DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says nothing
@@ -40,7 +39,7 @@ class Resources:
 
 def resources_of(kernel: CostedKernel, device: Device) -> Resources:
     """Return an estimate from tiles alone: nothing is compiled."""
-    warps = launch_of(kernel.node).num_warps or DEFAULT_WARPS
+    warps = kernel.launch.num_warps or DEFAULT_WARPS
     threads = warps * WARP
     wanted = OTHERS + ceil(_live_bytes(kernel) / (4 * threads))
     # The compiler leaves room for one program at least.
@@ -64,7 +63,7 @@ def resources_of(kernel: CostedKernel, device: Device) -> Resources:
 
 def stages_of(kernel: CostedKernel) -> int:
     """Count the iterations of an innermost loop that are under way, with the one that computes."""
-    asked = launch_of(kernel.node).num_stages
+    asked = kernel.launch.num_stages
     # What is copied in the background has four bytes at least.
     if any(s.is_operand and not s.is_wide and s.size < 4 for s in kernel.streams):
         return 1
@@ -127,7 +126,7 @@ def _shared(kernel: CostedKernel) -> int:
             if walk.joined:
                 tiles = together[walk.joined] = tiles + together.get(walk.joined, 0)
             found = max(found, tiles)
-    if found and launch_of(kernel.node).each:
+    if found and kernel.launch.each:
         # The block that is stored goes through it while the next one is loaded.
         stores = [s for s in kernel.streams if s.is_store]
         found += max((s.tile * s.size // _parts(kernel, s) for s in stores), default=0)
@@ -149,7 +148,7 @@ def _has_second_loop(walk: StatementWalk) -> bool:
 
 def _parts(kernel: CostedKernel, store: AccessStream) -> int:
     """Return the number of parts in which a tile is stored; by address they are about halves."""
-    launch = launch_of(kernel.node)
+    launch = kernel.launch
     if kernel.node.func not in launch.descriptors:
         return 2
     return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in launch.boxes.items())

@@ -20,7 +20,6 @@ from dtpoly.explore.accesses.tile_counts import (
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import WARP, stages_of
 from dtpoly.poly.model import Role
-from dtpoly.schedule.tree import launch_of
 
 PORT = 64  # bytes a clock that a multiprocessor takes from L2
 ISSUING = 4  # warps that issue an instruction at the same time
@@ -73,7 +72,7 @@ def waiting(job: Job) -> float:
             if one.statement.role is Role.COMBINE:
                 clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
                 waits += steps(one) / each * clocks / clock
-    if launch_of(kernel.node).each:
+    if kernel.launch.each:
         # The next block is loaded while the last one is stored.
         return far + (own + waits / at_least) * rounds
     # While some warps wait, others compute, but for products, which all warps begin together.
