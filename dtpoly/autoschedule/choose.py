@@ -78,7 +78,7 @@ def candidates(call: PricedCall) -> list[RankedSchedule]:
 
 
 def _copying(call: PricedCall, plan: PlacementPlan) -> Iterator[PlacementPlan]:
-    """Yield a plan with copies of operands that lie badly for the products of one of its kernels."""
+    """Yield a plan with copies of operands that lie badly for the product of a kernel."""
     for nest in nests_of(call, plan):
         for copies in copies_of(call, nest):
             if not is_read(with_copies(call, copies).program, copies):
@@ -227,7 +227,7 @@ def _descended(
     plan, and its kernel is laid out like that.
     """
     made = chain(nest, call.precision, int(call.device["multiprocessors"]))
-    scored = 1 + of_operands(nest, call.device)  # as scores are
+    scored = 1 + of_operands(nest, call.device, call.precision)  # as scores are
     found: dict[tuple[int, ...], Priced] = {}
     before = [one for layout in others if (one := made.chosen(layout)) is not None]
     near = NEAR * near * scored if before else inf

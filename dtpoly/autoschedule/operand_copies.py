@@ -14,13 +14,12 @@ from dtpoly.algorithm.label_sizes import input_shapes
 from dtpoly.algorithm.program import Func, Label, Program
 from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import KernelNest, MovedTensor, NestReduction, sides_of
-from dtpoly.autoschedule.preferences import is_hopper
+from dtpoly.autoschedule.preferences import LANES_WIDTH, is_hopper
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.frozen import dataclass
 
 # Columns of a result with which the threads of a warp lie side by side along them: four each.
 BESIDE = 128
-LANES_WIDTH = 4  # bytes of an operand that is multiplied without tensor cores, or as tf32
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,16 @@
 from collections.abc import Iterator
 from math import ceil, prod
 
-from dtpoly.algorithm.expressions import Dot
+from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
+from dtpoly.explore.cost.lane_tiles import WARP, operand_registers
+from dtpoly.explore.cost.work import unit_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 
-WARP = 32
 DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says nothing
 # Registers that a thread has at most, and about how many it needs for addresses and numbers.
 MOST_REGISTERS, OTHERS = 255, 16
@@ -101,9 +102,24 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
     alone = 4 * max((lanes_of(walk, s.labels) for s in mine if not s.is_wide), default=0)
     if statement.role is Role.UPDATE and isinstance(statement.body, Dot):
         sums = 4 * lanes_of(walk, statement.free)
-        return sums if statement.name in kernel.operand_dtypes else sums + made
+        if statement.name not in kernel.operand_dtypes:
+            return sums + made
+        return sums + _of_lanes(kernel, walk, statement.body)
     sums = made if statement.role is Role.UPDATE and walk.loops else 0
     return sums + LOADED * loads + COMPUTED * made + alone
+
+
+def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
+    """Return the bytes of operands that threads have in registers: none with tensor cores."""
+    dtype = kernel.operand_dtypes[walk.statement.name]
+    if unit_of(dtype, kernel.launch.precision) is not None:
+        return 0.0
+    warps = kernel.launch.num_warps or DEFAULT_WARPS
+    left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
+    free = walk.statement.free
+    own = sorted((left - right, right - left), key=lambda side: min(map(free.index, side), default=0))
+    rows, columns = (lanes_of(walk, [x for x in free if x in side]) for side in own)
+    return 4 * WARP * warps * operand_registers(rows, columns, warps)
 
 
 def _loads(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
