@@ -94,6 +94,7 @@ ALLOWED: dict[str, set[str]] = {
     "extract": {"source", "diagnostics"},
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
+        *("autoschedule", "runtime", "schedule", "generate"),
     },
     "cli": {
         "budget_messages",
@@ -148,7 +149,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "training": {
         *("source", "suggest", "algorithm", "directives", "generate", "codegen", "gradient"),
-        *("api", "autoschedule", "explore", "runtime", "carried"),
+        *("api", "explore", "carried", "tuned"),
         *("python_errors", "diagnostics"),
     },
     "nn": {"training"},

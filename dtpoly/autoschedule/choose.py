@@ -36,6 +36,7 @@ LIMIT = 1.5  # times what the best plan so far takes: one that is slower is give
 DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
 AS_A_LAUNCH = 20e-6  # seconds of a kernel, beside which those between two launches are many
 MOST_PRICED = 250  # layouts of all kernels, after which no other plan is looked at
+LEAST_PRICED = 40  # of a chain of products, also if there were many before
 KEPT = 300  # layouts of a kernel that takes more
 # Times what a kernel may take in a plan that is as fast as the best one: a chain of products that
 # takes more, laid out as the best one of another plan was, is not searched.
@@ -153,7 +154,9 @@ def _of_plan(
             return
         if not is_known:
             others = [kernels[0].layout for kernels in known.values() if kernels]
-            found = _ranked(call, nest, LIMIT * best - spent, best - spent, others)
+            most = max(MOST_PRICED - sum(map(len, known.values())), LEAST_PRICED)
+            search = _Search(LIMIT * best - spent, best - spent, others, most)
+            found = _ranked(call, nest, search)
             known[nest.program] = sorted(found, key=lambda one: one.score)
         mine = known[nest.program]
         if not mine:
@@ -174,16 +177,20 @@ def _of_plan(
         yield RankedSchedule(plan, combined, seconds, score)
 
 
-def _ranked(
-    call: PricedCall, nest: KernelNest, limit: float, near: float, others: Sequence[Layout]
-) -> list[Priced]:
-    """Return the layouts of a kernel that were looked at, with what they take.
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """How a chain of products is searched."""
 
-    `near` is what it may take in a plan that is as fast as the best one, and `others` are the best
-    layouts of kernels of other plans.
-    """
+    limit: float  # seconds that it may take
+    near: float  # that it may take in a plan that is as fast as the best one
+    others: Sequence[Layout]  # the best ones of kernels of other plans
+    most: int  # layouts that are looked at
+
+
+def _ranked(call: PricedCall, nest: KernelNest, search: _Search) -> list[Priced]:
+    """Return the layouts of a kernel that were looked at, with what they take."""
     if nest.is_chain:
-        return _descended(call, nest, limit, near, others)
+        return _descended(call, nest, search)
     if nest.products:
         return _multiplied(call, nest)
     many = int(call.device["multiprocessors"])
@@ -218,9 +225,7 @@ def _multiplied(call: PricedCall, nest: KernelNest) -> list[Priced]:
     return list({one.layout: one for one in found}.values())
 
 
-def _descended(
-    call: PricedCall, nest: KernelNest, limit: float, near: float, others: Sequence[Layout]
-) -> list[Priced]:
+def _descended(call: PricedCall, nest: KernelNest, search: _Search) -> list[Priced]:
     """Search a chain of products: return the layouts that were met on the way to a good one.
 
     What was best in another plan is mostly good in this one. If it is far behind here, so is the
@@ -229,8 +234,8 @@ def _descended(
     made = chain(nest, call.precision, int(call.device["multiprocessors"]))
     scored = 1 + of_operands(nest, call.device, call.precision)  # as scores are
     found: dict[tuple[int, ...], Priced] = {}
-    before = [one for layout in others if (one := made.chosen(layout)) is not None]
-    near = NEAR * near * scored if before else inf
+    before = [one for layout in search.others if (one := made.chosen(layout)) is not None]
+    near = NEAR * search.near * scored if before else inf
 
     def price(choice: tuple[int, ...]) -> float | None:
         layout = made.layout(choice)
@@ -240,5 +245,6 @@ def _descended(
         return None
 
     counts = [len(knob) for knob in made.knobs]
-    descended(counts, price, limit * scored, (*before, *made.starts), near)
+    starts = (*before, *made.starts)
+    descended(counts, price, search.limit * scored, starts, near, search.most)
     return list(found.values())

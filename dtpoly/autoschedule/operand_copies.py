@@ -10,8 +10,7 @@ from dataclasses import replace
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine, Dot, Expr, Read, map_children, reads
-from dtpoly.algorithm.label_sizes import input_shapes
-from dtpoly.algorithm.program import Func, Label, Program
+from dtpoly.algorithm.program import Func, Program
 from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import KernelNest, MovedTensor, NestReduction, sides_of
 from dtpoly.autoschedule.preferences import LANES_WIDTH, is_hopper
@@ -24,22 +23,22 @@ BESIDE = 128
 
 @dataclass(frozen=True, slots=True)
 class OperandCopy:
-    """An input whose axes are copied in another order, for the products that read it so.
-
-    An axis that is read at a sum of labels, or at one with a range, has a label of its own.
-    """
+    """An input whose axes are copied in another order, for the products that read it so."""
 
     func: str
     tensor: str
-    indices: tuple[Affine, ...]  # at which products read it
-    labels: tuple[str, ...]  # of its axes
-    order: tuple[int, ...]  # in which the copy has them
-    new: tuple[str, ...] = ()  # those of the labels that the algorithm does not have
+    labels: tuple[str, ...]  # at which products read it
+    order: tuple[int, ...]  # in which the copy has its axes
 
     @property
     def kept(self) -> tuple[str, ...]:
         """Return the labels of the copy, the outermost first."""
         return tuple(self.labels[at] for at in self.order)
+
+    @property
+    def read(self) -> Read:
+        """Return what products read, and the copy reads of the input."""
+        return Read(self.tensor, tuple(Affine(((label, 1),)) for label in self.labels))
 
 
 def copies_of(call: PricedCall, nest: KernelNest) -> tuple[tuple[OperandCopy, ...], ...]:
@@ -63,23 +62,18 @@ def with_copies(call: PricedCall, copies: tuple[OperandCopy, ...]) -> PricedCall
     """Return the task for the algorithm in which products read copies of inputs."""
     if not copies:
         return call
-    shapes = input_shapes(call.program, call.sizes)
-    sizes, program = dict(call.sizes), call.program
+    program = call.program
     for one in copies:
-        extents = zip(one.labels, shapes[one.tensor], strict=True)
-        sizes |= {label: extent for label, extent in extents if label in one.new}
         program = _copied(program, one)
-    return replace(call, program=program, sizes=sizes)
+    return replace(call, program=program)
 
 
 def _copied(program: Program, one: OperandCopy) -> Program:
     """Return the algorithm with the Func of a copy, which products read in the input's place."""
-    read = Read(one.tensor, tuple(Affine(((label, 1),)) for label in one.labels))
     funcs = tuple(
         replace(func, body=_reading(func.body, one, is_operand=False)) for func in program.funcs
     )
-    labels = (*program.labels, *(Label(name) for name in one.new))
-    return replace(program, funcs=(Func(one.func, one.kept, read), *funcs), labels=labels)
+    return replace(program, funcs=(Func(one.func, one.kept, one.read), *funcs))
 
 
 def is_read(program: Program, copies: tuple[OperandCopy, ...]) -> bool:
@@ -95,7 +89,7 @@ def _reading(expr: Expr, one: OperandCopy, *, is_operand: bool) -> Expr:
     """Return an expression whose products read the copy where they read the input so."""
     inside = is_operand or isinstance(expr, Dot)
     if isinstance(expr, Read):
-        if inside and expr.tensor == one.tensor and expr.indices == one.indices:
+        if inside and replace(expr, padding=None) == one.read:
             moved = tuple(expr.indices[at] for at in one.order)
             return replace(expr, tensor=one.func, indices=moved)
         return expr
@@ -124,52 +118,32 @@ def _badly(
         if not is_input or load.size != LANES_WIDTH or not set(side) & load.labels:
             continue
         wanted = set(one.labels) if call.precision else set(side)
-        at = _axis_along(load, wanted)
-        if at is not None and not wanted & {*load.contiguous}:
-            yield _copy(call.program, nest, load, at)
+        at = max(
+            (at for at, index in enumerate(load.indices) if index.plain in wanted),
+            key=lambda at: load.shape[at],
+            default=None,
+        )
+        if at is not None and not wanted & {*load.contiguous} and _is_plain(call.program, load):
+            labels = tuple(index.plain or "" for index in load.indices)
+            order = (*(axis for axis in range(len(labels)) if axis != at), at)
+            func = new_name(load.tensor, "_turned", nest.taken)
+            yield OperandCopy(func, load.tensor, labels, order)
 
 
-def _axis_along(load: MovedTensor, wanted: set[str]) -> int | None:
-    """Return the longest axis of an input that goes along one of some labels, step by step."""
-    found = [
-        at
-        for at, index in enumerate(load.indices)
-        if index.data is None
-        and any(isinstance(term, str) and term in wanted and by == 1 for term, by in index.terms)
-    ]
-    if any(index.data is not None or index.divisions for index in load.indices):
-        return None
-    return max(found, key=lambda at: load.shape[at], default=None)
+def _is_plain(program: Program, load: MovedTensor) -> bool:
+    """Return whether the axes of an input are those of labels, each of which goes along all of it.
 
-
-def _copy(program: Program, nest: KernelNest, load: MovedTensor, at: int) -> OperandCopy:
-    """Return the copy of an input in which an axis is the innermost one."""
-    taken = set(nest.taken)
+    Elements outside of the range of a label would be 0 in a Func that has the label.
+    """
     ranged = {one.name for one in program.labels if one.range is not None}
-    labels: list[str] = []
-    new: list[str] = []
-    for axis, index in enumerate(load.indices):
-        (first, *others) = index.terms or ((f"i{axis}", 1),)
-        name = str(first[0])
-        is_plain = not others and first[1] == 1 and not index.constant and bool(index.terms)
-        if not is_plain or name in ranged or name in labels:
-            name = new_name(name, "i", taken)
-            new.append(name)
-        taken.add(name)
-        labels.append(name)
-    order = (*(axis for axis in range(len(labels)) if axis != at), at)
-    func = new_name(load.tensor, "_turned", taken)
-    return OperandCopy(func, load.tensor, load.indices, tuple(labels), order, tuple(new))
+    labels = [index.plain for index in load.indices]
+    return None not in labels and len({*labels} - ranged) == len(labels)
 
 
-def _each_once(copies: list[OperandCopy] | tuple[OperandCopy, ...]) -> tuple[OperandCopy, ...]:
+def _each_once(copies: list[OperandCopy]) -> tuple[OperandCopy, ...]:
     """Return copies with names that differ; what both sides read alike is copied once."""
-    found: list[OperandCopy] = []
+    found: dict[str, OperandCopy] = {}
     for one in dict.fromkeys(copies):
-        taken = {other.func for other in found} | {x for other in found for x in other.new}
-        name = one.func
-        number = 2
-        while name in taken:
-            name, number = f"{one.func}{number}", number + 1
-        found.append(replace(one, func=name))
-    return tuple(found)
+        name = new_name(one.func, "", {*found})
+        found[name] = replace(one, func=name)
+    return tuple(found.values())

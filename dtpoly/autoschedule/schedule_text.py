@@ -1,6 +1,7 @@
 """Writes the .dt text of a source with the schedule that was found, and its reasons."""
 
 from collections.abc import Iterable, Iterator
+from textwrap import wrap
 
 from dtpoly.algorithm.show import show, show_directive
 from dtpoly.autoschedule.plans import with_directives
@@ -26,7 +27,8 @@ def whole_text(source: Source, given: Algorithm, head: str, best: Settled) -> st
     is_other = best.program.funcs != given.program.funcs
     printed = show(with_directives(best.program, ()))
     algorithm = printed if is_scheduled or is_other else source.text
-    return f"{algorithm.rstrip()}\n\n# {head}\n{schedule_text(best.lines)}"
+    above = "".join(f"# {line}\n" for line in wrap(head, WIDTH - 2))
+    return f"{algorithm.rstrip()}\n\n{above}{schedule_text(best.lines)}"
 
 
 def _lines(lines: list[ReasonLine]) -> Iterator[str]:

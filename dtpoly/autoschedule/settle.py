@@ -1,5 +1,6 @@
 """Keeps the candidates that are proved legal and have code, and words their reasons."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from dtpoly.autoschedule.plans import PlacementPlan, directive_of, with_directiv
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.explore.cost.sureness import Spread, spread_of
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.initial import Begin, initial_once
@@ -17,6 +19,8 @@ from dtpoly.schedule.legality import legal_state
 
 NOT_ONE_PASS = "DT307"
 ILLEGAL = "illegal"  # what stands for a code where an order is broken
+# Schedules of a plan that are judged before it is dropped: most reasons do not depend on blocks.
+TRIES = 4
 
 
 class _TangledError(Exception):
@@ -33,15 +37,20 @@ class Settled:
     program: Program
     lines: tuple[ReasonLine, ...]
     seconds: float
+    spread: Spread  # how well times of such kernels are predicted
 
 
 def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[Settled]:
-    """Yield candidates that are legal for all sizes and whose code no earlier one has."""
+    """Yield candidates that are legal for all sizes and whose code no earlier one has.
+
+    What is refused again and again, whatever its blocks are, is a plan of which nothing comes.
+    """
     seen: set[str] = set()
-    tangled: set[PlacementPlan] = set()
+    refused: Counter[PlacementPlan] = Counter()
+    good: set[PlacementPlan] = set()
     begins: dict[tuple[OperandCopy, ...], Begin] = {}
     for one in candidates:
-        if one.plan in tangled:
+        if refused[one.plan] >= TRIES and one.plan not in good:
             continue
         copies = one.plan.copies
         algorithm = with_copies(call, copies).program
@@ -51,11 +60,16 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
         try:
             text = _code(call, program, begins[copies])
         except _TangledError:
-            tangled.add(one.plan)
+            refused[one.plan] += TRIES
             continue
-        if text is not None and text not in seen:
+        if text is None:
+            refused[one.plan] += 1
+            continue
+        good.add(one.plan)
+        if text not in seen:
             seen.add(text)
-            yield Settled(program, tuple(_lines(call, one)), one.seconds)
+            costs = ((k.kind, k.seconds) for kernel in one.kernels for k in kernel.launches)
+            yield Settled(program, tuple(_lines(call, one)), one.seconds, spread_of(costs))
 
 
 def _code(call: PricedCall, program: Program, begin: Begin) -> str | None:

@@ -19,7 +19,7 @@ from dtpoly.api import Scheduled
 from dtpoly.carried.operators import dt_batched
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
-from dtpoly.training.at_hand import is_unscheduled, scheduled_for
+from dtpoly.training.at_hand import scheduled_for
 from dtpoly.training.content import Content
 from dtpoly.training.element_types import with_copies, with_types
 from dtpoly.training.gradient_schedules import (
@@ -71,7 +71,7 @@ class Operator:
     def take(self, content: Content) -> None:
         """Compute by the schedules of a content from now on."""
         self.content = content
-        self.is_open = is_unscheduled(content.schedule)
+        self.is_open = not content.schedule.is_scheduled
         self.chosen: dict[tuple[str, torch.dtype], Scheduled] = {}
         self.wide: Scheduled | None = None
         self.backwards: dict[tuple[Names, Names], Backward] = {}

@@ -21,6 +21,7 @@ from dtpoly.autoschedule.plans import with_directives
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.unscheduled_source import algorithm_of, bare
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.devices.devices import Device, UnknownDevice, find_device, read_device
 from dtpoly.explore.run.session import known_device
 from dtpoly.frozen import dataclass
@@ -118,23 +119,34 @@ class SchedulesAtHand(Generic[S]):
         """Return the schedule for a call, which is chosen if none is near."""
         key = (*map(_seen, inputs), *((word, _seen(one)) for word, one in named.items()))
         if key not in self.known:
-            self.known[key] = self.at(facts_of(self.program, inputs, named))
+            try:
+                facts = facts_of(self.program, inputs, named)
+            except (AttributeError, DtpolyError, KeyError, ValueError):
+                return self.otherwise  # which refuses the call, in its own words
+            self.known[key] = self.at(facts)
         return self.known[key]
 
     def at(self, facts: CallFacts) -> S:
         """Return the schedule for sizes on a device."""
-        if facts.device == CPU:
-            return self.otherwise  # an interpreter is not faster by it
+        found = self.chosen_for(facts)
+        if found is None and facts.device != CPU:
+            why = f"the cost model does not know '{facts.device}': name a GPU that is like it in"
+            self._tell(f"{self.name} has no schedule, and {why} {DEVICE}")
+        return self.otherwise if found is None else found
+
+    def chosen_for(self, facts: CallFacts) -> S | None:
+        """Return the schedule that the cost model chooses; None where it has no such device.
+
+        In the interpreter none is chosen, since none is faster there than another.
+        """
         same = (facts.device, facts.dtype)
         near = [one for one in self.chosen if (one.facts.device, one.facts.dtype) == same]
         best = min(near, key=lambda one: one.distance(facts), default=None)
         if best is not None and best.distance(facts) <= FAR:
             return best.schedule
-        device = model_of(facts.device)
+        device = None if facts.device == CPU else model_of(facts.device)
         if device is None:
-            why = f"the cost model does not know '{facts.device}': name a GPU that is like it in"
-            self._tell(f"{self.name} has no schedule, and {why} {DEVICE}")
-            return self.otherwise
+            return None
         began = time.monotonic()
         words = (self.name, self.text, self.primitives, dict(facts.sizes), DType(facts.dtype))
         found = self.of(text_at_hand(*words, device))

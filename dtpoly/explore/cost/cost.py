@@ -21,6 +21,7 @@ from dtpoly.explore.accesses.accesses import (
 from dtpoly.explore.accesses.tile_counts import extents_of, instances
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import Resources, resources_of
+from dtpoly.explore.cost.sureness import Spread, kind_of, spread_of
 from dtpoly.explore.cost.traffic import Operand, traffic_of
 from dtpoly.explore.cost.unit_times import limits
 from dtpoly.explore.cost.work import Work, work_of
@@ -47,6 +48,7 @@ class KernelCost:
     work: Work
     operands: tuple[Operand, ...]
     recomputed: float  # instances that are computed, for one that is needed
+    kind: str = ""  # one of those whose predictions were compared with measurements
 
     @property
     def bound(self) -> str:
@@ -74,6 +76,11 @@ class Cost:
     def seconds(self) -> float:
         """Return how long it takes, by the model."""
         return sum(kernel.seconds for kernel in self.kernels)
+
+    @property
+    def spread(self) -> Spread:
+        """Return between which times half of the schedules like this one were measured."""
+        return spread_of((kernel.kind, kernel.seconds) for kernel in self.kernels)
 
     @property
     def launches(self) -> int:
@@ -160,6 +167,7 @@ def _kernel(
         work=job.work,
         operands=operands,
         recomputed=_recomputed(kernel),
+        kind=kind_of(kernel),
     )
 
 
