@@ -84,7 +84,7 @@ ALLOWED: dict[str, set[str]] = {
     "explore": {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "checking", "codegen", "generate"),
-        *("runtime", "targets", "verify", "verification", "timing", "ir", "directives"),
+        *("runtime", "targets", "verify", "verification", "timing", "ir", "directives", "plan"),
     },
     "autoschedule": {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "checking", "generate"),
