@@ -16,7 +16,7 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of, steps
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.lane_tiles import SQUARE, LaneSide, lane_sides
+from dtpoly.explore.cost.lane_tiles import SQUARE, WARP, LaneSide, lane_sides
 from dtpoly.explore.cost.work import unit_of
 from dtpoly.frozen import dataclass
 
@@ -24,10 +24,15 @@ PHASES = 4  # in which a warp reads four numbers a thread, of eight threads at a
 BESIDE = 8
 # Of the instructions that a multiprocessor could issue, those that it does issue, also because its
 # clock goes down; and a clock of shared memory in clocks of the data sheet.
-ISSUED, SHARED_CLOCK = 0.69, 1.08
+ISSUED, SHARED_CLOCK = 0.78, 1.08
+# Instructions of a thread in each step beside those that multiply and read operands; and where a
+# loop goes over several labels, of which it computes each index.
+EACH_STEP, FLATTENED = 40, 60
 # Warps of a multiprocessor with which that rate is reached, and the share of it with one for each
 # scheduler, of which there are four.
 BUSY, SCHEDULERS, ALONE = 12, 4, 0.79
+# Sums of a thread between which it can wait for what it reads, and how fewer make it slower.
+MANY_SUMS, SHORT = 32, 0.25
 # Bytes of a loop that stay near a multiprocessor, those of an instruction with what is beside it,
 # and how much longer a loop takes that does not stay there, if no other warps issue meanwhile.
 NEAR_CODE, INSTRUCTION, FAR_CODE, HIDDEN = 32768, 18, 0.45, 8
@@ -43,6 +48,11 @@ class LaneProduct:
     walk: StatementWalk
     labels: tuple[tuple[str, ...], tuple[str, ...]]
     sides: tuple[LaneSide, LaneSide]
+
+    @property
+    def sums(self) -> float:
+        """Return how many sums a thread has."""
+        return self.sides[0].each * self.sides[1].each
 
     @property
     def depth(self) -> int:
@@ -81,16 +91,26 @@ def warps_at_once(job: Job) -> int:
     return job.resources.warps * max(min(job.resources.resident, most), 1)
 
 
+def other_instructions(job: Job) -> float:
+    """Return the instructions of all lanes that read operands, and that steps have beside that."""
+    found = 0.0
+    for one in lane_products(job.kernel, job.resources.warps):
+        body = one.walk.statement.body
+        assert isinstance(body, Dot)
+        read = sum(side.each for side in one.sides) / SQUARE * one.depth
+        beside = EACH_STEP + (FLATTENED if len(body.labels) > 1 else 0)
+        found += (read + beside) * job.resources.warps * WARP * steps(one.walk)
+    return found
+
+
 def issued_share(job: Job) -> float:
     """Return the share of instructions that are issued of those that could be."""
     warps = warps_at_once(job)
     few = max(BUSY - max(warps, SCHEDULERS), 0) / (BUSY - SCHEDULERS)
     share = ISSUED * min(warps / SCHEDULERS, 1) * (1 - (1 - ALONE) * few)
-    code = max(
-        one.sides[0].each * one.sides[1].each * one.depth * INSTRUCTION
-        for one in lane_products(job.kernel, job.resources.warps)
-    )
-    if code > NEAR_CODE:
+    every = [*lane_products(job.kernel, job.resources.warps)]
+    share *= min(min(one.sums for one in every) / MANY_SUMS, 1) ** SHORT
+    if max(one.sums * one.depth for one in every) * INSTRUCTION > NEAR_CODE:
         open_share = min(max(HIDDEN - warps, 0) / (HIDDEN - SCHEDULERS), 1)
         share /= 1 + FAR_CODE * open_share
     return share

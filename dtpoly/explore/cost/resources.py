@@ -19,6 +19,7 @@ MOST_REGISTERS, OTHERS = 255, 16
 # Of a tile that is loaded and used up, and of one that is computed, what is alive at a moment.
 # With these and the number above, half of 398 kernels are within -21 and +11 % of the compiler's.
 LOADED, COMPUTED = 0.5, 0.25
+EACH_ALONE = 4  # registers of an element of an operand that is loaded by itself
 REGISTER_STEP = 8
 BLOCK_OVERHEAD = 1024
 
@@ -119,7 +120,9 @@ def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
     free = walk.statement.free
     own = sorted((left - right, right - left), key=lambda side: min(map(free.index, side), default=0))
     rows, columns = (lanes_of(walk, [x for x in free if x in side]) for side in own)
-    return 4 * WARP * warps * operand_registers(rows, columns, warps)
+    # What is loaded element by element has an address and a condition for each, in each step.
+    alone = sum(s.tile for s in _loads(kernel, walk) if s.is_operand and not s.is_wide)
+    return 4 * (WARP * warps * operand_registers(rows, columns, warps) + EACH_ALONE * alone)
 
 
 def _loads(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:

@@ -11,6 +11,7 @@ from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.lane_products import (
     is_multiplied_by_lanes,
     issued_share,
+    other_instructions,
     shared_clocks,
 )
 from dtpoly.explore.cost.resources import Resources
@@ -47,8 +48,10 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     share = _share_of_products(job.kernel, job.resources, device)
     products = sum(count / device.tensor(unit) for unit, count in work.products.items())
     yield TENSOR, products * uneven / share
-    issued = issued_share(job) if is_multiplied_by_lanes(job.kernel) else ISSUED
-    issuing = work.instructions / (device.issue * issued)
+    by_lanes = is_multiplied_by_lanes(job.kernel)
+    issued = issued_share(job) if by_lanes else ISSUED
+    instructions = work.instructions + (other_instructions(job) if by_lanes else 0.0)
+    issuing = instructions / (device.issue * issued)
     yield INSTRUCTIONS, issuing * uneven
     yield SPECIAL, work.special * uneven / (device["special"] * many * device["clock"])
     yield SHARED, shared_clocks(job) * uneven / (device["clock"] * many)
