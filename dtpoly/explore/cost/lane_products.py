@@ -38,7 +38,7 @@ MANY_SUMS, SHORT = 32, 0.25
 NEAR_CODE, INSTRUCTION, FAR_CODE, HIDDEN = 32768, 18, 0.45, 8
 # Clocks for each element of an operand that is put together of several labels, of which some
 # belong to one side of the result; and where only what is summed up has several.
-OF_SIDES, OF_SUMS = 1.8, 0.6
+OF_SIDES, OF_SUMS = 5.0, 0.6
 
 
 @dataclass(frozen=True, slots=True)
