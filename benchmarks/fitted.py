@@ -1,14 +1,15 @@
 """Fits numbers of a device to measured times, those that nobody can read from a data sheet."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
-from statistics import mean, median
+from statistics import mean, median, quantiles
 from typing import Any
 
 from benchmarks.predicted import MeasuredSchedule
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.checking import check
+from dtpoly.explore.cost.sureness import Spread
 from dtpoly.explore.devices.devices import Device
 from dtpoly.source import Source
 
@@ -77,3 +78,22 @@ def quality(device: Device, group: Sequence[MeasuredSchedule]) -> Quality:
     off = mean(min(abs(log(one)), MOST) for one in ratios)
     error = median(abs(one - 1) for one in ratios)
     return Quality(len(ratios), off, error, median(ratios))
+
+
+def spreads(groups: Iterable[tuple[Device, Sequence[MeasuredSchedule]]]) -> list[Spread]:
+    """Return for each kind of kernel between which shares of the prediction half of them lie.
+
+    Each group was measured on a device of its own.
+    """
+    ratios: dict[str, list[float]] = {}
+    for device, group in groups:
+        for one in group:
+            found = one.cost(device)
+            share = one.milliseconds / (1e3 * found.seconds)
+            ratios.setdefault(found.spread.kind, []).append(share)
+    return [Spread(kind, *_quarters(some), len(some)) for kind, some in sorted(ratios.items())]
+
+
+def _quarters(some: Sequence[float]) -> tuple[float, float]:
+    low, _, high = quantiles(some, n=4)
+    return round(low, 2), round(high, 2)

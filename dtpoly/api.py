@@ -6,14 +6,14 @@ the words of the language: `load("mm.dt").mm.block(m=32).tensorize(m=0, k=16)`.
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from functools import cached_property, partial
 from importlib import import_module
 from inspect import cleandoc
 from itertools import starmap
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from dtpoly import __version__
 from dtpoly.algorithm.program import Directive, Program
@@ -41,15 +41,20 @@ from dtpoly.rescheduling import TYPED, add, instead, named, read, sources_of, wi
 from dtpoly.runtime.cache import remembered
 from dtpoly.runtime.loaded_functions import functions
 from dtpoly.runtime.mixed import has_products, mixed_product
-from dtpoly.runtime.traced_calls import run_while_traced, tell_autocast
+from dtpoly.runtime.traced_calls import is_traced, run_while_traced, tell_autocast
 from dtpoly.schedule.primitive import Primitive, signatures
 from dtpoly.source import Source
 from dtpoly.suggest import did_you_mean
+from dtpoly.tuned.call_sizes import CallFacts
+from dtpoly.tuned.same_results import check_results
 from dtpoly.tuned.tuned_calls import TunedSchedules
 from dtpoly.tuned.tuned_file import read_tuned
 from dtpoly.verdict_messages import of_emitted
 from dtpoly.verification import Proved, proved
 from dtpoly.verify.proof.report import LayerVerdict as Found
+
+if TYPE_CHECKING:  # it is loaded when a call needs it
+    from dtpoly.tuned.at_hand import SchedulesAtHand
 
 Plugins = Iterable[str | Path | type[Primitive]]
 NESTED = (
@@ -115,37 +120,26 @@ def load(
 
 def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     tuned = read_tuned(path)
-    if tuned.program != replace(found.program, directives=()):
-        raise ValueError(f"the schedules of '{path}' are for another algorithm than '{found.name}'")
-    for one in tuned.entries:
-        other = replace(tuned.program, directives=one.directives)
-        made, mine = results_of(other, outputs(other)), results_of(found.program, _compiled(found))
-        if made != mine:
-            # Else a call would be answered with another Func than without the tuned schedule.
-            theirs, ours = (", ".join(map(_named, all_of.values())) for all_of in (made, mine))
-            raise ValueError(
-                f"of '{path}' the schedule for {one.where} compiles {theirs}, where '{found.name}' "
-                f"compiles {ours}: let both compile the same"
-            )
+    check_results(tuned, str(path), found.program, found.name)
     of = partial(_tuned_of, str(path), tuned.program, found)
-    return TunedSchedules(str(path), tuned, of, found)
+    chosen, is_open = partial(_chosen_for, found), not found.is_scheduled
+    return TunedSchedules(str(path), tuned, of, found, at_hand=chosen, is_open=is_open)
 
 
-def _compiled(found: "Scheduled") -> tuple[str, ...]:
-    return outputs(found.program)
-
-
-def _named(results: Sequence[str]) -> str:
-    """Name the results of a function: `y`, or `y (with h)`."""
-    func, *more = results
-    return f"{func} (with {', '.join(more)})" if more else func
+def _chosen_for(found: "Scheduled", facts: CallFacts) -> "Scheduled | None":
+    """Return what the cost model chooses for a call; None where it does not know the device."""
+    return found._at_hand.chosen_for(facts)  # pyright: ignore[reportPrivateUsage]
 
 
 def _tuned_of(
     path: str, program: Program, like: "Scheduled", directives: tuple[Directive, ...]
 ) -> "Scheduled":
-    text = show(replace(program, directives=directives))
-    parsed = parse_source(Source(path, text))
+    return _like(like, path, show(replace(program, directives=directives)))
+
+
+def _like(like: "Scheduled", name: str, text: str) -> "Scheduled":
+    """Read a text as another schedule was read."""
+    parsed = parse_source(Source(name, text))
     checked = understand(parsed.file, parsed.found, like.primitives)
     return _understood(checked, like)
 
@@ -224,10 +218,12 @@ class Scheduled(Judged):
     # They take no schedule: torch 2.11 lets no argument of theirs be a frozen dataclass.
     _ready: Callable[[], bool] = field(init=False)
     _tell_mixed: Callable[[Dtypes, tuple[str, ...]], None] = field(init=False)
+    _chooses: Callable[[], bool] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_ready", run_while_traced(_makes_ready(self)))
         object.__setattr__(self, "_tell_mixed", run_while_traced(_tells_mixed(self)))
+        object.__setattr__(self, "_chooses", run_while_traced(_chooses_at_calls(self)))
 
     def schedule(self, directives: str) -> "Scheduled":
         """Return the same with more directives, written as in a file. Raises DtpolyError."""
@@ -415,19 +411,33 @@ class Scheduled(Judged):
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return what the Func that is compiled is of these inputs, computed by its kernels.
 
+        If the file has no schedule, the cost model chooses one on a GPU, for the sizes of the call.
         Takes what `function` takes: inputs in the order declared or by name, `out=`, sizes that
         no tensor shows.
         """
         __tracebackhide__ = True
-        multiplies = self._ready()
         for one in (*inputs, *named.values()):
             if getattr(one, "is_nested", False):
                 raise TypeError(NESTED)
+        if self._chooses():
+            chosen = self._at_hand.schedule_for(inputs, named)
+            if chosen is not self:
+                return chosen(*inputs, **named)
+        multiplies = self._ready()
         tell_autocast()
         if multiplies:
             dtypes = tuple(getattr(one, "dtype", None) for one in (*inputs, *named.values()))
             self._tell_mixed(dtypes, tuple(named))
         return self.function(*inputs, **named)
+
+    @cached_property
+    def _at_hand(self) -> "SchedulesAtHand[Scheduled]":
+        """Return what schedules calls by the cost model."""
+        at_hand: Any = import_module("dtpoly.tuned.at_hand")
+        of = partial(_like, self, self.name)
+        words = (self.name, self.program, self.primitives, str(self))
+        found: SchedulesAtHand[Scheduled] = at_hand.SchedulesAtHand(*words, of, self)
+        return found
 
     @cached_property
     def _multiplies(self) -> bool:
@@ -466,6 +476,14 @@ def _makes_ready(scheduled: Scheduled) -> Callable[[], bool]:
         return scheduled._multiplies  # pyright: ignore[reportPrivateUsage]
 
     return make_ready
+
+
+def _chooses_at_calls(scheduled: Scheduled) -> Callable[[], bool]:
+    def chooses() -> bool:
+        """Return whether a call chooses the schedule: there is none, and torch is not tracing."""
+        return not scheduled.is_scheduled and not is_traced()
+
+    return chooses
 
 
 def _tells_mixed(scheduled: Scheduled) -> Callable[[Dtypes, tuple[str, ...]], None]:

@@ -37,6 +37,13 @@ class Judged:
         return self.checked.file.source.name
 
     @cached_property
+    def is_scheduled(self) -> bool:
+        """Return whether a directive says how something is computed, and not only what is."""
+        kinds = (one for one in self.primitives if one.is_of_result)
+        of_result = (word for one in kinds for word in (one.name, *one.aliases))
+        return not {one.name for one in self.program.directives} <= {*of_result}
+
+    @cached_property
     def _remarks(self) -> Messages:
         with told():
             return Messages(remarked_soon(self._proved).diagnostics)

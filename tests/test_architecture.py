@@ -84,7 +84,7 @@ ALLOWED: dict[str, set[str]] = {
     "explore": {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "checking", "codegen", "generate"),
-        *("runtime", "targets", "verify", "verification", "timing", "ir", "directives"),
+        *("runtime", "targets", "verify", "verification", "timing", "ir", "directives", "plan"),
     },
     "autoschedule": {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "checking", "generate"),
@@ -94,6 +94,7 @@ ALLOWED: dict[str, set[str]] = {
     "extract": {"source", "diagnostics"},
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
+        *("autoschedule", "runtime", "schedule", "generate"),
     },
     "cli": {
         "budget_messages",
@@ -148,7 +149,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "training": {
         *("source", "suggest", "algorithm", "directives", "generate", "codegen", "gradient"),
-        *("api", "autoschedule", "explore", "runtime", "carried"),
+        *("api", "explore", "carried", "tuned"),
         *("python_errors", "diagnostics"),
     },
     "nn": {"training"},

@@ -6,16 +6,24 @@ from heapq import nsmallest
 from math import inf
 
 from dtpoly.algorithm.program import Directive, Program
+from dtpoly.amounts import amount
 from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.elementwise import elementwise
 from dtpoly.autoschedule.layout_directives import said_of
 from dtpoly.autoschedule.layout_variants import variants
 from dtpoly.autoschedule.nest import KernelNest, nest_of
-from dtpoly.autoschedule.plans import ChosenPlace, PlacementPlan, directive_of, plans
+from dtpoly.autoschedule.operand_copies import copies_of, is_read, with_copies
+from dtpoly.autoschedule.plans import (
+    ChosenPlace,
+    Placed,
+    PlacementPlan,
+    directive_of,
+    plans,
+)
 from dtpoly.autoschedule.preferences import of_operands
 from dtpoly.autoschedule.pricing import Priced, PricedCall, launching, priced
-from dtpoly.autoschedule.product_tiles import products, refined
+from dtpoly.autoschedule.product_tiles import least_seconds, orders_of, products, turns_of
 from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs, results_of
@@ -28,6 +36,7 @@ LIMIT = 1.5  # times what the best plan so far takes: one that is slower is give
 DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
 AS_A_LAUNCH = 20e-6  # seconds of a kernel, beside which those between two launches are many
 MOST_PRICED = 250  # layouts of all kernels, after which no other plan is looked at
+LEAST_PRICED = 40  # of a chain of products, also if there were many before
 KEPT = 300  # layouts of a kernel that takes more
 # Times what a kernel may take in a plan that is as fast as the best one: a chain of products that
 # takes more, laid out as the best one of another plan was, is not searched.
@@ -62,7 +71,29 @@ def candidates(call: PricedCall) -> list[RankedSchedule]:
             break
         best = min((one.seconds for one in found), default=inf)
         found += _of_plan(call, plan, known, best)
+    if found:
+        first = min(found, key=lambda one: one.score)
+        for plan in _copying(call, first.plan):
+            found += _of_plan(with_copies(call, plan.copies), plan, known, first.score)
     return sorted(found, key=lambda one: one.score)
+
+
+def _copying(call: PricedCall, plan: PlacementPlan) -> Iterator[PlacementPlan]:
+    """Yield a plan with copies of operands that lie badly for the product of a kernel."""
+    for nest in nests_of(call, plan):
+        for copies in copies_of(call, nest):
+            if not is_read(with_copies(call, copies).program, copies):
+                continue
+            size = {one.tensor: amount(one.bytes) for one in nest.loads}
+            placed = tuple(
+                Placed(
+                    one.func,
+                    ChosenPlace.KERNEL,
+                    f"{size[one.tensor]} in the order that the product wants: each tile reads some",
+                )
+                for one in copies
+            )
+            yield PlacementPlan((*placed, *plan.placed), copies)
 
 
 def schedule_of(call: PricedCall, one: RankedSchedule) -> tuple[Directive, ...]:
@@ -85,13 +116,14 @@ def alike(call: PricedCall, one: RankedSchedule) -> Iterator[RankedSchedule]:
     """Yield schedules that the cost model cannot tell from this one: its slowest kernel varies."""
     at = max(range(len(one.kernels)), key=lambda number: one.kernels[number].busy)
     slowest = one.kernels[at]
-    for layout in variants(nests_of(call, one.plan)[at], slowest.layout):
+    nests = nests_of(with_copies(call, one.plan.copies), one.plan)
+    for layout in variants(nests[at], slowest.layout):
         other = replace(slowest, layout=layout)
         yield replace(one, kernels=(*one.kernels[:at], other, *one.kernels[at + 1 :]))
 
 
 def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
-    """Return the kernels of a plan."""
+    """Return the kernels of a plan, of a call for the algorithm with its copies."""
     program = plan.substituted(call.program)
     names = (*call.program.labels, *call.program.inputs, *call.program.funcs)
     taken = frozenset(one.name for one in names)
@@ -122,7 +154,9 @@ def _of_plan(
             return
         if not is_known:
             others = [kernels[0].layout for kernels in known.values() if kernels]
-            found = _ranked(call, nest, LIMIT * best - spent, best - spent, others)
+            most = max(MOST_PRICED - sum(map(len, known.values())), LEAST_PRICED)
+            search = _Search(LIMIT * best - spent, best - spent, others, most)
+            found = _ranked(call, nest, search)
             known[nest.program] = sorted(found, key=lambda one: one.score)
         mine = known[nest.program]
         if not mine:
@@ -143,16 +177,20 @@ def _of_plan(
         yield RankedSchedule(plan, combined, seconds, score)
 
 
-def _ranked(
-    call: PricedCall, nest: KernelNest, limit: float, near: float, others: Sequence[Layout]
-) -> list[Priced]:
-    """Return the layouts of a kernel that were looked at, with what they take.
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """How a chain of products is searched."""
 
-    `near` is what it may take in a plan that is as fast as the best one, and `others` are the best
-    layouts of kernels of other plans.
-    """
+    limit: float  # seconds that it may take
+    near: float  # that it may take in a plan that is as fast as the best one
+    others: Sequence[Layout]  # the best ones of kernels of other plans
+    most: int  # layouts that are looked at
+
+
+def _ranked(call: PricedCall, nest: KernelNest, search: _Search) -> list[Priced]:
+    """Return the layouts of a kernel that were looked at, with what they take."""
     if nest.is_chain:
-        return _descended(call, nest, limit, near, others)
+        return _descended(call, nest, search)
     if nest.products:
         return _multiplied(call, nest)
     many = int(call.device["multiprocessors"])
@@ -166,30 +204,38 @@ def _multiplied(call: PricedCall, nest: KernelNest) -> list[Priced]:
     """
     found: list[Priced] = []
     rest: list[tuple[float, tuple[Layout, ...]]] = []
-    for shape in products(nest, call.device, call.precision):
+    shapes = list(products(nest, call.device, call.precision))
+    bounds = [min(least_seconds(nest, call.device, one) for one in shape.usual) for shape in shapes]
+    best = inf
+    for bound, shape in sorted(zip(bounds, shapes, strict=True), key=lambda one: one[0]):
+        if bound > best:
+            break
         some = list(priced(call, nest, shape.usual))
         found += some
-        rest.append((min((one.score for one in some), default=inf), shape.others))
+        mine = min((one.score for one in some), default=inf)
+        best = min(best, mine)
+        rest.append((mine, shape.others))
     for _, others in nsmallest(CLOSER, rest, key=lambda one: one[0]):
         found += priced(call, nest, others)
-    best = nsmallest(REFINED, found, key=lambda one: one.score)
-    closer = [x for one in best for x in refined(nest, call.device, one.layout)]
-    return found + list(priced(call, nest, dict.fromkeys(closer)))
+    for one in nsmallest(REFINED, found, key=lambda one: one.score):
+        ordered = list(priced(call, nest, orders_of(nest, one.layout)))
+        found += ordered
+        first = min(ordered, key=lambda one: one.score, default=one)
+        found += priced(call, nest, turns_of(nest, call.device, first.layout))
+    return list({one.layout: one for one in found}.values())
 
 
-def _descended(
-    call: PricedCall, nest: KernelNest, limit: float, near: float, others: Sequence[Layout]
-) -> list[Priced]:
+def _descended(call: PricedCall, nest: KernelNest, search: _Search) -> list[Priced]:
     """Search a chain of products: return the layouts that were met on the way to a good one.
 
     What was best in another plan is mostly good in this one. If it is far behind here, so is the
     plan, and its kernel is laid out like that.
     """
     made = chain(nest, call.precision, int(call.device["multiprocessors"]))
-    scored = 1 + of_operands(nest, call.device)  # as scores are
+    scored = 1 + of_operands(nest, call.device, call.precision)  # as scores are
     found: dict[tuple[int, ...], Priced] = {}
-    before = [one for layout in others if (one := made.chosen(layout)) is not None]
-    near = NEAR * near * scored if before else inf
+    before = [one for layout in search.others if (one := made.chosen(layout)) is not None]
+    near = NEAR * search.near * scored if before else inf
 
     def price(choice: tuple[int, ...]) -> float | None:
         layout = made.layout(choice)
@@ -199,5 +245,6 @@ def _descended(
         return None
 
     counts = [len(knob) for knob in made.knobs]
-    descended(counts, price, limit * scored, (*before, *made.starts), near)
+    starts = (*before, *made.starts)
+    descended(counts, price, search.limit * scored, starts, near, search.most)
     return list(found.values())

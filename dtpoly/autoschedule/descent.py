@@ -16,18 +16,21 @@ def descended(
     limit: float = float("inf"),
     starts: Iterable[Choice] = (),
     near: float = float("inf"),
+    most: int = 1 << 30,
 ) -> dict[Choice, float]:
     """Return the cost of each choice that was looked at on the way to a good one.
 
     The search starts at the best of these places: the middle, the first options, and those that are
     given. `counts` says how many options each knob has. It ends when a sweep gains little, or
     when even the best choice costs much more than the limit, or more than that after a sweep. It
-    does not begin where the best of these places costs more than `near`. A choice that is
-    impossible has no price and is left out.
+    does not begin where the best of these places costs more than `near`, and looks at `most`
+    choices. A choice that is impossible has no price and is left out.
     """
     known: dict[Choice, float | None] = {}
 
     def look(choice: Choice) -> float:
+        if choice not in known and len(known) >= most:
+            return float("inf")
         if choice not in known:
             known[choice] = price(choice)
         found = known[choice]

@@ -21,14 +21,30 @@ def elementwise(nest: KernelNest) -> Iterator[Layout]:
         yield Layout(nest.func.name, warps=1)
         return
     if len(lines) > 1:
+        seen: set[tuple[tuple[str, int], ...]] = set()
         for one, other in ((a, b) for a in powers(*SIDES) for b in powers(*SIDES)):
-            yield from _of(nest, {lines[0]: one, lines[1]: other})
+            sides = _along(nest, lines[0], one, lines[1]), _along(nest, lines[1], other, lines[0])
+            blocks = sides[1] | sides[0]
+            if (key := tuple(sorted(blocks.items()))) not in seen:
+                seen.add(key)
+                yield from _of(nest, blocks)
         return
     line = lines[0] if lines else nest.labels[-1]
     longest = above(nest.sizes[line])
     for along in powers(min(256, longest), min(MOST, longest)):
         for rows in _rows(nest, line, along, longest):
             yield from _of(nest, {line: along, **rows})
+
+
+def _along(nest: KernelNest, line: str, count: int, other: str) -> dict[str, int]:
+    """Share a number of indices among a label and those around it where it is contiguous.
+
+    A short one has what is beside it in the same memory, but not the other side of the square.
+    """
+    around = next((x.indices for x in nest.memory if line in x.contiguous), ())
+    labels = [index.plain or "" for index in reversed(around)]
+    mine = [x for x in dict.fromkeys((line, *labels)) if x in nest.labels and x != other]
+    return filled(nest, mine, count)
 
 
 def _rows(nest: KernelNest, line: str, along: int, longest: int) -> Iterator[dict[str, int]]:

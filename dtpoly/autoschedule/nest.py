@@ -154,6 +154,11 @@ class KernelNest:
         return made
 
     @cached_property
+    def has_ranges(self) -> bool:
+        """Return whether something is computed for a part of its indices alone."""
+        return any(step.is_over_range for step in self.begin(self.program, ()).model.statements)
+
+    @cached_property
     def growing(self) -> frozenset[str]:
         """Return labels along which more and more is reduced: a range ends at one, with a +.
 

@@ -19,6 +19,7 @@ from dtpoly.algorithm.program import (
 )
 from dtpoly.algorithm.substitute import inlined
 from dtpoly.amounts import amount, many
+from dtpoly.autoschedule.operand_copies import OperandCopy
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.bound_primitives import Primitives, saying
 from dtpoly.schedule.facts import Fact, Fused, Inlined, ReducedAlong
@@ -52,9 +53,10 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class PlacementPlan:
-    """A place for each Func that is needed, producers first."""
+    """A place for each Func that is needed, producers first, and the inputs that are copied."""
 
     placed: tuple[Placed, ...]
+    copies: tuple[OperandCopy, ...] = ()
 
     @property
     def kernels(self) -> tuple[tuple[str, ...], ...]:

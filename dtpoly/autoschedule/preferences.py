@@ -22,6 +22,7 @@ DEEP = 128  # bytes
 # costs was measured at 4 and at 3 times the time. Half of that is enough to be behind.
 TURNED, BY_ELEMENT = 1.0, 1.0
 HOPPER = 90
+LANES_WIDTH = 4  # bytes of what is multiplied without tensor cores, or as tf32
 # Elements that rows must be multiples of for Triton to see it; and for a kernel to be told.
 WIDE, FOURS = 16, 4
 
@@ -30,7 +31,13 @@ def reluctance(nest: KernelNest, layout: Layout, device: Device) -> float:
     """Return a share of the time."""
     if not nest.products:
         return _of_threads(nest, layout)
-    return _of_products(nest, layout) + of_operands(nest, device)
+    return _of_products(nest, layout) + of_operands(nest, device, layout.precision)
+
+
+def is_by_lanes(nest: KernelNest, precision: str) -> bool:
+    """Return whether threads multiply, and no tensor cores: numbers of 32 bits, exactly."""
+    width = max((one.size for one in nest.loads if one.is_operand), default=0)
+    return width == LANES_WIDTH and not precision
 
 
 def is_hopper(device: Device) -> bool:
@@ -39,9 +46,14 @@ def is_hopper(device: Device) -> bool:
     return kind == "cuda" and int(number) >= HOPPER
 
 
-def of_operands(nest: KernelNest, device: Device) -> float:
-    """Return the extra time of loads that lie badly; no layout of this kernel changes that."""
+def of_operands(nest: KernelNest, device: Device, precision: str) -> float:
+    """Return the extra time of loads that lie badly; no layout of this kernel changes that.
+
+    Where threads multiply, and not tensor cores, the cost model counts it.
+    """
     share = 0.0
+    if is_by_lanes(nest, precision):
+        return share
     summed = {label for one in nest.products for label in one.labels}
     for one in nest.loads:
         if one.is_operand and one.shape:

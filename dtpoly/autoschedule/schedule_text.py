@@ -1,10 +1,12 @@
 """Writes the .dt text of a source with the schedule that was found, and its reasons."""
 
 from collections.abc import Iterable, Iterator
+from textwrap import wrap
 
 from dtpoly.algorithm.show import show, show_directive
 from dtpoly.autoschedule.plans import with_directives
 from dtpoly.autoschedule.reasons import ReasonLine
+from dtpoly.autoschedule.settle import Settled
 from dtpoly.autoschedule.unscheduled_source import Algorithm
 from dtpoly.source import Source
 
@@ -16,11 +18,17 @@ def schedule_text(lines: Iterable[ReasonLine]) -> str:
     return "".join(f"{line}\n" for line in _lines(list(lines)))
 
 
-def whole_text(source: Source, given: Algorithm, head: str, lines: Iterable[ReasonLine]) -> str:
-    """Return the algorithm as its author wrote it, if that has no schedule; else print it."""
+def whole_text(source: Source, given: Algorithm, head: str, best: Settled) -> str:
+    """Return the algorithm as its author wrote it, if that has no schedule and is what is computed.
+
+    Else print it: there may be copies of inputs in it.
+    """
     is_scheduled = bool(given.left or given.program.directives)
-    algorithm = show(with_directives(given.program, ())) if is_scheduled else source.text
-    return f"{algorithm.rstrip()}\n\n# {head}\n{schedule_text(lines)}"
+    is_other = best.program.funcs != given.program.funcs
+    printed = show(with_directives(best.program, ()))
+    algorithm = printed if is_scheduled or is_other else source.text
+    above = "".join(f"# {line}\n" for line in wrap(head, WIDTH - 2))
+    return f"{algorithm.rstrip()}\n\n{above}{schedule_text(best.lines)}"
 
 
 def _lines(lines: list[ReasonLine]) -> Iterator[str]:

@@ -1,14 +1,17 @@
 """Keeps the candidates that are proved legal and have code, and words their reasons."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.choose import RankedSchedule, layout_of, nests_of, schedule_of
+from dtpoly.autoschedule.operand_copies import OperandCopy, with_copies
 from dtpoly.autoschedule.plans import PlacementPlan, directive_of, with_directives
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.reasons import ReasonLine, decided, lines_of
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.explore.cost.sureness import Spread, spread_of
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.initial import Begin, initial_once
@@ -16,6 +19,8 @@ from dtpoly.schedule.legality import legal_state
 
 NOT_ONE_PASS = "DT307"
 ILLEGAL = "illegal"  # what stands for a code where an order is broken
+# Schedules of a plan that are judged before it is dropped: most reasons do not depend on blocks.
+TRIES = 4
 
 
 class _TangledError(Exception):
@@ -24,30 +29,47 @@ class _TangledError(Exception):
 
 @dataclass(frozen=True)
 class Settled:
-    """A schedule that can be used, with the reason for each directive."""
+    """A schedule that can be used, with the reason for each directive.
+
+    The algorithm may have copies of inputs that the one that was given does not have.
+    """
 
     program: Program
     lines: tuple[ReasonLine, ...]
     seconds: float
+    spread: Spread  # how well times of such kernels are predicted
 
 
 def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[Settled]:
-    """Yield candidates that are legal for all sizes and whose code no earlier one has."""
+    """Yield candidates that are legal for all sizes and whose code no earlier one has.
+
+    What is refused again and again, whatever its blocks are, is a plan of which nothing comes.
+    """
     seen: set[str] = set()
-    tangled: set[PlacementPlan] = set()
-    begin = initial_once(replace(call.program, directives=()))
+    refused: Counter[PlacementPlan] = Counter()
+    good: set[PlacementPlan] = set()
+    begins: dict[tuple[OperandCopy, ...], Begin] = {}
     for one in candidates:
-        if one.plan in tangled:
+        if refused[one.plan] >= TRIES and one.plan not in good:
             continue
-        program = with_directives(call.program, schedule_of(call, one))
+        copies = one.plan.copies
+        algorithm = with_copies(call, copies).program
+        if copies not in begins:
+            begins[copies] = initial_once(replace(algorithm, directives=()))
+        program = with_directives(algorithm, schedule_of(call, one))
         try:
-            text = _code(call, program, begin)
+            text = _code(call, program, begins[copies])
         except _TangledError:
-            tangled.add(one.plan)
+            refused[one.plan] += TRIES
             continue
-        if text is not None and text not in seen:
+        if text is None:
+            refused[one.plan] += 1
+            continue
+        good.add(one.plan)
+        if text not in seen:
             seen.add(text)
-            yield Settled(program, tuple(_lines(call, one)), one.seconds)
+            costs = ((k.kind, k.seconds) for kernel in one.kernels for k in kernel.launches)
+            yield Settled(program, tuple(_lines(call, one)), one.seconds, spread_of(costs))
 
 
 def _code(call: PricedCall, program: Program, begin: Begin) -> str | None:
@@ -77,7 +99,8 @@ def _lines(call: PricedCall, one: RankedSchedule) -> Iterator[ReasonLine]:
         directive = directive_of(placed, call.primitives)
         if directive is not None:
             reasons[directive] = placed.why
-    for nest, kernel in zip(nests_of(call, one.plan), one.kernels, strict=True):
+    nests = nests_of(with_copies(call, one.plan.copies), one.plan)
+    for nest, kernel in zip(nests, one.kernels, strict=True):
         known = decided(nest, layout_of(kernel), kernel.launches[0], call.device)
         reasons |= {line.directive: line.why for line in lines_of(known, call.primitives)}
     for directive in schedule_of(call, one):

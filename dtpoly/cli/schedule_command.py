@@ -160,7 +160,7 @@ def command(
     answer = ScheduleAnswer(call, every)
     if wants[0] != 0:
         answer = _measured(answer, source.name, wants, place, plugins)
-    text = whole_text(source, algorithm, _head(answer), answer.best.lines)
+    text = whole_text(source, algorithm, _head(answer), answer.best)
     if as_json:
         write(json.dumps(_document(file, answer, text), indent=2) + "\n")
     elif count is not None:
@@ -237,11 +237,19 @@ def _head(answer: ScheduleAnswer) -> str:
     sizes = ", ".join(f"{label}={size}" for label, size in call.sizes.items())
     taken = answer.milliseconds[at] if answer.milliseconds else None
     if taken is None:
-        about = duration(answer.best.seconds)
-        return f"For {sizes} in {call.dtype} on {call.device.name}: about {about}, not measured."
+        best = answer.best
+        about, low, high = map(duration, (best.seconds, *_half(best)))
+        sure = f"{low} to {high} for half of the {best.spread.kind} that were measured"
+        where = f"For {sizes} in {call.dtype} on {call.device.name}"
+        return f"{where}: about {about}, not measured ({sure})."
     timed = sum(one is not None for one in answer.milliseconds)
     took = duration(taken / 1e3)
     return f"For {sizes} in {call.dtype} on {answer.device}: {took}, the best of {timed} measured."
+
+
+def _half(one: Settled) -> tuple[float, float]:
+    """Return the seconds between which half of the kernels lie of which so much was predicted."""
+    return one.spread.low * one.seconds, one.spread.high * one.seconds
 
 
 def _listed(answer: ScheduleAnswer) -> str:
@@ -269,6 +277,8 @@ def _document(file: str, answer: ScheduleAnswer, text: str) -> dict[str, object]
         "candidates": [
             {
                 "predicted_ms": 1e3 * one.seconds,
+                "half_within_ms": [1e3 * seconds for seconds in _half(one)],
+                "kind": one.spread.kind,
                 "measured_ms": times[at] if times else None,
                 "outcome": (outcomes[at] or None) if outcomes else None,
                 "schedule": [

@@ -1,5 +1,6 @@
 """Marks functions that torch.compile runs while it traces a call of a schedule."""
 
+import sys
 import warnings
 from collections.abc import Callable
 from importlib import import_module
@@ -21,6 +22,12 @@ def run_while_traced(function: _Function) -> _Function:
     """
     vars(function)["_dynamo_marked_constant"] = True
     return function
+
+
+def is_traced() -> bool:
+    """Return whether torch traces the call, so that its tensors have no values and no addresses."""
+    torch = sys.modules.get("torch")
+    return torch is not None and torch._guards.TracingContext.try_get() is not None
 
 
 @run_while_traced

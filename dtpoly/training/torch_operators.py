@@ -18,7 +18,7 @@ from dtpoly.algorithm.show import show
 from dtpoly.api import Scheduled
 from dtpoly.carried.operators import dt_batched
 from dtpoly.diagnostics import DtpolyError
-from dtpoly.training.at_hand import is_unscheduled, scheduled_for
+from dtpoly.training.at_hand import scheduled_for
 from dtpoly.training.backward_plans import (
     IN_TENSOR,
     BackwardPlan,
@@ -80,7 +80,7 @@ class Operator:
         self.content = content
         self.count = len(content.inputs)
         self.tensors_at = tuple(at for at in range(self.count) if at not in content.numbers)
-        self.is_open = is_unscheduled(content.schedule)
+        self.is_open = not content.schedule.is_scheduled
         self.chosen: dict[tuple[str, torch.dtype], Scheduled] = {}
         self.wide: Scheduled | None = None
         self.backwards: dict[tuple[Names, Names], Backward] = {}

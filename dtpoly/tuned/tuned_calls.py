@@ -1,31 +1,22 @@
 """Calls the Func with the tuned schedule that is nearest to each call."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import field
-from importlib import import_module
 from typing import Any, Generic, TypeVar
 
 from dtpoly.algorithm.filling import filled
-from dtpoly.algorithm.label_sizes import size_rules, sizes_of
-from dtpoly.algorithm.program import Directive, Tensor
-from dtpoly.codegen.python_names import file_names
+from dtpoly.algorithm.program import Directive
 from dtpoly.frozen import dataclass
+from dtpoly.tuned.call_sizes import USUAL, CallFacts, facts_of
 from dtpoly.tuned.tuned_entry import Picked, picked
 from dtpoly.tuned.tuned_file import Tuned
 
-# What torch calls the types that an input without one may have.
-DTYPES = {
-    "torch.float16": "f16",
-    "torch.bfloat16": "bf16",
-    "torch.float32": "f32",
-    "torch.float64": "f64",
-}
-USUAL = "f32"
-CPU = "cpu, in Triton's interpreter"
-
 S = TypeVar("S")
-Key = tuple[str, str, tuple[tuple[str, int], ...]]
+
+
+def _none(_: CallFacts) -> None:
+    """Schedule nothing."""
 
 
 @dataclass(slots=True, repr=False)
@@ -42,7 +33,11 @@ class TunedSchedules(Generic[S]):
     otherwise: S  # where no schedule is for a device
     picked: Picked | None = None
     made: dict[int, S] = field(default_factory=dict[int, S])
-    known: dict[Key, Picked | None] = field(default_factory=dict[Key, "Picked | None"])
+    known: dict[CallFacts, Picked | None] = field(default_factory=dict[CallFacts, "Picked | None"])
+    # What schedules calls for which none fits; it gives None where it knows nothing of a device.
+    at_hand: Callable[[CallFacts], S | None] = _none
+    is_open: bool = False  # whether the algorithm itself has no schedule
+    scheduled: dict[CallFacts, S] = field(default_factory=dict[CallFacts, S])
 
     def pick(self, device: str, dtype: str = USUAL, **sizes: int) -> Picked | None:
         """Return the entry for a call on a device; None if there is none for it."""
@@ -55,15 +50,23 @@ class TunedSchedules(Generic[S]):
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Compute the Func of these inputs by the schedule that is nearest.
 
-        If that schedule is a guess, a warning says so, once for each device, dtype and sizes.
+        Where none fits, the cost model schedules for the call, if it knows the device. Else a
+        warning says that it is a guess, once for each device, dtype and sizes.
         """
-        device, dtype, sizes = key = self._key(inputs, named)
+        key = facts_of(self.tuned.program, inputs, named)
         if key not in self.known:
-            found = self.known[key] = self.pick(device, dtype, **dict(sizes))
-            for doubt in self._doubts(found, device):
+            found = self.pick(key.device, key.dtype, **dict(key.sizes))
+            doubts = [*self._doubts(found, key.device)]
+            is_free = found is not None or self.is_open
+            chosen = self.at_hand(key) if doubts and is_free else None
+            if chosen is not None:
+                self.scheduled[key] = chosen
+                found, doubts = None, []
+            self.known[key] = found
+            for doubt in doubts:
                 warnings.warn(doubt, stacklevel=2)
         self.picked = self.known[key]
-        schedule: Any = self._made(self.picked)
+        schedule: Any = self.scheduled.get(key) or self._made(self.picked)
         return schedule(*inputs, **named)
 
     def explain(self) -> str:
@@ -94,35 +97,3 @@ class TunedSchedules(Generic[S]):
             yield f"{self.name} has no schedule for '{device}': that of the algorithm is taken"
         elif found.doubts:
             yield f"{self.name} has none for such a call: {'; '.join(found.doubts)}"
-
-    def _key(self, inputs: tuple[Any, ...], named: Mapping[str, Any]) -> Key:
-        """Return the device, the dtype and the sizes of a call."""
-        program = self.tuned.program
-        names = file_names(program, (), ())
-        words = [names.inputs[one.name] for one in program.inputs]
-        given = {**dict(zip(words, inputs, strict=False)), **named}
-        tensors = {one: given[names.inputs[one.name]] for one in program.tensors}
-        shapes = {one.name: tuple(tensor.shape) for one, tensor in tensors.items()}
-        passed = {
-            rule.label: given[names.labels[rule.label]]
-            for rule in size_rules(program)
-            if rule.may_be_passed and given.get(names.labels[rule.label]) is not None
-        }
-        sizes = sizes_of(program, shapes, passed)
-        return _device(tensors, named), _dtype(tensors), tuple(sorted(sizes.items()))
-
-
-def _device(tensors: Mapping[Tensor, Any], named: Mapping[str, Any]) -> str:
-    """Return the device's name, as a worker that measures says it."""
-    torch: Any = import_module("torch")
-    first = next(iter(tensors.values()), None)
-    device = torch.device(named.get("device", "cuda")) if first is None else first.device
-    if device.type == "cpu":
-        return CPU
-    return str(torch.cuda.get_device_name(device))
-
-
-def _dtype(tensors: Mapping[Tensor, Any]) -> str:
-    """Return the dtype of the first input that declares none."""
-    found = (str(tensor.dtype) for one, tensor in tensors.items() if one.dtype is None)
-    return DTYPES.get(next(found, ""), USUAL)

@@ -13,7 +13,7 @@ from dtpoly.autoschedule.elementwise import elementwise
 from dtpoly.autoschedule.layout_directives import new_name, said_of
 from dtpoly.autoschedule.layout_variants import variants
 from dtpoly.autoschedule.nest import KernelNest
-from dtpoly.autoschedule.product_tiles import refined
+from dtpoly.autoschedule.product_tiles import orders_of, turns_of
 from dtpoly.autoschedule.reduction_walks import reductions
 from dtpoly.autoschedule.threads import warps
 from dtpoly.directives.built_in import DIRECTIVES
@@ -130,7 +130,8 @@ def test_columns_are_side_by_side() -> None:
 def layouts_of_products(nest: KernelNest) -> Iterator[Layout]:
     for layout in products_of(nest):
         yield layout
-        yield from refined(nest, H200, layout)
+        for ordered in orders_of(nest, layout):
+            yield from turns_of(nest, H200, ordered)
 
 
 def test_products_have_room() -> None:

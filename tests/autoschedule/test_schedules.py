@@ -57,7 +57,7 @@ def asked(name: str) -> PricedCall:
 def test_as_it_was(name: str, golden: Golden) -> None:
     source, call = example(name), asked(name)
     (best,) = islice(schedules(call), 1)
-    text = whole_text(source, algorithm_of(source, DIRECTIVES), "For these sizes.", best.lines)
+    text = whole_text(source, algorithm_of(source, DIRECTIVES), "For these sizes.", best)
     golden(f"autoschedule/{name}.dt", text)
 
 
@@ -65,7 +65,7 @@ def test_as_it_was(name: str, golden: Golden) -> None:
 def test_products_smaller_than_what_a_matrix_unit_multiplies(m: int, n: int, k: int) -> None:
     source = example("mmsigmoid")
     (best,) = islice(schedules(call_of(source, m=m, n=n, k=k)), 1)
-    text = whole_text(source, algorithm_of(source, DIRECTIVES), "A schedule.", best.lines)
+    text = whole_text(source, algorithm_of(source, DIRECTIVES), "A schedule.", best)
     checked = check(Source("mmsigmoid.dt", text))
     assert checked.verdict is not None
     assert checked.verdict.is_legal
@@ -83,7 +83,7 @@ def test_what_comes_first_is_no_slower_than_by_hand_and_checks(name: str) -> Non
     hand = scheduled(resolve(parse(example(name)).file).program, DIRECTIVES)
     assert best.seconds <= NEAR * cost(hand, call.sizes, call.dtype, call.device).seconds
     source = example(name)
-    text = whole_text(source, algorithm_of(source, DIRECTIVES), "A schedule.", best.lines)
+    text = whole_text(source, algorithm_of(source, DIRECTIVES), "A schedule.", best)
     checked = check(Source(name, text))
     assert checked.diagnostics == ()
     assert checked.verdict is not None

@@ -285,7 +285,7 @@ def test_a_schedule_is_found_and_proved(name: str) -> None:
     call = call_of(source, **{"s" if name == "moe_combine" else "t": 4096, "d": 1024})
     (best,) = islice(schedules(call), 1)
     algorithm = algorithm_of(source, DIRECTIVES)
-    of = load(Source(source.name, whole_text(source, algorithm, "A schedule.", best.lines)))
+    of = load(Source(source.name, whole_text(source, algorithm, "A schedule.", best)))
     assert verify(of, text(of), seconds=60).verdict is LayerVerdict.PROVED
 
 

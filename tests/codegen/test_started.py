@@ -250,7 +250,7 @@ def test_a_schedule_is_found() -> None:
     call = call_of(source, s=4096, d=1024, n=512, k=256)
     (best,) = islice(schedules(call), 1)
     algorithm = algorithm_of(source, DIRECTIVES)
-    of = load(Source(source.name, whole_text(source, algorithm, "A schedule.", best.lines)))
+    of = load(Source(source.name, whole_text(source, algorithm, "A schedule.", best)))
     assert judge(of, DIRECTIVES).is_legal
     assert verify(of, text(of), seconds=60).verdict is LayerVerdict.PROVED
 

@@ -9,7 +9,7 @@ import pytest
 
 import dtpoly
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.training.at_hand import is_unscheduled, scheduled_for
+from dtpoly.training.at_hand import scheduled_for
 from dtpoly.training.element_types import with_copies, with_types
 
 ROOT = Path(__file__).parent.parent.parent
@@ -29,8 +29,8 @@ product[x, k] = rdot(e[x, l], B[l, k], l);
 def test_a_file_without_directives_gets_a_schedule_for_its_sizes() -> None:
     bare = dtpoly.parse(SUM)
     found = scheduled_for(bare, {"x": 4096, "k": 512}, DType.BF16, "NVIDIA H200")
-    assert is_unscheduled(bare)
-    assert not is_unscheduled(found)
+    assert not bare.is_scheduled
+    assert found.is_scheduled
     assert found.algorithm == bare.algorithm
     assert found.is_legal
     # Other sizes may have another schedule, and nothing is wrong with none.

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import dtpoly
-from dtpoly.tuned.tuned_calls import CPU
+from dtpoly.tuned.call_sizes import CPU
 
 ALGORITHM = """\
 Func softmax, total;

@@ -4,6 +4,7 @@ The cost model starts from this.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from math import prod
 from types import MappingProxyType
 from typing import TypeVar
@@ -20,11 +21,12 @@ from dtpoly.explore.accesses.tile_counts import Key, StatementWalk, extents_of, 
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs, results_of
 from dtpoly.ir.kinds import REAL, Named, widest
+from dtpoly.plan.launch import Launch
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.model import Model, Role, Statement, by_name
 from dtpoly.poly.passing import in_memory
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, paths
+from dtpoly.schedule.tree import Kernel, launch_of, paths
 from dtpoly.targets.parameter_types import BYTES, promoted
 
 _T = TypeVar("_T")
@@ -40,6 +42,11 @@ class CostedKernel:
     streams: tuple[AccessStream, ...]
     operand_dtypes: Mapping[str, DType]  # of the operands of products, by statement
     in_memory: frozenset[str]
+
+    @cached_property
+    def launch(self) -> Launch:
+        """Return its launch, as the directives that edit it have it: once for all that ask."""
+        return launch_of(self.node)
 
     @property
     def grid(self) -> tuple[Axis, ...]:

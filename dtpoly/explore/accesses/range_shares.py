@@ -4,7 +4,7 @@ The cost model counts boxes. A range leaves a part of a box, such as half of it 
 share is counted at evenly spaced tiles, so it is exact for few tiles, and near for many.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from functools import lru_cache
 from itertools import product
@@ -35,12 +35,10 @@ def share(
     labels = tuple(dict.fromkeys(one for each in taken for one in each.labels if one in lengths))
     if not labels or any(not known[label] for label in labels):
         return 1.0
-    counted = total = 0
-    for starts in product(*(_starts(known[label], lengths[label]) for label in labels)):
-        at = dict(zip(labels, starts, strict=True))
-        total += 1
-        counted += all(_holds(one, at, known, lengths, which) for one in taken)
-    return counted / total
+    places = [tuple(_starts(known[label], lengths[label])) for label in labels]
+    sums = [[*_sums(one, labels, places, known, lengths, which)] for one in taken]
+    inside = [all(value >= 0 for value in values) for values in zip(*sums, strict=True)]
+    return sum(inside) / len(inside) if inside else 1.0
 
 
 def _starts(extent: int, span: int) -> Iterator[int]:
@@ -50,20 +48,27 @@ def _starts(extent: int, span: int) -> Iterator[int]:
     return (span * ((2 * at + 1) * tiles // (2 * count)) for at in range(count))
 
 
-def _holds(
+def _sums(
     one: Affine,
-    at: Mapping[str, int],
+    labels: tuple[str, ...],
+    places: Sequence[tuple[int, ...]],
     extents: Mapping[str, int],
     spans: Mapping[str, int],
     which: TakenTiles,
-) -> bool:
-    """Return whether a sum is at least 0 somewhere in a tile, or everywhere."""
-    value = one.constant
-    for name, coefficient in one.linear:
-        if name in at:
-            last = min(spans[name], extents[name] - at[name]) - 1
-            ends = (coefficient * at[name], coefficient * (at[name] + last))
-            value += max(ends) if which is TakenTiles.SOME else min(ends)
-        else:
-            value += coefficient * extents.get(name.removeprefix(SIZE), 0)
-    return value >= 0
+) -> Iterator[int]:
+    """Yield for each combination of tiles what a sum is at most there, or at least.
+
+    It is a sum of what each label contributes, which is computed once for each tile of the label.
+    """
+    factors = dict(one.linear)
+    base = one.constant
+    for name, coefficient in factors.items():
+        if name not in labels:
+            base += coefficient * extents.get(name.removeprefix(SIZE), 0)
+    shares: list[tuple[int, ...]] = []
+    for label, starts in zip(labels, places, strict=True):
+        by, extent, span = factors.get(label, 0), extents[label], spans[label]
+        is_at_end = (by > 0) == (which is TakenTiles.SOME)
+        last = (min(span, extent - start) - 1 if is_at_end else 0 for start in starts)
+        shares.append(tuple(by * (start + far) for start, far in zip(starts, last, strict=True)))
+    return (base + sum(values) for values in product(*shares))

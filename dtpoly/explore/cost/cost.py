@@ -21,6 +21,7 @@ from dtpoly.explore.accesses.accesses import (
 from dtpoly.explore.accesses.tile_counts import extents_of, instances
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.resources import Resources, resources_of
+from dtpoly.explore.cost.sureness import Spread, kind_of, spread_of
 from dtpoly.explore.cost.traffic import Operand, traffic_of
 from dtpoly.explore.cost.unit_times import limits
 from dtpoly.explore.cost.work import Work, work_of
@@ -28,7 +29,6 @@ from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import launch_of
 
 # How sharply the slowest unit decides: the others' work does not hide behind it altogether.
 SHARPNESS = 8.0
@@ -48,6 +48,7 @@ class KernelCost:
     work: Work
     operands: tuple[Operand, ...]
     recomputed: float  # instances that are computed, for one that is needed
+    kind: str = ""  # one of those whose predictions were compared with measurements
 
     @property
     def bound(self) -> str:
@@ -75,6 +76,11 @@ class Cost:
     def seconds(self) -> float:
         """Return how long it takes, by the model."""
         return sum(kernel.seconds for kernel in self.kernels)
+
+    @property
+    def spread(self) -> Spread:
+        """Return between which times half of the schedules like this one were measured."""
+        return spread_of((kernel.kind, kernel.seconds) for kernel in self.kernels)
 
     @property
     def launches(self) -> int:
@@ -147,7 +153,7 @@ def _kernel(
     job = Job(kernel, device, programs, resources, work_of(kernel), operands, is_warm)
     units = dict(limits(job))
     launch = device["launch"] if is_first and not is_warm else device["next_launch"]
-    if launch_of(kernel.node).beside:
+    if kernel.launch.beside:
         launch = 0.0  # it is that of the kernel before it
     busy = _together(units.values())
     return KernelCost(
@@ -161,6 +167,7 @@ def _kernel(
         work=job.work,
         operands=operands,
         recomputed=_recomputed(kernel),
+        kind=kind_of(kernel),
     )
 
 

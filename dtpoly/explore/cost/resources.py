@@ -3,22 +3,23 @@
 from collections.abc import Iterator
 from math import ceil, prod
 
-from dtpoly.algorithm.expressions import Dot
+from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
+from dtpoly.explore.cost.lane_tiles import WARP, operand_registers
+from dtpoly.explore.cost.work import unit_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
-from dtpoly.schedule.tree import launch_of
 
-WARP = 32
 DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says nothing
 # Registers that a thread has at most, and about how many it needs for addresses and numbers.
 MOST_REGISTERS, OTHERS = 255, 16
 # Of a tile that is loaded and used up, and of one that is computed, what is alive at a moment.
 # With these and the number above, half of 398 kernels are within -21 and +11 % of the compiler's.
 LOADED, COMPUTED = 0.5, 0.25
+EACH_ALONE = 4  # registers of an element of an operand that is loaded by itself
 REGISTER_STEP = 8
 BLOCK_OVERHEAD = 1024
 
@@ -40,7 +41,7 @@ class Resources:
 
 def resources_of(kernel: CostedKernel, device: Device) -> Resources:
     """Return an estimate from tiles alone: nothing is compiled."""
-    warps = launch_of(kernel.node).num_warps or DEFAULT_WARPS
+    warps = kernel.launch.num_warps or DEFAULT_WARPS
     threads = warps * WARP
     wanted = OTHERS + ceil(_live_bytes(kernel) / (4 * threads))
     # The compiler leaves room for one program at least.
@@ -64,7 +65,7 @@ def resources_of(kernel: CostedKernel, device: Device) -> Resources:
 
 def stages_of(kernel: CostedKernel) -> int:
     """Count the iterations of an innermost loop that are under way, with the one that computes."""
-    asked = launch_of(kernel.node).num_stages
+    asked = kernel.launch.num_stages
     # What is copied in the background has four bytes at least.
     if any(s.is_operand and not s.is_wide and s.size < 4 for s in kernel.streams):
         return 1
@@ -102,9 +103,26 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
     alone = 4 * max((lanes_of(walk, s.labels) for s in mine if not s.is_wide), default=0)
     if statement.role is Role.UPDATE and isinstance(statement.body, Dot):
         sums = 4 * lanes_of(walk, statement.free)
-        return sums if statement.name in kernel.operand_dtypes else sums + made
+        if statement.name not in kernel.operand_dtypes:
+            return sums + made
+        return sums + _of_lanes(kernel, walk, statement.body)
     sums = made if statement.role is Role.UPDATE and walk.loops else 0
     return sums + LOADED * loads + COMPUTED * made + alone
+
+
+def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
+    """Return the bytes of operands that threads have in registers: none with tensor cores."""
+    dtype = kernel.operand_dtypes[walk.statement.name]
+    if unit_of(dtype, kernel.launch.precision) is not None:
+        return 0.0
+    warps = kernel.launch.num_warps or DEFAULT_WARPS
+    left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
+    free = walk.statement.free
+    own = sorted((left - right, right - left), key=lambda side: min(map(free.index, side), default=0))
+    rows, columns = (lanes_of(walk, [x for x in free if x in side]) for side in own)
+    # What is loaded element by element has an address and a condition for each, in each step.
+    alone = sum(s.tile for s in _loads(kernel, walk) if s.is_operand and not s.is_wide)
+    return 4 * (WARP * warps * operand_registers(rows, columns, warps) + EACH_ALONE * alone)
 
 
 def _loads(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
@@ -127,7 +145,7 @@ def _shared(kernel: CostedKernel) -> int:
             if walk.joined:
                 tiles = together[walk.joined] = tiles + together.get(walk.joined, 0)
             found = max(found, tiles)
-    if found and launch_of(kernel.node).each:
+    if found and kernel.launch.each:
         # The block that is stored goes through it while the next one is loaded.
         stores = [s for s in kernel.streams if s.is_store]
         found += max((s.tile * s.size // _parts(kernel, s) for s in stores), default=0)
@@ -149,7 +167,7 @@ def _has_second_loop(walk: StatementWalk) -> bool:
 
 def _parts(kernel: CostedKernel, store: AccessStream) -> int:
     """Return the number of parts in which a tile is stored; by address they are about halves."""
-    launch = launch_of(kernel.node)
+    launch = kernel.launch
     if kernel.node.func not in launch.descriptors:
         return 2
     return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in launch.boxes.items())

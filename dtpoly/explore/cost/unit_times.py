@@ -10,8 +10,9 @@ from dtpoly.explore.cost.chained import chain_of, chained
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.lane_products import (
     is_multiplied_by_lanes,
+    issued_share,
+    other_instructions,
     shared_clocks,
-    warps_at_once,
 )
 from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.cost.waiting import PORT, waiting
@@ -30,9 +31,6 @@ MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, SHARED, LATENCY = (
     *("memory", "L2", "tensor cores", "instructions", "special functions"),
     *("shared memory", "latency"),
 )
-BUSY = (
-    8  # warps of a multiprocessor with which products without tensor cores are issued at full rate
-)
 
 
 def limits(job: Job) -> Iterator[tuple[str, float]]:
@@ -50,10 +48,11 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     share = _share_of_products(job.kernel, job.resources, device)
     products = sum(count / device.tensor(unit) for unit, count in work.products.items())
     yield TENSOR, products * uneven / share
-    issuing = work.instructions / (device.issue * ISSUED)
-    # Numbers that are multiplied one by one wait for each other, where few warps take turns.
-    busy = min(1.0, warps_at_once(job) / BUSY) if is_multiplied_by_lanes(job.kernel) else 1.0
-    yield INSTRUCTIONS, issuing * uneven / busy
+    by_lanes = is_multiplied_by_lanes(job.kernel)
+    issued = issued_share(job) if by_lanes else ISSUED
+    instructions = work.instructions + (other_instructions(job) if by_lanes else 0.0)
+    issuing = instructions / (device.issue * issued)
+    yield INSTRUCTIONS, issuing * uneven
     yield SPECIAL, work.special * uneven / (device["special"] * many * device["clock"])
     yield SHARED, shared_clocks(job) * uneven / (device["clock"] * many)
     chain = chain_of(job)

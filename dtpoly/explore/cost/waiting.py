@@ -18,9 +18,11 @@ from dtpoly.explore.accesses.tile_counts import (
     trips,
 )
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.resources import WARP, stages_of
+from dtpoly.explore.cost.lane_products import ALONE, is_multiplied_by_lanes
+from dtpoly.explore.cost.lane_products import ISSUED as LANES_ISSUED
+from dtpoly.explore.cost.lane_tiles import WARP
+from dtpoly.explore.cost.resources import stages_of
 from dtpoly.poly.model import Role
-from dtpoly.schedule.tree import launch_of
 
 PORT = 64  # bytes a clock that a multiprocessor takes from L2
 ISSUING = 4  # warps that issue an instruction at the same time
@@ -39,9 +41,11 @@ def waiting(job: Job) -> float:
     rounds = float(ceil(job.waves)) if job.waves <= FEW else job.waves + 0.5
     at_least = max(rounds, 1.0)
     units = min(resources.warps, ISSUING) * WARP * clock
+    by_lanes = is_multiplied_by_lanes(kernel)
+    share = LANES_ISSUED * ALONE if by_lanes else 1.0
     products = sum(count / device.tensor(unit) for unit, count in job.work.products.items())
     parts = [
-        job.work.instructions / each / units,
+        job.work.instructions / each / (units * share),
         products / each * job.multiprocessors,
         sum(one.from_l2 for one in job.operands) / each / (PORT * clock),
     ]
@@ -63,7 +67,7 @@ def waiting(job: Job) -> float:
                 count = trips(walk, walk.loops[-1])
                 entries = times / count
                 busy = own / max(times, 1)
-                later = max(wait / _ahead(stages, count, loads) - busy, 0)
+                later = max(wait / _ahead(stages, count, loads, by_lanes) - busy, 0)
                 waits += entries * wait + (times - entries) * later
             else:
                 waits += times * wait
@@ -73,7 +77,7 @@ def waiting(job: Job) -> float:
             if one.statement.role is Role.COMBINE:
                 clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
                 waits += steps(one) / each * clocks / clock
-    if launch_of(kernel.node).each:
+    if kernel.launch.each:
         # The next block is loaded while the last one is stored.
         return far + (own + waits / at_least) * rounds
     # While some warps wait, others compute, but for products, which all warps begin together.
@@ -123,12 +127,12 @@ def _groups(kernel: CostedKernel, walks: list[StatementWalk]) -> Iterator[list[A
         yield found
 
 
-def _ahead(stages: int, trips: int, loads: list[AccessStream]) -> float:
+def _ahead(stages: int, trips: int, loads: list[AccessStream], by_lanes: bool) -> float:
     """Return how many iterations of loads are under way beside the one that computes.
 
-    A product holds its operands until it is over, while the next one begins.
+    Tensor cores hold their operands until a product is over, while the next one begins.
     """
-    if any(one.is_operand for one in loads):
+    if any(one.is_operand for one in loads) and not by_lanes:
         return max(min(stages, trips) - 2, 0.5)
     return max(min(stages, trips) - 1, 0.5)
 

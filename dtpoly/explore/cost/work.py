@@ -27,7 +27,6 @@ from dtpoly.explore.accesses.tile_counts import (
 )
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
-from dtpoly.schedule.tree import launch_of
 
 # Instructions of one lane, counted in the machine code that Triton 3.9 makes for sm_90 of
 # `f[x] = op(A[x])` in f32; and how many of them the special-function unit takes.
@@ -115,7 +114,7 @@ def _multiply(work: Work, kernel: CostedKernel, lanes: "_Lanes", body: Dot) -> N
     name = lanes.walk.statement.name
     dtype = kernel.operand_dtypes.get(name)
     many = lanes.of(lanes.walk.statement.labels)
-    precision = launch_of(kernel.node).precision
+    precision = kernel.launch.precision
     unit = None if dtype is None else unit_of(dtype, precision)
     key = unit or PLAIN
     work.useful[key] = work.useful.get(key, 0) + 2 * instances(lanes.walk)
