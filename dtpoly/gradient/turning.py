@@ -63,7 +63,7 @@ def turned(gift: Gift, labels: tuple[str, ...], derivation: Derivation) -> Expr:
     if is_hidden and is_exact and not found.conditions:
         # What is summed over has the name of a label of the tensor: sum in a Func of its own.
         kept = tuple(one for one in own if one not in rest)
-        value = _named(gift, kept, summed(value, rest), other, derivation)
+        value = _named(gift, kept, simplified(summed(value, rest)), other, derivation)
         rest, is_hidden = (), False
     elif is_hidden or not (is_exact or _vanishes_outside(value, found)):
         value = _named(gift, own, value, other, derivation)
