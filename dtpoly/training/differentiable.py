@@ -126,7 +126,7 @@ class Differentiable:
         is_in_tensors = any([isinstance(given[at], torch.Tensor) for at in self._numbers])
         if is_in_tensors:
             given = self._in_tensors(given)
-        found: Any = self._calls[is_in_tensors](*given)
+        found: Any = self._operator.call(given, in_tensors=is_in_tensors)
         if self._count == 1:
             return found
         first, *others = found

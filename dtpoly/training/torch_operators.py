@@ -5,7 +5,7 @@ gradient that is derived of its algorithm: another operator, which is made when 
 and which has a backward for the same reason.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -21,6 +21,7 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.training.at_hand import is_unscheduled, scheduled_for
 from dtpoly.training.content import Content
+from dtpoly.training.direct import Direct, is_direct, needs_gradient
 from dtpoly.training.element_types import with_copies, with_types
 from dtpoly.training.gradient_schedules import (
     Backward,
@@ -67,6 +68,18 @@ class Operator:
         self.take(content)
         plain = self._registered("", in_tensors=False)
         self.calls = (plain, self._registered("_tensors", in_tensors=True))
+
+    def call(self, given: Sequence[Any], *, in_tensors: bool) -> Any:
+        """Return the results of a call, and let gradients flow through it.
+
+        Where nothing but autograd looks at the call, it does not go through torch's dispatcher:
+        this takes longer than small kernels do.
+        """
+        if not is_direct(given):
+            return self.calls[in_tensors](*given)
+        if torch.is_grad_enabled() and any(needs_gradient(one) for one in given):
+            return Direct.apply(self, *given)
+        return self.compute(*given)
 
     def take(self, content: Content) -> None:
         """Compute by the schedules of a content from now on."""
@@ -167,7 +180,7 @@ class Operator:
         name = f"{self.content.name}{kind}"
         made: Any = torch.library.custom_op(name, self.compute, mutates_args=(), schema=schema)
         made.register_fake(self.compute)
-        made.register_autograd(self._backward_of_call, setup_context=self._keep)
+        made.register_autograd(self.backward_of_call, setup_context=self._keep)
         made.register_vmap(dt_batched(made))
         return made._opoverload
 
@@ -214,10 +227,15 @@ class Operator:
         return self.reached[of, by]
 
     def _keep(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        self.keep(ctx, inputs, output, ctx.needs_input_grad)
+
+    def keep(
+        self, ctx: Any, inputs: tuple[Any, ...], output: Any, needed: tuple[bool, ...]
+    ) -> None:
         """Keep what the backward reads, and nothing else."""
         names = self.content.inputs
         ctx.set_materialize_grads(False)
-        flow = self._flow(tuple(ctx.needs_input_grad[: len(names)]))
+        flow = self._flow(tuple(needed[: len(names)]))
         results = (output,) if isinstance(output, torch.Tensor) else output
         known = {**dict(zip(names, inputs, strict=False)), **self._named(results)}
         kept = {one: known[one] for one in flow.read}
@@ -234,7 +252,7 @@ class Operator:
     def _named(self, results: tuple[Any, ...]) -> dict[str, Any]:
         return dict(zip(self.content.results, results, strict=True))
 
-    def _backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
+    def backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
         """Compute the gradients that are asked for of those results that were given one."""
         of, by, tensors = ctx.kept
         given = {one: gift for one, gift in self._named(gifts).items() if gift is not None}
@@ -318,7 +336,7 @@ class _Gradient:
         values = [known[one] for one in content.inputs]
         in_tensors = any(isinstance(values[at], torch.Tensor) for at in content.numbers)
         more = [sizes.get(label) for label in content.labels]
-        made = self.operator.calls[in_tensors](*values, *more)
+        made = self.operator.call((*values, *more), in_tensors=in_tensors)
         results = (made,) if isinstance(made, torch.Tensor) else made
         return dict(zip(backward.results, results, strict=True))
 
