@@ -261,12 +261,39 @@ def compared(one: Case) -> Iterator[tuple[str, dict[str, Any]]]:
             far = float((result.detach().float() - first).abs().max())
             del result
             found: dict[str, Any] = {"far_from_first": far, **measured(call, given)}
+            if name == "dtpoly":
+                found["kernels"] = longest(call, given)
             if one.small:
                 found["host_us"] = hosted(call, inputs(one.small, one.classes))
         except Exception as error:  # the others are of use all the same
             traceback.print_exc()
             found = {"failed": f"{type(error).__name__}: {error}"[:300]}
         yield name, found
+
+
+def longest(call: Call, given: list[torch.Tensor]) -> list[dict[str, Any]]:
+    """Return the kernels of a call with its backward that take longest."""
+    leaves = [one for one in given if one.requires_grad]
+
+    def both() -> None:
+        found = call(*given)
+        torch.autograd.grad(found, leaves, torch.ones_like(found))
+
+    return _by_kernel(both)[:6]
+
+
+def _by_kernel(run: Callable[[], None]) -> list[dict[str, Any]]:
+    """Return the kernels that run, the longest first."""
+    activities = [TORCH.profiler.ProfilerActivity.CUDA, TORCH.profiler.ProfilerActivity.CPU]
+    with TORCH.profiler.profile(activities=activities) as kept:
+        run()
+        torch.cuda.synchronize()
+    rows = [
+        {"name": e.key[:200], "count": e.count, "ms": e.self_device_time_total / 1e3}
+        for e in kept.key_averages()
+        if e.device_type == TORCH.autograd.DeviceType.CUDA
+    ]
+    return sorted(rows, key=lambda row: -row["ms"])
 
 
 def profiled(variant: str) -> list[dict[str, Any]]:
@@ -276,7 +303,7 @@ def profiled(variant: str) -> list[dict[str, Any]]:
     sizes = train_gpt.Sizes()
     known = {"dtpoly": train_gpt.of_dtpoly, "torch": train_gpt.of_torch}
     model = train_gpt.model_of(sizes, known[variant](), "cuda")
-    steps = train_gpt.batches(sizes, 4, "cuda")
+    steps = train_gpt.batches(sizes, 5, "cuda")
 
     def step() -> None:
         tokens, following = next(steps)
@@ -287,20 +314,13 @@ def profiled(variant: str) -> list[dict[str, Any]]:
     step()
     step()
     torch.cuda.synchronize()
-    activities = [TORCH.profiler.ProfilerActivity.CUDA, TORCH.profiler.ProfilerActivity.CPU]
-    with TORCH.profiler.profile(activities=activities) as kept:
-        start = time.perf_counter()
-        step()
-        torch.cuda.synchronize()
-        whole = 1e3 * (time.perf_counter() - start)
-    rows = [
-        {"name": e.key, "count": e.count, "ms": e.self_device_time_total / 1e3}
-        for e in kept.key_averages()
-        if e.device_type == TORCH.autograd.DeviceType.CUDA
-    ]
-    rows.sort(key=lambda row: -row["ms"])
+    start = time.perf_counter()
+    step()
+    torch.cuda.synchronize()
+    whole = 1e3 * (time.perf_counter() - start)
+    rows = _by_kernel(step)
     total = sum(row["ms"] for row in rows)
-    head = {"name": f"all, in a step of {whole:.1f} ms", "count": 1, "ms": total}
+    head = {"name": f"all kernels; a step takes {whole:.1f} ms", "count": 1, "ms": total}
     return [head, *rows[:30]]
 
 
