@@ -37,6 +37,7 @@ from .rewrites import without_detours, without_empty_starts
 from .siblings import joined_loops
 from .sides import sides_of_products
 from .specializing import specialized
+from .turned_tiles import turned_tiles
 from .walks import walked
 
 
@@ -112,6 +113,11 @@ def flatten(draft: KernelDraft) -> KernelDraft:
 def join_loops(draft: KernelDraft) -> KernelDraft:
     """Join loops over the same tiles that stand side by side."""
     return replace(draft, body=joined_loops(draft.body, draft.names))
+
+
+def turn_tiles(draft: KernelDraft) -> KernelDraft:
+    """Compute tiles with their axes in the order in which products need them."""
+    return replace(draft, body=turned_tiles(draft.body))
 
 
 def load_before(draft: KernelDraft) -> KernelDraft:
@@ -220,6 +226,7 @@ PASSES = (
     KernelPass(shorten_indices),
     KernelPass(flatten),
     KernelPass(join_loops, excludes=frozenset({Property.IN_PLACE})),
+    KernelPass(turn_tiles),
     KernelPass(load_before),
     KernelPass(convert_at_loads),
     KernelPass(place_barriers),

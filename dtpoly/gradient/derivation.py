@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import field
+from functools import cached_property
 
 from dtpoly.algorithm.expressions import Affine, Expr, Read
 from dtpoly.algorithm.outside import padded_axes
 from dtpoly.algorithm.program import Func, Into, Program, touched
 from dtpoly.frozen import dataclass
 from dtpoly.gradient.naming import FreeNames
+from dtpoly.gradient.whole_axes import WholeAxis, whole_axes
 from dtpoly.source import Span
 
 
@@ -48,6 +50,11 @@ class Derivation:
     axes: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     gifts: dict[str, list[Gift]] = field(default_factory=dict[str, list[Gift]])
 
+    @cached_property
+    def whole(self) -> frozenset[WholeAxis]:
+        """Return the axes that have the size of a label."""
+        return whole_axes(self.program)
+
     def func(
         self, wanted: str, labels: tuple[str, ...], body: Expr, said: str, into: Into | None = None
     ) -> str:
@@ -75,13 +82,23 @@ class Derivation:
         ]
         taken: list[str] = []
         for axis in range(len(every[0].indices)):
-            shown = next(_shown(every, axis, taken), None)
+            shown = next(self._shown(every, axis, taken), None)
             if shown is None:
                 index = every[0].indices[axis]
                 is_known = index.data is None and index.labels
                 shown = self.label(f"{tensor}_{index.labels[0] if is_known else 'row'}")
             taken.append(shown)
             yield shown
+
+    def _shown(self, every: list[Read], axis: int, taken: list[str]) -> Iterator[str]:
+        """Yield labels that have the size of an axis, since it is read at them alone."""
+        for read in every:
+            index = read.indices[axis]
+            label = index.within if isinstance(index.within, str) else index.plain
+            if label is None or axis in padded_axes(read) or label in taken:
+                continue
+            if (read.tensor, axis, label) in self.whole:
+                yield label
 
     def rule(self, said: str) -> None:
         """Note that a rule was used."""
@@ -91,12 +108,3 @@ class Derivation:
         """Keep what tensors are given until all of it is known."""
         for one in gifts:
             self.gifts.setdefault(one.tensor, []).append(one)
-
-
-def _shown(every: list[Read], axis: int, taken: list[str]) -> Iterator[str]:
-    """Yield labels that have the size of an axis, since it is read at them alone."""
-    for read in every:
-        index = read.indices[axis]
-        label = index.within if isinstance(index.within, str) else index.plain
-        if label is not None and axis not in padded_axes(read) and label not in taken:
-            yield label

@@ -201,7 +201,9 @@ def _gathered(
 ) -> Gradient:
     """Return the Program of all that the results need, laid out as the language wants it."""
     wanted = tuple(results.values())
-    known = {(one.labels, one.body): one.name for one in derivation.program.funcs}
+    # What goes to places has no elements that could be read.
+    readable = (one for one in derivation.program.funcs if one.into is None)
+    known = {(one.labels, one.body): one.name for one in readable}
     tidy = with_known(tidied(derivation, derivation.kept | set(wanted)), known)
     made = _typed(tidy, derivation, results)
     every = {one.name: one for one in (*derivation.program.funcs, *made) if one.name not in saved}

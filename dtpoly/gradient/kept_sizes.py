@@ -15,6 +15,7 @@ from dtpoly.algorithm.size_rule import AxisRead
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.gradient.derived_nodes import plain
 from dtpoly.gradient.messages import size_not_kept
+from dtpoly.gradient.whole_axes import whole_axes
 
 
 def check_sizes_kept(forward: Program, gradient: Program) -> None:
@@ -35,7 +36,7 @@ def _is_kept(
     label: str, before: tuple[AxisRead, ...], after: tuple[AxisRead, ...], gradient: Program
 ) -> bool:
     tensors = {one.name for one in gradient.inputs}
-    if any(one.index.plain == label and one.tensor in tensors for one in after):
+    if any(one == label and tensor in tensors for tensor, _, one in whole_axes(gradient)):
         return True
     old, new = ({_key(one) for one in reads if _is_of(one, label)} for reads in (before, after))
     own = {(func.name, axis, plain(one)) for func in gradient.funcs for axis, one in _axes(func)}

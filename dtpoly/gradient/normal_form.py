@@ -74,8 +74,15 @@ class _Parting:
     )
 
     def parted(self, func: Func) -> Expr:
-        """Return the definition of a Func, in which parts are reads of other Funcs."""
-        return self.whole(_one_by_one(_unshaped(func.body)), func)
+        """Return the definition of a Func, in which parts are reads of other Funcs.
+
+        What goes to places has no elements that could be read again: its values are those of
+        another Func.
+        """
+        whole = self.whole(_one_by_one(_unshaped(func.body)), func)
+        if func.into is None or func.into.at is None or isinstance(whole, Read):
+            return whole
+        return self.named(whole, f"{func.name}_values", func)
 
     def whole(self, body: Expr, func: Func) -> Expr:
         """Return what is all that a Func is, or all that it is where a condition holds."""

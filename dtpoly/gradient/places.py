@@ -26,9 +26,13 @@ def out_of_place(program: Program) -> Program:
 
 
 def given_at_place(at: Read, gradient: str) -> Read:
-    """Return what the element at a place is given; one that is written nowhere is given nothing."""
+    """Return what the element at a place is given; one that is written nowhere is given nothing.
+
+    A place of labels alone may be outside along all axes, as a read through `pad` may.
+    """
     is_shifted = any(not one.is_plain and one.data is None for one in at.indices)
-    return Read(gradient, at.indices, ZERO if is_shifted else None)
+    is_of_labels = all(one.is_plain for one in at.indices)
+    return Read(gradient, at.indices, ZERO if is_shifted or is_of_labels else None)
 
 
 def given_to_what_is_there(func: Func, gradient: str, derivation: Derivation) -> Iterator[Gift]:

@@ -4,8 +4,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import (
+    Apply,
     Dot,
     Expr,
+    Integer,
     Read,
     Reduce,
     free_labels,
@@ -15,7 +17,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.algorithm.program import Func
 from dtpoly.gradient.derivation import Derivation
-from dtpoly.gradient.derived_nodes import product_of, read_at
+from dtpoly.gradient.derived_nodes import Factored, chosen, product_of, read_at
 from dtpoly.gradient.simplify import simplified, written
 
 MOST_NODES = 60  # of a definition into which others are put
@@ -81,9 +83,24 @@ def _with_weights(expr: Expr, func: Func, added: list[Func], derivation: Derivat
             continue
         name = derivation.names.new(f"{func.name}_weights")
         derivation.said[name] = f"what {side.tensor} is multiplied with in {func.name}"
-        added.append(Func(name, rest, weights))
+        added.append(Func(name, rest, _masked(weights, others, derivation)))
         return Dot(side, read_at(name, rest), labels)
     return made
+
+
+def _masked(value: Expr, product: Factored, derivation: Derivation) -> Expr:
+    """Return a quotient that is 0 where the mask of a factor says so, whatever the divisor is."""
+    funcs = {one.name: one for one in derivation.program.funcs}
+    for side in product.factors if product.divisors else ():
+        func = funcs.get(side.tensor) if isinstance(side, Read) else None
+        if func is None or side != read_at(func.name, func.labels):
+            continue
+        match func.body:
+            case Apply(operation="where", operands=(condition, _, Integer(value=0))):
+                value = chosen(condition, value)
+            case _:
+                pass
+    return value
 
 
 def _products(expr: Expr) -> int:

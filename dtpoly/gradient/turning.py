@@ -23,10 +23,13 @@ from dtpoly.algorithm.expressions import (
     map_children,
     walk,
 )
+from dtpoly.algorithm.outside import padded_axes
 from dtpoly.algorithm.substitute import as_expr
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.gradient.derivation import Derivation, Gift
 from dtpoly.gradient.derived_nodes import ZERO, applied, chosen, plain, product_of, read_at, summed
+from dtpoly.gradient.messages import size_not_kept
 from dtpoly.gradient.simplify import simplified
 
 PRIME = "'"  # behind a label of a reader that has the name of one of the tensor
@@ -63,7 +66,7 @@ def turned(gift: Gift, labels: tuple[str, ...], derivation: Derivation) -> Expr:
     if is_hidden and is_exact and not found.conditions:
         # What is summed over has the name of a label of the tensor: sum in a Func of its own.
         kept = tuple(one for one in own if one not in rest)
-        value = _named(gift, kept, summed(value, rest), other, derivation)
+        value = _named(gift, kept, simplified(summed(value, rest)), other, derivation)
         rest, is_hidden = (), False
     elif is_hidden or not (is_exact or _vanishes_outside(value, found)):
         value = _named(gift, own, value, other, derivation)
@@ -75,9 +78,29 @@ def turned(gift: Gift, labels: tuple[str, ...], derivation: Derivation) -> Expr:
         }
         rest = _with_fresh(rest, fresh, found)
     moved = _moved(value, read_at(gift.tensor, labels), indices, found)
+    _check_padded(moved, found, gift)
     for condition in found.conditions:
         moved = chosen(condition, moved)
     return summed(moved, (*rest, *found.more))
+
+
+def _check_padded(value: Expr, found: Solution, gift: Gift) -> None:
+    """Refuse a value that must be read outside along an axis where no read may be outside.
+
+    A read through `pad` with an index that is a sum is inside along axes that are read at labels.
+    """
+    short = {
+        index.plain: label
+        for label, index in found.put.items()
+        if index.plain is not None and label not in found.exact
+    }
+    for node in walk(value):
+        if not isinstance(node, Read) or node.padding is None:
+            continue
+        inside = {axis for axis in range(len(node.indices))} - padded_axes(node)
+        for axis in sorted(inside):
+            if (label := short.get(node.indices[axis].plain)) is not None:
+                raise DtpolyError([size_not_kept(label.rstrip(PRIME), gift.span)])
 
 
 def _renamed(index: Affine, turn: Mapping[str, Affine]) -> Affine:
@@ -138,10 +161,11 @@ def _solved(
     found = Solution()
     left: list[tuple[Affine, str]] = []
     is_shifted = any(not one.is_plain for one in indices)
-    for index, label in zip(indices, labels, strict=True):
+    for axis, (index, label) in enumerate(zip(indices, labels, strict=True)):
         if index.plain is not None and index.plain not in found.put:
             found.put[index.plain] = plain(label)
-            if not gift.is_padded or is_shifted:
+            is_inside = not gift.is_padded or is_shifted
+            if is_inside and (gift.tensor, axis, index.plain.rstrip(PRIME)) in derivation.whole:
                 found.exact.add(index.plain)
         else:
             left.append((index, label))

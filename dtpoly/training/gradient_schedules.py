@@ -5,7 +5,7 @@ Nothing here needs torch.
 
 from collections.abc import Iterable, Mapping
 
-from dtpoly.algorithm.label_sizes import axis_reads, size_rules, sizes_of, used_labels
+from dtpoly.algorithm.label_sizes import size_rules, sizes_of, used_labels
 from dtpoly.algorithm.program import Program
 from dtpoly.api import Scheduled, parse
 from dtpoly.directives.built_in import COMPILING, DIRECTIVES
@@ -15,6 +15,7 @@ from dtpoly.gradient.activity import active_names
 from dtpoly.gradient.chosen import of_floats
 from dtpoly.gradient.differentiate import differentiated
 from dtpoly.gradient.text import gradient_text
+from dtpoly.gradient.whole_axes import whole_axes
 from dtpoly.python_errors import told
 
 PREFIX = "d_"  # begins the names of gradients in a file
@@ -137,10 +138,9 @@ def _seen(
         func = func if func.into is None else program.func(func.into.tensor)
         for axis, label in enumerate(func.labels):
             found.setdefault(label, (one, axis))
-    for read in axis_reads(forward):
-        plain = read.index.plain
-        if plain is not None and read.tensor in inputs:
-            found[plain] = (read.tensor, read.axis)
+    for tensor, axis, label in sorted(whole_axes(forward)):
+        if tensor in inputs:
+            found[label] = (tensor, axis)
     return found
 
 

@@ -8,7 +8,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.label_sizes import size_rules, sizes_of
 from dtpoly.algorithm.program import Program, Tensor
-from dtpoly.algorithm.show import show_definition
+from dtpoly.algorithm.show import show, show_definition
 from dtpoly.autoschedule.unscheduled_source import algorithm_of
 from dtpoly.checking import understand
 from dtpoly.diagnostics import Severity
@@ -24,6 +24,7 @@ from tests.gradient.torch_translation import Translation
 
 Tensors = dict[str, torch.Tensor]
 STEP = 1e-6
+ROUNDING = 2.0**-52
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,14 @@ def derived(program: Program, of: str, by: str) -> Derived:
     assert format_source(source) == text
     parsed = parse(source)
     checked = understand(parsed.file, parsed.found)
-    wrong = [one for one in checked.diagnostics if one.severity is not Severity.NOTE]
+    own = parse(Source("test.dt", show(program)))
+    said = {one.code for one in understand(own.file, own.found).diagnostics}
+    wrong = [
+        one
+        for one in checked.diagnostics
+        if one.severity is Severity.ERROR
+        or (one.severity is Severity.WARNING and one.code not in said)
+    ]
     assert not wrong, f"{text}\n{wrong}"
     assert checked.program is not None
     assert len(checked.program.funcs) == len(gradient.program.funcs)
@@ -101,20 +109,12 @@ def compare(
     # With masks torch may multiply 0 by an infinity where a range computes nothing, and so
     # may a gradient where torch does not.
     has_infinities = not all(bool(tensors[func.name].isfinite().all()) for func in program.funcs)
-    outputs = {name: tensors[name] for name in one.gradient.given}
     generator = torch.Generator().manual_seed(1)
     gifts = {
-        name: torch.randn(out.shape, generator=generator, dtype=torch.float64)
-        for name, out in outputs.items()
+        name: torch.randn(tensors[name].shape, generator=generator, dtype=torch.float64)
+        for name in one.gradient.given
     }
-    reached = {name: out for name, out in outputs.items() if out.requires_grad}
-    wanted = torch.autograd.grad(
-        list(reached.values()),
-        list(leaves.values()),
-        [gifts[name] for name in reached],
-        allow_unused=True,
-        materialize_grads=True,
-    )
+    wanted = _of_torch(tensors, leaves, gifts)
     used = {one.name for one in one.program.inputs}
     call = {name: doubles[name] for name in doubles if name in used}
     call |= {new: gifts[name] for name, new in one.gradient.given.items() if new in used}
@@ -131,7 +131,48 @@ def compare(
         is_unclear = want.isnan() | (have.isnan() & has_infinities)
         have, want = (torch.where(is_unclear, 0, side) for side in (have, want))
         close = torch.allclose(have, want, rtol=1e-8, atol=1e-8, equal_nan=True)
+        close = close or _is_sensitive(program, doubles, sizes, gifts, (name, have, want))
         assert close, f"{one.text}\n{name}:\n{have}\nis not\n{want}"
+
+
+def _of_torch(tensors: Tensors, leaves: Tensors, gifts: Tensors) -> tuple[torch.Tensor, ...]:
+    """Return the gradients by leaves of results that are given gifts, as torch computes them."""
+    reached = {name: tensors[name] for name in gifts if tensors[name].requires_grad}
+    return torch.autograd.grad(
+        list(reached.values()),
+        list(leaves.values()),
+        [gifts[name] for name in reached],
+        allow_unused=True,
+        materialize_grads=True,
+    )
+
+
+def _is_sensitive(
+    program: Program,
+    inputs: Tensors,
+    sizes: Mapping[str, int],
+    gifts: Tensors,
+    found: tuple[str, torch.Tensor, torch.Tensor],
+) -> bool:
+    """Return whether torch's gradient moves as far if inputs move by about their rounding.
+
+    The sine of a number of 12 digits is such a result: nobody can say which one is right.
+    """
+    name, have, want = found
+    moved = torch.zeros_like(want)
+    for seed in range(4):
+        generator = torch.Generator().manual_seed(seed)
+        near = {
+            key: value * (1 + ROUNDING * torch.randn(value.shape, generator=generator).double())
+            if value.is_floating_point()
+            else value
+            for key, value in inputs.items()
+        }
+        leaf = near[name].clone().requires_grad_()
+        tensors = Translation(program, {**near, name: leaf}, sizes).tensors
+        (other,) = _of_torch(tensors, {name: leaf}, gifts)
+        moved = moved.maximum((other - want).abs())
+    return bool(((have - want).abs() <= 100 * moved + 1e-8).all())
 
 
 def _as_declared(program: Program, name: str, value: torch.Tensor) -> torch.Tensor | float:

@@ -4,22 +4,47 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
-from dtpoly.algorithm.expressions import Apply, Expr, Float, Integer, Read, Reduce, map_children
+from dtpoly.algorithm.dtypes import DType, is_float
+from dtpoly.algorithm.expressions import (
+    Apply,
+    Cast,
+    Expr,
+    Float,
+    Integer,
+    Read,
+    Reduce,
+    map_children,
+)
+from dtpoly.algorithm.inference import InferredType, types_of
 from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.show import show
 from dtpoly.diagnostics import DtpolyError
 from tests.gradient.comparing import read
 from tests.oracle.cases import (
     Case,
+    along_case,
     case,
+    data_case,
     dividing_case,
+    elementwise_case,
     in_place_case,
     indirect_case,
     listing_case,
     placed_case,
     ranged_case,
     scanning_case,
+    started_case,
 )
+from tests.oracle.chains import chain
+
+
+def chain_case(seed: int) -> Case:
+    """Return a case with running maxima, and sums that depend on them."""
+    random = Random(f"running {seed}")
+    program = read(chain(seed).text)
+    sizes = {"x": random.choice((0, 1, 2, 3, 5)), "y": random.choice((1, 2, 3, 5)), "n": 2, "k": 3}
+    return Case(program, {one.name: sizes[one.name] for one in program.labels})
+
 
 KINDS: dict[str, Callable[[int], Case]] = {
     "plain": case,
@@ -30,17 +55,25 @@ KINDS: dict[str, Callable[[int], Case]] = {
     "listing": listing_case,
     "in_place": in_place_case,
     "placed": placed_case,
+    "started": started_case,
+    "data": data_case,
+    "along": along_case,
+    "elementwise": elementwise_case,
+    "running": chain_case,
 }
+
+SEVERAL, TIES = 0.25, 0.3  # shares of algorithms with several results, and with equal elements
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A random algorithm, sizes, a result, and the inputs that it may be differentiated by."""
+    """A random algorithm, sizes, results, and the inputs that it may be differentiated by."""
 
     program: Program
     sizes: dict[str, int]
-    of: str
+    of: tuple[str, ...]
     by: tuple[str, ...]
+    has_ties: bool = False
 
 
 def drawn(kind: str, seed: int) -> Drawn:
@@ -54,13 +87,22 @@ def drawn(kind: str, seed: int) -> Drawn:
             program = read(show(replace(bare, funcs=funcs)))
         except DtpolyError:
             continue
-        of = random.choice((program.funcs[-1].name, random.choice(program.funcs).name))
+        of = (random.choice((program.funcs[-1].name, random.choice(program.funcs).name)),)
         by = tuple(
             one.name for one in program.inputs if isinstance(one, Tensor) and one.dtype is None
         )
-        if by:
-            return Drawn(program, made.sizes, of, by)
+        types = types_of(program)
+        floats = [one.name for one in program.funcs if _is_float(types[one.name])]
+        if random.random() < SEVERAL:
+            of = (*dict.fromkeys((*of, *random.sample(floats, min(2, len(floats))))),)
+        of = tuple(one for one in of if one in floats)
+        if by and of:
+            return Drawn(program, made.sizes, of, by, random.random() < TIES)
     raise AssertionError(seed)
+
+
+def _is_float(kind: InferredType) -> bool:
+    return kind.dtype is None or is_float(kind.dtype)
 
 
 def _changed(random: Random, expr: Expr) -> Expr:
@@ -102,7 +144,7 @@ def _joined(random: Random, left: Expr, right: Expr) -> Expr:
 
 
 def _around(random: Random, expr: Expr) -> Expr:
-    match random.randrange(9):
+    match random.randrange(11):
         case 0:
             return Apply("exp", (Apply("sin", (expr,)),))
         case 1:
@@ -118,5 +160,9 @@ def _around(random: Random, expr: Expr) -> Expr:
             return Apply("clamp", (expr, low, Float(0.75)))
         case 6:
             return Apply("mul", (expr, Apply("floor", (expr,))))
+        case 7:
+            return Cast(expr, DType.F64)
+        case 8:
+            return Apply("mul", (Cast(Cast(expr, DType.I64), DType.F64), expr))
         case name:
             return Apply(("sigmoid", "tanh")[name % 2], (expr,))

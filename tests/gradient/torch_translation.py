@@ -284,6 +284,8 @@ class Translation:
                     end = -math.inf if operation == "rmax" else math.inf
                     return torch.full(value.shape[: -len(axes)], end, dtype=value.dtype)
                 return value.amax(axes) if operation == "rmax" else value.amin(axes)
+            case "rargmax" | "rargmin" if value.shape[-1] == 0:
+                return torch.zeros(value.shape[:-1], dtype=torch.int64)
             case "rargmax" | "rargmin":
                 return value.argmax(-1) if operation == "rargmax" else value.argmin(-1)
             case _:
