@@ -87,7 +87,9 @@ def test_a_device_without_a_model_computes_without_a_schedule(
     on(monkeypatch, "a GPU of tomorrow")
     k, searched = dtpoly.parse(SUM, name="sum.dt"), counted(monkeypatch)
     A = torch.randn(4, 5)
-    with pytest.warns(UserWarning, match="does not know 'a GPU of tomorrow': name .* DTPOLY_DEVICE"):
+    with pytest.warns(
+        UserWarning, match="does not know 'a GPU of tomorrow': name .* DTPOLY_DEVICE"
+    ):
         torch.testing.assert_close(k(A), A.sum(1))
     assert not searched
     # Its user may say which one it is like.
