@@ -39,7 +39,7 @@ BEYOND = (
     "pow(2 * item - mean, 2)",
     "pow(d * c, 2)",
     "d * d * c + 2",
-    "mean * mean",
+    "mean * mean + item",
     "pow(d, 2) + mean",
     "pow(item + mean, 2)",
 )
