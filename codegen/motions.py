@@ -18,7 +18,7 @@ from dtpoly.ir.kernel import (
     Store,
 )
 from dtpoly.ir.kernel_text import show_value
-from dtpoly.ir.parts import assigned_by, values
+from dtpoly.ir.parts import assigned_by, steps_inside, values
 from dtpoly.ir.tile_values import Value
 from dtpoly.ir.tiled import flat
 from dtpoly.ir.value_motion import TangledError, motion
@@ -127,6 +127,11 @@ class Moves:
 MIXED = "no factor and no sum brings this up to date when it changes"
 UNLIKE = "their loops do not go over the same indices in the same tiles"
 SAME_TILES = "give both the same tiles of the label, as in tensorize(y:16) without another one"
+BETWEEN = "between the loops, something else is computed from its result"
+OF_ALL = "a mean is a sum of floats that is divided by the size of its label: / len(y)"
+INSIDE = "compute it of each element, inside of the reduction, as in rmax(2 * A[x, y], y)"
+NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
+TURNED = "turn the exponent's sign, or take the other one of rmax and rmin"
 NOT_GONE = "its value so far does not cancel there"
 
 
@@ -137,6 +142,19 @@ def _check(found: Motion, reduction: str, name: str) -> None:
         how = "multiplies" if found.is_factor else "is added to"
         what = f"what {how} the operands of this {reduction} does not pass through it"
         raise CannotJoinError(what, name)
+
+
+def computed_between(step: Step, first: tuple[Step, ...]) -> CannotJoinError:
+    """Return the reason why a step between the loops keeps them apart."""
+    sums = [one.instruction for one in steps_inside(first)]
+    is_sum = any(isinstance(one, Accumulate) and one.reduction == "rsum" for one in sums)
+    what = ", ".join(map(show_value, values(step.instruction))) or "something else"
+    return CannotJoinError(f"{BETWEEN}: {what}", way=OF_ALL if is_sum else INSIDE)
+
+
+def unbounded() -> CannotJoinError:
+    """Return the reason why a sum is refused whose first factor would be infinite."""
+    return CannotJoinError(NO_BOUND, way=TURNED)
 
 
 def moves_of(frames: Mapping[str, Motion], parts: Iterable[Step]) -> Moves:

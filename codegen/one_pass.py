@@ -27,15 +27,23 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
 )
-from dtpoly.ir.kernel_text import show_value
 from dtpoly.ir.kinds import REAL, Element
-from dtpoly.ir.parts import assigned, assigned_by, renamed, steps_inside, values
+from dtpoly.ir.parts import assigned, assigned_by, renamed, steps_inside
 from dtpoly.ir.step_dependences import are_ordered, effect, exposed
 from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, Variable, axes_of
 from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
 
 from .loads_apart import loads_apart
-from .motions import SAME_TILES, UNLIKE, CannotJoinError, Moves, NotOnePassError, moves_of
+from .motions import (
+    SAME_TILES,
+    UNLIKE,
+    CannotJoinError,
+    Moves,
+    NotOnePassError,
+    computed_between,
+    moves_of,
+    unbounded,
+)
 from .narrowing import narrowed, narrowings
 from .python_names import fresh
 from .repeated_sums import without_repeated_sums
@@ -56,12 +64,7 @@ STARTS = {"rmax": -LEAST, "rmin": LEAST}
 # The types that hold such a number.
 WIDE = (REAL, DType.F32, DType.F64)
 Looped = ForLoop | If | TiledLoop
-NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
-TURNED = "turn the exponent's sign, or take the other one of rmax and rmin"
 NO_EXTREME = "only a maximum, a minimum or a mean goes on in the loop of what depends on it"
-BETWEEN = "between the loops, something else is computed from its result"
-OF_ALL = "a mean is a sum of floats that is divided by the size of its label: / len(y)"
-INSIDE = "compute it of each element, inside of the reduction, as in rmax(2 * A[x, y], y)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +232,7 @@ def _in_one_loop(
     everything = frozenset({*assigned(body)})
     mixing = _ordered_before(between, second, everything)
     if mixing is not None:
-        raise _computed_between(mixing, first)
+        raise computed_between(mixing, first)
     if mean is not None and mean.of.name not in exposed((*between, *behind)) | live:
         late = between
     frames = tuple(_frames(front, first, second, names))
@@ -258,14 +261,6 @@ def _ordered_before(
         if any(are_ordered(mine, other) for other in after):
             return one
     return None
-
-
-def _computed_between(step: Step, first: tuple[Step, ...]) -> CannotJoinError:
-    """Return the reason why a step between the loops keeps them apart."""
-    sums = [one.instruction for one in steps_inside(first)]
-    is_sum = any(isinstance(one, Accumulate) and one.reduction == "rsum" for one in sums)
-    what = ", ".join(map(show_value, values(step.instruction))) or "something else"
-    return CannotJoinError(f"{BETWEEN}: {what}", way=OF_ALL if is_sum else INSIDE)
 
 
 def _apart(
@@ -485,7 +480,7 @@ def _moved(frames: tuple[Frame, ...], found: Motion, axes: Axes) -> Value:
             raise CannotJoinError("its rows are not in the lanes of the accumulator")
         if found.is_factor and (rate > 0) == (frame.reduction == "rmax"):
             # It begins far away from all elements, so the first factor would be infinite.
-            raise CannotJoinError(NO_BOUND, way=TURNED)
+            raise unbounded()
         now, before = frame.variable(frame.name, kept), frame.variable(frame.before, kept)
         pair = (before, now) if rate < 0 else (now, before)
         one: Value = Call("sub", pair, kept, frame.fill.dtype)

@@ -16,10 +16,10 @@ def mixing_part(program: Program, func: str, reader: str) -> Expr | None:
     below = producers(program)
     needed, pending = {reader}, [reader]
     while pending:
-        for one in below[pending.pop()]:
-            if one not in needed:
-                needed.add(one)
-                pending.append(one)
+        for name in below[pending.pop()]:
+            if name not in needed:
+                needed.add(name)
+                pending.append(name)
     known = {func: Motion({func: 1.0})}
     for one in in_order(program):
         if one.name not in needed or not known.keys() & {*below[one.name]}:

@@ -55,9 +55,9 @@ def test_as_torch_sums_exponentials() -> None:
         A = torch.arange(prod(sizes), dtype=torch.float64).reshape(sizes).sin() * 300
         found = module("two labels, tiles of both").f(A)
         torch.testing.assert_close(found, A.flatten(1).logsumexp(1))
-    for sizes in ((3, 0), (3, 16), (2, 53)):
-        A = torch.arange(prod(sizes), dtype=torch.float64).reshape(sizes).cos() * 30
-        B = torch.arange(prod(sizes), dtype=torch.float64).reshape(sizes).sin() * 300
+    for rows, columns in ((3, 0), (3, 16), (2, 53)):
+        place = torch.arange(rows * columns, dtype=torch.float64).reshape(rows, columns)
+        A, B = place.cos() * 30, place.sin() * 300
         found = module("two frames, a product of exponentials").f(A, B)
         torch.testing.assert_close(found, (A + B).logsumexp(1))
 

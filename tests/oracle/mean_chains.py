@@ -39,7 +39,7 @@ BEYOND = (
     "pow(2 * item - mean, 2)",
     "pow(d * c, 2)",
     "d * d * c + 2",
-    "mean * mean",
+    "mean * mean + item",
     "pow(d, 2) + mean",
     "pow(item + mean, 2)",
 )
@@ -254,7 +254,7 @@ def _operand(
     return chain.value(operand, **data, **names, x=x, y=y)
 
 
-def executed(chain: MeanChain, data: dict[str, Any], *, in_one_loop: bool) -> torch.Tensor:
+def executed(chain: MeanChain, data: Data, *, in_one_loop: bool) -> torch.Tensor:
     """Return the result of a chain: in one loop, or as it is defined, loop by loop."""
     tables = _tables(data)
     rows, columns = data["A"].shape if "A" in data else data["B"].shape

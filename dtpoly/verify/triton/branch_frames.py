@@ -261,7 +261,7 @@ def _in_one_open_frame(
     for *ends, whole in frames:
         values = [swapped(value, end, whole) for value, end in zip(values, ends, strict=True)]
     needs = dict.fromkeys((*needs_of(terms[0]), *needs_of(terms[1])))
-    value = grown(condition, *values, "tl.float32")
+    value = grown(condition, values[0], values[1], "tl.float32")
     return running(value, tuple(needs), is_for_algorithm=False)
 
 

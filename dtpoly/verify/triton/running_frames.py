@@ -221,7 +221,7 @@ def kept(
     update = _update(framing, (body, plain or body), loop, of)
     if update is None or not loop.has_all(update.body):
         return None
-    steps = {
+    steps: dict[Term, FrameStep] = {
         symbol.new: FrameStep(one.operation, one.step, loop.known) for symbol, one in of.items()
     }
     uses = list(exponents(run, update.more))
