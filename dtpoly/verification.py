@@ -30,6 +30,7 @@ from dtpoly.verify.proof.report import (
 )
 from dtpoly.verify.triton.said import is_by_hand
 
+EVERY = tuple(LAYERS)
 SECONDS = 10.0  # for each function, unless the user gives more
 # The name of a function that is made of a plan, or of one of Python; not of a kernel, nor of the
 # runtime.
@@ -43,7 +44,7 @@ def verified(
     text: str,
     wanted: Iterable[str] = (),
     seconds: float = SECONDS,
-    only: Sequence[str] = tuple(LAYERS),
+    only: Sequence[str] = EVERY,
 ) -> Report:
     """Prove a text; the report has the lines of the text and lacks nothing that is wanted.
 
@@ -57,7 +58,8 @@ def verified(
     def make() -> str:
         # It comes with isl.
         verify: Callable[..., Report] = import_module("dtpoly.verify.proof.verify").verify
-        return as_json(verify(program, plain, seconds, only=only))
+        some = {} if only == EVERY else {"only": only}
+        return as_json(verify(program, plain, seconds, **some))
 
     def is_lasting(made: str) -> bool:
         return not from_json(made).is_late

@@ -150,14 +150,8 @@ def command(**given: Any) -> int:
     asked = VerifyCall(**given)
     _check_options(asked)
     source = _source(asked)
-    began, only = time.thread_time(), tuple(LAYERS)
-    with limited(BUDGET):
-        checked = check(source, asked.primitives)
-        if checked.program is not None and checked.verdict is None and asked.kernel is not None:
-            found_tensors = tensors_in(source, comments_about(asked.kernel, source))
-            if found_tensors:
-                made = Source(source.name, algorithm_of(found_tensors))
-                checked, only = check(made, asked.primitives), STRUCTURE
+    began = time.thread_time()
+    checked, only = _checked(asked, source)
     if asked.fusions and checked.verdict is not None:
         assert asked.file is not None, "--fuse-at and --kernel exclude each other"
         return show_fusions(checked, asked.file, asked.as_json)
@@ -182,7 +176,6 @@ def command(**given: Any) -> int:
     if found is None:
         return 1
     found = kernels.assuming(found)
-    found = of_structure(found) if only == STRUCTURE else found
     _tell(asked, found, text, source)
     path = asked.certificate
     if path and not write_proof(program, source, text, path, asked.seconds):
@@ -220,6 +213,25 @@ def _source(asked: VerifyCall) -> Source:
     return Source(path_of(asked.kernel), "")
 
 
+def _checked(asked: VerifyCall, source: Source) -> tuple[Checked, tuple[str, ...]]:
+    """Return the checked file and the layers to prove; tensors alone make an algorithm.
+
+    Raises DtpolyError and click.UsageError.
+    """
+    with limited(BUDGET):
+        checked = check(source, asked.primitives)
+        if checked.program is None or checked.verdict is not None or asked.kernel is None:
+            return checked, tuple(LAYERS)
+        tensors = tensors_in(source, comments_about(asked.kernel, source))
+        if not tensors:
+            return checked, tuple(LAYERS)
+        if asked.ring or asked.certificate or asked.to_check:
+            raise click.UsageError(
+                "--ring, --certificate and --check need an algorithm, not only tensors"
+            )
+        return check(Source(source.name, algorithm_of(tensors)), asked.primitives), STRUCTURE
+
+
 def _found(
     asked: VerifyCall,
     program: Program,
@@ -233,6 +245,8 @@ def _found(
         found = verified(program, text.text, wanted, asked.seconds, only)
     if asked.func is not None:
         found = Report(tuple(one for one in found.functions if one.name in (asked.func, "")))
+    if only == STRUCTURE:
+        found = of_structure(found)
     # A text of ours that is not proved is run automatically; a user's text only on request.
     is_ours = asked.kernel is None
     if asked.ring or (is_ours and found.verdict is LayerVerdict.UNKNOWN and can_run()):

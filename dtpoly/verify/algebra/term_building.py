@@ -19,7 +19,6 @@ from dtpoly.verify.algebra.numerals import (
     NOT_NUMBERS,
     brought_to,
     compared,
-    finite,
     is_single,
     is_whole,
     options,
@@ -278,10 +277,6 @@ def applied(operation: str, operands: Sequence[Term]) -> Term:
             return Literal(
                 text[1:] if text.startswith("-") else "nan" if text == "nan" else f"-{text}"
             )
-        case (("add" | "sub"), [Literal(text="0"), Literal(text="0")]):
-            return Literal("0")
-        case "abs", [Literal(text=text)] if finite(text) is not None:
-            return Literal(text.removeprefix("-"))
         case "fma", [a, b, c]:
             return applied("add", [applied("mul", [a, b]), c])
         case "pow", [a, Literal(text=text)] if is_product(operands):
@@ -462,6 +457,8 @@ def _computed(operation: str, known: Sequence[Whole]) -> Term | None:
             return place(a * b)
         case "neg", [a]:
             return place(-a)
+        case "abs", [a] if a.constant is not None:
+            return literal(abs(a.constant))
         case (("maximum" | "minimum"), [a, b]):
             return place(extreme(operation == "maximum", a, b))
         case "mod", [a, b] if (b.constant or 0) > 0 and is_affine(a):
