@@ -54,7 +54,7 @@ from dtpoly.verification import Proved, proved
 from dtpoly.verify.proof.report import LayerVerdict as Found
 
 if TYPE_CHECKING:  # it is loaded when a call needs it
-    from dtpoly.tuned.at_hand import SchedulesAtHand
+    from dtpoly.tuned.choosing import SchedulesAtHand
 
 Plugins = Iterable[str | Path | type[Primitive]]
 NESTED = (
@@ -433,10 +433,10 @@ class Scheduled(Judged):
     @cached_property
     def _at_hand(self) -> "SchedulesAtHand[Scheduled]":
         """Return what schedules calls by the cost model."""
-        at_hand: Any = import_module("dtpoly.tuned.at_hand")
+        choosing: Any = import_module("dtpoly.tuned.choosing")
         of = partial(_like, self, self.name)
         words = (self.name, self.program, self.primitives, str(self))
-        found: SchedulesAtHand[Scheduled] = at_hand.SchedulesAtHand(*words, of, self)
+        found: SchedulesAtHand[Scheduled] = choosing.SchedulesAtHand(*words, of, self)
         return found
 
     @cached_property

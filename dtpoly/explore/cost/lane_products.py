@@ -109,7 +109,7 @@ def issued_share(job: Job) -> float:
     few = max(BUSY - max(warps, SCHEDULERS), 0) / (BUSY - SCHEDULERS)
     share = ISSUED * min(warps / SCHEDULERS, 1) * (1 - (1 - ALONE) * few)
     every = [*lane_products(job.kernel, job.resources.warps)]
-    share *= min(min(one.sums for one in every) / MANY_SUMS, 1) ** SHORT
+    share *= float(min(min(one.sums for one in every) / MANY_SUMS, 1) ** SHORT)
     if max(one.sums * one.depth for one in every) * INSTRUCTION > NEAR_CODE:
         open_share = min(max(HIDDEN - warps, 0) / (HIDDEN - SCHEDULERS), 1)
         share /= 1 + FAR_CODE * open_share

@@ -118,7 +118,9 @@ def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
     warps = kernel.launch.num_warps or DEFAULT_WARPS
     left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
     free = walk.statement.free
-    own = sorted((left - right, right - left), key=lambda side: min(map(free.index, side), default=0))
+    own = sorted(
+        (left - right, right - left), key=lambda side: min(map(free.index, side), default=0)
+    )
     rows, columns = (lanes_of(walk, [x for x in free if x in side]) for side in own)
     # What is loaded element by element has an address and a condition for each, in each step.
     alone = sum(s.tile for s in _loads(kernel, walk) if s.is_operand and not s.is_wide)
