@@ -121,9 +121,9 @@ def load(
 def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     tuned = read_tuned(path)
     check_results(tuned, str(path), found.program, found.name)
-    of = partial(_tuned_of, str(path), tuned.program, found)
-    chosen, is_open = partial(_chosen_for, found), not found.is_scheduled
-    return TunedSchedules(str(path), tuned, of, found, at_hand=chosen, is_open=is_open)
+    of, chosen = partial(_tuned_of, str(path), tuned.program, found), partial(_chosen_for, found)
+    words = (str(path), tuned, of, found)
+    return TunedSchedules(*words, at_hand=chosen, is_open=not found.is_scheduled)
 
 
 def _chosen_for(found: "Scheduled", facts: CallFacts) -> "Scheduled | None":
@@ -435,8 +435,8 @@ class Scheduled(Judged):
         """Return what schedules calls by the cost model."""
         choosing: Any = import_module("dtpoly.tuned.choosing")
         of = partial(_like, self, self.name)
-        words = (self.name, self.program, self.primitives, str(self))
-        found: SchedulesAtHand[Scheduled] = choosing.SchedulesAtHand(*words, of, self)
+        words = (self.name, self.program, self.primitives, str(self), of, self)
+        found: SchedulesAtHand[Scheduled] = choosing.SchedulesAtHand(*words)
         return found
 
     @cached_property
@@ -450,8 +450,7 @@ class Scheduled(Judged):
         return {}
 
     def __repr__(self) -> str:
-        at = f" at {self.focus}" if self.focus else ""
-        count = len(self.program.directives)
+        at, count = f" at {self.focus}" if self.focus else "", len(self.program.directives)
         plural = "" if count == 1 else "s"
         funcs = ", ".join(self._funcs())
         return f"<Scheduled {self.name}{at}: {funcs}; {count} directive{plural}>"

@@ -16,7 +16,7 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of, steps
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.lane_tiles import SQUARE, WARP, LaneSide, lane_sides
+from dtpoly.explore.cost.resources import SQUARE, WARP, LaneSide, lane_sides
 from dtpoly.explore.cost.work import unit_of
 from dtpoly.frozen import dataclass
 
