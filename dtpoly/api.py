@@ -140,8 +140,7 @@ def _tuned_of(
 def _like(like: "Scheduled", name: str, text: str) -> "Scheduled":
     """Read a text as another schedule was read."""
     parsed = parse_source(Source(name, text))
-    checked = understand(parsed.file, parsed.found, like.primitives)
-    return _understood(checked, like)
+    return _understood(understand(parsed.file, parsed.found, like.primitives), like)
 
 
 def parse(
@@ -419,10 +418,8 @@ class Scheduled(Judged):
         for one in (*inputs, *named.values()):
             if getattr(one, "is_nested", False):
                 raise TypeError(NESTED)
-        if self._chooses():
-            chosen = self._at_hand.schedule_for(inputs, named)
-            if chosen is not self:
-                return chosen(*inputs, **named)
+        if self._chooses() and (one := self._at_hand.schedule_for(inputs, named)) is not self:
+            return one(*inputs, **named)
         multiplies = self._ready()
         tell_autocast()
         if multiplies:
