@@ -54,7 +54,7 @@ from dtpoly.verification import Proved, proved
 from dtpoly.verify.proof.report import LayerVerdict as Found
 
 if TYPE_CHECKING:  # it is loaded when a call needs it
-    from dtpoly.tuned.at_hand import SchedulesAtHand
+    from dtpoly.tuned.choosing import SchedulesAtHand
 
 Plugins = Iterable[str | Path | type[Primitive]]
 NESTED = (
@@ -121,9 +121,9 @@ def load(
 def _tuned(found: "Scheduled", path: str | Path) -> "TunedSchedules[Scheduled]":
     tuned = read_tuned(path)
     check_results(tuned, str(path), found.program, found.name)
-    of = partial(_tuned_of, str(path), tuned.program, found)
-    chosen, is_open = partial(_chosen_for, found), not found.is_scheduled
-    return TunedSchedules(str(path), tuned, of, found, at_hand=chosen, is_open=is_open)
+    of, chosen = partial(_tuned_of, str(path), tuned.program, found), partial(_chosen_for, found)
+    words = (str(path), tuned, of, found)
+    return TunedSchedules(*words, at_hand=chosen, is_open=not found.is_scheduled)
 
 
 def _chosen_for(found: "Scheduled", facts: CallFacts) -> "Scheduled | None":
@@ -140,8 +140,7 @@ def _tuned_of(
 def _like(like: "Scheduled", name: str, text: str) -> "Scheduled":
     """Read a text as another schedule was read."""
     parsed = parse_source(Source(name, text))
-    checked = understand(parsed.file, parsed.found, like.primitives)
-    return _understood(checked, like)
+    return _understood(understand(parsed.file, parsed.found, like.primitives), like)
 
 
 def parse(
@@ -419,10 +418,8 @@ class Scheduled(Judged):
         for one in (*inputs, *named.values()):
             if getattr(one, "is_nested", False):
                 raise TypeError(NESTED)
-        if self._chooses():
-            chosen = self._at_hand.schedule_for(inputs, named)
-            if chosen is not self:
-                return chosen(*inputs, **named)
+        if self._chooses() and (one := self._at_hand.schedule_for(inputs, named)) is not self:
+            return one(*inputs, **named)
         multiplies = self._ready()
         tell_autocast()
         if multiplies:
@@ -433,10 +430,10 @@ class Scheduled(Judged):
     @cached_property
     def _at_hand(self) -> "SchedulesAtHand[Scheduled]":
         """Return what schedules calls by the cost model."""
-        at_hand: Any = import_module("dtpoly.tuned.at_hand")
+        choosing: Any = import_module("dtpoly.tuned.choosing")
         of = partial(_like, self, self.name)
-        words = (self.name, self.program, self.primitives, str(self))
-        found: SchedulesAtHand[Scheduled] = at_hand.SchedulesAtHand(*words, of, self)
+        words = (self.name, self.program, self.primitives, str(self), of, self)
+        found: SchedulesAtHand[Scheduled] = choosing.SchedulesAtHand(*words)
         return found
 
     @cached_property
@@ -450,8 +447,7 @@ class Scheduled(Judged):
         return {}
 
     def __repr__(self) -> str:
-        at = f" at {self.focus}" if self.focus else ""
-        count = len(self.program.directives)
+        at, count = f" at {self.focus}" if self.focus else "", len(self.program.directives)
         plural = "" if count == 1 else "s"
         funcs = ", ".join(self._funcs())
         return f"<Scheduled {self.name}{at}: {funcs}; {count} directive{plural}>"

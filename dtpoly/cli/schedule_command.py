@@ -2,11 +2,14 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from itertools import islice
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any
 
 import click
@@ -39,6 +42,8 @@ from dtpoly.targets.subject import check_dtype
 
 VERSION = 1  # of the JSON document
 MOST = 20  # schedules that are worth a measurement
+# Of the time to measure, that in which they may be made; and how many are made in any case.
+PREPARING, FEWEST = 0.3, 4
 PRECISIONS = ("ieee", "tf32", "tf32x3")
 INTERRUPTED = 130
 
@@ -153,7 +158,8 @@ def command(
         _note("inputs are only measured as they are written: chosen by the cost model alone")
         wants = (0, None)
     with limited(seconds):
-        every = tuple(islice(schedules(call), count or (1 if wants[0] == 0 else wants[0] or MOST)))
+        most = count or (1 if wants[0] == 0 else wants[0] or MOST)
+        every = tuple(_in_time(schedules(call), most, None if count else wants[1]))
     if not every:
         tell_error(f"no schedule was found for '{source.name}' that fits on {device.name}")
         return 1
@@ -170,6 +176,18 @@ def command(
     if output is not None and not save(output, text.encode()):
         return 1
     return INTERRUPTED if answer.is_interrupted else 0
+
+
+def _in_time(found: Iterator[Settled], most: int, seconds: float | None) -> Iterator[Settled]:
+    """Yield so many schedules; with a time to measure, no more than are made in a part of it.
+
+    Each is proved and generated before the next one, and the first ones are the most likely.
+    """
+    end = monotonic() + (PREPARING * seconds if seconds is not None else inf)
+    for number, one in enumerate(islice(found, most), 1):
+        yield one
+        if number >= FEWEST and monotonic() > end:
+            return
 
 
 def _call(

@@ -6,7 +6,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.api import Scheduled
 from dtpoly.explore.devices.devices import DEFAULT, find_device
 from dtpoly.training.gradient_schedules import like
-from dtpoly.tuned.at_hand import model_of, text_at_hand
+from dtpoly.tuned.choosing import model_of, text_at_hand
 
 
 def scheduled_for(

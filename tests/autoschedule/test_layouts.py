@@ -146,6 +146,31 @@ def test_products_have_room() -> None:
     assert {layout.tile("k") for layout in found} == {32, 64}
 
 
+def test_threads_that_multiply_get_tiles_by_address() -> None:
+    """Descriptors, programs that stay and more than 64 sums made exact products slower."""
+    text = "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+    found = list(layouts_of_products(nest_of(call_of(text, m=4096, n=4096, k=4096))))
+    for layout in found:
+        rows, columns = dict(layout.blocks)["m"], dict(layout.blocks)["n"]
+        assert not layout.descriptors
+        assert not layout.each
+        assert rows * columns <= 64 * 32 * layout.warps
+    assert {layout.tile("k") for layout in found} == {16, 32}
+
+
+def test_steps_of_a_convolution_may_go_along_channels_alone() -> None:
+    text = (
+        "Func f; In X, W; Var z, o, x, y; RVar c, r: 3, s: 3;"
+        "f[z, o, x, y] = rdot(X[z, c, x + r, y + s], W[o, c, r, s], c, r, s);"
+    )
+    sizes = {"z": 8, "o": 64, "x": 56, "y": 56, "c": 64, "r": 3, "s": 3}
+    found = products_of(nest_of(call_of(text, **sizes)))
+    along = [one for one in found if (one.tile("r"), one.tile("s")) == (1, 1)]
+    assert {one.tile("c") for one in along} == {16, 32}
+    assert {one.flat for one in along} == {("r", "s", "c")}
+    assert any(one.tile("r") > 1 for one in found)
+
+
 def test_the_copy_engine_wants_aligned_rows_and_a_gpu_that_has_one() -> None:
     sizes = {"m": 4096, "n": 4095, "k": 4096}
     ragged = nest_of(call_of(example("half_matmul"), "bf16", **sizes))

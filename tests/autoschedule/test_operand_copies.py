@@ -18,8 +18,8 @@ from dtpoly.source import Source
 from dtpoly.verification import proved
 from dtpoly.verify.proof.report import LayerVerdict
 from tests.autoschedule.asked import call_of
-from tests.codegen.running import compared, imported
 from tests.codegen.inputs import Recipe
+from tests.codegen.running import compared, imported
 
 SIZES = {"m": 1024, "n": 1024, "k": 1024}
 

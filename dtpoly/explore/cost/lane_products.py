@@ -16,7 +16,7 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of, steps
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.lane_tiles import SQUARE, WARP, LaneSide, lane_sides
+from dtpoly.explore.cost.resources import SQUARE, WARP, LaneSide, lane_sides
 from dtpoly.explore.cost.work import unit_of
 from dtpoly.frozen import dataclass
 
@@ -109,7 +109,7 @@ def issued_share(job: Job) -> float:
     few = max(BUSY - max(warps, SCHEDULERS), 0) / (BUSY - SCHEDULERS)
     share = ISSUED * min(warps / SCHEDULERS, 1) * (1 - (1 - ALONE) * few)
     every = [*lane_products(job.kernel, job.resources.warps)]
-    share *= min(min(one.sums for one in every) / MANY_SUMS, 1) ** SHORT
+    share *= float(min(min(one.sums for one in every) / MANY_SUMS, 1) ** SHORT)
     if max(one.sums * one.depth for one in every) * INSTRUCTION > NEAR_CODE:
         open_share = min(max(HIDDEN - warps, 0) / (HIDDEN - SCHEDULERS), 1)
         share /= 1 + FAR_CODE * open_share

@@ -7,12 +7,12 @@ from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.lane_tiles import WARP, operand_registers
 from dtpoly.explore.cost.work import unit_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 
+WARP = 32
 DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says nothing
 # Registers that a thread has at most, and about how many it needs for addresses and numbers.
 MOST_REGISTERS, OTHERS = 255, 16
@@ -22,6 +22,9 @@ LOADED, COMPUTED = 0.5, 0.25
 EACH_ALONE = 4  # registers of an element of an operand that is loaded by itself
 REGISTER_STEP = 8
 BLOCK_OVERHEAD = 1024
+# Of products without tensor cores, as Triton shares their tiles among threads.
+SQUARE = 4  # rows and columns that are side by side in a thread, where it has enough of them
+READ_AHEAD = 4  # indices that are summed over for which a thread has both operands in registers
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,3 +176,32 @@ def _parts(kernel: CostedKernel, store: AccessStream) -> int:
     if kernel.node.func not in launch.descriptors:
         return 2
     return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in launch.boxes.items())
+
+
+@dataclass(frozen=True, slots=True)
+class LaneSide:
+    """The rows or the columns of a product: those of a thread, and the threads along them."""
+
+    each: float
+    threads: int
+    square: int  # side by side
+
+
+def lane_sides(rows: int, columns: int, warps: int) -> tuple[LaneSide, LaneSide]:
+    """Return how a tile is shared among threads: squares, along columns first."""
+    each = rows * columns / (warps * WARP)
+    square = SQUARE if each >= SQUARE**2 else 2 if each >= SQUARE else 1
+    along = min(WARP, max(columns // square, 1))
+    down = WARP // along
+    beside = min(warps, max(columns // (square * along), 1))
+    below = warps // beside
+    return (
+        LaneSide(max(rows / (down * below), 1), down, square),
+        LaneSide(max(columns / (along * beside), 1), along, square),
+    )
+
+
+def operand_registers(rows: int, columns: int, warps: int) -> float:
+    """Return how many registers a thread needs for what it multiplies, beside its sums."""
+    across, along = lane_sides(rows, columns, warps)
+    return READ_AHEAD * (across.each + along.each)

@@ -33,6 +33,7 @@ from dtpoly.tuned.tuned_entry import FAR
 
 # In the environment: the device of the cost model, or a file that `dtpoly device` wrote.
 DEVICE = "DTPOLY_DEVICE"
+MOST_KNOWN = 4096  # calls that are told apart; after that all are looked at anew
 
 S = TypeVar("S")
 
@@ -123,6 +124,8 @@ class SchedulesAtHand(Generic[S]):
                 facts = facts_of(self.program, inputs, named)
             except (AttributeError, DtpolyError, KeyError, ValueError):
                 return self.otherwise  # which refuses the call, in its own words
+            if len(self.known) >= MOST_KNOWN:
+                self.known.clear()
             self.known[key] = self.at(facts)
         return self.known[key]
 

@@ -6,13 +6,17 @@ No GPU is needed: the name of the device is that of another one.
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 import dtpoly
-from dtpoly.tuned import at_hand, call_sizes
+from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.schedules import schedules
+from dtpoly.autoschedule.settle import Settled
+from dtpoly.tuned import call_sizes, choosing
 from dtpoly.tuned.call_sizes import CPU, CallFacts
 
 SUM = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k);"
@@ -26,19 +30,21 @@ def _on_a_gpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def on(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
-    monkeypatch.setattr(call_sizes, "_device", lambda *_: device)
+    def named(*_: object) -> str:
+        return device
+
+    monkeypatch.setattr(call_sizes, "_device", named)
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
     """What is scheduled from now on: the sizes."""
     found: list[dict[str, int]] = []
-    search = at_hand.schedules
 
-    def counting(call: at_hand.PricedCall) -> object:
+    def counting(call: PricedCall) -> Iterator[Settled]:
         found.append(dict(call.sizes))
-        return search(call)
+        return schedules(call)
 
-    monkeypatch.setattr(at_hand, "schedules", counting)
+    monkeypatch.setattr(choosing, "schedules", counting)
     return found
 
 
@@ -46,26 +52,32 @@ def test_calls_with_sizes_far_apart_have_schedules_of_their_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     k, searched = dtpoly.parse(SUM, name="sum.dt"), counted(monkeypatch)
+    given = torch.randn(40, 64)
     with pytest.warns(UserWarning, match=r"sum.dt has no schedule for such a call: the cost model"):
-        A = torch.randn(40, 64)
-        torch.testing.assert_close(k(A), A.sum(1))
+        torch.testing.assert_close(k(given), given.sum(1))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it is told once
         for shape in ((40, 64), (60, 100), (3, 5000), (0, 64)):
-            A = torch.randn(*shape)
-            torch.testing.assert_close(k(A), A.sum(1))
+            given = torch.randn(*shape)
+            torch.testing.assert_close(k(given), given.sum(1))
     assert searched == [{"x": 40, "k": 64}, {"x": 3, "k": 5000}, {"x": 1, "k": 64}]
     assert not k.is_scheduled
     assert "f.compile" not in str(k)
+    # What is on disk is not searched again.
+    other, given = dtpoly.parse(SUM, name="sum.dt"), torch.randn(40, 64)
+    with pytest.warns(UserWarning, match="has no schedule for such a call"):
+        torch.testing.assert_close(other(given), given.sum(1))
+    assert len(searched) == 3
 
 
+@pytest.mark.long
 def test_a_schedule_is_kept_for_the_next_process(tmp_path: Path) -> None:
     script = f"""
 import torch, warnings, dtpoly
-from dtpoly.tuned import at_hand, call_sizes
+from dtpoly.tuned import call_sizes, choosing
 call_sizes._device = lambda *_: "{GPU}"
-searched, search = [], at_hand.schedules
-at_hand.schedules = lambda call: searched.append(1) or search(call)
+searched, search = [], choosing.schedules
+choosing.schedules = lambda call: searched.append(1) or search(call)
 warnings.simplefilter("ignore")
 k = dtpoly.parse("{SUM}")
 A = torch.randn(40, 64)
@@ -86,34 +98,34 @@ def test_a_device_without_a_model_computes_without_a_schedule(
 ) -> None:
     on(monkeypatch, "a GPU of tomorrow")
     k, searched = dtpoly.parse(SUM, name="sum.dt"), counted(monkeypatch)
-    A = torch.randn(4, 5)
+    given = torch.randn(4, 5)
     with pytest.warns(
         UserWarning, match="does not know 'a GPU of tomorrow': name .* DTPOLY_DEVICE"
     ):
-        torch.testing.assert_close(k(A), A.sum(1))
+        torch.testing.assert_close(k(given), given.sum(1))
     assert not searched
     # Its user may say which one it is like.
     monkeypatch.setenv("DTPOLY_DEVICE", "a100")
     other = dtpoly.parse(SUM)
     with pytest.warns(UserWarning, match="chose one for k = 5, x = 4 in f32 on a GPU of tomorrow"):
-        torch.testing.assert_close(other(A), A.sum(1))
+        torch.testing.assert_close(other(given), given.sum(1))
     assert searched
     monkeypatch.setenv("DTPOLY_DEVICE", "a200")
     with pytest.raises(ValueError, match="DTPOLY_DEVICE=a200 names no device"):
-        at_hand.model_of("a GPU of tomorrow")
+        choosing.model_of("a GPU of tomorrow")
 
 
 def test_what_has_a_schedule_and_wrong_calls_choose_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     searched = counted(monkeypatch)
-    A = torch.randn(4, 5)
-    dtpoly.parse(f"{SUM} f.block(x:2);")(A)
+    given = torch.randn(4, 5)
+    dtpoly.parse(f"{SUM} f.block(x:2);")(given)
     k = dtpoly.parse(SUM)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'A'"):
         k()
     on(monkeypatch, CPU)
-    k(A)
+    k(given)
     assert not searched
 
 
@@ -125,16 +137,16 @@ def test_an_entry_that_does_not_fit_leaves_the_choice_to_the_model(
     (tmp_path / "tuned.dts").write_text(f'algorithm "sum.dt";\n{entry}')
     searched = counted(monkeypatch)
     k = dtpoly.load(tmp_path / "sum.dt", tuned=tmp_path / "tuned.dts")
-    A = torch.randn(4, 16)
-    torch.testing.assert_close(k(A), A.sum(1))
+    given = torch.randn(4, 16)
+    torch.testing.assert_close(k(given), given.sum(1))
     assert k.picked is not None
     assert not searched
-    A = torch.randn(4, 900)
+    given = torch.randn(4, 900)
     with pytest.warns(UserWarning, match="the cost model chose one for k = 900"):
-        torch.testing.assert_close(k(A), A.sum(1))
+        torch.testing.assert_close(k(given), given.sum(1))
     assert k.picked is None
     assert searched == [{"x": 4, "k": 900}]
     on(monkeypatch, "NVIDIA A100")  # for which there is no entry
-    torch.testing.assert_close(k(A), A.sum(1))
+    torch.testing.assert_close(k(given), given.sum(1))
     assert len(searched) == 2
     assert k.at_hand(CallFacts("a GPU of tomorrow", "f32", (("k", 4), ("x", 4)))) is None
