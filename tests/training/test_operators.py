@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 from torch.utils import checkpoint
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import dtpoly
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.training.differentiable import Differentiable, differentiable
+from dtpoly.training.direct import is_direct
 from dtpoly.training.torch_operators import KNOWN
 
 NORM = """
@@ -475,3 +478,54 @@ def test_it_is_made_of_a_path(tmp_path: Path) -> None:
     path.write_text(NORM)
     assert differentiable(path).op is made().op
     assert dtpoly.differentiable(str(path), of="norm").op is made().op
+
+
+def test_a_call_that_nothing_looks_at_does_not_go_through_the_dispatcher() -> None:
+    """Others see the operator: modes, transforms, tensors of other classes."""
+    op, (x, w) = made(), leaves(2, 4)
+
+    class Names(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            names.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    names: list[str] = []
+    found = op(x, w, 0.5)
+    assert "Direct" in type(found.grad_fn).__name__
+    with Names():
+        seen = op(x, w, 0.5)
+    assert any(op.name.replace("::", ".") in one for one in names)
+    assert "Direct" not in type(seen.grad_fn).__name__
+    torch.testing.assert_close(found, seen)
+    gift = torch.randn_like(found)
+    direct = torch.autograd.grad(found, (x, w), gift)
+    torch.testing.assert_close(direct, torch.autograd.grad(seen, (x, w), gift))
+
+
+class Own(torch.Tensor):
+    """A tensor of another class."""
+
+
+@pytest.mark.parametrize("way", ["plain", "class", "forward mode", "transform"])
+def test_what_looks_at_a_call(way: str) -> None:
+    x = torch.ones(2)
+    if way == "plain":
+        assert is_direct([x, 0.5, None])
+    elif way == "class":
+        assert not is_direct([x.as_subclass(Own)])
+    elif way == "forward mode":
+        with forward_ad.dual_level():
+            assert not is_direct([x])
+    else:
+        torch.func.vmap(lambda one: _noted(seen, one))(x)
+        assert seen == [False]
+
+
+seen: list[bool] = []
+
+
+def _noted(found: list[bool], one: torch.Tensor) -> torch.Tensor:
+    found.append(is_direct([one]))
+    return one
