@@ -99,9 +99,7 @@ def _look_at(one: Instruction, known: _Tiles) -> None:
 
 
 def _matrices(value: Value) -> Iterator[Variable]:
-    return (
-        part for part in walk(value) if isinstance(part, Variable) and len(part.axes) == MATRIX
-    )
+    return (part for part in walk(value) if isinstance(part, Variable) and len(part.axes) == MATRIX)
 
 
 def _turned(body: tuple[Step, ...], names: set[str]) -> tuple[Step, ...]:

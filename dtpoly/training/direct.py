@@ -29,6 +29,7 @@ class Computing(Protocol):
 
     def backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
         """Return the gradients by what was given."""
+        ...
 
 
 def is_direct(given: Sequence[Any]) -> bool:

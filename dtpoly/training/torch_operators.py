@@ -40,6 +40,7 @@ DTYPES = {
     torch.float64: DType.F64,
 }
 NARROW = (torch.float16, torch.bfloat16)
+DIRECT: Any = Direct  # torch does not say the types of `apply`
 Names = tuple[str, ...]
 Dtypes = tuple[tuple[str, DType], ...]
 KNOWN: dict[str, "Operator"] = {}  # by name; torch, too, has one of each name for all
@@ -78,7 +79,7 @@ class Operator:
         if not is_direct(given):
             return self.calls[in_tensors](*given)
         if torch.is_grad_enabled() and any(needs_gradient(one) for one in given):
-            return Direct.apply(self, *given)
+            return DIRECT.apply(self, *given)
         return self.compute(*given)
 
     def take(self, content: Content) -> None:

@@ -63,8 +63,8 @@ def test_no_tile_in_registers_is_turned(name: str) -> None:
 def test_sizes_around_the_tiles(name: str, dtype: DType) -> None:
     program = load(Source("f.dt", whole(name)))
     made = imported(text_of(whole(name)))
-    for m, l, k, n in SIZES:
-        sizes = {"m": m, "l": l, "k": k, "n": n}
+    for each in SIZES:
+        sizes = dict(zip("mlkn", each, strict=True))
         inputs = Recipe(1, dtype).inputs(program, sizes)
         compared(made, program, ("f",), inputs, sizes)
 

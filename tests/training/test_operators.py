@@ -519,13 +519,11 @@ def test_what_looks_at_a_call(way: str) -> None:
         with forward_ad.dual_level():
             assert not is_direct([x])
     else:
-        torch.func.vmap(lambda one: _noted(seen, one))(x)
-        assert seen == [False]
+        found: list[bool] = []
 
+        def noted(one: torch.Tensor) -> torch.Tensor:
+            found.append(is_direct([one]))
+            return one
 
-seen: list[bool] = []
-
-
-def _noted(found: list[bool], one: torch.Tensor) -> torch.Tensor:
-    found.append(is_direct([one]))
-    return one
+        torch.func.vmap(noted)(x)
+        assert found == [False]
