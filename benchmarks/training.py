@@ -42,7 +42,7 @@ class Case:
 
     shapes: tuple[tuple[int, ...], ...]
     calls: Mapping[str, Call]
-    small: tuple[tuple[int, ...], ...]
+    small: tuple[tuple[int, ...], ...] = ()
     classes: int = 0
 
 
@@ -76,92 +76,100 @@ def beside(ours: Call, theirs: Call, **more: Call) -> dict[str, Call]:
     return {"dtpoly": ours, "torch": theirs, "torch.compile": compiled(theirs), **more}
 
 
-def linear_loss(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
-    """Return the cross entropy of logits, by torch."""
-    return F.cross_entropy(F.linear(x, w).float(), t)
+def rms_norms() -> dict[str, Call]:
+    """Return what normalizes by the root of the mean square."""
+    theirs = liger("rms_norm", "LigerRMSNormFunction")
+
+    def ours(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return nn.rms_norm(x, w.shape, w, 1e-6)
+
+    def of_torch(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return F.rms_norm(x, w.shape, w, 1e-6)
+
+    def of_liger(x: torch.Tensor, w: torch.Tensor) -> Any:
+        return theirs(x, w, 1e-6)
+
+    return beside(ours, of_torch, Liger=of_liger)
+
+
+def layer_norms() -> dict[str, Call]:
+    """Return what normalizes by mean and deviation."""
+    theirs = liger("layer_norm", "LigerLayerNormFunction")
+
+    def ours(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return nn.layer_norm(x, w.shape, w, b)
+
+    def of_torch(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return F.layer_norm(x, w.shape, w, b)
+
+    def of_liger(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> Any:
+        return theirs(x, w, b, 1e-5)
+
+    return beside(ours, of_torch, Liger=of_liger)
+
+
+def losses() -> dict[str, Call]:
+    """Return what computes cross entropy."""
+    theirs = liger("cross_entropy", "LigerCrossEntropyFunction")
+
+    def of_torch(x: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(x.float(), t)
+
+    def of_liger(x: torch.Tensor, t: torch.Tensor) -> Any:
+        return theirs(x, t, None)[0]
+
+    return beside(nn.cross_entropy, of_torch, Liger=of_liger)
+
+
+def linear_losses() -> dict[str, Call]:
+    """Return what computes the cross entropy of logits that it multiplies itself."""
+    theirs = liger("fused_linear_cross_entropy", "LigerFusedLinearCrossEntropyFunction")
+
+    def of_torch(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(F.linear(x, w).float(), t)
+
+    def of_liger(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor) -> Any:
+        return theirs(x, w, t)[0]
+
+    return beside(nn.linear_cross_entropy, of_torch, Liger=of_liger)
+
+
+def units() -> dict[str, Call]:
+    """Return what multiplies SiLU of one tensor by another one."""
+
+    def of_torch(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        return F.silu(a) * b
+
+    return beside(nn.swiglu, of_torch, Liger=liger("swiglu", "LigerSiLUMulFunction"))
+
+
+def attentions() -> dict[str, Call]:
+    """Return causal attention, also by two backends of torch."""
+    causal = partial(F.scaled_dot_product_attention, is_causal=True)
+    return {
+        "dtpoly": partial(nn.scaled_dot_product_attention, is_causal=True),
+        "SDPA, flash": backend("FLASH_ATTENTION", causal),
+        "SDPA, cuDNN": backend("CUDNN_ATTENTION", causal),
+    }
 
 
 def cases() -> dict[str, Case]:
     """Return all that is compared, by name."""
     rows, width, hidden, words = 16 * 1024, 768, 2048, 32768
-    heads = ((16, 12, 1024, 64),) * 3
-    causal = partial(F.scaled_dot_product_attention, is_causal=True)
-    norm = partial(F.rms_norm, eps=1e-6)
-    found = {
-        "attention, causal": Case(
-            heads,
-            {
-                "dtpoly": partial(nn.scaled_dot_product_attention, is_causal=True),
-                "SDPA, flash": backend("FLASH_ATTENTION", causal),
-                "SDPA, cuDNN": backend("CUDNN_ATTENTION", causal),
-            },
-            ((1, 1, 64, 64),) * 3,
-        ),
-        "attention, causal, 4096 by 128": Case(
-            ((2, 16, 4096, 128),) * 3,
-            {
-                "dtpoly": partial(nn.scaled_dot_product_attention, is_causal=True),
-                "SDPA, flash": backend("FLASH_ATTENTION", causal),
-                "SDPA, cuDNN": backend("CUDNN_ATTENTION", causal),
-            },
-            (),
-        ),
-        "rms_norm": Case(
-            ((rows, width), (width,)),
-            beside(
-                lambda x, w: nn.rms_norm(x, w.shape, w, 1e-6),
-                lambda x, w: norm(x, w.shape, w),
-                Liger=lambda x, w: liger("rms_norm", "LigerRMSNormFunction")(x, w, 1e-6),
-            ),
-            ((8, width), (width,)),
-        ),
-        "layer_norm": Case(
-            ((rows, width), (width,), (width,)),
-            beside(
-                lambda x, w, b: nn.layer_norm(x, w.shape, w, b),
-                lambda x, w, b: F.layer_norm(x, w.shape, w, b),
-                Liger=lambda x, w, b: liger("layer_norm", "LigerLayerNormFunction")(x, w, b, 1e-5),
-            ),
-            ((8, width), (width,), (width,)),
-        ),
-        "swiglu": Case(
-            ((rows, hidden),) * 2,
-            beside(
-                nn.swiglu, lambda a, b: F.silu(a) * b, Liger=liger("swiglu", "LigerSiLUMulFunction")
-            ),
-            ((8, hidden),) * 2,
-        ),
-        "cross_entropy": Case(
-            ((rows, words),),
-            beside(
-                nn.cross_entropy,
-                lambda x, t: F.cross_entropy(x.float(), t),
-                Liger=lambda x, t: liger("cross_entropy", "LigerCrossEntropyFunction")(x, t, None)[
-                    0
-                ],
-            ),
-            ((8, 1024),),
-            words,
-        ),
+    turned = beside(partial(_turned, nn.rope), partial(_turned, _rotated))
+    norm, small = ((rows, width), (width,)), ((8, width), (width,))
+    return {
+        "attention, causal": Case(((16, 12, 1024, 64),) * 3, attentions(), ((1, 1, 64, 64),) * 3),
+        "attention, causal, 4096 by 128": Case(((2, 16, 4096, 128),) * 3, attentions()),
+        "rms_norm": Case(norm, rms_norms(), small),
+        "layer_norm": Case((*norm, (width,)), layer_norms(), (*small, (width,))),
+        "swiglu": Case(((rows, hidden),) * 2, units(), ((8, hidden),) * 2),
+        "cross_entropy": Case(((rows, words),), losses(), ((8, 1024),), words),
         "linear_cross_entropy": Case(
-            ((rows, width), (words, width)),
-            beside(
-                nn.linear_cross_entropy,
-                linear_loss,
-                Liger=lambda x, w, t: liger(
-                    "fused_linear_cross_entropy", "LigerFusedLinearCrossEntropyFunction"
-                )(x, w, t)[0],
-            ),
-            ((8, width), (1024, width)),
-            words,
+            ((rows, width), (words, width)), linear_losses(), ((8, width), (1024, width)), words
         ),
-        "rope": Case(
-            ((16, 1024, 12, 64),),
-            beside(partial(_turned, nn.rope), partial(_turned, _rotated)),
-            ((1, 8, 1, 64),),
-        ),
+        "rope": Case(((16, 1024, 12, 64),), turned, ((1, 8, 1, 64),)),
     }
-    return found
 
 
 def _turned(call: Call, x: torch.Tensor) -> torch.Tensor:
@@ -192,8 +200,8 @@ def inputs(shapes: tuple[tuple[int, ...], ...], classes: int) -> list[torch.Tens
         torch.randn(one, device="cuda", dtype=torch.bfloat16).requires_grad_() for one in shapes
     ]
     if classes:
-        count = min(classes, shapes[-1][0] if len(shapes) > 1 else shapes[0][1])
-        made.append(TORCH.randint(count, (shapes[0][0],), device="cuda"))
+        count = min(classes, made[-1].shape[0] if len(made) > 1 else made[0].shape[1])
+        made.append(TORCH.randint(count, (made[0].shape[0],), device="cuda"))
     return made
 
 
@@ -228,7 +236,7 @@ def _timed(run: Callable[[], Any]) -> float:
         run()
         last.record()
     torch.cuda.synchronize()
-    return median(first.elapsed_time(last) for first, last in pairs)
+    return median(float(first.elapsed_time(last)) for first, last in pairs)
 
 
 def hosted(call: Call, given: list[torch.Tensor]) -> float:

@@ -140,7 +140,8 @@ class Block(nn.Module):
         found = own.attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
         x = x + self.out(found.transpose(1, 2).reshape(batch, length, width))
         gate, up = self.up(self.between(x)).chunk(2, dim=-1)
-        return x + self.down(own.unit(gate, up))
+        result: Tensor = x + self.down(own.unit(gate, up))
+        return result
 
 
 class GPT(nn.Module):

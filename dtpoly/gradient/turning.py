@@ -99,7 +99,7 @@ def _check_padded(value: Expr, found: Solution, gift: Gift) -> None:
             continue
         inside = {axis for axis in range(len(node.indices))} - padded_axes(node)
         for axis in sorted(inside):
-            if (label := short.get(node.indices[axis].plain)) is not None:
+            if (label := short.get(node.indices[axis].plain or "")) is not None:
                 raise DtpolyError([size_not_kept(label.rstrip(PRIME), gift.span)])
 
 

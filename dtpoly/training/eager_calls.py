@@ -39,7 +39,7 @@ def call(operator: Computing, is_in_tensors: bool, given: Sequence[Any]) -> Any:
 
     `is_in_tensors` says that its numbers are in tensors, which is another operator for torch.
     """
-    if torch.compiler.is_compiling() or not _is_ordinary(given):
+    if torch.compiler.is_compiling() or not is_ordinary(given):
         return operator.calls[is_in_tensors](*given)
     if torch.is_grad_enabled() and any([x.requires_grad for x in given if _is_tensor(x)]):
         return APPLY(operator, *given)
@@ -50,7 +50,7 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, torch.Tensor)
 
 
-def _is_ordinary(given: Sequence[Any]) -> bool:
+def is_ordinary(given: Sequence[Any]) -> bool:
     """Return whether nothing looks at a call but autograd."""
     if CORE._len_torch_dispatch_stack() or CORE._len_torch_function_stack():
         return False

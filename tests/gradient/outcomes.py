@@ -24,7 +24,7 @@ ROUNDING = 1e-9
 
 
 def inputs_of(one: Drawn) -> Tensors:
-    """Return inputs of a random algorithm; where it wants ties, many of their elements are equal."""
+    """Return inputs of a random algorithm, with many equal elements if it wants ties."""
     labels = {label.name for label in one.program.labels}
     found = given(one.program, {n: size for n, size in one.sizes.items() if n in labels})
     if not one.has_ties:

@@ -87,7 +87,9 @@ def drawn(kind: str, seed: int) -> Drawn:
             program = read(show(replace(bare, funcs=funcs)))
         except DtpolyError:
             continue
-        of = (random.choice((program.funcs[-1].name, random.choice(program.funcs).name)),)
+        of: tuple[str, ...] = (
+            random.choice((program.funcs[-1].name, random.choice(program.funcs).name)),
+        )
         by = tuple(
             one.name for one in program.inputs if isinstance(one, Tensor) and one.dtype is None
         )

@@ -6,6 +6,7 @@ import pytest
 
 from tests.gradient.outcomes import FREE, REFUSALS, RIGHT, kernel_outcome, outcome, second_outcome
 from tests.gradient.random_algorithms import KINDS
+from tests.gradient.record import Job, done, together
 
 CASES = 25  # of a long test
 
@@ -15,6 +16,20 @@ CASES = 25  # of a long test
 @pytest.mark.parametrize("seed", range(3))
 def test_random_gradient(kind: str, seed: int) -> None:
     assert outcome(kind, seed) in (RIGHT, FREE, *REFUSALS)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("kind", KINDS)
+def test_kernels_of_a_random_gradient(kind: str) -> None:
+    """An operator of torch for a random algorithm: its kernels, and those of its gradient."""
+    assert kernel_outcome(kind, 1) in (RIGHT, FREE, *REFUSALS)
+
+
+def test_the_record_counts_what_it_is_asked_for() -> None:
+    found = together([(job, done(job)) for job in (Job("plain", 7, 9), Job("running", 7, 8))])
+    assert found["wrong"] == []
+    assert sum(found["ways"]["first"].values()) == 3
+    assert set(found["kinds"]["plain"]) <= {RIGHT, FREE, *REFUSALS}
 
 
 @pytest.mark.long

@@ -46,6 +46,27 @@ FORMS: dict[str, tuple[str, str, dict[str, int]]] = {
         "A",
         {"x": 3, "y": 4},
     ),
+    "neighbours": ("Func f; In A; Var w; f[w] = sin(A[w]) * A[w + 1];", "A", {"w": 4}),
+    "neighbours of a Func": (
+        "Func f, g; In A; Var x, w; g[x] = sin(A[x]); f[w] = g[w] * g[w + 1] * g[w + 2];",
+        "A",
+        {"x": 6, "w": 4},
+    ),
+    "neighbours on both axes": (
+        "Func f; In A; Var w, v; f[w, v] = A[w, v] * exp(A[w + 1, v + 1]);",
+        "A",
+        {"w": 3, "v": 4},
+    ),
+    "neighbours in a range": (
+        "Func f; In A; RVar w in [1, len(w)); f[w] = A[w] * A[w + 1];",
+        "A",
+        {"w": 4},
+    ),
+    "halves that change places": (
+        "Func f; In A, B; Var x, p: 2; f[x, p] = A[x, p] * B[x, p] + A[x, 1 - p];",
+        "A",
+        {"x": 3},
+    ),
     "strides and sums": (
         "Func f; In A, B; Var x, y; RVar k; f[x, y] = rsum(A[2 * x + k, y + k] * B[x, y], k);",
         "A, B",
@@ -136,6 +157,18 @@ FORMS: dict[str, tuple[str, str, dict[str, int]]] = {
         "O, G",
         {"s": 5, "d": 2},
     ),
+    "added at places of labels, some of which are outside": (
+        "Func z, f into z at [k, y] add; In A, B, Z; Var k, y, r: 2, c: 1;"
+        "z[r, c] = Z[r, c] * Z[r, c]; f[k, y] = A[k, y] / B[k, y];",
+        "Z, A, B",
+        {"k": 4, "y": 1},
+    ),
+    "a smallest one, added at places": (
+        "Func z, f into z at [T[s]] add; In T: i64, A, Z; Var s, n; RVar k;"
+        "z[n] = Z[n] * Z[n]; f[s] = rmin(A[s, k], k);",
+        "Z, A",
+        {"s": 5, "k": 3, "n": 4},
+    ),
     "sums that begin with a Func": (
         "Func z, f into z at [T[s], d] add; In T: i64, G, Z; Var s, d, n; "
         "z[n, d] = sin(Z[n, d]); f[s, d] = G[s, d] * G[s, d];",
@@ -178,6 +211,25 @@ def test_form_with_no_or_one_index(name: str, size: int) -> None:
     except DtpolyError as error:
         # A call may be refused that has no room for one index; nothing else may be wrong.
         assert error.diagnostics[0].code in ("DT171", "DT172", "DT173"), error  # noqa: PT017
+
+
+def test_an_axis_that_no_read_may_overrun_is_refused() -> None:
+    """Where `pad` reads at a sum along one axis, it must be inside along the others."""
+    program = read("Func f; In A; Var w, v; f[w, v] = A[w, v + 1] * A[w + 1, v]; f.compile();")
+    with pytest.raises(DtpolyError) as caught:
+        derived(program, "f", "A")
+    assert [one.code for one in caught.value.diagnostics] == ["DT274"]
+
+
+def test_what_a_mask_hides_is_not_divided() -> None:
+    """So that a mask still ends the sum: 0 by what may be 0 would be no 0."""
+    program = read(
+        "Func f, e; In A, T, V; Var x, n; RVar y in [0, x + 1); e[x, y] = exp(A[x, y]);"
+        "f[x, n] = rdot(e[x, y], V[y, n], y) / reshape(T[x], x, 1); f.compile();"
+    )
+    one = derived(program, "f", "V")
+    assert "where(x >= y, e[x, y] / reshape(T[x], x, 1), 0)" in one.text
+    compare(program, one, given(program, {"x": 4, "y": 4, "n": 2}))
 
 
 def test_ties_of_a_maximum_share_equally() -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 import torch
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from dtpoly.training.eager_calls import is_ordinary
 from dtpoly.training.torch_operators import KNOWN
 from tests.training.test_operators import SIZES, expected, leaves, made
 
@@ -58,6 +60,21 @@ def test_who_looks_on_sees_the_operator() -> None:
     with Watching() as seen:
         op(*leaves(3, 5), 0.5).sum().backward()
     assert len([one for one in seen.names if one.startswith("dtpoly.")]) == 2  # and its gradient
+
+
+def test_derivatives_forwards_and_transforms_look_on() -> None:
+    x = torch.ones(2)
+    assert is_ordinary([x, 0.5, None])
+    with forward_ad.dual_level():
+        assert not is_ordinary([x])
+    found: list[bool] = []
+
+    def noted(one: torch.Tensor) -> torch.Tensor:
+        found.append(is_ordinary([one]))
+        return one
+
+    vars(torch.func)["vmap"](noted)(x)
+    assert found == [False]
 
 
 @pytest.mark.parametrize(("rows", "columns"), SIZES)
