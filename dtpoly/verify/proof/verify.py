@@ -8,9 +8,8 @@ a real call refutes its layer, and any other finding leaves it unknown.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from itertools import combinations
 
 import islpy as isl
 
@@ -26,8 +25,8 @@ from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_limits import limited
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import NotAffine, set_of
-from dtpoly.verify.algebra.sets import is_empty, params_of, points_of, polyhedra_of, smallest
-from dtpoly.verify.algebra.whole import Truth, both, compare, name, number
+from dtpoly.verify.algebra.sets import is_empty, params_of, polyhedra_of
+from dtpoly.verify.algebra.whole import Truth, both
 from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import (
     at_sizes,
@@ -47,6 +46,7 @@ from dtpoly.verify.plan.panel_launches import check_panels
 from dtpoly.verify.plan.plan_forms import plan_of
 from dtpoly.verify.plan.plan_reader import reading_of_plan, results_of
 from dtpoly.verify.proof import alike
+from dtpoly.verify.proof.examples_in_sets import examples_in, larger_examples_in
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
@@ -66,9 +66,6 @@ __all__ = ["SECONDS", "FunctionReport", "Layer", "LayerVerdict", "Report", "veri
 
 SECONDS = 10.0
 EVERY = tuple(LAYERS)
-MOST_SIZES = 6
-# Least sizes that are tried where smaller sizes show no difference.
-LARGER = (9, 33, 129)
 # To look at single sizes may take this fraction (1 / PART) of the time for a proof.
 PART = 4
 # A function is as good as the worst of its results.
@@ -441,7 +438,7 @@ def _told(error: BaseException) -> tuple[int, str]:
 def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     """Turn a finding into a layer with an example; it is refuted if the example is a real call."""
     there = polyhedra_of(finding.where)
-    examples = [smallest(where, _sizes_first(where)) for where in _tried(there)]
+    examples = list(examples_in(there))
     example, what = examples[0], finding.what
     # An element that goes to a place outside may have any value, so nothing is refuted there.
     is_sure = example is not None and not reading.skipped and finding.is_exact
@@ -450,8 +447,7 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
         is_sure = False
     if is_sure and finding.terms is not None:
         kernel, algorithm, allowed = finding.terms
-        larger = (smallest(one, _sizes_first(one)) for one in _larger(there))
-        tried = [one for one in (*examples, *larger) if one]
+        tried = [one for one in (*examples, *larger_examples_in(there)) if one]
         types = {one: of.kind for one, of in proof.meaning.formats.items()}
         found = next((e for e in tried if differ(kernel, algorithm, e, allowed, types)), None)
         if found is None:
@@ -463,40 +459,3 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     witness = None if example is None else witness_of(proof, finding, example)
     judged = Layer(finding.layer, verdict, finding.line, what, example, witness)
     return replace(judged, way=way_to_fit(proof, finding, witness) or way_to_mask(finding))
-
-
-def _tried(where: isl.Set) -> Iterator[isl.Set]:
-    """Yield the set, and the part of it where sizes differ and are larger than 1, if possible."""
-    yield where
-    sizes = _sizes_first(where)[:MOST_SIZES]
-    for one in sizes:
-        where = _if_any(where, compare(">=", name(one), number(2)))
-    for one, other in combinations(sizes, 2):
-        where = _if_any(where, compare("<", name(one), name(other)))
-    yield where
-
-
-def _larger(where: isl.Set) -> Iterator[isl.Set]:
-    """Yield parts of the set where sizes are larger than a tile.
-
-    Some mistakes show in the second tile only.
-    """
-    for least in LARGER:
-        larger = where
-        for one in _sizes_first(where)[:MOST_SIZES]:
-            larger = _if_any(larger, compare(">=", name(one), number(least)))
-        yield larger
-
-
-def _if_any(where: isl.Set, condition: Truth) -> isl.Set:
-    there = where.intersect(points_of(condition))
-    return where if there.is_empty() else there
-
-
-def _sizes_first(where: isl.Set) -> list[str]:
-    """Return the names of sizes, which come first in the search for a small point."""
-    return [one for one in params_of(where) if _is_size(one)]
-
-
-def _is_size(one: str) -> bool:
-    return ".shape[" in one or one.endswith("_size")
