@@ -88,6 +88,28 @@ def test_two_results_of_one_program() -> None:
     assert verify(written(SWAPPED), late).verdict is not LayerVerdict.PROVED
 
 
+AGAIN = """\
+
+
+@triton.jit
+def again(x_ptr, q_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(q_ptr + at, tl.load(x_ptr + at, mask=at < n) + 1, mask=at < n)
+"""
+
+
+def test_a_launch_may_mean_what_the_one_before_has_stored() -> None:
+    """It loads the input, and finds the result in its place: that is not proved, and no mistake."""
+    algorithm = ADDED.replace("Func z", "Func q, z").replace(
+        "z.compile()", "q[i] = z[i] + 1; z.compile(q)"
+    )
+    kernel = KERNEL.replace(
+        "# assume", "# verify: again[(cdiv(len(i), 64),)](x, q, len(i), BLOCK=64)\n# assume"
+    )
+    reports = verify(written(algorithm), kernel + STORE.format("x + y") + AGAIN).functions
+    assert {one.verdict for one in reports} == {LayerVerdict.UNKNOWN}
+
+
 UNCLEAR = {
     "lanes that are numbered anew": STORE.format("tl.reshape(x + y, BLOCK)"),
     "a value along another axis": (
