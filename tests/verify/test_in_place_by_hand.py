@@ -88,6 +88,28 @@ def test_two_results_of_one_program() -> None:
     assert verify(written(SWAPPED), late).verdict is not LayerVerdict.PROVED
 
 
+AGAIN = """\
+
+
+@triton.jit
+def again(x_ptr, q_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(q_ptr + at, tl.load(x_ptr + at, mask=at < n) + 1, mask=at < n)
+"""
+
+
+def test_a_launch_may_mean_what_the_one_before_has_stored() -> None:
+    """It loads the input, and finds the result in its place: that is not proved, and no mistake."""
+    algorithm = ADDED.replace("Func z", "Func q, z").replace(
+        "z.compile()", "q[i] = z[i] + 1; z.compile(q)"
+    )
+    kernel = KERNEL.replace(
+        "# assume", "# verify: again[(cdiv(len(i), 64),)](x, q, len(i), BLOCK=64)\n# assume"
+    )
+    reports = verify(written(algorithm), kernel + STORE.format("x + y") + AGAIN).functions
+    assert {one.verdict for one in reports} == {LayerVerdict.UNKNOWN}
+
+
 UNCLEAR = {
     "lanes that are numbered anew": STORE.format("tl.reshape(x + y, BLOCK)"),
     "a value along another axis": (
@@ -115,6 +137,41 @@ def test_other_threads_may_still_load(form: str) -> None:
         algorithm = algorithm.replace("Var i;", "Var i, j: 2;")
     reports = verify(written(algorithm), kernel).functions
     assert {order(one) for one in reports} == {LayerVerdict.UNKNOWN}
+
+
+ZEROED = (
+    "Func z into x, w: {0}; In x: f32; Var i; z[i] = 0; w[i] = cast(x[i], {0}); z.compile(w);"
+)
+ZEROS = """\
+import triton
+import triton.language as tl
+
+# verify: k[(cdiv(len(i), 1024),)](x, w, len(i), BLOCK=1024)
+# assume: len(i) < 2**30
+
+
+@triton.jit
+def k(x_ptr, w_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at, mask=at < n, other=0.0)
+    tl.store(x_ptr + at, tl.full((BLOCK,), 0.0, tl.float32), mask=at < n)
+    tl.store(w_ptr + at, x.to({0}), mask=at < n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("dtype", "verdict"), [("f32", LayerVerdict.PROVED), ("f16", LayerVerdict.UNKNOWN)]
+)
+def test_smaller_elements_beside_give_a_load_more_lanes(dtype: str, verdict: LayerVerdict) -> None:
+    """Beside f16, Triton 3.9 loads 8 lanes by a thread, and stores only 4 of f32: no one waits."""
+    kernel = ZEROS.format("tl.float16" if dtype == "f16" else "tl.float32")
+    reports = verify(written(ZEROED.format(dtype)), kernel).functions
+    assert {order(one) for one in reports} == {verdict}
+
+
+def test_a_lane_that_is_brought_to_another_thread_is_waited_for() -> None:
+    mixed = ADDED.replace("In x: f32, y: f32", "In x: f32, y: f16")
+    assert found(mixed, KERNEL + STORE.format("x + y")).verdict is LayerVerdict.PROVED
 
 
 def test_another_program_is_refuted() -> None:

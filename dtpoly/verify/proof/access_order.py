@@ -80,7 +80,8 @@ def _replaced(proof: Proof, first: Placed, second: Placed) -> Iterator[Finding]:
     same = set_of(both(here, same_element(store, {}, load, put)))
     if not proof.run.is_empty(same):
         what = f"loads of '{load.tensor}' what line {store.line} has replaced"
-        yield Finding("order", load.line, what, same, store, is_exact=not proof.is_by_hand)
+        is_sure = not proof.is_by_hand
+        yield Finding("order", load.line, what, same, store, is_exact=is_sure, finds_new=True)
 
 
 def _met_in_launch(
@@ -106,8 +107,8 @@ def _met_in_launch(
     late = together.subtract(set_of(before(loaded, store.time)))
     if not proof.run.is_empty(late):
         what = f"replaces what line {load.line} loads later"
-        # A person may mean the new values.
-        yield Finding("order", store.line, what, late, store, is_exact=not proof.is_by_hand)
+        is_sure = not proof.is_by_hand
+        yield Finding("order", store.line, what, late, store, is_exact=is_sure, finds_new=True)
         return
     pairs = _unguarded(proof.run, ran, together, loaded, store.time)
     if not proof.run.is_empty(pairs):

@@ -37,6 +37,8 @@ class Finding:
     number: Whole | None = None
     # False if there may be no call for which this happens, or if it may do no harm.
     is_exact: bool = True
+    # True if a load finds a result in the place of an input, as a person may mean it.
+    finds_new: bool = False
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,11 @@ iteration, and all that is stored of a loaded value has that shape, too. A reduc
 does no harm, as what is stored waits for all lanes of it. But where the lanes of a tile are
 numbered anew, or brought along another axis, other threads may still load what the first one has
 already replaced.
+
+Triton gives a load as many neighbouring lanes to a thread as any access of such a tile has in 16
+bytes, but a store only as many as the stored tensor has. Beside a tensor with smaller elements, the
+thread that stores a lane is another one. Then only a value that is made of what was loaded is sure
+to be stored late enough, as it is brought to that thread.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.regions import Region
@@ -69,6 +75,8 @@ def is_trusted(
         return False
     if any(_may_show(one, load) and one.shape != load.shape for one in ran.accesses):
         return False
+    if not _is_made_of(store, load) and not _has_one_width(proof, ran, load):
+        return False
     loops = (compare("==", name(one), put[one]) for one in store.loops)
     lanes = (
         compare("==", name(one), put[other])
@@ -79,6 +87,19 @@ def is_trusted(
         return False
     proof.run.assume(Lemma.OWN_LANE, load.tensor, load.line, store.line)
     return True
+
+
+def _is_made_of(store: KernelAccess, load: KernelAccess) -> bool:
+    """Return whether what is stored is sure to be computed from what a load has found."""
+    terms = () if store.value is None else walk(store.value)
+    return any(isinstance(one, Element) and one.load == load.load for one in terms)
+
+
+def _has_one_width(proof: Proof, ran: Ran, load: KernelAccess) -> bool:
+    """Return whether all that a kernel loads or stores by tiles of one shape is equally wide."""
+    tensors = {load.tensor, *(one.tensor for one in ran.accesses if one.shape == load.shape)}
+    widths = {kinds.BYTES.get(proof.arrays[one].kind) for one in tensors}
+    return len(widths) == 1 and None not in widths
 
 
 def _may_show(store: KernelAccess, load: KernelAccess) -> bool:
