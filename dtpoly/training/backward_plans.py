@@ -94,7 +94,9 @@ def plan_of(
 
 def _gift(gift: Any, form: tuple[Any, torch.dtype, torch.device]) -> Any:
     if gift is not None:
-        return gift
+        # The gradient of a sum, or of a mean, is one number for all elements. Kernels are slow
+        # where a tensor is not contiguous, and this may be the smallest of their tensors.
+        return gift.contiguous() if 0 in gift.stride() else gift
     shape, dtype, device = form
     return torch.zeros(shape, dtype=dtype, device=device)
 

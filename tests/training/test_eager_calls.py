@@ -108,6 +108,26 @@ def test_the_gradient_of_the_gradient() -> None:
         torch.testing.assert_close(mine, other)
 
 
+def test_the_gradient_of_a_sum_is_laid_out_for_kernels() -> None:
+    """It is one number for all elements; the kernels for such a tensor are slow."""
+    x, w = leaves(3, 5)
+    given: list[tuple[int, ...]] = []
+    op = made()
+
+    class Layouts(Watching):
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            if str(func).startswith("dtpoly."):
+                given.extend(one.stride() for one in args if isinstance(one, torch.Tensor))
+            return super().__torch_dispatch__(func, types, args, kwargs)
+
+    with Layouts():
+        op(x, w, 0.5).mean().backward()
+    assert len(given) > 4
+    assert not any(0 in one for one in given)
+
+
 def test_what_was_changed_after_the_call_is_refused() -> None:
     """Torch itself sees that a backward would read what is no longer there."""
     x, w = leaves(3, 5)
