@@ -174,6 +174,50 @@ def test_a_lane_that_is_brought_to_another_thread_is_waited_for() -> None:
     assert found(mixed, KERNEL + STORE.format("x + y")).verdict is LayerVerdict.PROVED
 
 
+SUMMED = (
+    "Func z into x, w: f32; In x: f32; Var i, j: 64; RVar k: 64; z[i, j] = x[i, j] {0};"
+    "w[i, j] = rsum(x[i, k], k) + 0 * j; z.compile(w);"
+)
+SUMS = """\
+import triton
+import triton.language as tl
+
+# verify: k[(len(i),)](x, w)
+# assume: reach(x) < 2**31, reach(w) < 2**31
+
+
+@triton.jit
+def k(x_ptr, w_ptr):
+    at = tl.program_id(0).to(tl.int64) * 64 + tl.arange(0, 64)
+    x = tl.load(x_ptr + at)
+"""
+BESIDE = "    tl.store(w_ptr + at, s + tl.zeros((64,), tl.float32))\n"
+TOTAL = "    s = tl.sum(x, 0)\n"
+TWICE = "    tl.store(x_ptr + at, x * 2)\n"
+# Of 128 threads, two load each of 64 lanes, and Triton 3.9 takes a sum from either of the two.
+BEHIND = {
+    "a sum before": ("* 2", TOTAL + BESIDE + TWICE, LayerVerdict.PROVED),
+    "a sum behind": ("* 2", TWICE + TOTAL + BESIDE, LayerVerdict.UNKNOWN),
+    "a sum that is waited for": (
+        "- reshape(w[i, j], i, j)",
+        f"{TOTAL}    tl.store(x_ptr + at, x - s)\n{BESIDE}",
+        LayerVerdict.PROVED,
+    ),
+    "another reduction than the one that is waited for": (
+        "- rmax(x[i, k], k)",
+        f"    tl.store(x_ptr + at, x - tl.max(x, 0))\n{TOTAL}{BESIDE}",
+        LayerVerdict.UNKNOWN,
+    ),
+}
+
+
+@pytest.mark.parametrize("form", BEHIND)
+def test_a_sum_may_be_taken_from_a_thread_that_loads_late(form: str) -> None:
+    algorithm, kernel, verdict = BEHIND[form]
+    reports = verify(written(SUMMED.format(algorithm)), SUMS + kernel).functions
+    assert {order(one) for one in reports} == {verdict}
+
+
 def test_another_program_is_refuted() -> None:
     shifted = KERNEL.replace(
         "tl.load(x_ptr + at, mask=at < n", "tl.load(x_ptr + at + 1, mask=at < n - 1"

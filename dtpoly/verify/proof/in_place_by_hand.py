@@ -9,7 +9,9 @@ seldom do, as they count on this: the thread that stores a lane is the one that 
 law says so, so it is an assumption, which the report lists. It is made only where nothing else is
 known to be needed: each lane of a tile is loaded and stored by a tile of the same shape, in one
 iteration, and all that is stored of a loaded value has that shape, too. A reduction along an axis
-does no harm, as what is stored waits for all lanes of it. But where the lanes of a tile are
+does no harm if what is stored is made of it, and so waits for all lanes of it. Any other reduction
+may come after the store. Then threads that load the same lanes, as those of a small tile do, may
+bring new values to it. And where the lanes of a tile are
 numbered anew, or brought along another axis, other threads may still load what the first one has
 already replaced.
 
@@ -28,8 +30,8 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.regions import Region
-from dtpoly.verify.algebra.terms import Carried, Element, Stored, walk
-from dtpoly.verify.algebra.whole import Put, both, compare, name
+from dtpoly.verify.algebra.terms import Carried, Element, Stored, Term, Total, walk
+from dtpoly.verify.algebra.whole import Put, both, compare, name, names_of
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.gathering import ATOMIC
@@ -75,6 +77,8 @@ def is_trusted(
         return False
     if any(_may_show(one, load) and one.shape != load.shape for one in ran.accesses):
         return False
+    if any(_brings(one, load) - _brings(store, load) for one in _not_before(ran, store)):
+        return False
     if not _is_made_of(store, load) and not _has_one_width(proof, ran, load):
         return False
     loops = (compare("==", name(one), put[one]) for one in store.loops)
@@ -87,6 +91,30 @@ def is_trusted(
         return False
     proof.run.assume(Lemma.OWN_LANE, load.tensor, load.line, store.line)
     return True
+
+
+def _not_before(ran: Ran, store: KernelAccess) -> Iterator[KernelAccess]:
+    """Yield the accesses that are not sure to come before a store."""
+    is_behind = False
+    for one in ran.accesses:
+        is_behind = is_behind or one is store
+        if is_behind or one.loops != store.loops:
+            yield one
+
+
+def _brings(store: KernelAccess, load: KernelAccess) -> set[Term]:
+    """Return the parts of what is stored that may bring what a load has found to other lanes."""
+    terms = () if store.value is None else walk(store.value)
+    return {one for one in terms if isinstance(one, Carried | Stored) or _reduces(one, load)}
+
+
+def _reduces(term: Term, load: KernelAccess) -> bool:
+    """Return whether a term is a reduction along lanes of a load."""
+    if not isinstance(term, Total):
+        return False
+    found = (one for one in walk(term.body) if isinstance(one, Element) and one.load == load.load)
+    lanes = (lane for one in found for lane in one.at[: len(load.lanes)])
+    return any(not names_of(lane).isdisjoint(term.bound) for lane in lanes)
 
 
 def _is_made_of(store: KernelAccess, load: KernelAccess) -> bool:

@@ -10,6 +10,7 @@ not matter (lemma 5 of docs/proofs.md).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -38,7 +39,7 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.room import with_room
-from dtpoly.verify.triton.access import Computed, KernelLaunch, Ran
+from dtpoly.verify.triton.access import Computed, KernelAccess, KernelLaunch, Ran
 from dtpoly.verify.triton.domains import domain, ranged
 from dtpoly.verify.triton.shifts import unshifted
 from dtpoly.verify.triton.strides import apart_from
@@ -266,8 +267,12 @@ def _limit(atom: Atom, factor: Whole) -> Whole:
 def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     """True for a part of an address into tensors whose addresses are all below 2^31.
 
-    No part of such an address is negative, so each part is at most the whole.
+    No part of such an address is negative, so each part is at most the whole. A number that is
+    brought to 64 bits may also be a part of other addresses, which need not be near.
     """
+    others = (access for access in ran.accesses if access.tensor not in ran.launch.near)
+    if one.is_widened and any(_may_have(access, one.value) for access in others):
+        return False
     used = sorted({access.tensor for access in ran.accesses})
     found: list[list[Whole]] = []
     for times in _factors_of_strides(proof, used):
@@ -303,6 +308,13 @@ def _is_in_address(ran: Ran, value: Whole) -> bool:
     Where the address is used, the number is then below it.
     """
     return any({*value.terms} <= {*part.terms} for one in ran.accesses for part in one.parts)
+
+
+def _may_have(access: KernelAccess, value: Whole) -> bool:
+    """True if an address may have been computed from the number: if it has all of some product."""
+    products = [Counter(monomial) for monomial, _ in value.terms if len(monomial) > 1]
+    within = [Counter(monomial) for part in access.parts for monomial, _ in part.terms]
+    return any(product <= whole for product in products for whole in within)
 
 
 def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
