@@ -114,7 +114,7 @@ def test_the_gradient_of_a_sum_is_laid_out_for_kernels() -> None:
     given: list[tuple[int, ...]] = []
     op = made()
 
-    class Layouts(Watching):
+    class Layouts(Watching):  # type: ignore[no-untyped-call]
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
