@@ -22,7 +22,10 @@ F32 = "f32"
 WAY = "write it as # tensors: X[r, n], W[n].f16, out(Y[r, n]), inout(Z[n])"
 # A label that no file has: a sum over it lets a read stand anywhere.
 ALONE = "one_label_of_its_own"
-UNSEEN = "no algorithm is given, so what values are stored is not looked at"
+UNSEEN = (
+    "no algorithm is given, so what values are stored, and whether types of data hold them, is not"
+    " looked at"
+)
 # Behind the name of a tensor that is loaded and stored: what it becomes.
 NEW = "_new"
 

@@ -51,6 +51,19 @@ MISTAKES = {
 }
 
 
+# A result is loaded before it is stored, or by another lane of the program behind a barrier.
+LOADED = {
+    "before it is stored": ("x = tl.load(X + row", "x = tl.load(Y + row", LayerVerdict.UNKNOWN),
+    "behind a barrier": (
+        "    tl.store(Z + row, tl.sum(x, 0))",
+        "    tl.debug_barrier()\n"
+        "    y = tl.load(Y + row * n + n - 1 - at, mask=at < n, other=0.0)\n"
+        "    tl.store(Z + row, tl.sum(y.to(tl.float32), 0))",
+        LayerVerdict.PROVED,
+    ),
+}
+
+
 def verdicts(text: str) -> dict[str, LayerVerdict]:
     """Return the worst verdict of each layer."""
     made = check(Source("k.py", algorithm_of(tensors_in(Source("k.py", text), [TENSORS]))))
@@ -70,6 +83,13 @@ def verdicts(text: str) -> dict[str, LayerVerdict]:
 
 def test_all_of_it_is_proved() -> None:
     assert set(verdicts(KERNEL).values()) == {LayerVerdict.PROVED}
+
+
+@pytest.mark.parametrize("form", LOADED)
+def test_a_result_that_is_loaded_must_be_stored_before(form: str) -> None:
+    old, new, verdict = LOADED[form]
+    assert old in KERNEL
+    assert verdicts(KERNEL.replace(old, new))["order"] is verdict
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
