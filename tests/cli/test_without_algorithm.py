@@ -66,7 +66,7 @@ LOADED = {
 
 def verdicts(text: str) -> dict[str, LayerVerdict]:
     """Return the worst verdict of each layer."""
-    made = check(Source("k.py", algorithm_of(tensors_in(Source("k.py", text), [TENSORS]))))
+    made = check(Source("k.py", algorithm_of(tensors_in([(Source("k.py", text), TENSORS)]))))
     assert made.program is not None
     report = verify(made.program, text, only=STRUCTURE)
     assert {one.name for one in report.layers} == set(STRUCTURE)
@@ -139,7 +139,7 @@ def test_a_command_without_anything_is_refused(call: Entry) -> None:
 
 
 def test_tensors_are_read() -> None:
-    assert tensors_in(Source("", ""), [TENSORS, "# other"]) == (
+    assert tensors_in((Source("", ""), one) for one in (TENSORS, "# other")) == (
         DeclaredTensor("X", ("r", "n"), "f32", "in"),
         DeclaredTensor("W", ("n",), "f16", "in"),
         DeclaredTensor("Y", ("r", "n"), "f16", "out"),
@@ -148,9 +148,28 @@ def test_tensors_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["X", "X[2]", "X[r + 1]", "X[r, r]", "X[r], X[n]", "X[", "f(X[r])"]
+    "said",
+    [
+        "X",
+        "X[2]",
+        "X[r + 1]",
+        "X[r, r]",
+        "X[r], X[n]",
+        "X[",
+        "f(X[r])",
+        "X[r].f16.f32",
+        "out(out(X[r]))",
+    ],
 )
 def test_what_is_no_tensor_is_refused(said: str) -> None:
     line = f"# tensors: {said}"
     with pytest.raises(DtpolyError, match="tensors"):
-        tensors_in(Source("k.py", line), [line])
+        tensors_in([(Source("k.py", line), line)])
+
+
+def test_a_line_that_is_not_understood_is_shown_in_its_file(call: Entry, here: Path) -> None:
+    (here / "k.py").write_text(KERNEL.replace(TENSORS, f"{TENSORS}, X[n]"))
+    code, _, err = call("verify", "--kernel", "k.py::k")
+    assert code == 1
+    assert "k.py:4:1" in err
+    assert "'X' is declared twice" in err

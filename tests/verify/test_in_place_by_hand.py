@@ -139,9 +139,7 @@ def test_other_threads_may_still_load(form: str) -> None:
     assert {order(one) for one in reports} == {LayerVerdict.UNKNOWN}
 
 
-ZEROED = (
-    "Func z into x, w: {0}; In x: f32; Var i; z[i] = 0; w[i] = cast(x[i], {0}); z.compile(w);"
-)
+ZEROED = "Func z into x, w: {0}; In x: f32; Var i; z[i] = 0; w[i] = cast(x[i], {0}); z.compile(w);"
 ZEROS = """\
 import triton
 import triton.language as tl
