@@ -181,7 +181,7 @@ def no_launch() -> None:
 
 def no_tensor() -> None:
     line = "# tensors: X[r, n], W[2 * n], out(Y[r, n])"
-    tensors_in(Source("shapes.dt", f"{line}\n"), (line,))
+    tensors_in([(Source("shapes.dt", f"{line}\n"), line)])
 
 
 CALLS: dict[str, Callable[[], object]] = {

@@ -59,12 +59,16 @@ def given_kernels(kernel: str, algorithm: Source) -> GivenKernels:
     return GivenKernels(Source(source.name, text), taken.assumed)
 
 
-def comments_about(kernel: str, algorithm: Source) -> tuple[str, ...]:
-    """Return the comments that may say something of a kernel: of both files. Raises DtpolyError."""
+def comments_about(kernel: str, algorithm: Source) -> tuple[tuple[Source, str], ...]:
+    """Return the comments that may say something of a kernel, each with its file.
+
+    Raises DtpolyError.
+    """
     path, separator, name = kernel.partition(SEPARATOR)
     module = read_module(read_file(path))
     own = comments_outside(module, name) if separator else _comments(module.source.text)
-    return tuple(line for _, line in (*_comments(algorithm.text), *own))
+    others = ((algorithm, line) for _, line in _comments(algorithm.text))
+    return (*others, *((module.source, line) for _, line in own))
 
 
 def _comments(algorithm: str) -> tuple[tuple[int, str], ...]:

@@ -222,7 +222,7 @@ def _checked(asked: VerifyCall, source: Source) -> tuple[Checked, tuple[str, ...
         checked = check(source, asked.primitives)
         if checked.program is None or checked.verdict is not None or asked.kernel is None:
             return checked, tuple(LAYERS)
-        tensors = tensors_in(source, comments_about(asked.kernel, source))
+        tensors = tensors_in(comments_about(asked.kernel, source))
         if not tensors:
             return checked, tuple(LAYERS)
         if asked.ring or asked.certificate or asked.to_check:

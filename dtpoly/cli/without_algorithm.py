@@ -22,7 +22,10 @@ F32 = "f32"
 WAY = "write it as # tensors: X[r, n], W[n].f16, out(Y[r, n]), inout(Z[n])"
 # A label that no file has: a sum over it lets a read stand anywhere.
 ALONE = "one_label_of_its_own"
-UNSEEN = "no algorithm is given, so what values are stored is not looked at"
+UNSEEN = (
+    "no algorithm is given, so what values are stored, and whether types of data hold them, is not"
+    " looked at"
+)
 # Behind the name of a tensor that is loaded and stored: what it becomes.
 NEW = "_new"
 
@@ -37,10 +40,13 @@ class DeclaredTensor:
     use: str
 
 
-def tensors_in(source: Source, comments: Iterable[str]) -> tuple[DeclaredTensor, ...]:
-    """Return the tensors that comments declare. Raises DtpolyError for what is not understood."""
+def tensors_in(comments: Iterable[tuple[Source, str]]) -> tuple[DeclaredTensor, ...]:
+    """Return the tensors that comments of files declare.
+
+    Raises DtpolyError for what is not understood.
+    """
     found: list[DeclaredTensor] = []
-    for comment in comments:
+    for source, comment in comments:
         line = LINE.fullmatch(comment)
         if line is None:
             continue
@@ -49,11 +55,10 @@ def tensors_in(source: Source, comments: Iterable[str]) -> tuple[DeclaredTensor,
         except (SyntaxError, ValueError) as error:
             raise _refused(source, comment, str(error)) from error
         for one in body.elts if isinstance(body, ast.Tuple) else (body,):
-            found.append(_tensor(source, comment, one))
-    names = [one.name for one in found]
-    for name in names:
-        if names.count(name) > 1:
-            raise _refused(source, name, f"'{name}' is declared twice")
+            tensor = _tensor(source, comment, one)
+            if tensor.name in {other.name for other in found}:
+                raise _refused(source, comment, f"'{tensor.name}' is declared twice")
+            found.append(tensor)
     return tuple(found)
 
 
@@ -101,14 +106,19 @@ def _read(tensor: DeclaredTensor, kept: Sequence[str]) -> str:
 def _tensor(source: Source, comment: str, node: ast.expr) -> DeclaredTensor:
     match node:
         case ast.Call(func=ast.Name(id=("out" | "inout") as use), args=[inner], keywords=[]):
-            return replace(_tensor(source, comment, inner), use=use)
-        case ast.Attribute(value=inner, attr=dtype):
-            return replace(_tensor(source, comment, inner), dtype=dtype)
+            return replace(_typed(source, comment, inner), use=use)
+        case _:
+            return _typed(source, comment, node)
+
+
+def _typed(source: Source, comment: str, node: ast.expr) -> DeclaredTensor:
+    dtype, shown = (node.attr, node.value) if isinstance(node, ast.Attribute) else (F32, node)
+    match shown:
         case ast.Subscript(value=ast.Name(id=name), slice=axes):
             labels = axes.elts if isinstance(axes, ast.Tuple) else [axes]
             names = [one.id for one in labels if isinstance(one, ast.Name)]
             if len(names) == len(labels) == len(set(names)):
-                return DeclaredTensor(name, tuple(names), F32, LOADED)
+                return DeclaredTensor(name, tuple(names), dtype, LOADED)
         case _:
             pass
     raise _refused(source, comment, f"'{ast.unparse(node)}' is no tensor with labels")

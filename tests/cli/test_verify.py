@@ -288,7 +288,7 @@ def test_the_ring(here: Path) -> None:
         assert out.splitlines()[2].split()[1:-1] == [*["PROVED"] * 7, "TESTED"]
         assert (
             "f, ring: equal at x = 1, k = 1; at x = 3, k = 5; at x = 5, k = 3; "
-            "at x = 12, k = 20; at x = 9, k = 5; at x = 4, k = 2\n" in out
+            "at x = 9, k = 5; at x = 4, k = 2; at x = 12, k = 20\n" in out
         )
         edit(here / "f.py", "f_acc += A_value", "f_acc += A_value + A_value")
         code, out, _ = command("verify", "f.dt", "--kernel", "f.py", "--ring")

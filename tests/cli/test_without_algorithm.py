@@ -51,9 +51,22 @@ MISTAKES = {
 }
 
 
+# A result is loaded before it is stored, or by another lane of the program behind a barrier.
+LOADED = {
+    "before it is stored": ("x = tl.load(X + row", "x = tl.load(Y + row", LayerVerdict.UNKNOWN),
+    "behind a barrier": (
+        "    tl.store(Z + row, tl.sum(x, 0))",
+        "    tl.debug_barrier()\n"
+        "    y = tl.load(Y + row * n + n - 1 - at, mask=at < n, other=0.0)\n"
+        "    tl.store(Z + row, tl.sum(y.to(tl.float32), 0))",
+        LayerVerdict.PROVED,
+    ),
+}
+
+
 def verdicts(text: str) -> dict[str, LayerVerdict]:
     """Return the worst verdict of each layer."""
-    made = check(Source("k.py", algorithm_of(tensors_in(Source("k.py", text), [TENSORS]))))
+    made = check(Source("k.py", algorithm_of(tensors_in([(Source("k.py", text), TENSORS)]))))
     assert made.program is not None
     report = verify(made.program, text, only=STRUCTURE)
     assert {one.name for one in report.layers} == set(STRUCTURE)
@@ -70,6 +83,13 @@ def verdicts(text: str) -> dict[str, LayerVerdict]:
 
 def test_all_of_it_is_proved() -> None:
     assert set(verdicts(KERNEL).values()) == {LayerVerdict.PROVED}
+
+
+@pytest.mark.parametrize("form", LOADED)
+def test_a_result_that_is_loaded_must_be_stored_before(form: str) -> None:
+    old, new, verdict = LOADED[form]
+    assert old in KERNEL
+    assert verdicts(KERNEL.replace(old, new))["order"] is verdict
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -119,7 +139,7 @@ def test_a_command_without_anything_is_refused(call: Entry) -> None:
 
 
 def test_tensors_are_read() -> None:
-    assert tensors_in(Source("", ""), [TENSORS, "# other"]) == (
+    assert tensors_in((Source("", ""), one) for one in (TENSORS, "# other")) == (
         DeclaredTensor("X", ("r", "n"), "f32", "in"),
         DeclaredTensor("W", ("n",), "f16", "in"),
         DeclaredTensor("Y", ("r", "n"), "f16", "out"),
@@ -128,9 +148,28 @@ def test_tensors_are_read() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["X", "X[2]", "X[r + 1]", "X[r, r]", "X[r], X[n]", "X[", "f(X[r])"]
+    "said",
+    [
+        "X",
+        "X[2]",
+        "X[r + 1]",
+        "X[r, r]",
+        "X[r], X[n]",
+        "X[",
+        "f(X[r])",
+        "X[r].f16.f32",
+        "out(out(X[r]))",
+    ],
 )
 def test_what_is_no_tensor_is_refused(said: str) -> None:
     line = f"# tensors: {said}"
     with pytest.raises(DtpolyError, match="tensors"):
-        tensors_in(Source("k.py", line), [line])
+        tensors_in([(Source("k.py", line), line)])
+
+
+def test_a_line_that_is_not_understood_is_shown_in_its_file(call: Entry, here: Path) -> None:
+    (here / "k.py").write_text(KERNEL.replace(TENSORS, f"{TENSORS}, X[n]"))
+    code, _, err = call("verify", "--kernel", "k.py::k")
+    assert code == 1
+    assert "k.py:4:1" in err
+    assert "'X' is declared twice" in err

@@ -10,7 +10,7 @@ overflow: whole numbers stay in their types.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from dtpoly.verify.algebra.regions import Region, same, set_of, without
@@ -134,10 +134,32 @@ def values(proof: Proof) -> Iterator[Finding]:
         yield replace(one, is_exact=False) if finds_new else one
 
 
-ARGUMENTS: Mapping[str, Callable[[Proof], Iterator[Finding]]] = {
+def order_and_loads(proof: Proof) -> Iterator[Finding]:
+    """Show that nothing races, and that loads find what was stored there, whatever it is.
+
+    Where values are compared, the second is a part of that. Raises Unwritten where it may not be.
+    """
+    yield from order(proof)
+    for at, ran in enumerate(proof.runs):
+        for access in ran.accesses:
+            if access.kind == "load" and access.tensor not in proof.memory.inputs:
+                proof.memory.cases(at, access)
+
+
+Argument = Callable[[Proof], Iterator[Finding]]
+
+ARGUMENTS: Mapping[str, Argument] = {
     "stores": cover,
     "bounds": bounds,
     "order": order,
     "value": values,
     "overflow": overflow,
 }
+
+
+def arguments(only: Collection[str]) -> Mapping[str, Argument]:
+    """Return the argument of each of some layers."""
+    found = {one: argument for one, argument in ARGUMENTS.items() if one in only}
+    if "order" in found and "value" not in found:
+        found["order"] = order_and_loads
+    return found

@@ -50,7 +50,7 @@ from dtpoly.verify.proof.examples_in_sets import examples_in, larger_examples_in
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
-from dtpoly.verify.proof.layers import ARGUMENTS
+from dtpoly.verify.proof.layers import Argument, arguments
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
@@ -269,7 +269,7 @@ def _result(
             with stage(f"reading the kernels of '{func}' back"):
                 _check_results(program, file, func)
                 reading, proof = proof_of(run, program, file, func, result, sizes)
-            found = {name: _layer(name, reading, proof) for name in ARGUMENTS if name in only}
+            found = {one[0]: _layer(one, reading, proof) for one in arguments(only).items()}
     except (Unread, *CONFUSED) as error:
         way = error.way if isinstance(error, Unread) else ""
         return _unknown(func, *_told(error), began, way=way, only=only)
@@ -393,13 +393,14 @@ def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None
         raise Unread(line, "no call is accepted, so there is nothing to prove")
 
 
-def _layer(name: str, reading: FunctionReading, proof: Proof) -> Layer:
+def _layer(argument: tuple[str, Argument], reading: FunctionReading, proof: Proof) -> Layer:
     """Return the result of one argument: its first sure finding, or else its first finding."""
     found: Layer | None = None
+    name, findings = argument
     proof.run.part = name
     try:
         with stage(f"proving the layer '{name}' of '{proof.func}'"):
-            for finding in ARGUMENTS[name](proof):
+            for finding in findings(proof):
                 layer = _judged(finding, reading, proof)
                 if layer.verdict is LayerVerdict.REFUTED:
                     return layer
