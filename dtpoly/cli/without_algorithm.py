@@ -52,7 +52,9 @@ def tensors_in(comments: Iterable[tuple[Source, str]]) -> tuple[DeclaredTensor, 
             continue
         try:
             body = ast.parse(line[1].strip(), mode="eval").body
-        except (SyntaxError, ValueError) as error:
+        except SyntaxError as error:
+            raise _refused(source, comment, error.msg) from error
+        except ValueError as error:
             raise _refused(source, comment, str(error)) from error
         for one in body.elts if isinstance(body, ast.Tuple) else (body,):
             tensor = _tensor(source, comment, one)
