@@ -150,59 +150,83 @@ class _FramesOfParts:
         return choose(condition, self.started(yes, inside), self.started(no, outside))
 
 
-def with_factors_inside(run: ProofRun, term: Term, where: Region, is_finite: IsFinite) -> Term:
+def with_factors_inside(
+    run: ProofRun, term: Term, where: Region, is_finite: IsFinite, *, is_kept: bool = False
+) -> Term:
     """Return a term in which the factor exp(T(p) - M) of the sum of a part stands in that sum.
 
     A part may have nothing to sum. Then T(p) is -inf, and the product is 0 all the same, if M is
-    finite. Inside of the sum, T(p) is the maximum of something.
+    finite. Inside of the sum, T(p) is the maximum of something. In a value that a loop keeps, M may
+    stand in front of the sum of all parts.
     """
     match term:
         case Total():
             new = term if where.names.isdisjoint(term.bound) else renamed(run, term)
             inside = where.intersect(set_of(new.domain))
-            body = with_factors_inside(run, new.body, inside, is_finite)
+            body = with_factors_inside(run, new.body, inside, is_finite, is_kept=is_kept)
             return Total(new.operation, new.bound, new.domain, body)
         case Choose(condition=condition, yes=yes, no=no):
             inside, outside = where.intersect(set_of(condition)), where.subtract(set_of(condition))
             if run.is_empty(outside):
-                return with_factors_inside(run, yes, where, is_finite)
+                return with_factors_inside(run, yes, where, is_finite, is_kept=is_kept)
             if run.is_empty(inside):
-                return with_factors_inside(run, no, where, is_finite)
-            first = with_factors_inside(run, yes, inside, is_finite)
-            return choose(condition, first, with_factors_inside(run, no, outside, is_finite))
+                return with_factors_inside(run, no, where, is_finite, is_kept=is_kept)
+            first = with_factors_inside(run, yes, inside, is_finite, is_kept=is_kept)
+            other = with_factors_inside(run, no, outside, is_finite, is_kept=is_kept)
+            return choose(condition, first, other)
         case AppliedOperation(operation="mul", operands=(Choose() as a, b)):
-            return _product_inside(run, a, b, where, is_finite)
+            return _product_inside(run, (a, b), where, is_finite, is_kept=is_kept)
         case AppliedOperation(
             operation="mul",
             operands=(AppliedOperation(operation=operation, operands=(value, *needs)), factor),
-        ) if operation == RUNNING and _is_number(run, factor, where, is_finite):
+        ) if operation == RUNNING and _is_number(run, factor, where, is_finite, is_kept=is_kept):
             return AppliedOperation(RUNNING, (_spread(run, factor, value), *needs))
         case _:
             parts = children(term)
-            seen = tuple(with_factors_inside(run, one, where, is_finite) for one in parts)
+            is_kept = is_kept or (isinstance(term, AppliedOperation) and term.operation == RUNNING)
+            seen = tuple(
+                with_factors_inside(run, one, where, is_finite, is_kept=is_kept) for one in parts
+            )
             return term if seen == parts else rebuilt(term, seen)
 
 
-def _product_inside(run: ProofRun, a: Term, b: Term, where: Region, is_finite: IsFinite) -> Term:
+def _product_inside(
+    run: ProofRun,
+    operands: tuple[Term, Term],
+    where: Region,
+    is_finite: IsFinite,
+    *,
+    is_kept: bool,
+) -> Term:
     """Return a product; its first operand is a choice, which may be decided on the set."""
-    seen = (
-        with_factors_inside(run, a, where, is_finite),
-        with_factors_inside(run, b, where, is_finite),
+    seen = tuple(
+        with_factors_inside(run, one, where, is_finite, is_kept=is_kept) for one in operands
     )
     product = AppliedOperation("mul", seen)
     if isinstance(seen[0], Choose):
         return product
-    return with_factors_inside(run, product, where, is_finite)
+    return with_factors_inside(run, product, where, is_finite, is_kept=is_kept)
 
 
-def _is_number(run: ProofRun, factor: Term, where: Region, is_finite: IsFinite) -> bool:
-    """Return whether an exponential is a number, though a maximum that is added may be -inf."""
+def _is_number(
+    run: ProofRun, factor: Term, where: Region, is_finite: IsFinite, *, is_kept: bool
+) -> bool:
+    """Return whether an exponential is a number, though a maximum that is added may be -inf.
+
+    As much must be subtracted as is added, since the exponential of a maximum alone may be
+    infinite. In a value that a loop keeps, that was proved when the loop was read.
+    """
     match factor:
         case AppliedOperation(operation="exp", operands=(exponent,)):
             found = Framing(run).exponent(exponent)
-            return not found.rest and all(
-                (power > 0) is (operation_of(frame) == "maximum") or is_finite(frame, where)
-                for frame, power in found.frames.items()
+            is_bounded = is_kept or not sum(found.frames.values())
+            return (
+                is_bounded
+                and not found.rest
+                and all(
+                    (power > 0) is (operation_of(frame) == "maximum") or is_finite(frame, where)
+                    for frame, power in found.frames.items()
+                )
             )
         case _:
             return False
