@@ -144,7 +144,7 @@ BUGS: dict[str, tuple[str, str, str]] = {
 def test_a_mistake_is_refuted(name: str) -> None:
     of, old, new = BUGS[name]
     mutant = changed(text(of), old, new)
-    report = verify(algorithm(of), mutant)
+    report = verify(algorithm(of), mutant, seconds=40.0)  # a busy machine looks at few sizes
     refuted = [one for one in report.layers if one.verdict is LayerVerdict.REFUTED]
     assert refuted, report.layers
     for one in refuted:
