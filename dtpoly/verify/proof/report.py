@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import Any
 
@@ -169,3 +169,12 @@ def _witness(data: dict[str, Any]) -> CallWitness:
 def _instance(data: dict[str, Any]) -> LineRun:
     loops = tuple((loop, value) for loop, value in data["loops"])
     return LineRun(tuple(data["program"]), loops, tuple(data["lane"]))
+
+
+def compared(found: Layer) -> dict[str, Layer]:
+    """Return the layers that the comparison of terms decides, from what it found."""
+    if found.verdict is LayerVerdict.PROVED:
+        return {one: replace(found, name=one) for one in COMPARED}
+    why = f"not looked at: see '{found.name}'"
+    others = {one: Layer(one, LayerVerdict.UNKNOWN, found.line, why) for one in COMPARED}
+    return {**others, found.name: found}

@@ -54,7 +54,14 @@ from dtpoly.verify.proof.layers import Argument, arguments
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
-from dtpoly.verify.proof.report import COMPARED, LAYERS, FunctionReport, Layer, LayerVerdict, Report
+from dtpoly.verify.proof.report import (
+    LAYERS,
+    FunctionReport,
+    Layer,
+    LayerVerdict,
+    Report,
+    compared,
+)
 from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.gathering import func_of
 from dtpoly.verify.triton.pairs import check_apart
@@ -276,7 +283,7 @@ def _result(
     except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         return _unknown(func, *_told(error), began, _is_late(error), only=only)
     if "value" in found:
-        found |= _compared(found["value"])
+        found |= compared(found["value"])
     layers = (_doubted(found[one], reading) for one in LAYERS if one in only)
     return FunctionReport(func, tuple(layers), time.monotonic() - began)
 
@@ -287,15 +294,6 @@ def _doubted(layer: Layer, reading: FunctionReading) -> Layer:
         return layer
     line, why = reading.doubts[0]
     return Layer(layer.name, LayerVerdict.UNKNOWN, line, why)
-
-
-def _compared(found: Layer) -> dict[str, Layer]:
-    """Return the layers that the comparison of terms decides, from what it found."""
-    if found.verdict is LayerVerdict.PROVED:
-        return {one: replace(found, name=one) for one in COMPARED}
-    why = f"not looked at: see '{found.name}'"
-    others = {one: Layer(one, LayerVerdict.UNKNOWN, found.line, why) for one in COMPARED}
-    return {**others, found.name: found}
 
 
 def proof_of(
