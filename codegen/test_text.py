@@ -133,7 +133,7 @@ def _test(
     for declared in program.inputs:
         body += _input(program, declared, inputs[declared.name], own, own_names)
     passed = [f"{keywords[label]}={own[label]}" for label in keyword_labels(program)]
-    dtypes = list(dict.fromkeys([*([dtype] if has_dtype else []), *_dtypes(program)]))
+    dtypes = list(dict.fromkeys((*([dtype] if has_dtype else ()), *_dtypes(program))))
     rounding = max([0.0, *(ROUNDING.get(precision or "", 0.0) for precision in precisions)])
     for one in functions:
         arguments = [*inputs.values(), *passed]

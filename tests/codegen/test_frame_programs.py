@@ -52,14 +52,14 @@ def test_at_the_sizes_around_each_tile(name: str, recipe: Recipe) -> None:
 
 def test_as_torch_sums_exponentials() -> None:
     for sizes in ((3, 5, 17), (2, 0, 4), (2, 3, 0), (4, 2, 32)):
-        A = torch.arange(prod(sizes), dtype=torch.float64).reshape(sizes).sin() * 300
-        found = module("two labels, tiles of both").f(A)
-        torch.testing.assert_close(found, A.flatten(1).logsumexp(1))
+        given = torch.arange(prod(sizes), dtype=torch.float64).reshape(sizes).sin() * 300
+        found = module("two labels, tiles of both").f(given)
+        torch.testing.assert_close(found, given.flatten(1).logsumexp(1))
     for rows, columns in ((3, 0), (3, 16), (2, 53)):
         place = torch.arange(rows * columns, dtype=torch.float64).reshape(rows, columns)
-        A, B = place.cos() * 30, place.sin() * 300
-        found = module("two frames, a product of exponentials").f(A, B)
-        torch.testing.assert_close(found, (A + B).logsumexp(1))
+        one, other = place.cos() * 30, place.sin() * 300
+        found = module("two frames, a product of exponentials").f(one, other)
+        torch.testing.assert_close(found, (one + other).logsumexp(1))
 
 
 def test_what_is_no_number() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from typing import Any, cast
 
 from dtpoly.verify.algebra.proof_run import Assumption, Lemma
 from dtpoly.verify.algebra.regions import ID
@@ -48,8 +49,9 @@ def _has_form(of: Assumption) -> bool:
             return MEANINGS.get(function) == (text, meaning)
         case Lemma.REACH, (Whole() as value,):
             return all(_strides(monomial) == 1 for monomial, _ in value.terms if len(monomial) > 1)
-        case Lemma.LOOKED_AT, (Whole() as value, tuple() as factors, Whole() as total):
-            return _is(total, _product((value, *factors)))
+        case Lemma.LOOKED_AT, (Whole() as value, factors, Whole() as total):
+            numbers = _numbers(factors)
+            return numbers is not None and _is(total, _product((value, *numbers)))
         case ((Lemma.BELOW | Lemma.PART), (Whole(),)):
             return True
         case Lemma.LARGER, (Whole() as value, Whole() as larger):
@@ -160,6 +162,15 @@ def _bound(of: Atom) -> int | None:
             return right.constant if left.constant is None else left.constant
         case _:
             return None
+
+
+def _numbers(parts: object) -> tuple[Whole, ...] | None:
+    """Return a tuple of numbers, or None if it is none."""
+    if not isinstance(parts, tuple):
+        return None
+    every = cast("tuple[Any, ...]", parts)
+    numbers = tuple(one for one in every if isinstance(one, Whole))
+    return numbers if len(numbers) == len(every) else None
 
 
 def _product(of: Sequence[Whole]) -> Polynomial:
