@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from dtpoly.verify.algebra.proof_run import Assumption, Lemma
 from dtpoly.verify.algebra.regions import ID
@@ -164,13 +164,12 @@ def _bound(of: Atom) -> int | None:
             return None
 
 
-def _numbers(parts: object) -> tuple[Whole, ...] | None:
+def _numbers(parts: Any) -> tuple[Whole, ...] | None:
     """Return a tuple of numbers, or None if it is none."""
-    if not isinstance(parts, tuple):
+    if parts.__class__ is not tuple:
         return None
-    every = cast("tuple[Any, ...]", parts)
-    numbers = tuple(one for one in every if isinstance(one, Whole))
-    return numbers if len(numbers) == len(every) else None
+    numbers = tuple(one for one in parts if isinstance(one, Whole))
+    return numbers if len(numbers) == len(parts) else None
 
 
 def _product(of: Sequence[Whole]) -> Polynomial:
