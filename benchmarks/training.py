@@ -38,7 +38,7 @@ RUNS, HOST_RUNS = 15, 50
 
 @dataclass(frozen=True)
 class Case:
-    """What is computed of inputs of some shapes, of which the last ones may be classes."""
+    """An operator with the shapes of its inputs; the last input may be classes."""
 
     shapes: tuple[tuple[int, ...], ...]
     calls: Mapping[str, Call]

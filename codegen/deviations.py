@@ -27,7 +27,7 @@ OTHER_MASK = "what is summed has a mask of its own, so its mean is not that of a
 
 
 class NoDeviationsError(CannotJoinError):
-    """What is summed is no sum of powers of deviations from a mean."""
+    """Two loops cannot become one, because the sum is not of powers of deviations from a mean."""
 
     is_of_mean = True
 

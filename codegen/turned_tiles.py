@@ -33,7 +33,7 @@ MATRIX = 2  # axes
 
 @dataclass
 class _Tiles:
-    """What is known of the tiles of a kernel, by their names."""
+    """Facts about the tiles of a kernel, by the names of the tiles."""
 
     axes: dict[str, set[Axes]] = field(default_factory=dict[str, set[Axes]])
     # Computed from each other, lane by lane.

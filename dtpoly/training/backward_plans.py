@@ -33,7 +33,7 @@ class Flow:
 
 
 class GradientOperator(Protocol):
-    """What computes gradients by the values that a backward reads."""
+    """An operator that computes gradients from the values that a backward reads."""
 
     backward: Backward
     labels: Names  # whose sizes it is passed

@@ -22,7 +22,7 @@ CPU = "cpu, in Triton's interpreter"
 
 @dataclass(frozen=True, slots=True)
 class CallFacts:
-    """What the choice of a schedule depends on: the device's name, a dtype, the sizes of labels."""
+    """The facts of a call that a schedule is chosen by: the device, a dtype, the labels' sizes."""
 
     device: str
     dtype: str  # of inputs that declare none

@@ -1,4 +1,4 @@
-"""What refusals of `online` say, as a whole: what, where, why, and what to write instead."""
+"""Tests whole messages that refuse `online`: title, place, reason and way out."""
 
 import re
 from collections.abc import Mapping

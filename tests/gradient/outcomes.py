@@ -1,4 +1,4 @@
-"""What becomes of the gradients of random algorithms: right, refused with a code, or wrong."""
+"""Computes gradients of random algorithms and says of each: right, refused with a code, wrong."""
 
 from dataclasses import replace
 from random import Random

@@ -37,7 +37,7 @@ def on(monkeypatch: pytest.MonkeyPatch, device: str) -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
-    """What is scheduled from now on: the sizes."""
+    """Note the sizes of each search for a schedule from now on."""
     found: list[dict[str, int]] = []
 
     def counting(call: PricedCall) -> Iterator[Settled]:

@@ -43,7 +43,7 @@ Summands = tuple[tuple[Fraction, Term], ...]
 
 @dataclass(frozen=True, slots=True)
 class FrameSymbols:
-    """What stands for a running maximum before an iteration, and for that after it."""
+    """The symbols for a running maximum before an iteration, and after it."""
 
     old: Given
     new: Given
