@@ -15,7 +15,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -363,11 +362,14 @@ def main(arguments: list[str]) -> int:
                 return 0
     for variant in ("dtpoly", "torch") if said.profile else ():
         if time.perf_counter() - begin < said.seconds:
-            with suppress(Exception):
+            try:
                 profiles[variant] = profiled(variant)
-                kept()
-                for row in profiles[variant]:
-                    print(f"{row['ms']:9.3f} ms {row['count']:5} {row['name'][:110]}")
+            except Exception:  # the other one is of use all the same
+                traceback.print_exc()
+                continue
+            kept()
+            for row in profiles[variant]:
+                print(f"{row['ms']:9.3f} ms {row['count']:5} {row['name'][:110]}")
     return 0
 
 
