@@ -125,7 +125,7 @@ def test_what_the_language_leaves_open() -> None:
 def test_sizes_that_name_no_label_are_passed_over() -> None:
     program = written("Func f; In A; Var x, y; f[x] = A[x]; f.compile();")
     found = tried(program, text_of(program), "f", 5, [{}, {"x": 3}])
-    assert found == Equal(({"x": 1}, {"x": 3}, {"x": 12}, {"x": 5}, {"x": 2}))
+    assert found == Equal(({"x": 1}, {"x": 3}, {"x": 5}, {"x": 2}, {"x": 12}))
 
 
 # Those in which a literal is cast, and literals are compared.
