@@ -15,10 +15,10 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
     """Return a function that chooses a variant of a kernel, of at most eight for a type of inputs.
 
     Of tensors that are contiguous along their last axes: all, lines at multiples of four numbers,
-    aligned ones, also of whole blocks, or with offsets of 64 bits. Two for the first large ones
-    that are contiguous along other axes, and one for what is left, with offsets of 64 bits. A
-    truth may be passed as False: then kernels test what they would have been spared. Descriptors
-    are passed all together, or None for each.
+    aligned ones, also of whole blocks, or with offsets of 64 bits. Two for the first large ones of
+    which some are contiguous along other axes, or along none, and one for what is left, with
+    offsets of 64 bits. A truth may be passed as False: then kernels test what they would have been
+    spared. Descriptors are passed all together, or None for each.
     """
     places, lines_of = dt_lines(kernel.arg_names, [words.split() for words in axes])
     functions, others, _ = kernel.__dict__.setdefault("dt_variants", ({}, {}, {}))
@@ -34,34 +34,31 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
         flags = [name for name, value in constants.items() if isinstance(value, bool)]
         is_whole = all([constants[name] for name in flags if name != "fours"])
         is_wide = constants["offset"] == tl.int64
-        lines, units, steps, is_flat, is_rows = lines_of(args)
+        lines, units, steps, is_rows = lines_of(args)
         is_even = not any([args[at].data_ptr() % 16 for at in places])  # where tensors begin
         is_aligned = is_even and not any([args[at] % 16 for at in steps])
         if blocks:
             has_all = all(args[at] is not None for at in blocks)
-            in_blocks = is_flat and is_rows and not is_wide and has_all
+            in_blocks = is_rows and not is_wide and has_all
             is_aligned = is_aligned and (in_blocks or is_wide)
             if constants.get("specialized"):
                 # Triton makes more of four warps: as many again, and four that load.
                 constants |= {"num_warps": 4} if in_blocks else {"specialized": 0}
             if not in_blocks or constants.get("specialized"):
                 args = [None if at in blocks else value for at, value in enumerate(args)]
-        is_four = (
-            is_flat and is_rows and is_even and not is_aligned and constants.get("fours", False)
-        )
+        is_four = is_rows and is_even and not is_aligned and constants.get("fours", False)
         kept = (*places, *units) if is_aligned or is_four else units
-        if is_flat and is_rows and (is_aligned or not is_wide):
+        is_known = is_rows and (is_aligned or not is_wide)
+        if is_known:
             is_whole = is_whole and is_aligned and not is_wide
-        elif is_flat and not is_wide and any(args[at].numel() >= 1 << 16 for at in places):
+        elif not is_wide and any(args[at].numel() >= 1 << 16 for at in places):
             types = [str(value) for value in constants.values() if not isinstance(value, bool)]
             types += [str(args[at].dtype) for at in places]
             met, one = others.setdefault(tuple(types), {}), (lines, is_aligned, is_whole)
             met[one] = None
-            is_flat = [*met].index(one) <= 1
-        else:
-            is_flat = False
+            is_known = [*met].index(one) <= 1
         kept += steps if is_aligned else ()
-        if not is_flat:
+        if not is_known:
             kept, is_whole, is_four = (), False, False
             constants = {**constants, "offset": tl.int64}
         truths = {name: is_four if name == "fours" else is_whole for name in flags}
@@ -73,8 +70,8 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
 def dt_lines(names: Any, axes: Any) -> Any:
     """Return where a kernel takes tensors, and a function that finds how they are stored.
 
-    That is along which axis each is contiguous; where the kernel takes the strides of these axes,
-    and others with the lengths of lines; and whether all have such an axis, and it is the last one.
+    That is along which axis each is contiguous, if there is one; where the kernel takes the strides
+    of these axes, and others with the lengths of lines; and whether that is the last axis of all.
     """
     places = [at + sum(map(len, axes[:at])) for at in range(len(axes))]
     strides = [at for at in range(places[-1] + len(axes[-1]) + 1) if at not in places]
@@ -82,13 +79,12 @@ def dt_lines(names: Any, axes: Any) -> Any:
 
     @functools.cache
     def found(*truths: bool) -> Any:
-        is_one, is_flat, is_rows = dict(zip(strides, truths, strict=True)), True, True
+        is_one, is_rows = dict(zip(strides, truths, strict=True)), True
         lines, units, steps = list[Any](), list[int](), dict[int, None]()
         for at, words in zip(places, axes, strict=True):
             ones = [axis for axis in range(len(words)) if is_one[at + 1 + axis]]
             line = ones[-1] if ones else None
             lines.append(line)
-            is_flat = is_flat and (line is not None or not words)
             is_rows = is_rows and (line == len(words) - 1 or not words)
             for axis, word in enumerate(words):
                 if axis == line:
@@ -97,7 +93,7 @@ def dt_lines(names: Any, axes: Any) -> Any:
                         steps[names.index(word)] = None
                 elif word != "-":
                     steps[at + 1 + axis] = None
-        return tuple(lines), tuple(units), tuple(steps), is_flat, is_rows
+        return tuple(lines), tuple(units), tuple(steps), is_rows
 
     return places, lambda args: found(*[args[at] == 1 for at in strides])
 

@@ -391,6 +391,26 @@ def check_small_tensors_take_no_variant_of_their_own() -> None:
     assert launched(launch, given(across, small, small))[4] == general
 
 
+def check_one_tensor_that_lies_otherwise_leaves_the_others_as_they_are() -> None:
+    """A variant knows of each of them where it is contiguous, and that it is aligned."""
+    strides = {"expanded": (0, 0), "of one column": (0, 1), "every other": (2048, 2)}
+    strides |= {"steps of three": (3072, 3), "a row of all": (1, 0)}
+    large = Tensor((1024, 1024), (1024, 1))
+    for name, other in strides.items():
+        module = module_of(MATMUL)
+        choose = module.dt_chooser(module.f_kernel, AXES, [])
+        args, constants = given(large, Tensor((1024, 1024), other), large)
+        chosen, _, changed = choose([*args], constants)
+        compiled = chosen.run(*args, grid=(1,), warmup=True, **changed)
+        known = {at for (at, *_), facts in compiled.src.attrs.items() if facts}
+        ones = {at for (at, *_), one in compiled.src.constants.items() if one == 1 and at < 9}
+        is_aligned = not any(one % 16 for one in other if one != 1)
+        wanted = {4 + at for at, one in enumerate(other) if one not in (1, 2)}
+        assert ones == {2, 8, *(4 + at for at, one in enumerate(other) if one == 1)}, name
+        assert known >= ({0, 1, 3, 6, 7, *wanted} if is_aligned else set()), (name, known)
+        assert changed["offset"] is tl.int32, name
+
+
 def check_devices() -> None:
     """A kernel that is compiled for one device is not run on another."""
     module = module_of(MATMUL)

@@ -26,7 +26,7 @@ HELPERS: dict[str, str] = {
 # The runtime of files with plans, by the function that they call: it is imported, or it is a text
 # with this hash.
 RUNTIME: dict[str, tuple[str, str]] = {
-    "dt_function": ("imported", "5f21cb58acb3beb65e5c7c64750bc314")
+    "dt_function": ("imported", "6be396c6fab821bf82afb29a4534dd7c")
 }
 MEANINGS: dict[str, tuple[str, str]] = {
     "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),
