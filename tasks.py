@@ -258,6 +258,15 @@ def same(arguments: Sequence[str]) -> None:
     run([program(ENVIRONMENT, "python"), "-m", "tests.same", *arguments])
 
 
+def extension() -> None:
+    """Bundle the extension of VS Code, and write it to build/dtpoly.vsix; needs node and npm."""
+    folder = ROOT / "editors" / "vscode"
+    BUILD.mkdir(exist_ok=True)
+    run(["npm", "install", "--no-audit", "--no-fund"], folder)
+    run(["npm", "run", "package"], folder)
+    shutil.copy(folder / "dtpoly.vsix", BUILD / "dtpoly.vsix")
+
+
 def package() -> None:
     """Build the sdist, the wheel from it, and try the wheel in a clean environment elsewhere."""
     make_environment(ENVIRONMENT)
@@ -314,6 +323,7 @@ def main() -> None:
     other.add_argument("version", help="such as 3.6.0")
     other.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     tasks.add_parser("package", help=package.__doc__)
+    tasks.add_parser("extension", help=extension.__doc__)
     tasks.add_parser("attack", help=attack.__doc__, add_help=False)
     tasks.add_parser("same", help=same.__doc__, add_help=False)
     chosen, rest = parser.parse_known_args()
@@ -330,6 +340,8 @@ def main() -> None:
             attack(rest)
         case "same":
             same(rest)
+        case "extension":
+            extension()
         case _:
             package()
 

@@ -92,6 +92,10 @@ ALLOWED: dict[str, set[str]] = {
     },
     "gradient": {"source", "diagnostics", "algorithm", "frontend", "directives"},
     "extract": {"source", "diagnostics"},
+    "editor": {
+        *("", "source", "diagnostics", "budget_messages", "algorithm", "schedule", "directives"),
+        *("frontend", "checking", "explanation", "offers", "plugins", "remarks"),
+    },
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
         *("autoschedule", "runtime", "schedule", "generate"),
@@ -124,7 +128,7 @@ ALLOWED: dict[str, set[str]] = {
         "checking",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
-        *("one_pass_offers", "gradient", "extract"),
+        *("one_pass_offers", "gradient", "extract", "editor"),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
     "judged": {

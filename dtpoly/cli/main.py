@@ -39,7 +39,7 @@ COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
     names=(
         *("check", "fmt", "show", "explain", "why-not", "legal", "directives", "compile", "verify"),
         *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
-        *("differentiate", "completion"),
+        *("differentiate", "lsp", "completion"),
     ),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -1,0 +1,44 @@
+"""Implements `dtpoly lsp`, the language server that editors start."""
+
+import sys
+from typing import Any
+
+import click
+
+from dtpoly.cli.lazy import load
+from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.schedule.bound_primitives import Primitives
+
+
+@click.command(
+    short_help="Serve editors: messages, hover, completion, renaming.",
+    epilog="""\b
+Examples:
+  dtpoly lsp --plugin skew.py
+  dtpoly lsp --port 2087
+  dtpoly lsp""",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65535),
+    help="Wait for an editor at this port of this machine, not at the standard streams.",
+)
+@plugin_option
+def command(port: int | None, primitives: Primitives) -> int:
+    """Answer an editor by the language server protocol, at the standard streams.
+
+    An editor starts this command by itself; docs/editors.md says how to set it up. It needs pygls:
+    pip install "dtpoly[editor]".
+    """
+    try:
+        made: Any = load("dtpoly.editor.language_server").server_of(primitives)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        print('error: pygls is not installed: pip install "dtpoly[editor]"', file=sys.stderr)
+        return 1
+    if port is None:
+        made.start_io()
+    else:
+        made.start_tcp("127.0.0.1", port)
+    return 0
