@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pygments.lexers import find_lexer_class
-from pygments.token import Error, Keyword, Name, Token
+from pygments.token import Error, Keyword, Name, Operator
 
 from dtpoly.checking import check
 from dtpoly.directives.built_in import DIRECTIVES
@@ -26,20 +26,19 @@ def test_the_committed_grammars_are_those_of_the_language() -> None:
         assert (EDITORS / place).read_text() == text, "python -m dtpoly.editor.grammars editors"
 
 
+def words_of(text: str, *kinds: Any) -> list[str]:
+    """Return the words to which Pygments gives one of these colours, in order."""
+    found: list[tuple[Any, str]] = [*DtpolyLexer().get_tokens(text)]
+    return [word for kind, word in found if any(kind in one for one in kinds)]
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
 def test_pygments_divides_a_file_as_the_compiler_does(file: Path) -> None:
     text = file.read_text()
-    tokens = [(kind, word) for kind, word in DtpolyLexer().get_tokens(text) if word.strip()]
-    assert not [word for kind, word in tokens if kind in Error]
-    own = [one for one in scan(Source(file.name, text)).tokens if one.kind is TokenKind.NAME]
-    colours = {kind for kind, word in tokens if word in {one.text for one in own}}
-    names = [
-        word
-        for kind, word in tokens
-        if kind in Name or kind in Keyword or kind in Token.Operator.Word
-    ]
-    assert names == [one.text for one in own], colours
+    assert not words_of(text, Error)
+    names = [one for one in scan(Source(file.name, text)).tokens if one.kind is TokenKind.NAME]
+    assert words_of(text, Name, Keyword, Operator.Word) == [one.text for one in names]
 
 
 def test_pygments_finds_the_lexer_by_its_name() -> None:
@@ -48,8 +47,7 @@ def test_pygments_finds_the_lexer_by_its_name() -> None:
     assert "dtpoly" in found.aliases
     directives = {one.name for one in DIRECTIVES}
     text = "".join(f"f.{one}(x);\n" for one in sorted(directives))
-    words = {word for kind, word in DtpolyLexer().get_tokens(text) if kind in Name.Decorator}
-    assert words == directives
+    assert {*words_of(text, Name.Decorator)} == directives
 
 
 def coloured(line: str) -> dict[str, str]:
