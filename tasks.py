@@ -267,6 +267,14 @@ def extension() -> None:
     shutil.copy(folder / "dtpoly.vsix", BUILD / "dtpoly.vsix")
 
 
+def site() -> None:
+    """Write the website to build/site, from an environment of its own."""
+    environment = BUILD / "website"
+    make_environment(environment)
+    pip_install(environment, ".[site]")
+    run([program(environment, "mkdocs"), "build"])
+
+
 def package() -> None:
     """Build the sdist, the wheel from it, and try the wheel in a clean environment elsewhere."""
     make_environment(ENVIRONMENT)
@@ -324,6 +332,7 @@ def main() -> None:
     other.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     tasks.add_parser("package", help=package.__doc__)
     tasks.add_parser("extension", help=extension.__doc__)
+    tasks.add_parser("site", help=site.__doc__)
     tasks.add_parser("attack", help=attack.__doc__, add_help=False)
     tasks.add_parser("same", help=same.__doc__, add_help=False)
     chosen, rest = parser.parse_known_args()
@@ -342,6 +351,8 @@ def main() -> None:
             same(rest)
         case "extension":
             extension()
+        case "site":
+            site()
         case _:
             package()
 
