@@ -25,7 +25,7 @@ from tests.cli.process import COMMAND, ROOT, SOFTMAX, WRONG, dtpoly, ended, envi
 COMMANDS = (
     *("check", "fmt", "show", "explain", "why-not", "legal", "directives", "compile", "verify"),
     *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
-    *("differentiate", "completion"),
+    *("differentiate", "new", "doctor", "cache", "completion"),
 )
 
 
