@@ -11,8 +11,10 @@ from importlib.util import find_spec
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 
 CODE = "DT330"
-# What a generated file imports, and the extra of pyproject.toml that brings both.
+# What a generated file imports; what runs of kernels on the CPU need besides; and the extra of
+# pyproject.toml that brings all of them.
 KERNEL_PACKAGES = ("torch", "triton")
+RING_PACKAGES = (*KERNEL_PACKAGES, "numpy")
 INSTALL = "pip install 'dtpoly[torch]'"
 KERNELS = (
     "running and compiling kernels takes torch and triton; checking, proving and writing them "
@@ -22,16 +24,16 @@ TRITON_SYSTEM = "linux"  # the only system for which triton is published
 
 
 def missing_package(package: str, why: str = KERNELS) -> Diagnostic:
-    """Return the message that torch or triton is not installed; `why` says what needs it."""
+    """Return the message that such a package is not installed; `why` says what needs it."""
     title = f"{package} is not installed"
     return Diagnostic(CODE, Severity.ERROR, title, None, notes=(Note(why),), hint=way_out(package))
 
 
 def way_out(package: str) -> str:
-    """Return what a user can do who lacks torch or triton."""
+    """Return what a user can do who lacks a package that kernels need."""
     if package == "triton" and not sys.platform.startswith(TRITON_SYSTEM):
         return "triton is published for Linux alone: take a machine with Linux"
-    return f"{INSTALL} installs both"
+    return f"{INSTALL} installs it, and what else kernels need"
 
 
 def first_missing(packages: Iterable[str] = KERNEL_PACKAGES) -> str | None:
@@ -49,7 +51,7 @@ def require(packages: Iterable[str] = KERNEL_PACKAGES, why: str = KERNELS) -> No
 def kernel_package(error: ModuleNotFoundError) -> str | None:
     """Return which of the packages that kernels need an import did not find; None for others."""
     package = (error.name or "").partition(".")[0]
-    return package if package in KERNEL_PACKAGES else None
+    return package if package in RING_PACKAGES else None
 
 
 def explained(error: ModuleNotFoundError) -> ModuleNotFoundError:

@@ -5,8 +5,8 @@ from dtpoly.catalogue.catalogue_entry import CatalogueEntry
 SETUP: dict[str, CatalogueEntry] = {
     "DT330": CatalogueEntry(
         "a package is not installed",
-        "Kernels run with torch and triton, which dtpoly installs only if it is asked to: `pip "
-        "install 'dtpoly[torch]'`. Checking, proving and writing kernels needs neither.",
+        "Kernels run with torch and triton (and with numpy on the CPU), which come with `pip "
+        "install 'dtpoly[torch]'`. Checking, proving and writing kernels needs none of them.",
     ),
     "DT331": CatalogueEntry(
         "a settings file cannot be read",

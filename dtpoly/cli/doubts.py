@@ -6,8 +6,8 @@ from dataclasses import replace
 from types import ModuleType
 
 from dtpoly.algorithm.program import Program
-from dtpoly.cli.lazy import load, load_with_torch
-from dtpoly.missing_package import first_missing, way_out
+from dtpoly.cli.lazy import load_with_torch
+from dtpoly.missing_package import RING_PACKAGES, first_missing, way_out
 from dtpoly.verify.proof.report import FunctionReport, Layer, LayerVerdict, Report
 
 NAME = "ring"
@@ -17,7 +17,7 @@ RING_BY = "--ring runs the kernels in Triton's interpreter, on tensors of torch"
 def tried_or_told(program: Program, text: str, found: Report, seconds: float) -> Report:
     """Run the functions that are not proved, or add to their verdict why they are not run."""
     wanted = [one for one in found.functions if one.verdict is LayerVerdict.UNKNOWN]
-    package = first_missing()
+    package = first_missing(RING_PACKAGES)
     if package is None:
         return in_ring(program, text, found, seconds, all_of_them=False)
     why = f"it was not run, because {package} is not installed: {way_out(package)}"
@@ -36,8 +36,7 @@ def in_ring(
     os.environ["TRITON_INTERPRET"] = "1"
     # If Triton interprets, it can be imported only after torch.
     load_with_torch("torch", RING_BY)
-    load_with_torch("triton", RING_BY)
-    ringed: ModuleType = load("dtpoly.cli.ringed")
+    ringed: ModuleType = load_with_torch("dtpoly.cli.ringed", RING_BY)
     run: Callable[[Program, str, FunctionReport, float], Layer] = ringed.tried
     return _with_layers(found, wanted, lambda one: run(program, text, one, seconds))
 

@@ -22,7 +22,7 @@ from dtpoly.autoschedule.measured_schedules import has_driver
 from dtpoly.explore.devices.devices import devices
 from dtpoly.explore.run.session import known_device
 from dtpoly.frozen import dataclass
-from dtpoly.missing_package import KERNEL_PACKAGES, first_missing, way_out
+from dtpoly.missing_package import RING_PACKAGES, first_missing, way_out
 from dtpoly.plugins import load_installed
 from dtpoly.runtime.cache import folder, private_folder
 
@@ -108,7 +108,7 @@ def package_check(wanted: Requirement) -> HealthCheck:
     try:
         version = metadata.version(wanted.name)
     except metadata.PackageNotFoundError:
-        if wanted.name in KERNEL_PACKAGES:
+        if wanted.name in RING_PACKAGES:
             install = way_out(wanted.name)
         state = HealthState.NOTE if wanted.extra else HealthState.WRONG
         return HealthCheck(wanted.name, state, "it is not installed", install)

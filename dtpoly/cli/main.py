@@ -31,7 +31,7 @@ PROGRAM = "dtpoly"
 # pyparsing and pathlib load these modules for functions that most commands never use.
 UNUSED = ("importlib.resources", "argparse", "ipaddress")
 # If one of these is missing, dtpoly was not installed correctly, which is not a bug.
-PACKAGES = ("islpy", "numpy", "pyparsing", "rich")
+PACKAGES = ("islpy", "pyparsing", "rich")
 COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
 
 

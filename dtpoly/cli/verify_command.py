@@ -38,7 +38,7 @@ from dtpoly.codegen.header import header, writer_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
-from dtpoly.missing_package import require
+from dtpoly.missing_package import RING_PACKAGES, require
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
@@ -151,7 +151,7 @@ def command(**given: Any) -> int:
     asked = VerifyCall(**given)
     _check_options(asked)
     if asked.ring:
-        require(why=RING_BY)
+        require(RING_PACKAGES, RING_BY)
     source = _source(asked)
     began = time.thread_time()
     checked, only = _checked(asked, source)

@@ -1,0 +1,154 @@
+"""Commands in an environment without torch, triton and numpy.
+
+The processes find a `sitecustomize` that hides the three packages, so that each process which such
+a process starts lacks them, too.
+"""
+
+import json
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from dtpoly.cli.main import cli
+from dtpoly.cli.show_command import STAGES
+from dtpoly.missing_package import INSTALL
+from tests.cli.process import ROOT, dtpoly
+
+SOFTMAX = ROOT / "examples" / "softmax.dt"
+SPACE = ROOT / "examples" / "spaces" / "softmax.dts"
+HIDDEN = "import sys\nsys.modules.update(dict.fromkeys(('torch', 'triton', 'numpy')))\n"
+SIZES = ("--size", "x=64,y=512")
+SMALL = ("--size", "x=8,y=8")
+
+# What each command does there: the words after its name. `{}` is the folder of the test.
+WORKING: dict[str, tuple[tuple[str, ...], ...]] = {
+    "check": ((str(SOFTMAX),), ("--sarif", str(SOFTMAX)), ("--json", str(SOFTMAX))),
+    "fmt": (("--check", str(SOFTMAX)),),
+    "show": tuple(
+        ("--stage", stage, *(SMALL if stage == "map" else ()), str(SOFTMAX)) for stage in STAGES
+    ),
+    "explain": ((str(SOFTMAX), *SIZES), (str(SOFTMAX), "--code"), ("DT203",)),
+    "why-not": ((str(SOFTMAX), "softmax.num_warps(8)"),),
+    "legal": ((str(SOFTMAX), "softmax"),),
+    "directives": ((), ("block",)),
+    "compile": (
+        (str(SOFTMAX), "-o", "{}/softmax.py"),
+        (str(SOFTMAX), "--runtime", "import", "--test", "x=4,y=9", "-o", "{}/short.py"),
+    ),
+    "verify": (
+        (str(SOFTMAX),),
+        (str(SOFTMAX), "--kernel", "{}/softmax.py", "--certificate", "{}/softmax.json"),
+        (str(SOFTMAX), "--kernel", "{}/softmax.py", "--check", "{}/softmax.json"),
+        (str(SOFTMAX), "--fuse-at"),
+    ),
+    "space": ((str(SPACE), "--count"),),
+    "cost": ((str(SOFTMAX), *SIZES),),
+    "schedule": ((str(SOFTMAX), *SIZES, "--budget", "0"), (str(SOFTMAX), *SIZES)),
+    "explore": (
+        (str(SPACE), *SIZES, "--simulate", "--budget", "3", "-o", "{}/simulated.sqlite"),
+        (str(SPACE), *SIZES, "--emit", "--budget", "2", "-o", "{}/emitted.sqlite"),
+    ),
+    "report": (("{}/simulated.sqlite", "-o", "{}/simulated.csv"),),
+    "differentiate": ((str(SOFTMAX),),),
+    "new": ((), ("softmax", "-o", "{}/new.dt")),
+    "doctor": ((), ("--json",)),
+    "cache": ((),),
+    "completion": (("bash",),),
+}
+# What runs, measures or compiles kernels, and so cannot work there.
+REFUSED: tuple[tuple[str, ...], ...] = (
+    ("run", str(SOFTMAX), "--size", "x=4,y=9"),
+    ("run", str(SOFTMAX), "--size", "x=4,y=9", "--device", "cpu"),
+    ("run", str(SOFTMAX), "--size", "x=4,y=9", "--reference"),
+    ("compile", str(SOFTMAX), "--emit", "ttir"),
+    ("compile", str(SOFTMAX), "--target", "cuda:90", "-o", "{}/never.py"),
+    ("verify", str(SOFTMAX), "--ring"),
+    ("device",),
+    ("explore", str(SPACE), *SIZES, "-o", "{}/never.sqlite"),
+    ("explore", str(SPACE), *SIZES, "--device", "cpu", "-o", "{}/never.sqlite"),
+    ("explore", str(SPACE), *SIZES, "--emit", "--model", "h100", "-o", "{}/never.sqlite"),
+)
+# `ship` takes only schedules that are proved and measured; none are measured there.
+UNTRIED = {"ship"}
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the module that hides packages; files of commands go there, too."""
+    folder = tmp_path_factory.mktemp("light")
+    (folder / "sitecustomize.py").write_text(HIDDEN)
+    return folder
+
+
+def without(folder: Path, *words: str, **more: str) -> CompletedProcess[bytes]:
+    """Run a command that lacks the packages."""
+    path = f"{folder}:{ROOT}"
+    filled = [word.replace("{}", str(folder)) for word in words]
+    return dtpoly(*filled, env={"PYTHONPATH": path, **more})
+
+
+def test_each_command_is_tried() -> None:
+    assert {*WORKING, *(words[0] for words in REFUSED)} == {*cli.names} - UNTRIED
+
+
+def test_packages_are_hidden(light: Path) -> None:
+    """Otherwise the other tests would show nothing."""
+    done = without(light, "doctor", "--json")
+    states = {one["name"]: one["state"] for one in json.loads(done.stdout)["checks"]}
+    assert (done.returncode, states["GPU"]) == (0, "note")
+    assert b"torch, which would use it, is not installed" in done.stdout
+
+
+def test_a_file_is_checked_and_proved(light: Path) -> None:
+    """The short case of the next test."""
+    assert without(light, "check", str(SOFTMAX)).stdout == b"no errors\n"
+    done = without(light, "verify", str(SOFTMAX), "--json")
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (0, "proved")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", WORKING)
+def test_commands_that_run_no_kernel_work(light: Path, command: str) -> None:
+    if command == "report":
+        without(light, "explore", *WORKING["explore"][0])
+    for words in WORKING[command]:
+        done = without(light, command, *words)
+        assert (done.returncode, b"Traceback" in done.stderr) == (0, False), (words, done.stderr)
+        assert done.stdout or done.stderr or command == "fmt"
+
+
+@pytest.mark.long
+def test_the_text_is_the_same_as_with_torch(light: Path, tmp_path: Path) -> None:
+    for folder, run in ((light, without), (tmp_path, lambda _, *words: dtpoly(*words))):
+        place = str(folder / "kernels.py")
+        assert run(folder, "compile", str(SOFTMAX), "-o", place).returncode == 0
+    assert (light / "kernels.py").read_text() == (tmp_path / "kernels.py").read_text()
+    assert "PROVED stores" in (light / "kernels.py").read_text()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("words", REFUSED, ids=" ".join)
+def test_commands_that_run_kernels_say_what_to_install(light: Path, words: tuple[str, ...]) -> None:
+    done = without(light, *words)
+    said = done.stderr.decode()
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert said.startswith("error[DT330]: torch is not installed\n")
+    assert f"hint: {INSTALL}" in said
+    assert not [*light.glob("never*")]
+
+
+def test_a_run_says_what_to_install(light: Path) -> None:
+    """The short case of the test above."""
+    done = without(light, "run", str(SOFTMAX), "--size", "x=4,y=9")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(b"error[DT330]: torch is not installed\n")
+
+
+def test_what_is_not_proved_and_not_run_is_told(light: Path) -> None:
+    """A text that is not proved would be run, if that were possible: the verdict says that too."""
+    words = ("verify", str(SOFTMAX), "--seconds", "0.001")
+    done = without(light, *words, DTPOLY_CACHE_DIR=str(light / "cache"))
+    assert done.returncode == 1
+    assert b"softmax, ring: it was not run, because torch is not installed: pip" in done.stdout
+    assert b"warning[DT311]" in done.stdout
