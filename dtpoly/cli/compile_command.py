@@ -32,6 +32,7 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.seconds_option import limited, seconds_option
+from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import header
 from dtpoly.diagnostics import DtpolyError
@@ -140,7 +141,12 @@ Examples:
     show_default=True,
     help="Whether the file carries the runtime, or imports it and so needs dtpoly where it runs.",
 )
-@click.option("--no-verify", is_flag=True, help="Do not prove that the text is right.")
+@click.option(
+    "--no-verify",
+    cls=EachTimeOption,
+    is_flag=True,
+    help="Do not prove that the text is right.",
+)
 @seconds_option
 @point_option
 @plugin_option

@@ -25,6 +25,7 @@ from dtpoly.cli.output import write
 from dtpoly.cli.plugin_files import plugin_files
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.seconds_option import Seconds
+from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.bench.simulated import FAULTS
 from dtpoly.explore.devices.devices import devices
@@ -225,6 +226,7 @@ Examples:
 @click.option(
     "--verify/--no-verify",
     "proves",
+    cls=EachTimeOption,
     default=None,
     help="Count only the times of proved kernels.  [default: yes, unless simulated]",
 )

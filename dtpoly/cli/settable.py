@@ -1,8 +1,9 @@
 """Says which options can be set outside of the command line, and under which names.
 
 A settings file and the environment set the same options: all that `--help` shows, except those that
-name one file of one call, such as `-o`. In a file an option has its long name without the dashes;
-in the environment it has the name of the command before it: DTPOLY_COMPILE_NO_VERIFY.
+name one file of one call, such as `-o`, and those with which less is proved. In a file an option
+has its long name without the dashes; in the environment it has the name of the command before it:
+DTPOLY_COMPILE_RUNTIME.
 """
 
 import re
@@ -12,6 +13,13 @@ import click
 
 PREFIX = "DTPOLY"
 FILE = re.compile(r"\[?FILE")  # how the metavar of an option begins that names a file
+
+
+class EachTimeOption(click.Option):
+    """An option with which less is proved: whoever wants that says so at each call.
+
+    A line in a file of the project, which nobody looks at, must not make a proof weaker.
+    """
 
 
 def setting_name(option: click.Option) -> str:
@@ -28,9 +36,10 @@ def settable(command: click.Command) -> Iterator[tuple[str, click.Option]]:
 
 
 def _is_of_one_call(option: click.Option) -> bool:
-    """True if an option is `--help`, or names one file that a single call reads or writes."""
+    """True if an option is `--help`, proves less, or names a file that one call reads or writes."""
     names_file = isinstance(option.type, click.Path) or FILE.match(option.metavar or "") is not None
-    return option.is_eager or (names_file and not option.multiple)
+    is_each_time = option.is_eager or isinstance(option, EachTimeOption)
+    return is_each_time or (names_file and not option.multiple)
 
 
 def variable(command: str, name: str) -> str:

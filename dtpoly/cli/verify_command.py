@@ -26,6 +26,7 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import Seconds, limited
+from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.taken_kernel import (
     SEPARATOR,
     GivenKernels,
@@ -93,7 +94,9 @@ Examples:
     help="The file to prove; it may be changed, or written by hand. FILE::NAME is one kernel of any"
     " module.  [default: the text that dtpoly compile writes]",
 )
-@click.option("--func", metavar="FUNC", help="Prove only the function of this Func.")
+@click.option(
+    "--func", cls=EachTimeOption, metavar="FUNC", help="Prove only the function of this Func."
+)
 @click.option(
     "--seconds",
     type=Seconds(),
@@ -125,7 +128,13 @@ Examples:
     shell_complete=complete_files,
     help="Instead, write the kernel of --kernel FILE::NAME and what it uses to a file of its own.",
 )
-@click.option("--fuse-at", "fusions", is_flag=True, help="Instead, show why fusions are legal.")
+@click.option(
+    "--fuse-at",
+    "fusions",
+    cls=EachTimeOption,
+    is_flag=True,
+    help="Instead, show why fusions are legal.",
+)
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")

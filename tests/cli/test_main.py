@@ -46,7 +46,7 @@ def test_help_lists_all_commands(call: Entry) -> None:
 def test_help_of_each_command_has_an_example(call: Entry, name: str) -> None:
     code, out, _ = call(name, "--help")
     assert code == 0
-    assert re.search(rf"Examples:\n(    .*)?dtpoly {name} ", out)
+    assert re.search(rf"Examples:\n(    .*)?dtpoly {name}[ \n]", out)
     assert max(map(len, out.splitlines())) <= 80
 
 

@@ -150,10 +150,11 @@ def test_a_file_of_another_user_is_not_trusted(
     place = here / "dtpoly.toml"
     write(place, "quiet = true\n")
     assert not is_foreign(place)
-    monkeypatch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
-    if place.stat().st_uid == 0:  # The system's own files are trusted.
-        assert not is_foreign(place)
-        return
+    if os.geteuid() == 0:
+        os.chown(place, 12345, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: place.stat().st_uid + 1)
+    assert is_foreign(place)
     code, _, err = call("check", "warned.dt")
     assert code == 1
     assert "it belongs to another user" in err
@@ -184,7 +185,23 @@ def test_no_two_options_share_a_variable() -> None:
 
 def test_what_names_one_file_of_one_call_cannot_be_set() -> None:
     keys = {name: {key for key, _ in settable(one)} for name, one in commands().items()}
-    assert "no-verify" in keys["compile"]
+    assert "runtime" in keys["compile"]
     assert {"plugin", "seconds", "ring"} <= keys["verify"]
     assert not {"kernel", "certificate", "check", "extract"} & keys["verify"]
     assert not any("output" in found or "o" in found or "help" in found for found in keys.values())
+
+
+def test_what_makes_a_proof_weaker_is_said_at_each_call(
+    here: Path, call: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DTPOLY_COMPILE_NO_VERIFY", "1")
+    assert call("compile", "softmax.dt", "-o", "a.py")[0] == 0
+    assert "# Verdict: PROVED " in (here / "a.py").read_text()
+    write(here / "dtpoly.toml", "[compile]\nno-verify = true\n")
+    code, _, err = call("compile", "softmax.dt", "-o", "b.py")
+    assert (code, (here / "b.py").exists()) == (1, False)
+    assert "there is no setting 'no-verify'" in err
+    for name, lesser in (("verify", {"func", "fuse-at"}), ("explore", {"verify"})):
+        keys = {key for key, _ in settable(commands()[name])}
+        assert keys
+        assert not lesser & keys
