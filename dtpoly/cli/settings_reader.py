@@ -142,9 +142,9 @@ def _setting(
     return OptionSetting(option, keys, words[0])
 
 
-def _as_list(value: Any) -> list[Any]:
+def _as_list(value: object) -> list[object]:
     """Return a value if it is a list, else a list with it."""
-    return cast("list[Any]", value) if isinstance(value, list) else [value]
+    return cast("list[object]", value) if isinstance(value, list) else [value]
 
 
 def _beside(file: SettingsFile, option: click.Option, word: str) -> str:

@@ -29,6 +29,12 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def written(path: Path, days: int) -> None:
+    """Let an entry be as old as that."""
+    moment = time.time() - days * DAY
+    os.utime(path, (moment, moment))
+
+
 def counts(call: Entry, *words: str) -> dict[str, int]:
     _, out, _ = call("cache", *words, "--json")
     return {one["kind"]: one["entries"] for one in json.loads(out)["kinds"]}
@@ -66,7 +72,7 @@ def test_one_kind_is_removed(kept: Path, call: Entry) -> None:
 
 def test_what_is_old_is_removed(kept: Path, call: Entry) -> None:
     (old, *_) = sorted((kept / "texts").iterdir())
-    os.utime(old, (time.time() - 3 * DAY,) * 2)
+    written(old, 3)
     assert call("cache", "prune", "--older", "4d")[1].startswith("removed 0 entries")
     code, out, _ = call("cache", "prune", "--older", "2d", "--json")
     said = json.loads(out)
@@ -77,7 +83,7 @@ def test_what_is_old_is_removed(kept: Path, call: Entry) -> None:
 def test_the_oldest_are_removed_until_the_rest_is_small(kept: Path, call: Entry) -> None:
     texts = sorted((kept / "texts").iterdir())
     for age, path in enumerate(texts):
-        os.utime(path, (time.time() - age * DAY,) * 2)
+        written(path, age)
     assert call("cache", "prune", "--kind", "texts", "--most", "2.5kB")[0] == 0
     assert [path.exists() for path in texts] == [True, True, False]
 

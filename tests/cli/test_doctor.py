@@ -22,7 +22,7 @@ LINES = (
 @pytest.fixture
 def torch_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let torch not be asked, which takes seconds."""
-    found = {"version": "2.13.0", "triton": "3.9.0", "cuda": None, "gpus": []}
+    found: dict[str, object] = {"version": "2.13.0", "triton": "3.9.0", "cuda": None, "gpus": []}
     monkeypatch.setattr(health, "ask_torch", lambda: found)
 
 
