@@ -24,17 +24,25 @@ def settings_file(environment: Mapping[str, str] = os.environ) -> Path | None:
         return None
     for place in (folder, *folder.parents):
         own, shared = place / OWN, place / SHARED
-        if own.is_file():
+        if _is_there(own):
             return own
         if _has_settings(shared):
             return shared
     return None
 
 
+def _is_there(path: Path) -> bool:
+    """True if there is such a file; a folder that nobody may look into has none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def _has_settings(path: Path) -> bool:
     """True if a file can be read and may have a table of dtpoly."""
     try:
-        return MARK in path.read_bytes().replace(b" ", b"")
+        return path.is_file() and MARK in path.read_bytes().replace(b" ", b"")
     except OSError:
         return False
 

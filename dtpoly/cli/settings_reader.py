@@ -68,6 +68,8 @@ def read_settings(path: Path) -> SettingsFile:
         found: Any = tomllib.loads(source.text)
     except tomllib.TOMLDecodeError as error:
         raise _no_toml(source, str(error)) from None
+    except RecursionError:
+        raise _unreadable(name, "its brackets nest too deep", "write fewer brackets") from None
     head = () if path.name == OWN else TOOL
     for at, word in enumerate(head):
         found = _as_table(found).get(word, {})
@@ -83,16 +85,16 @@ def settings_of(
     known = dict(settable(command_of(name)))
     found: dict[str, OptionSetting] = {}
     for key, value in file.table.items():
-        if isinstance(value, Mapping):
-            if key not in commands:
-                raise _unknown(file, (key,), commands)
-        elif key in known:
+        if _is_table(value) and key in commands:
+            continue
+        has_tables = any(map(_is_table, _as_list(value)))
+        if key in known and not (has_tables and key in commands):
             found[_parameter(known[key])] = _setting(file, known[key], (key,), value, name)
-        elif not _is_somewhere(key, commands, command_of):
+        elif has_tables or not _is_somewhere(key, commands, command_of):
             if key in commands:
                 hint = f"write [{'.'.join((*file.head, key))}]"
                 raise _wrong(file.source, (*file.head, key), "a command has a table", hint)
-            raise _unknown(file, (key,), _every(commands, command_of))
+            raise _unknown(file, (key,), commands if has_tables else _every(commands, command_of))
     own = file.table.get(name)
     for key, value in _as_table(own).items():
         if key not in known:

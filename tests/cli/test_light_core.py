@@ -5,6 +5,9 @@ a process starts lacks them, too.
 """
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -13,7 +16,7 @@ import pytest
 from dtpoly.cli.main import cli
 from dtpoly.cli.show_command import STAGES
 from dtpoly.missing_package import INSTALL
-from tests.cli.process import ROOT, dtpoly
+from tests.cli.process import ROOT, dtpoly, environment
 
 SOFTMAX = ROOT / "examples" / "softmax.dt"
 SPACE = ROOT / "examples" / "spaces" / "softmax.dts"
@@ -83,7 +86,7 @@ def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def without(folder: Path, *words: str, **more: str) -> CompletedProcess[bytes]:
     """Run a command that lacks the packages."""
-    path = f"{folder}:{ROOT}"
+    path = os.pathsep.join(map(str, (folder, ROOT)))
     filled = [word.replace("{}", str(folder)) for word in words]
     return dtpoly(*filled, env={"PYTHONPATH": path, **more})
 
@@ -152,3 +155,38 @@ def test_what_is_not_proved_and_not_run_is_told(light: Path) -> None:
     assert done.returncode == 1
     assert b"softmax, ring: it was not run, because torch is not installed: pip" in done.stdout
     assert b"warning[DT311]" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import dtpoly.nn",
+        "import dtpoly; dtpoly.differentiable",
+        f"import dtpoly; dtpoly.load({str(SOFTMAX)!r})(1)",
+    ],
+)
+def test_python_says_what_to_install(light: Path, code: str) -> None:
+    path = os.pathsep.join(map(str, (light, ROOT)))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(PYTHONPATH=path),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith("ModuleNotFoundError: kernels need torch, which is not installed: ")
+    assert INSTALL in said
+
+
+def test_what_needs_no_call_works_in_python(light: Path) -> None:
+    code = f"import dtpoly; k = dtpoly.load({str(SOFTMAX)!r}); print(k.is_legal, len(k.source))"
+    path = os.pathsep.join(map(str, (light, ROOT)))
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(PYTHONPATH=path),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("True ")

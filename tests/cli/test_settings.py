@@ -205,3 +205,32 @@ def test_what_makes_a_proof_weaker_is_said_at_each_call(
         keys = {key for key, _ in settable(commands()[name])}
         assert keys
         assert not lesser & keys
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seconds = " + "[" * 100_000, "its brackets nest too deep"),
+        ("seconds = {a = 1}\n", "it takes a text or a number"),
+        ("seconds = 2026-11-28\n", "it takes a text or a number"),
+        ("seconds = nan\n", "'nan' is not a number of seconds"),
+        ("plugin = [true]\n", "it takes a text or a number"),
+        ("[[check]]\nquiet = true\n", "a command has a table"),
+        ("\0", "error[DT331]: a settings file is not TOML"),
+    ],
+    ids=["deep", "table", "date", "nan", "list", "tables", "null"],
+)
+def test_whatever_the_file_has_is_a_message(
+    text: str, message: str, here: Path, call: Entry
+) -> None:
+    write(here / "dtpoly.toml", text)
+    code, out, err = call("check", "softmax.dt")
+    assert (code, out) == (1, "")
+    assert message in err
+
+
+def test_a_pipe_is_no_settings_file(here: Path, call: Entry) -> None:
+    """Reading it would never end."""
+    os.mkfifo(here / "dtpoly.toml")
+    os.mkfifo(here / "pyproject.toml")
+    assert call("check", "softmax.dt") == (0, "no errors\n", "")
