@@ -27,6 +27,7 @@ SIZES = "x=5,y=1000"
 # Of the files with long tests, and of all files for pyright, one part of so many is looked at for a
 # commit; and of the files with tests that run alone.
 PARTS, PARTS_ALONE = 8, 2
+HEAVY = ("torch", "triton", "numpy")  # come only with an extra
 MOST_WORDS = 8  # of a command that are shown before it runs
 PLUGIN = "examples/skew.py"
 # What pyright checks, as pyproject.toml says. The second and third are links.
@@ -143,7 +144,7 @@ def pip_install(environment: Path, *what: str | Path) -> None:
 def demo() -> None:
     """Install; check, explain, compile and verify an example, run it, say how far off it is."""
     make_environment(ENVIRONMENT)
-    pip_install(ENVIRONMENT, "--editable", ".")
+    pip_install(ENVIRONMENT, "--editable", ".[torch]")
     dtpoly = program(ENVIRONMENT, "dtpoly")
     BUILD.mkdir(exist_ok=True)
     run([dtpoly, "check", EXAMPLE])
@@ -288,18 +289,64 @@ def package() -> None:
         elsewhere = Path(folder)
         clean = elsewhere / "venv"
         make_environment(clean)
-        pip_install(clean, wheel)
         example = elsewhere / "softmax.dt"
         shutil.copy(ROOT / EXAMPLE, example)
-        dtpoly = program(clean, "dtpoly")
-        run([dtpoly, "--version"], elsewhere)
-        run([dtpoly, "--help"], elsewhere)
-        run([dtpoly, "check", example], elsewhere)
-        run([dtpoly, "fmt", "--check", example], elsewhere)
-        run([dtpoly, "run", example, "--reference", "--size", SIZES], elsewhere)
-        run([dtpoly, "compile", example], elsewhere)
-        run([dtpoly, "run", example, "--device", "cpu", "--size", SIZES], elsewhere)
+        install_measured(clean, wheel)
+        try_without_torch(clean, elsewhere, example)
         try_plugin(clean, elsewhere)
+        install_measured(clean, f"{wheel}[torch]")
+        dtpoly = program(clean, "dtpoly")
+        run([dtpoly, "doctor"], elsewhere)
+        run([dtpoly, "run", example, "--reference", "--size", SIZES], elsewhere)
+        run([dtpoly, "run", example, "--device", "cpu", "--size", SIZES], elsewhere)
+        run([dtpoly, "verify", example, "--ring"], elsewhere)
+
+
+def install_measured(environment: Path, what: str | Path) -> None:
+    """Install a wheel, and say how long that takes and how large the environment is then."""
+    start = time.monotonic()
+    pip_install(environment, what)
+    seconds = time.monotonic() - start
+    size = sum(path.lstat().st_size for path in environment.rglob("*")) / 1e6
+    print(f"\ninstalled {shown([what])} in {seconds:.0f} s; the environment has {size:.0f} MB")
+
+
+def try_without_torch(clean: Path, elsewhere: Path, example: Path) -> None:
+    """Run the commands that need neither torch nor triton where neither is installed."""
+    for package in HEAVY:
+        if any(clean.glob(f"lib/python*/site-packages/{package}")):
+            raise SystemExit(f"{package} was installed, though only an extra asks for it")
+    dtpoly, kernel = program(clean, "dtpoly"), elsewhere / "kernel.py"
+    sizes = ("--size", SIZES)
+    for words in (
+        ["--version"],
+        ["--help"],
+        ["doctor"],
+        ["check", example],
+        ["fmt", "--check", example],
+        ["explain", example],
+        ["explain", "DT203"],
+        ["legal", example, "softmax"],
+        ["why-not", example, "softmax.num_warps(8)"],
+        ["show", "--stage", "kernel", example],
+        ["compile", example, "-o", kernel],
+        ["verify", example, "--kernel", kernel, "--certificate", elsewhere / "proof.json"],
+        ["differentiate", example],
+        ["cost", example, *sizes],
+        ["schedule", example, *sizes, "--budget", "0"],
+        ["new", "layer_norm"],
+        ["cache", "clear"],
+    ):
+        run([dtpoly, *words], elsewhere)
+    refused = subprocess.run(
+        words_of([dtpoly, "run", example, *sizes]),
+        cwd=elsewhere,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if refused.returncode != 1 or "pip install 'dtpoly[torch]'" not in refused.stderr:
+        raise SystemExit(f"dtpoly run does not say what to install:\n{refused.stderr}")
 
 
 def try_plugin(clean: Path, elsewhere: Path) -> None:

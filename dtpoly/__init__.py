@@ -37,7 +37,10 @@ def __getattr__(name: str) -> object:
     """Load a name that the package offers when it is first used."""
     if name not in _HOMES:
         raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)
-    value = getattr(import_module(_HOMES[name]), name)
+    try:
+        value = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        raise import_module("dtpoly.missing_package").explained(error) from None
     globals()[name] = value
     return value
 

@@ -63,6 +63,8 @@ class IslContext(Protocol):
 _budget: ContextVar[Budget | None] = ContextVar("budget", default=None)
 _stage: ContextVar[str] = ContextVar("stage", default=START)
 _operations: ContextVar[int] = ContextVar("operations", default=0)  # 0 is no limit
+# These are told of each stage that begins, in any budget and without one.
+_listeners: list[Callable[[str], None]] = []
 
 
 @contextmanager
@@ -110,6 +112,16 @@ def stage(what: str) -> Generator[None]:
     finally:
         _stage.reset(token)
         _tell(_stage.get())
+
+
+def listen(listener: Callable[[str], None]) -> None:
+    """Let a function know of each stage that begins, and of the outer one when a stage ends."""
+    _listeners.append(listener)
+
+
+def deafen(listener: Callable[[str], None]) -> None:
+    """Tell a function no more about stages."""
+    _listeners.remove(listener)
 
 
 def check() -> None:
@@ -160,6 +172,8 @@ def _allow(context: IslContext, most: int) -> None:
 
 
 def _tell(what: str) -> None:
+    for listener in _listeners:
+        listener(what)
     one = _budget.get()
     if one is not None and one.watch is not None:
         one.watch(what)

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
+from dtpoly.budget import stage
 from dtpoly.codegen.header import with_verdict
 from dtpoly.frozen import dataclass
-from dtpoly.runtime.cache import remembered
+from dtpoly.runtime.cache import PROOFS, remembered
 from dtpoly.suggest import near
 from dtpoly.verify.proof.report import (
     LAYERS,
@@ -65,7 +66,8 @@ def verified(
         return not from_json(made).is_late
 
     parts = [plain, show(program), " ".join(only), *_engine()]
-    report = from_json(remembered(parts, make, "proofs", is_lasting))
+    with stage("looking for a known proof"):
+        report = from_json(remembered(parts, make, PROOFS, is_lasting))
     report = _shifted(report, text.count("\n") - plain.count("\n"))
     known = {function.name for function in report.functions}
     missing = [_missing(name, text, report, only) for name in wanted if name not in known]

@@ -1,6 +1,6 @@
 """Trains a small GPT with operators of dtpoly, and compares with torch, torch.compile and Liger.
 
-    pip install .
+    pip install '.[torch]'
     python examples/train_gpt.py                    # on a GPU: 200 steps of each variant
     python examples/train_gpt.py --tiny             # on a CPU, in Triton's interpreter
     python examples/train_gpt.py --only dtpoly      # more variants may follow later

@@ -26,6 +26,7 @@ from tests.code_examples import CALLS as CODE_CALLS
 from tests.gradient_examples import RUNS as GRADIENT_RUNS
 from tests.plugin_examples import CALLS as PLUGIN_CALLS
 from tests.refusal_examples import CALLS as REFUSAL_CALLS
+from tests.setup_examples import CALLS as SETUP_CALLS
 from tests.space_examples import CALLS as SPACE_CALLS
 
 FOLDER = Path(__file__).parent / "data" / "diagnostics"
@@ -105,6 +106,7 @@ CALLS: dict[str, Callable[[], object]] = {
     **REFUSAL_CALLS,
     **CODE_CALLS,
     **SPACE_CALLS,
+    **SETUP_CALLS,
 }
 
 

@@ -215,7 +215,8 @@ def test_what_is_not_installed_is_only_missed_by_a_call(missing: str) -> None:
         "assert not {'torch', 'triton'} & {n for n, m in sys.modules.items() if m}; k(1)\n"
     )
     done = python(code)
-    message = f"kernels need {missing}, which is not installed: pip install {missing}"
+    way = "pip install 'dtpoly[torch]' installs it, and what else kernels need"
+    message = f"kernels need {missing}, which is not installed: {way}"
     assert done.stderr.splitlines()[-1] == f"ModuleNotFoundError: {message}"
 
 

@@ -24,6 +24,8 @@ ALLOWED: dict[str, set[str]] = {
     # Files that dtpoly writes carry its text: it must not need anything of dtpoly.
     "carried": set[str](),
     "budget_messages": {"source", "diagnostics"},
+    "missing_package": {"diagnostics"},
+    "templates": set[str](),
     "suggest": set[str](),
     "amounts": set[str](),
     "python_places": {"source"},
@@ -66,7 +68,17 @@ ALLOWED: dict[str, set[str]] = {
     "verdict_messages": {"source", "diagnostics", "verify"},
     "verdict_table": {"diagnostics", "render", "verify"},
     "runtime": {
-        *("carried", "", "writing", "algorithm", "reference", "schedule", "codegen", "generate"),
+        *(
+            "carried",
+            "missing_package",
+            "",
+            "writing",
+            "algorithm",
+            "reference",
+            "schedule",
+            "codegen",
+            "generate",
+        ),
         "plan",
     },
     "targets": {
@@ -102,6 +114,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "cli": {
         "budget_messages",
+        "missing_package",
+        "templates",
         "tuned",
         "",
         "source",
@@ -156,7 +170,7 @@ ALLOWED: dict[str, set[str]] = {
         *("api", "explore", "carried", "tuned"),
         *("python_errors", "diagnostics"),
     },
-    "nn": {"training"},
+    "nn": {"training", "missing_package"},
     "__main__": {"cli"},
     "": {"api", "diagnostics", "training"},
 }

@@ -23,6 +23,7 @@ GROUPS = {
     "DT240": "Spaces of schedules",
     "DT270": "Gradients",
     "DT300": "Generated code",
+    "DT330": "Installation and settings",
 }
 
 INTRODUCTION = """\
@@ -40,6 +41,11 @@ Each entry shows an input, the message, and the remedy; then further messages of
 def page() -> str:
     """The whole page."""
     return "\n".join((INTRODUCTION, *_contents(), *_entries()))
+
+
+def pages() -> str:
+    """The entries alone, which are installed with the package for `dtpoly explain CODE`."""
+    return "\n".join(part for part in _entries() if not part.startswith("\n## "))
 
 
 def _contents() -> Iterator[str]:
@@ -87,3 +93,7 @@ def _fenced(language: str, text: str) -> str:
 
 def test_page(golden: Golden) -> None:
     golden("../../docs/diagnostics.md", page())
+
+
+def test_installed_pages(golden: Golden) -> None:
+    golden("../../dtpoly/catalogue/pages.md", pages())

@@ -61,6 +61,7 @@ def test_the_wheel_holds_the_tracked_files(wheel: Path) -> None:
             "dtpoly/*.py",
             "dtpoly/*.json",
             "dtpoly/*.dt",
+            "dtpoly/*.md",
             "dtpoly/py.typed",
             "frontend",
             "codegen",

@@ -6,6 +6,7 @@ from dtpoly.catalogue.code import CODE
 from dtpoly.catalogue.gradient_mistakes import GRADIENTS
 from dtpoly.catalogue.plugin_mistakes import PLUGINS
 from dtpoly.catalogue.schedule_mistakes import SCHEDULE
+from dtpoly.catalogue.setup_mistakes import SETUP
 from dtpoly.catalogue.space_mistakes import SPACES
 
 CATALOGUE: dict[str, CatalogueEntry] = {
@@ -15,6 +16,7 @@ CATALOGUE: dict[str, CatalogueEntry] = {
     **SPACES,
     **GRADIENTS,
     **CODE,
+    **SETUP,
 }
 
 

@@ -21,10 +21,10 @@ from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.budget import OverBudgetError
 from dtpoly.checking import Checked, check
-from dtpoly.cli.doubts import can_run, in_ring
+from dtpoly.cli.doubts import tried_or_told
 from dtpoly.cli.file_arguments import complete_files, file_name
 from dtpoly.cli.func_option import wanted_funcs, with_func
-from dtpoly.cli.lazy import load_triton
+from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
 from dtpoly.cli.output import report, write_exactly
 from dtpoly.cli.output_file import check_output, contents, output_path
@@ -32,11 +32,13 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.cli.seconds_option import limited, seconds_option
+from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.size_option import parse_sizes
 from dtpoly.codegen.header import header
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
+from dtpoly.missing_package import require
 from dtpoly.plan.runtime_text import RUNTIMES
 from dtpoly.remarks import remarked
 from dtpoly.schedule.bound_primitives import Primitives
@@ -51,6 +53,7 @@ STAGES = ("ttir", "ttgir", "llir", "ptx", "cubin", "sass", "amdgcn", "hsaco")
 # The share of the time that the proof of one function may take, and the seconds for which an
 # unproved function is run.
 ALMOST, RING = 0.9, 20.0
+COMPILED_BY = "--emit and --target let triton compile the kernels; without them nothing needs it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +141,12 @@ Examples:
     show_default=True,
     help="Whether the file carries the runtime, or imports it and so needs dtpoly where it runs.",
 )
-@click.option("--no-verify", is_flag=True, help="Do not prove that the text is right.")
+@click.option(
+    "--no-verify",
+    cls=EachTimeOption,
+    is_flag=True,
+    help="Do not prove that the text is right.",
+)
 @seconds_option
 @point_option
 @plugin_option
@@ -194,6 +202,8 @@ def _compiled(asked: CompileCall, checked: Checked, wanted: Sequence[str], began
     given = parse_sizes(asked.sizes, [label.name for label in program.labels])
     tested = None if asked.test is None else _tested(program, asked.test)
     check_output(asked.file, asked.output)
+    if asked.target is not None or asked.emit is not None:
+        require(why=COMPILED_BY)
     path = None if asked.emit else output_path(asked.file, asked.output)
     heading = header(__version__, checked.file.source.name)
     with limited(asked.seconds, time.thread_time() - began):
@@ -233,11 +243,10 @@ def _proved(
     # A text that is not proved may be wrong, so it is run, unless triton is to compile in this
     # process.
     is_compiled = asked.target is not None or asked.emit is not None
-    if known.verdict is LayerVerdict.UNKNOWN and not is_compiled and can_run():
+    if known.verdict is LayerVerdict.UNKNOWN and not is_compiled:
         # The run began in time, so if it takes longer, nothing is reported.
         with suppress(OverBudgetError), limited(RING):
-            ringed = in_ring(checked.program, text, known, RING / 2, all_of_them=False)
-            known = ringed or known
+            known = tried_or_told(checked.program, text, known, RING / 2)
     kernel = Source("<standard output>" if path is None else str(path), text)
     if told := of_emitted(known, kernel, checked.file.source.name):
         report(told, sys.stderr)
@@ -250,9 +259,7 @@ def _compiled_further(
     """Let Triton compile the kernels for a GPU, and show what the user asked for."""
     # If this were set, Triton would interpret the kernels instead of compiling them.
     os.environ.pop("TRITON_INTERPRET", None)
-    emitted: ModuleType | None = load_triton("dtpoly.cli.emitted")
-    if emitted is None:
-        return 1
+    emitted: ModuleType = load("dtpoly.cli.emitted")
     target, dtype = asked.target or _usual(asked.emit), DType(asked.dtype or DType.F32)
     shown = emitted.EmitRequest(target, asked.emit, sizes, dtype, asked.as_json)
     answer: int = emitted.emit(state, code, shown, asked.output if asked.emit else None)

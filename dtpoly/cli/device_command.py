@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from dtpoly.cli.file_arguments import complete_files
-from dtpoly.cli.lazy import load_triton
+from dtpoly.cli.lazy import load_with_torch
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.explore.devices.devices import entry_of
 from dtpoly.explore.devices.probe import UnknownTarget, probed
 from dtpoly.targets.target import LIMITS
 
+NEEDED = "torch and triton measure the GPU"
 WAY_OUT = """  = hint: `dtpoly cost --device` knows some GPUs by name; or run this on the machine
           that has yours, and pass the file that it writes
 """
@@ -43,9 +44,7 @@ def command(output: str | None) -> int:
     """
     if output is not None and not output.endswith(".json"):
         raise click.BadParameter("its name must end in .json", param_hint="--output")
-    module: Any = load_triton("dtpoly.explore.devices.probe_torch")
-    if module is None:
-        return 1
+    module: Any = load_with_torch("dtpoly.explore.devices.probe_torch", NEEDED)
     laboratory = module.local_gpu()
     if laboratory is None:
         tell_error("no GPU that torch can use was found")

@@ -1,17 +1,22 @@
-"""Implements `dtpoly explain FILE`, which says what each directive of a file does."""
+"""Implements `dtpoly explain`, which says what each directive of a file does.
+
+With the code of a diagnostic instead of a file, it says what the diagnostic means.
+"""
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from types import ModuleType
 
 import click
+from click.core import ParameterSource
 
 from dtpoly.algorithm.filling import with_fixed
 from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.checking import Checked, check
-from dtpoly.cli.file_arguments import file_name
+from dtpoly.cli.file_arguments import complete_files
 from dtpoly.cli.lazy import load
 from dtpoly.cli.output import report, shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
@@ -24,19 +29,21 @@ from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.explained_directives import Explanation, explain
 
 VERSION = 1  # of the JSON document
+CODE = re.compile(r"DT\d{3}", re.IGNORECASE)  # of a message
 
 
 @click.command(
-    short_help="Say what each directive does.",
+    short_help="Say what each directive does, or what a code means.",
     epilog="""\b
 Examples:
   dtpoly explain softmax.dt
   dtpoly explain softmax.dt --size x=4096,y=1000
   dtpoly explain softmax.dt --code
   dtpoly explain softmax.dt --tuned fast.dts --on 'NVIDIA H200' --size x=4096
-  dtpoly explain softmax.dt --json""",
+  dtpoly explain softmax.dt --json
+  dtpoly explain DT203""",
 )
-@file_name
+@click.argument("file", metavar="FILE|CODE", shell_complete=complete_files)
 @click.option(
     "--size",
     "words",
@@ -52,7 +59,9 @@ Examples:
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @timed
+@click.pass_context
 def command(
+    context: click.Context,
     file: str,
     words: tuple[str, ...],
     code: bool,
@@ -69,7 +78,14 @@ def command(
     says what the directive changes, which dependences it reorders, with distances in steps of
     loops, and what is computed more than once. At the end it describes each kernel. pow2(y) is y
     rounded up to a power of two.
+
+    With the code of a message, such as DT203, it says what that message means, with an example and
+    the way out. A file with such a name is written ./DT203.
     """
+    if CODE.fullmatch(file):
+        _check_alone(context)
+        shown_page: Callable[..., int] = load("dtpoly.cli.code_page").explain_code
+        return shown_page(file, as_json=as_json)
     if tuned is None:
         source = read_source(file, point)
     else:
@@ -98,6 +114,15 @@ def command(
         return 0
     report(checked.diagnostics, sys.stderr)
     return 1
+
+
+def _check_alone(context: click.Context) -> None:
+    """Refuse options that are about a file, where a code is explained. Raises UsageError."""
+    for option in context.command.params:
+        name = option.name or ""
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_given and name not in ("file", "as_json", "seconds"):
+            raise click.UsageError(f"{option.opts[0]} is about a file, and not about a code")
 
 
 def _explain_code(file: str, checked: Checked, as_json: bool) -> int:

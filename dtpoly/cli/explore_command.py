@@ -25,6 +25,7 @@ from dtpoly.cli.output import write
 from dtpoly.cli.plugin_files import plugin_files
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.seconds_option import Seconds
+from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.bench.simulated import FAULTS
 from dtpoly.explore.devices.devices import devices
@@ -42,11 +43,16 @@ from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
 from dtpoly.explore.workers.process import NotOpened
 from dtpoly.explore.workers.workers import Opened, RunPlace
 from dtpoly.frozen import dataclass
+from dtpoly.missing_package import require
 from dtpoly.render.printable import printable
 
 COMPILE = ("compile", "compile_to_kernel")
 VERSION = 1  # of the JSON document
 INTERRUPTED = 130
+MEASURED_BY = (
+    "torch and triton run what is measured, and compile what --prune looks at; --simulate and "
+    "--emit --no-prune need neither"
+)
 
 
 class Fault(click.ParamType[tuple[str, str]]):
@@ -220,6 +226,7 @@ Examples:
 @click.option(
     "--verify/--no-verify",
     "proves",
+    cls=EachTimeOption,
     default=None,
     help="Count only the times of proved kernels.  [default: yes, unless simulated]",
 )
@@ -244,6 +251,7 @@ def command(**given: Any) -> int:
     if asked.plugins and find_spec("islpy") is not None:
         load("dtpoly.plugins").with_plugins(asked.plugins)  # A mistake in one ends the run here.
     wanted = _wanted(asked)
+    _check_packages(asked, wanted)
     try:
         # Whatever a strategy or Ray prints does not belong to the answer.
         with (
@@ -269,6 +277,13 @@ def command(**given: Any) -> int:
         done: int = shipping.ship(path, asked.ships, shipping.algorithm_of(asked.file))
         return done
     return 0 if ended.snapshot.best is not None else 1
+
+
+def _check_packages(asked: ExploreCall, wanted: Wanted) -> None:
+    """Raise DtpolyError if something is to be measured or compiled here, but cannot be."""
+    is_measured_here = not asked.simulate and not asked.emits and not asked.address
+    if is_measured_here or (wanted.prunes and wanted.model):
+        require(why=MEASURED_BY)
 
 
 def _wanted(asked: ExploreCall) -> Wanted:

@@ -6,8 +6,13 @@ from typing import Any
 import click
 
 from dtpoly.cli.lazy import load
+from dtpoly.cli.output import report
 from dtpoly.cli.plugin_option import plugin_option
+from dtpoly.missing_package import first_missing, missing_package
 from dtpoly.schedule.bound_primitives import Primitives
+
+WHY = "the language server speaks the protocol of editors by pygls; nothing else needs it"
+INSTALL = "pip install 'dtpoly[editor]' installs it"
 
 
 @click.command(
@@ -30,13 +35,10 @@ def command(port: int | None, primitives: Primitives) -> int:
     An editor starts this command by itself; docs/editors.md says how to set it up. It needs pygls:
     pip install "dtpoly[editor]".
     """
-    try:
-        made: Any = load("dtpoly.editor.language_server").server_of(primitives)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
-            raise
-        print('error: pygls is not installed: pip install "dtpoly[editor]"', file=sys.stderr)
+    if first_missing(("pygls",)) is not None:
+        report([missing_package("pygls", WHY, INSTALL)], sys.stderr)
         return 1
+    made: Any = load("dtpoly.editor.language_server").server_of(primitives)
     if port is None:
         made.start_io()
     else:

@@ -17,10 +17,12 @@ from dtpoly import __version__
 from dtpoly.budget import OverBudgetError
 from dtpoly.budget_messages import over
 from dtpoly.cli.interruption import INTERRUPTED
-from dtpoly.cli.lazy import LazyGroup, load, put_off
+from dtpoly.cli.lazy import HELP, LazyGroup, load, of_settings, put_off
 from dtpoly.cli.output import prepare_streams, report
+from dtpoly.cli.verbosity import verbose_option
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.deep import deep_recursion
+from dtpoly.missing_package import kernel_package, missing_package
 from dtpoly.render.printable import printable
 
 GOOD, WRONG_INPUT, USAGE, BUG, CLOSED_PIPE = 0, 1, 2, 3, 141
@@ -29,7 +31,7 @@ PROGRAM = "dtpoly"
 # pyparsing and pathlib load these modules for functions that most commands never use.
 UNUSED = ("importlib.resources", "argparse", "ipaddress")
 # If one of these is missing, dtpoly was not installed correctly, which is not a bug.
-PACKAGES = ("islpy", "numpy", "pyparsing", "rich", "torch", "triton")
+PACKAGES = ("islpy", "pyparsing", "rich")
 COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
 
 
@@ -39,10 +41,10 @@ COMPLETION_VARIABLE = "_DTPOLY_COMPLETE"
     names=(
         *("check", "fmt", "show", "explain", "why-not", "legal", "directives", "compile", "verify"),
         *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
-        *("differentiate", "lsp", "completion"),
+        *("differentiate", "new", "lsp", "doctor", "cache", "completion"),
     ),
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": [*HELP]},
     epilog="""\b
 Examples:
   dtpoly check softmax.dt
@@ -53,9 +55,11 @@ Examples:
 
 \b
 Exit codes: 0 good, 1 the input is wrong, 2 usage, 3 a bug of dtpoly, 130 interrupted.
+Options may be set in dtpoly.toml, in pyproject.toml, and in the environment (docs/settings.md).
 FILE may be - for standard input.""",
 )
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@verbose_option
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Decoupled Triton: an algorithm and, apart from it, a schedule."""
@@ -133,6 +137,13 @@ def _run(arguments: list[str]) -> int:
         return answer if isinstance(answer, int) else GOOD
     except click.exceptions.Exit as done:
         return done.exit_code
+    except click.BadParameter as error:
+        told = of_settings(error)
+        if isinstance(told, DtpolyError):
+            report(told.diagnostics, sys.stderr)
+            return WRONG_INPUT
+        error.show()
+        return error.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -143,6 +154,9 @@ def _run(arguments: list[str]) -> int:
         report([over(error)], sys.stderr)
         return WRONG_INPUT
     except ModuleNotFoundError as error:
+        if (needed := kernel_package(error)) is not None:
+            report([missing_package(needed)], sys.stderr)
+            return WRONG_INPUT
         package = (error.name or "").partition(".")[0]
         if package not in PACKAGES:
             raise

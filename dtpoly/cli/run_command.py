@@ -12,18 +12,21 @@ from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.algorithm.program import Program, producers
 from dtpoly.checking import Checked, check
 from dtpoly.cli.file_arguments import file_name
-from dtpoly.cli.lazy import load, load_triton
+from dtpoly.cli.lazy import load, load_with_torch
 from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import tell_error
 from dtpoly.cli.size_option import all_sizes, check_memory
 from dtpoly.diagnostics import DtpolyError
+from dtpoly.missing_package import require
 from dtpoly.schedule.bound_primitives import Primitives
 
 VERSION = 1  # of the JSON document
 HEAD = ("Func", "shape", "dtype", "min", "mean", "max", "first elements")
 COMPILE = ("compile", "compile_to_kernel")
+RUN_BY = "kernels run on tensors of torch, and triton compiles or interprets them"
+REFERENCE_BY = "the reference computes with torch"
 
 
 @click.command(
@@ -104,7 +107,7 @@ def command(
     check_memory(program, known, memory)
     if not reference:
         return _run(checked, known, device, DType(dtype or DType.F32), seed, as_json)
-    summary: ModuleType = load("dtpoly.cli.summary")
+    summary: ModuleType = load_with_torch("dtpoly.cli.summary", REFERENCE_BY)
     summaries = summary.summarise(program, known, seed, wanted(program), checked.primitives)
     if as_json:
         funcs = [summary.as_data(one) for one in summaries]
@@ -131,9 +134,8 @@ def _run(
         name = checked.file.source.name
         tell_error(f"'{name}' has no Func, so there is nothing to run")
         return 1
-    torch: ModuleType | None = load_triton("torch")
-    if torch is None:
-        return 1
+    require(why=RUN_BY)
+    torch: ModuleType = load("torch")
     has_gpu = torch.cuda.is_available()
     if device == "cuda" and not has_gpu:
         raise click.BadParameter("torch finds no GPU here; take cpu", param_hint="--device")
@@ -143,9 +145,7 @@ def _run(
         os.environ["TRITON_INTERPRET"] = "1"
     else:
         os.environ.pop("TRITON_INTERPRET", None)
-    executed: ModuleType | None = load_triton("dtpoly.cli.executed_kernels")
-    if executed is None:
-        return 1
+    executed: ModuleType = load("dtpoly.cli.executed_kernels")
     answer: int = executed.run(checked, sizes, seed, dtype, place, as_json)
     return answer
 

@@ -35,6 +35,7 @@ from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
+from dtpoly.missing_package import first_missing, way_out
 from dtpoly.plugins import with_plugins
 from dtpoly.render.printable import printable
 from dtpoly.schedule.bound_primitives import Primitives
@@ -214,12 +215,16 @@ def _call(
 
 
 def _has_gpu(budget: tuple[int | None, float | None]) -> bool:
+    """Return whether this machine can measure, and say why it cannot."""
     if budget[0] == 0:
         return True
     found: bool = load("dtpoly.autoschedule.measured_schedules").has_driver()
+    package = first_missing()
     if not found:
         _note("there is no GPU here: chosen by the cost model alone")
-    return found
+    elif package is not None:
+        _note(f"{package} is not installed: chosen by the cost model alone; {way_out(package)}")
+    return found and package is None
 
 
 def _measured(

@@ -15,7 +15,7 @@ from dtpoly import __version__
 from dtpoly.algorithm.program import Program
 from dtpoly.budget import SECONDS as BUDGET
 from dtpoly.checking import Checked, check
-from dtpoly.cli.doubts import can_run, in_ring
+from dtpoly.cli.doubts import RING_BY, in_ring, tried_or_told
 from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
 from dtpoly.cli.file_arguments import complete_files
 from dtpoly.cli.func_option import wanted_funcs, with_func
@@ -26,6 +26,7 @@ from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import Seconds, limited
+from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.taken_kernel import (
     SEPARATOR,
     GivenKernels,
@@ -38,6 +39,7 @@ from dtpoly.codegen.header import header, writer_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
+from dtpoly.missing_package import RING_PACKAGES, require
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
@@ -92,7 +94,9 @@ Examples:
     help="The file to prove; it may be changed, or written by hand. FILE::NAME is one kernel of any"
     " module.  [default: the text that dtpoly compile writes]",
 )
-@click.option("--func", metavar="FUNC", help="Prove only the function of this Func.")
+@click.option(
+    "--func", cls=EachTimeOption, metavar="FUNC", help="Prove only the function of this Func."
+)
 @click.option(
     "--seconds",
     type=Seconds(),
@@ -124,7 +128,13 @@ Examples:
     shell_complete=complete_files,
     help="Instead, write the kernel of --kernel FILE::NAME and what it uses to a file of its own.",
 )
-@click.option("--fuse-at", "fusions", is_flag=True, help="Instead, show why fusions are legal.")
+@click.option(
+    "--fuse-at",
+    "fusions",
+    cls=EachTimeOption,
+    is_flag=True,
+    help="Instead, show why fusions are legal.",
+)
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -149,6 +159,8 @@ def command(**given: Any) -> int:
     """
     asked = VerifyCall(**given)
     _check_options(asked)
+    if asked.ring:
+        require(RING_PACKAGES, RING_BY)
     source = _source(asked)
     began = time.thread_time()
     checked, only = _checked(asked, source)
@@ -172,10 +184,7 @@ def command(**given: Any) -> int:
     if asked.to_check is not None:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
-    found = _found(asked, program, text, wanted, only)
-    if found is None:
-        return 1
-    found = kernels.assuming(found)
+    found = kernels.assuming(_found(asked, program, text, wanted, only))
     _tell(asked, found, text, source)
     path = asked.certificate
     if path and not write_proof(program, source, text, path, asked.seconds):
@@ -238,8 +247,8 @@ def _found(
     text: Source,
     wanted: tuple[str, ...],
     only: tuple[str, ...],
-) -> Report | None:
-    """Verify, and run in the ring if needed; return None if that cannot be done here."""
+) -> Report:
+    """Verify, and run in the ring if that is wanted or needed."""
     # The time is doubled, because a refuted function is looked at again.
     with limited(2 * asked.seconds * len(program.funcs) + BUDGET):
         found = verified(program, text.text, wanted, asked.seconds, only)
@@ -249,11 +258,10 @@ def _found(
         found = of_structure(found)
     # A text of ours that is not proved is run automatically; a user's text only on request.
     is_ours = asked.kernel is None
-    if asked.ring or (is_ours and found.verdict is LayerVerdict.UNKNOWN and can_run()):
-        with_ring = in_ring(program, text.text, found, asked.seconds, all_of_them=asked.ring)
-        if with_ring is None:
-            return None
-        found = with_ring
+    if asked.ring:
+        found = in_ring(program, text.text, found, asked.seconds, all_of_them=True)
+    elif is_ours and found.verdict is LayerVerdict.UNKNOWN:
+        found = tried_or_told(program, text.text, found, asked.seconds)
     return found if is_ours else of_other_version(found, text.text, writer_of(text.text))
 
 

@@ -4,19 +4,24 @@ Each is an algorithm with a schedule in a .dt file of this package, as is its gr
 takes what the one of the same name in torch.nn takes, and has the same parameters.
 """
 
-from dtpoly.nn.functional import (
-    cross_entropy,
-    geglu,
-    layer_norm,
-    linear_cross_entropy,
-    rms_norm,
-    rope,
-    scaled_dot_product_attention,
-    softmax,
-    swiglu,
-)
-from dtpoly.nn.modules import CrossEntropyLoss, GeGLU, LayerNorm, RMSNorm, Softmax, SwiGLU
-from dtpoly.nn.packaged_operators import names, operator
+from dtpoly.missing_package import explained
+
+try:
+    from dtpoly.nn.functional import (
+        cross_entropy,
+        geglu,
+        layer_norm,
+        linear_cross_entropy,
+        rms_norm,
+        rope,
+        scaled_dot_product_attention,
+        softmax,
+        swiglu,
+    )
+    from dtpoly.nn.modules import CrossEntropyLoss, GeGLU, LayerNorm, RMSNorm, Softmax, SwiGLU
+    from dtpoly.nn.packaged_operators import names, operator
+except ModuleNotFoundError as error:
+    raise explained(error) from None
 
 __all__ = [
     "CrossEntropyLoss",

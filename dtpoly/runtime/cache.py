@@ -25,6 +25,13 @@ from dtpoly.writing import write_atomically
 PACKAGE = Path(__file__).resolve().parent.parent
 SECRET = 32  # bytes of the key
 MOST_BYTES = 2**28  # of an entry: what is larger is damaged, and is not read into memory
+# The folders of the cache, and what lies in each.
+TEXTS, PROOFS, MODULES = "texts", "proofs", "modules"
+KINDS = {
+    TEXTS: "generated texts and chosen schedules",
+    PROOFS: "proofs of generated and given texts",
+    MODULES: "generated files as they were loaded",
+}
 FOLDERS = (PACKAGE, PACKAGE.parent / "frontend", PACKAGE.parent / "codegen")
 
 
@@ -85,7 +92,7 @@ def _always(_: str) -> bool:
 def remembered(
     parts: Iterable[str],
     make: Callable[[], str],
-    kind: str = "texts",
+    kind: str = TEXTS,
     is_lasting: Callable[[str], bool] = _always,
 ) -> str:
     """Give the text that is made from these parts by this compiler, from the cache if it is there.
@@ -93,6 +100,7 @@ def remembered(
     A text that would be another one next time is not kept. Whatever is wrong with the cache (no
     room, no permission, a damaged file) costs only time.
     """
+    assert kind in KINDS, kind
     base = private_folder()
     secret = None if base is None else _secret(base)
     if base is None or secret is None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from dtpoly.runtime.cache import keep, key, private_folder, read_own
+from dtpoly.runtime.cache import MODULES, keep, key, private_folder, read_own
 
 
 def load_module(text: str, name: str, target: str = "") -> ModuleType:
@@ -31,7 +31,7 @@ def _shown(text: str, name: str, number: str) -> str:
     """Return the path of a file that holds the text; if there can be none, a name that says so."""
     base = private_folder()
     if base is not None:
-        path = base / "modules" / number / f"{name}.py"
+        path = base / MODULES / number / f"{name}.py"
         if _holds(path, text) or (keep(path, text) and _holds(path, text)):
             return str(path)
     shown = f"<generated {name} {number[:16]}>"

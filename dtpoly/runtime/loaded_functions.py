@@ -7,9 +7,8 @@ from typing import Any
 from dtpoly.algorithm.program import Program
 from dtpoly.codegen.python_names import file_names
 from dtpoly.generate import outputs
+from dtpoly.missing_package import explained
 from dtpoly.runtime.load import load_module
-
-NEEDED = ("torch", "triton")
 
 
 def functions(program: Program, text: str, name: str) -> dict[str, Callable[..., Any]]:
@@ -26,8 +25,4 @@ def _loaded(text: str, name: str) -> ModuleType:
     try:
         return load_module(text, name)
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in NEEDED:
-            raise
-        message = f"kernels need {package}, which is not installed: pip install {package}"
-        raise ModuleNotFoundError(message, name=error.name) from None
+        raise explained(error) from None

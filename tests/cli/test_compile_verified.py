@@ -2,6 +2,7 @@
 
 import ast
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -145,6 +146,22 @@ def test_what_is_not_proved_is_run(
     assert not (here / "f.py").exists()
     assert "refuted: ring" in err
     assert "at x = " in err
+
+
+def test_what_cannot_be_run_is_written_with_a_warning_that_says_so(
+    call: Entry,
+    here: Path,
+    emit: Callable[[str, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The same text as above, where no torch is installed."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    emit('"k_size": "k"}', '"k_size": "k // 2"},\n            "more": 1')
+    code, out, err = call("compile", "f.dt")
+    assert (code, out) == (0, "")
+    assert err.startswith("warning[DT311]: 'f' is not proved\n")
+    assert "note: ring: it was not run, because torch is not installed: pip install" in err
+    assert header_of(here / "f.py")[1] == f"# Verdict: {ALL_UNKNOWN}.\n"
 
 
 def test_functions_that_differ_have_a_line_each(

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dtpoly.catalogue import CATALOGUE
+from dtpoly.catalogue.pages import page_of
 from tests.cli.conftest import Entry
 from tests.conftest import Golden
 from tests.schedule.told import TWO, TWO_PRODUCTS
@@ -185,3 +187,45 @@ def test_a_shared_launch_is_told(call: Entry) -> None:
     assert "'h' is launched with 'g'" in call("explain", "-", stdin=text)[1]
     data = json.loads(call("explain", "-", "--json", stdin=text)[1])
     assert [one["beside"] for one in data["kernels"]] == [None, "g", None]
+
+
+@pytest.mark.parametrize("word", ["DT203", "dt203"])
+def test_a_code_is_explained(word: str, call: Entry) -> None:
+    code, out, err = call("explain", word)
+    assert (code, err) == (0, "")
+    assert out.startswith("DT203\n\nA fused Func is computed again in a loop (error)\n\n    Func ")
+    assert "    error[DT203]: 'mm' is computed again in the loop over 'n'\n" in out
+    assert "\nRemedy. Several iterations of a program need the same elements." in out
+    assert "DT204" not in out
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_each_code_has_a_page(code: str) -> None:
+    page = page_of(code)
+    assert page.startswith(f"**{CATALOGUE[code].title[:1].upper()}")
+    assert f"[{code}]" in page
+    assert "*Remedy.*" in page
+    assert "\n### " not in page
+
+
+def test_a_code_as_data(call: Entry) -> None:
+    code, out, _ = call("explain", "DT203", "--json")
+    said = json.loads(out)
+    assert (code, said["code"], said["title"]) == (0, "DT203", CATALOGUE["DT203"].title)
+    assert said["page"] == page_of("DT203")
+
+
+def test_a_code_that_there_is_not(call: Entry) -> None:
+    code, out, err = call("explain", "DT999")
+    assert (code, out) == (2, "")
+    assert "there is no code DT999; did you mean DT" in err
+    assert "--code is about a file" in call("explain", "DT203", "--code")[2]
+
+
+def test_a_file_may_be_named_like_a_code(
+    call: Entry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "DT203").write_text(FUSED)
+    assert "_2mm.block(m:16, n:64);" in call("explain", "./DT203")[1]
+    assert call("explain", "DT203")[1].startswith("DT203\n\nA fused Func")

@@ -25,7 +25,7 @@ from tests.cli.process import COMMAND, ROOT, SOFTMAX, WRONG, dtpoly, ended, envi
 COMMANDS = (
     *("check", "fmt", "show", "explain", "why-not", "legal", "directives", "compile", "verify"),
     *("run", "space", "cost", "schedule", "device", "explore", "report", "ship"),
-    *("differentiate", "lsp", "completion"),
+    *("differentiate", "new", "lsp", "doctor", "cache", "completion"),
 )
 
 
@@ -46,7 +46,7 @@ def test_help_lists_all_commands(call: Entry) -> None:
 def test_help_of_each_command_has_an_example(call: Entry, name: str) -> None:
     code, out, _ = call(name, "--help")
     assert code == 0
-    assert re.search(rf"Examples:\n(    .*)?dtpoly {name} ", out)
+    assert re.search(rf"Examples:\n(    .*)?dtpoly {name}[ \n]", out)
     assert max(map(len, out.splitlines())) <= 80
 
 

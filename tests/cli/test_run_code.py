@@ -231,7 +231,10 @@ def test_without_triton(good: Path) -> None:
         env=environment(),
     )
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "error: triton is not installed: pip install triton\n"
+    assert done.stderr.startswith("error[DT330]: triton is not installed\n")
+    assert (
+        "hint: pip install 'dtpoly[torch]' installs it, and what else kernels need\n" in done.stderr
+    )
 
 
 @pytest.mark.parametrize(
