@@ -256,9 +256,9 @@ def _framed_apart(
     return difference(run, mine, framing.framed(algorithm), where)
 
 
-def _says_finite(run: ProofRun) -> Callable[[Term, Region], bool]:
-    """Return what says whether a frame is finite on a set."""
-    return lambda frame, where: _is_known_finite(run, FrameUse(frame, where), is_finite=True)
+def _says_finite(run: ProofRun) -> Callable[[FrameUse], bool]:
+    """Return what says whether a frame is finite where it is used."""
+    return lambda use: _is_known_finite(run, use, is_finite=True)
 
 
 def _is_finite_or_nan(run: ProofRun, use: FrameUse) -> bool:
