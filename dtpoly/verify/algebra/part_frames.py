@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_terms import (
+    NOTHING,
     OF_START,
     ZERO,
     inward,
@@ -294,7 +295,9 @@ def _spread(run: ProofRun, factor: Term, value: Term) -> Term:
             return _spread(run, AppliedOperation("mul", (a, factor)), b)
         case Choose(condition=condition, yes=yes, no=no):
             return choose(condition, _spread(run, factor, yes), _spread(run, factor, no))
-        case AppliedOperation(operation="where", operands=(test, yes, no)) if no == ZERO:
+        case AppliedOperation(operation="where", operands=(test, yes, no)) if (
+            no == ZERO and any(map(_is_exponential, walk(yes)))
+        ):
             return AppliedOperation("where", (test, _spread(run, factor, yes), ZERO))
         case Total(operation="add"):
             new = renamed(run, value)
@@ -314,8 +317,12 @@ def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
             return ZERO
         # A sum of sums of nothing is one, too.
         return ZERO if without_empty_sums(run, new.body, inside) == ZERO else term
+    if _is_exponential(term) and _is_lowest(children(term)[0]):
+        return ZERO  # the factor of a part that reduces nothing
     parts = children(term)
     seen = tuple(without_empty_sums(run, one, where) for one in parts)
+    if isinstance(term, AppliedOperation) and term.operation == RUNNING and _is_zero_kept(seen[0]):
+        return ZERO
     if isinstance(term, AppliedOperation) and term.operation == "add" and ZERO in seen:
         return seen[1] if seen[0] == ZERO else seen[0]
     if isinstance(term, AppliedOperation) and term.operation == "mul" and ZERO in seen:
@@ -323,6 +330,24 @@ def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
         if all(isinstance(one, Literal) and finite(one.text) is not None for one in others):
             return ZERO
     return term if seen == parts else rebuilt(term, seen)
+
+
+def _is_zero_kept(value: Term) -> bool:
+    """Return whether a value that a loop keeps is a sum of nothing, in a frame that is finite."""
+    match value:
+        case AppliedOperation(operation="mul", operands=(frame, inner)):
+            return _is_exponential(frame) and inner == ZERO
+        case _:
+            return value == ZERO
+
+
+def _is_lowest(term: Term) -> bool:
+    """Return whether a term is -inf, or the largest of several that are."""
+    match term:
+        case AppliedOperation(operation="maximum", operands=operands):
+            return all(map(_is_lowest, operands))
+        case _:
+            return term == NOTHING
 
 
 # The programs and lanes that stored a value
