@@ -47,6 +47,7 @@ from .motions import (
 from .narrowing import narrowed, narrowings
 from .python_names import fresh
 from .repeated_sums import without_repeated_sums
+from .scaled_frames import with_frames_put
 from .running_means import (
     Counted,
     MovingMean,
@@ -144,6 +145,7 @@ def _searched(
     walks = _walks(mine, others)
     if walks is None:
         return None
+    body, walks = with_frames_put(body, walks)
     body, walks = with_quotients_apart(body, walks, names)
     return _in_one_loop(_narrowed(body, walks, names), func, reader, names, live)
 
