@@ -192,5 +192,7 @@ def calls_of_data(of: Program) -> Iterator[tuple[dict[str, int], Inputs]]:
         for name, value in given.items():
             if name in ("first", "last") and isinstance(value, torch.Tensor):
                 ends = (-3, columns + 4) if seed % 4 else (0, 2)
-                given[name] = torch.randint(*ends, value.shape, generator=drawing, dtype=value.dtype)
+                given[name] = torch.randint(
+                    *ends, value.shape, generator=drawing, dtype=value.dtype
+                )
         yield sizes, given

@@ -262,7 +262,8 @@ def _is_number(
                 is_bounded
                 and not found.rest
                 and all(
-                    (power > 0) is (operation_of(frame) == "maximum") or is_finite(FrameUse(frame, where))
+                    (power > 0) is (operation_of(frame) == "maximum")
+                    or is_finite(FrameUse(frame, where))
                     for frame, power in found.frames.items()
                 )
             )
@@ -295,8 +296,8 @@ def _spread(run: ProofRun, factor: Term, value: Term) -> Term:
             return _spread(run, AppliedOperation("mul", (a, factor)), b)
         case Choose(condition=condition, yes=yes, no=no):
             return choose(condition, _spread(run, factor, yes), _spread(run, factor, no))
-        case AppliedOperation(operation="where", operands=(test, yes, no)) if (
-            no == ZERO and any(map(_is_exponential, walk(yes)))
+        case AppliedOperation(operation="where", operands=(test, yes, no)) if no == ZERO and any(
+            map(_is_exponential, walk(yes))
         ):
             return AppliedOperation("where", (test, _spread(run, factor, yes), ZERO))
         case Total(operation="add"):
