@@ -101,9 +101,14 @@ REFUSED = {
         "'top' is no maximum and no minimum",
     ),
     "something is computed from the frame": (
-        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '2 * rmax(A[x, y], y)')}"
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', 'pow(rmax(A[x, y], y), 2)')}"
         "f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);",
         "'top' is no maximum and no minimum",
+    ),
+    "the factor of twice a minimum would be infinite": (
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '2 * rmin(A[x, y], y)')}"
+        "f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);",
+        "exponents subtract a maximum, and add a minimum",
     ),
     "the factor would be infinite": (
         f"Func f, top; {ROWS} f[x] = rsum(exp(reshape(top[x], x, 1) - A[x, y]), y);",

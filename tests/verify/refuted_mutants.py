@@ -32,7 +32,8 @@ from tests.verify.texts import text_of
 
 IN_PARTS = (
     *("log-sum-exp", "a sum that is stored", "softmax in three kernels", "cross entropy"),
-    *("attention", "attention, causal"),
+    *("attention", "attention, causal", "attention to a window", "log-sum-exp of a window"),
+    *("attention with a sink", "twice a maximum"),
 )
 AT_ONCE = (
     *("softmax", "log-sum-exp", "cross entropy"),
