@@ -47,7 +47,6 @@ from .motions import (
 from .narrowing import narrowed, narrowings
 from .python_names import fresh
 from .repeated_sums import without_repeated_sums
-from .scaled_frames import with_frames_put
 from .running_means import (
     Counted,
     MovingMean,
@@ -58,6 +57,7 @@ from .running_means import (
     steps_of_move,
     with_quotients_apart,
 )
+from .scaled_frames import with_frames_put
 
 # Where a largest element begins: below all elements that matter, and its differences are finite.
 LEAST = 2.0**100

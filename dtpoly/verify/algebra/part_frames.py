@@ -148,11 +148,11 @@ class _FramesOfParts:
                 return self._of_children(term, replace(at, rest=self._beside(term)))
             case _ if is_frame(term) and inward(term) in self.kept:
                 bare = unstarted(inward(term))
-                inside = replace(self, kept=frozenset())
+                below = replace(self, kept=frozenset())
                 if bare == inward(term) or not self.is_finite(self._use(bare, at)):
-                    return inside.started(term, at)
+                    return below.started(term, at)
                 self.run.take(OF_START)
-                return inside.started(bare, at)
+                return below.started(bare, at)
             case _:
                 return self._of_children(term, at)
 
