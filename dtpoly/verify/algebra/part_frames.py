@@ -39,6 +39,7 @@ from dtpoly.verify.algebra.terms import (
     Total,
     children,
     choose,
+    names,
     put,
     rebuilt,
     renamed,
@@ -136,7 +137,8 @@ class _FramesOfParts:
                 is_new = not at.where.names.isdisjoint(term.bound)
                 new = renamed(self.run, term) if is_new else term
                 inside = at.where.intersect(set_of(new.domain))
-                within = FrameUse(term, inside, bound=(*at.bound, *new.bound), tests=at.tests)
+                tests = tuple(one for one in at.tests if names(one).isdisjoint(new.bound))
+                within = FrameUse(term, inside, bound=(*at.bound, *new.bound), tests=tests)
                 return Total(new.operation, new.bound, new.domain, self.started(new.body, within))
             case Choose(condition=condition, yes=yes, no=no):
                 return self._chosen(condition, yes, no, at)
