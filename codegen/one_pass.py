@@ -57,6 +57,7 @@ from .running_means import (
     steps_of_move,
     with_quotients_apart,
 )
+from .scaled_frames import with_frames_put
 
 # Where a largest element begins: below all elements that matter, and its differences are finite.
 LEAST = 2.0**100
@@ -144,8 +145,8 @@ def _searched(
     walks = _walks(mine, others)
     if walks is None:
         return None
-    body, walks = with_quotients_apart(body, walks, names)
-    return _in_one_loop(_narrowed(body, walks, names), func, reader, names, live)
+    found = with_quotients_apart(*with_frames_put(body, walks), names)
+    return _in_one_loop(_narrowed(*found, names), func, reader, names, live)
 
 
 def _walks(mine: list[int], others: list[int]) -> tuple[range, range] | None:
@@ -215,9 +216,8 @@ def _in_one_loop(
     body: tuple[Step, ...], func: str, reader: str, names: set[str], live: frozenset[str]
 ) -> tuple[Step, ...]:
     """Join the first walk of a Func over some indices with the walk of its reader."""
-    mine = [at for at, step in enumerate(body) if _reduces(step, func)]
-    others = [at for at, step in enumerate(body) if _reduces(step, reader)]
-    walks = _walks(mine, others)
+    both = ([i for i, step in enumerate(body) if _reduces(step, of)] for of in (func, reader))
+    walks = _walks(*both)
     assert walks is not None
     walk, other = walks
     front, behind = body[: walk.start], body[other.stop :]

@@ -252,6 +252,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "small_k_matmul": lambda t: t["A"] @ t["B"],
     "softmax": lambda t: normalized(t["A"]),
     "softmax_entropy": lambda t: -(normalized(t["A"]) * functional.log_softmax(t["A"], 1)).sum(1),
+    "softmax_pool": lambda t: (t["A"].flatten(2).softmax(2) * t["A"].flatten(2)).sum(2),
     "softmax_with_lse": lambda t: (normalized(t["A"]), torch.logsumexp(t["A"], 1)),
     "stochastic_rounding": stochastic_rounding,
     "swiglu": lambda t: functional.silu(t["A"]) * t["B"],

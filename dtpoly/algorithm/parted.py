@@ -12,6 +12,7 @@ own indices alone, and another program can have each of them.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import isfinite
 
 from dtpoly.algorithm.expression_motion import TangledExpressionError, motion_of
 from dtpoly.algorithm.expressions import (
@@ -20,6 +21,7 @@ from dtpoly.algorithm.expressions import (
     Dot,
     Expr,
     Float,
+    Integer,
     Read,
     Reduce,
     Reshape,
@@ -37,6 +39,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
 FRAMES = ("rmax", "rmin")
+NO_EXTREME = "is no maximum and no minimum, and none times a written number"
 
 
 class NotInPartsError(Exception):
@@ -98,6 +101,10 @@ class _Chain:
     members: tuple[str, ...]
     between: tuple[str, ...]
     names: Mapping[str, str]
+
+    def reduction(self, func: str) -> Reduce | Dot:
+        """Return the reduction over the label in a Func of the chain."""
+        return next(_reductions(self.program.func(func).body, self.label))
 
 
 def in_parts(program: Program, asked: AskedChain) -> PartedChain:
@@ -193,8 +200,58 @@ def _renamed(expr: Expr, chain: _Chain) -> Expr:
         return expr.operand  # the labels line up by name, and there is one more now
     if isinstance(expr, Read) and expr.tensor in chain.names:
         indices = (Affine(((chain.part, 1),)), *expr.indices)
-        return replace(expr, tensor=chain.names[expr.tensor], indices=indices)
+        element = replace(expr, tensor=chain.names[expr.tensor], indices=indices)
+        body = chain.program.func(expr.tensor).body
+        # A part of `2 * rmax(...)` is the maximum alone, and whoever reads it doubles it.
+        if expr.tensor in chain.members and factor_of_extreme(body) is not None:
+            return _replaced(body, chain.reduction(expr.tensor), element)
+        return element
     return expr
+
+
+def factor_of_extreme(body: Expr) -> float | None:
+    """Return by what a maximum or a minimum is multiplied; None if a value is nothing of that kind.
+
+    A written number may be added, too.
+    """
+    match body:
+        case Reduce(operation=operation):
+            return 1.0 if operation in FRAMES else None
+        case Apply(operation="neg", operands=(inner,)):
+            found = factor_of_extreme(inner)
+            return None if found is None else -found
+        case Apply(operation="add" | "sub" | "mul" | "div" as operation, operands=(left, right)):
+            return _factor_beside(operation, left, right)
+        case _:
+            return None
+
+
+def _factor_beside(operation: str, left: Expr, right: Expr) -> float | None:
+    """Return by what an extreme is multiplied that stands beside a written number."""
+    number = _number(right)
+    found = factor_of_extreme(left)
+    if number is None and operation != "div":
+        number, found = _number(left), factor_of_extreme(right)
+        if operation == "sub" and found is not None:
+            found = -found
+    if number is None or found is None:
+        return None
+    if operation in ("mul", "div"):
+        by = number if operation == "mul" or not number else 1 / number
+        return found * by or None
+    return found
+
+
+def _number(expr: Expr) -> float | None:
+    """Return a finite number as written."""
+    match expr:
+        case Apply(operation="neg", operands=(inner,)):
+            found = _number(inner)
+            return None if found is None else -found
+        case Integer(value=value) | Float(value=value):
+            return float(value) if isfinite(value) else None
+        case _:
+            return None
 
 
 def _reductions(expr: Expr, label: str) -> Iterator[Reduce | Dot]:
@@ -247,10 +304,12 @@ def _frames(chain: _Chain, func: Func) -> tuple[tuple[Read, float], ...]:
 
 def _check_frame(chain: _Chain, func: Func, name: str, rate: float) -> None:
     """Refuse a frame that is no maximum and no minimum, or that lets exponentials be infinite."""
-    body = chain.program.func(name).body
-    if not (isinstance(body, Reduce) and body.operation in FRAMES):
-        raise NotInPartsError(func.name, f"'{name}' is no maximum and no minimum")
-    if (rate > 0) == (body.operation == "rmax"):
+    factor = factor_of_extreme(chain.program.func(name).body)
+    if factor is None:
+        raise NotInPartsError(func.name, f"'{name}' {NO_EXTREME}")
+    node = chain.reduction(name)
+    assert isinstance(node, Reduce)
+    if (rate * factor > 0) == (node.operation == "rmax"):
         why = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
         raise NotInPartsError(func.name, why)
 

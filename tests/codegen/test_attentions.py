@@ -73,6 +73,14 @@ def sink(Q: Tensor, K: Tensor, V: Tensor, sink: Tensor) -> tuple[Tensor, ...]:
     return (torch.softmax(torch.cat((scores, more), -1), -1)[..., :-1] @ V,)
 
 
+def sink_window(Q: Tensor, K: Tensor, V: Tensor, sink: Tensor) -> tuple[Tensor, ...]:
+    scores = scores_of(Q, K)
+    seen = torch.ones(scores.shape[-2:], dtype=torch.bool).tril().triu(-127)
+    more = sink[:, None, None].expand(*scores.shape[:-1], 1)
+    scores = torch.cat((scores.masked_fill(~seen, -torch.inf), more), -1)
+    return (torch.softmax(scores, -1)[..., :-1] @ V,)
+
+
 def masked(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
     return (weights(scores_of(Q, K), causal=True) @ V,)
 
@@ -199,6 +207,7 @@ CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...
     "grouped_heads": (given_to_grouped_heads, grouped_heads),
     "linear": (given_to_heads, linear),
     "sink": (given_to_sink, sink),
+    "sink_window": (given_to_sink, sink_window),
     "with_lse": (given_to_heads, with_lse),
     "masked": (given_to_heads, masked),
     "window": (given_to_heads, window),
@@ -207,6 +216,7 @@ CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...
     "backward": (given_to_backward, backward),
     "packed": (given_to_packed, packed),
     "paged": (given_to_paged, paged),
+    "paged_split": (given_to_paged, paged),
     "blocks": (given_to_blocks, blocks),
 }
 

@@ -64,6 +64,15 @@ PROGRAMS: Mapping[str, str] = {
         f"Func f, top; {ROWS} {LOG_SUM} top.online(f, y);"
         "f.block(x:2); f.tensorize(x:0, y:16); f.compile(top);"
     ),
+    "twice a maximum": (
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '2 * rmax(A[x, y], y)')}"
+        "f[x] = log(rsum(exp(2 * A[x, y] - reshape(top[x], x, 1)), y)) + top[x];"
+        f"top.online(f, y); {TILES}"
+    ),
+    "less than a maximum": (
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', 'rmax(A[x, y], y) - 3')}"
+        f"{LOG_SUM} top.online(f, y); {TILES}"
+    ),
     "from below": (
         "Func f, low; In A; Var x; RVar y; low[x] = rmin(A[x, y], y);"
         "f[x] = log(rsum(exp(reshape(low[x], x, 1) - A[x, y]), y)) - low[x];"
@@ -388,7 +397,7 @@ REFUSED = {
         "it is no float",
     ),
     "a frame that something is computed from": (
-        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '2 * rmax(A[x, y], y)')}"
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', 'abs(rmax(A[x, y], y))')}"
         "f[x] = log(rsum(exp(A[x, y] - reshape(top[x], x, 1)), y)) + top[x];"
         "top.online(f, y);" + TILES,
         "between the loops, something else is computed from its result",

@@ -13,7 +13,16 @@ from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from tests.codegen.inputs import Data, Layout, Recipe
-from tests.codegen.parted_programs import PARTED, ROWS, attention, program, sizes_around_parts
+from tests.codegen.parted_programs import (
+    OF_DATA,
+    PARTED,
+    ROWS,
+    attention,
+    calls_of_data,
+    program,
+    program_of_data,
+    sizes_around_parts,
+)
 from tests.codegen.running import compared, imported
 from tests.verify.texts import text_of
 
@@ -45,6 +54,16 @@ def test_at_some_sizes(name: str) -> None:
     of = program(name)
     for sizes in [one for one in sizes_around_parts(of) if one["x"] == 5 and one["y"] % 2]:
         compared(module(name), of, ("f",), RECIPES[0].inputs(of, sizes), sizes)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", OF_DATA)
+def test_of_ranges_from_data(name: str) -> None:
+    """Where a range is data, a part may have nothing of it, and so may a whole row."""
+    of = program_of_data(name)
+    made = imported(text_of(of))
+    for sizes, given in calls_of_data(of):
+        compared(made, of, ("f",), given, sizes)
 
 
 @pytest.mark.parametrize("name", ["attention", "attention, causal", "log-sum-exp"])
@@ -82,9 +101,14 @@ REFUSED = {
         "'top' is no maximum and no minimum",
     ),
     "something is computed from the frame": (
-        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '2 * rmax(A[x, y], y)')}"
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', 'pow(rmax(A[x, y], y), 2)')}"
         "f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);",
         "'top' is no maximum and no minimum",
+    ),
+    "the factor of twice a minimum would be infinite": (
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '2 * rmin(A[x, y], y)')}"
+        "f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)), y);",
+        "exponents subtract a maximum, and add a minimum",
     ),
     "the factor would be infinite": (
         f"Func f, top; {ROWS} f[x] = rsum(exp(reshape(top[x], x, 1) - A[x, y]), y);",

@@ -27,6 +27,7 @@ SMALL = (3, 2, 4, 5)
 # Of examples in which sizes are divided by numbers, sizes that these divide.
 DIVIDED = {
     "attentions/paged": {"b": 2, "h": 2, "n": 3, "k": 4, "l": 32},
+    "attentions/paged_split": {"b": 2, "h": 2, "n": 3, "k": 4, "l": 32},
     "attentions/grouped_heads": {"b": 2, "h": 8, "m": 3, "n": 2, "k": 2, "l": 5},
     "attentions/blocks": {"h": 1, "i": 2, "m": 3, "n": 2, "k": 2, "l": 64},
 }

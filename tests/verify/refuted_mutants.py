@@ -1,7 +1,8 @@
 """Counts which mistakes in texts of `online` are refuted with an example.
 
 `python -m tests.verify.refuted_mutants FIRST LAST FILE` judges the mistakes with some numbers, in
-an order that is drawn, and writes how many there are of each kind.
+an order that is drawn, and writes how many there are of each kind. It may be stopped and called
+again (see `tests.codegen.counted`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,13 +32,16 @@ from tests.verify.texts import text_of
 
 IN_PARTS = (
     *("log-sum-exp", "a sum that is stored", "softmax in three kernels", "cross entropy"),
-    *("attention", "attention, causal"),
+    *("attention", "attention, causal", "attention to a window", "log-sum-exp of a window"),
+    *("attention with a sink", "twice a maximum"),
 )
 AT_ONCE = (
     *("softmax", "log-sum-exp", "cross entropy"),
     *("attention", "attention, causal", "attention to a window"),
 )
 SECONDS = 10.0
+# What is said of a mistake that shows: it is refuted, or floats or a run show it.
+OF_WRONG = ("refuted", "wrong", "does not run")
 # Sizes at which each mistake is run on floats; other labels have their own.
 SHOWING = (
     *((1, 17), (5, 49), (37, 37), (17, 81), (81, 81), (33, 177)),
@@ -133,13 +137,25 @@ def words(number: int) -> tuple[str, ...]:
     return (f"{kind}: {outcome(mutant, text)}",)
 
 
+def shares(counts: Mapping[str, int]) -> dict[str, object]:
+    """Return how many mistakes are wrong, and which share of them is refuted with an example."""
+    wrong = sum(n for one, n in counts.items() if any(word in one for word in OF_WRONG))
+    refuted = sum(n for one, n in counts.items() if "refuted" in one)
+    return {
+        "wrong": wrong,
+        "refuted with an example": refuted,
+        "share": round(refuted / wrong, 4) if wrong else None,
+        "proved, and wrong": sum(n for one, n in counts.items() if "proved, and wrong" in one),
+    }
+
+
 def main() -> None:
     """Judge the mistakes of a range of numbers, and record how many there are of each kind."""
     what = (
         "mistakes in texts of reductions that share a loop, at once, in parts, of means, of two"
         " labels and of several maxima: whether they are refuted with an example"
     )
-    record("tests.verify.refuted_mutants", "mutants", what, words)
+    record("tests.verify.refuted_mutants", "mutants", what, words, more=shares)
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ from tests.verify.refuted_mutants import drawn, words
 from tests.verify.texts import text_of
 
 SECONDS = 60  # the causal one takes some ten
-# What is not proved yet, and why.
-UNKNOWN = {"attention to a window": "frames of parts that a window cuts are not the same terms"}
 MANY = 40  # tests, among which the mistakes are divided
 MISTAKEN = ("log-sum-exp", "a sum that is stored", "softmax in three kernels", "attention")
 
@@ -28,15 +26,7 @@ def emitted(name: str) -> str:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.xfail(strict=True, reason=UNKNOWN[name]))
-        if name in UNKNOWN
-        else name
-        for name in PARTED
-    ],
-)
+@pytest.mark.parametrize("name", PARTED)
 def test_it_is_proved(name: str) -> None:
     report = verify(program(name), emitted(name), seconds=SECONDS)
     assert [each for each in report.layers if each.verdict is not LayerVerdict.PROVED] == []

@@ -100,13 +100,23 @@ def up_to_frames(
     for mine in cases(run, kernel, where):
         for theirs in cases(run, wanted, mine.where):
             for term, there in _decided(run, mine.term, theirs.where):
-                one = _framed_or_alike(run, term, theirs.term, there, is_finite)
-                inside = one and with_factors_inside(run, term, there, _says_finite(run))
-                if inside and inside != term:
-                    one = _framed(run, inside, theirs.term, there, is_finite)
-                if one is not None:
-                    return Difference(found.where, found.kernel, found.algorithm, one, found.layer)
+                why = _of_parts(run, term, theirs.term, there, is_finite)
+                if why is not None:
+                    return Difference(found.where, found.kernel, found.algorithm, why, found.layer)
     return None
+
+
+def _of_parts(
+    run: ProofRun, kernel: Term, algorithm: Term, where: Region, is_finite: bool
+) -> str | None:
+    """Return why two terms are not proved equal up to frames, or None.
+
+    Where the kernel merges parts, their factors go into their sums first (lemma 25).
+    """
+    inside = with_factors_inside(run, kernel, where, _says_finite(run))
+    if inside != kernel and not _framed_or_alike(run, inside, algorithm, where, is_finite):
+        return None
+    return _framed_or_alike(run, kernel, algorithm, where, is_finite)
 
 
 def _decided(run: ProofRun, term: Term, where: Region) -> Iterator[tuple[Term, Region]]:
@@ -256,9 +266,9 @@ def _framed_apart(
     return difference(run, mine, framing.framed(algorithm), where)
 
 
-def _says_finite(run: ProofRun) -> Callable[[Term, Region], bool]:
-    """Return what says whether a frame is finite on a set."""
-    return lambda frame, where: _is_known_finite(run, FrameUse(frame, where), is_finite=True)
+def _says_finite(run: ProofRun) -> Callable[[FrameUse], bool]:
+    """Return what says whether a frame is finite where it is used."""
+    return lambda use: _is_known_finite(run, use, is_finite=True)
 
 
 def _is_finite_or_nan(run: ProofRun, use: FrameUse) -> bool:

@@ -92,7 +92,7 @@ def inward(term: Term) -> Term:
             parts = [
                 rebuilt(one, tuple(map(inward, _of_branch(one))))
                 if isinstance(one, Choose)
-                else inward(one)
+                else _without_identity(inward(one), operation)
                 for one in children(term)
             ]
             kept = [one for one in parts if not is_identity(operation, one)]
@@ -111,6 +111,17 @@ def inward(term: Term) -> Term:
         case _:
             pass
     return term
+
+
+def _without_identity(term: Term, operation: str) -> Term:
+    """Return a maximum inside of another one, without operands that change nothing."""
+    match term:
+        case AppliedOperation(operation=own, operands=operands) if own == operation:
+            inner = tuple(_without_identity(one, operation) for one in operands)
+            kept = [one for one in inner if not is_identity(operation, one)]
+            return rebuilt(term, inner) if len(kept) == len(inner) else (kept or inner)[0]
+        case _:
+            return term
 
 
 def is_written_number(term: Term) -> bool:

@@ -172,6 +172,12 @@ class Framing:
                     return inner.scaled(by)
                 if by is not None and by > 0:
                     return Exponent({}, ((Fraction(1), a) if a in INFINITIES else (by, a),))
+            case AppliedOperation(operation="div", operands=(a, Literal(text=text))):
+                by, inner = finite(text), self.exponent(a)
+                if by and inner.frames:
+                    return inner.scaled(1 / by)
+                if by is not None and by > 0:
+                    return Exponent({}, ((Fraction(1), a) if a in INFINITIES else (1 / by, a),))
             case AppliedOperation(operation="log", operands=(a,)):
                 inside = self.value(a)
                 if inside.powers:

@@ -8,12 +8,14 @@ part. Then the two cancel, and the sum over the parts is one sum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from types import MappingProxyType
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_terms import (
+    NOTHING,
     OF_START,
     ZERO,
     inward,
@@ -21,10 +23,12 @@ from dtpoly.verify.algebra.frame_terms import (
     operation_of,
     unstarted,
 )
+from dtpoly.verify.algebra.frame_uses import FrameUse
 from dtpoly.verify.algebra.frames import Framing
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of
+from dtpoly.verify.algebra.rounding import split
 from dtpoly.verify.algebra.terms import (
     RUNNING,
     AppliedOperation,
@@ -35,6 +39,7 @@ from dtpoly.verify.algebra.terms import (
     Total,
     children,
     choose,
+    names,
     put,
     rebuilt,
     renamed,
@@ -43,8 +48,8 @@ from dtpoly.verify.algebra.terms import (
 from dtpoly.verify.algebra.whole import All, Sign, Truth, Whole, name, names_of, put_whole
 
 NOTHING_KNOWN: Mapping[Truth, bool] = MappingProxyType({})
-# Tells whether a frame is finite on a set.
-IsFinite = Callable[[Term, Region], bool]
+# Tells whether a frame is finite where it is used.
+IsFinite = Callable[[FrameUse], bool]
 
 
 def with_parts_seen(run: ProofRun, term: Term) -> Term:
@@ -94,7 +99,8 @@ def with_parts_started(run: ProofRun, term: Term, where: Region, is_finite: IsFi
 
     Each part of a sum has such a frame, which is compared with the one that the part stored.
     """
-    return _FramesOfParts(run, is_finite, _kept_in(term)).started(term, where)
+    frames = _FramesOfParts(run, Framing(run), is_finite, _kept_in(term))
+    return frames.started(term, FrameUse(term, where))
 
 
 def _kept_in(term: Term) -> frozenset[Term]:
@@ -115,39 +121,73 @@ class _FramesOfParts:
     """The frames that loops keep values in, in a term, and what says whether a frame is finite."""
 
     run: ProofRun
+    framing: Framing
     is_finite: IsFinite
     kept: frozenset[Term]
 
-    def started(self, term: Term, where: Region) -> Term:
-        """Return a term without the starts of frames, on a set."""
+    def started(self, term: Term, at: FrameUse) -> Term:
+        """Return a term without the starts of frames; `at` says where the term stands.
+
+        It has the set of points, the names that sums bind, the tests of data that hold there, and
+        the summands beside the frames in the exponent of the product that the term is in.
+        """
         match term:
             case Total():
                 # Names stay where they can, since frames are equal only if they have the same ones.
-                new = term if where.names.isdisjoint(term.bound) else renamed(self.run, term)
-                body = self.started(new.body, where.intersect(set_of(new.domain)))
-                return Total(new.operation, new.bound, new.domain, body)
+                is_new = not at.where.names.isdisjoint(term.bound)
+                new = renamed(self.run, term) if is_new else term
+                inside = at.where.intersect(set_of(new.domain))
+                tests = tuple(one for one in at.tests if names(one).isdisjoint(new.bound))
+                within = FrameUse(term, inside, bound=(*at.bound, *new.bound), tests=tests)
+                return Total(new.operation, new.bound, new.domain, self.started(new.body, within))
             case Choose(condition=condition, yes=yes, no=no):
-                return self._chosen(condition, yes, no, where)
+                return self._chosen(condition, yes, no, at)
+            case AppliedOperation(operation="where", operands=(test, yes, no)):
+                tests = tuple(dict.fromkeys((*at.tests, test)))
+                sides = (self.started(yes, replace(at, tests=tests)), self.started(no, at))
+                return rebuilt(term, (self.started(test, at), *sides))
+            case AppliedOperation(operation="mul") if at.bound and not at.rest:
+                return self._of_children(term, replace(at, rest=self._beside(term)))
             case _ if is_frame(term) and inward(term) in self.kept:
                 bare = unstarted(inward(term))
-                inside = replace(self, kept=frozenset())
-                if bare == inward(term) or not self.is_finite(bare, where):
-                    return inside.started(term, where)
+                below = replace(self, kept=frozenset())
+                if bare == inward(term) or not self.is_finite(self._use(bare, at)):
+                    return below.started(term, at)
                 self.run.take(OF_START)
-                return inside.started(bare, where)
+                return below.started(bare, at)
             case _:
-                parts = children(term)
-                seen = tuple(self.started(one, where) for one in parts)
-                return term if seen == parts else rebuilt(term, seen)
+                return self._of_children(term, at)
 
-    def _chosen(self, condition: Truth, yes: Term, no: Term, where: Region) -> Term:
+    def _of_children(self, term: Term, at: FrameUse) -> Term:
+        parts = children(term)
+        seen = tuple(self.started(one, at) for one in parts)
+        return term if seen == parts else rebuilt(term, seen)
+
+    def _beside(self, product: Term) -> tuple[tuple[Fraction, Term], ...]:
+        """Return what stands beside the frames in the exponents of a product's exponentials."""
+        found = list[tuple[Fraction, Term]]()
+        for one in factors(product):
+            if _is_exponential(one):
+                found.extend(self.framing.exponent(children(one)[0]).rest)
+        return tuple(found)
+
+    def _use(self, bare: Term, at: FrameUse) -> FrameUse:
+        """Return the use of a frame: what is beside it is not above it, if it is what it reduces.
+
+        The power is that with which a frame is taken away from such an exponent.
+        """
+        power = Fraction(-1 if operation_of(bare) == "maximum" else 1)
+        return replace(at, frame=bare, power=power if at.rest else Fraction(0))
+
+    def _chosen(self, condition: Truth, yes: Term, no: Term, at: FrameUse) -> Term:
         holds = set_of(condition)
-        inside, outside = where.intersect(holds), where.subtract(holds)
+        inside, outside = at.where.intersect(holds), at.where.subtract(holds)
         if self.run.is_empty(outside):
-            return self.started(yes, where)
+            return self.started(yes, at)
         if self.run.is_empty(inside):
-            return self.started(no, where)
-        return choose(condition, self.started(yes, inside), self.started(no, outside))
+            return self.started(no, at)
+        first, other = (replace(at, where=one) for one in (inside, outside))
+        return choose(condition, self.started(yes, first), self.started(no, other))
 
 
 def with_factors_inside(
@@ -224,7 +264,8 @@ def _is_number(
                 is_bounded
                 and not found.rest
                 and all(
-                    (power > 0) is (operation_of(frame) == "maximum") or is_finite(frame, where)
+                    (power > 0) is (operation_of(frame) == "maximum")
+                    or is_finite(FrameUse(frame, where))
                     for frame, power in found.frames.items()
                 )
             )
@@ -236,6 +277,18 @@ def _is_exponential(term: Term) -> bool:
     return isinstance(term, AppliedOperation) and term.operation == "exp"
 
 
+def factors(term: Term) -> Iterator[Term]:
+    """Yield the factors of a product, also those inside of what is rounded."""
+    match term:
+        case AppliedOperation(operation="mul", operands=operands):
+            for one in operands:
+                yield from factors(one)
+        case AppliedOperation(operands=(inner,)) if split(term)[0]:
+            yield from factors(inner)
+        case _:
+            yield term
+
+
 def _spread(run: ProofRun, factor: Term, value: Term) -> Term:
     """Return a sum times a factor, as the sum of its operands times the factor."""
     match value:
@@ -245,6 +298,10 @@ def _spread(run: ProofRun, factor: Term, value: Term) -> Term:
             return _spread(run, AppliedOperation("mul", (a, factor)), b)
         case Choose(condition=condition, yes=yes, no=no):
             return choose(condition, _spread(run, factor, yes), _spread(run, factor, no))
+        case AppliedOperation(operation="where", operands=(test, yes, no)) if no == ZERO and any(
+            map(_is_exponential, walk(yes))
+        ):
+            return AppliedOperation("where", (test, _spread(run, factor, yes), ZERO))
         case Total(operation="add"):
             new = renamed(run, value)
             return Total("add", new.bound, new.domain, _spread(run, factor, new.body))
@@ -263,8 +320,12 @@ def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
             return ZERO
         # A sum of sums of nothing is one, too.
         return ZERO if without_empty_sums(run, new.body, inside) == ZERO else term
+    if _is_exponential(term) and _is_lowest(children(term)[0]):
+        return ZERO  # the factor of a part that reduces nothing
     parts = children(term)
     seen = tuple(without_empty_sums(run, one, where) for one in parts)
+    if isinstance(term, AppliedOperation) and term.operation == RUNNING and _is_zero_kept(seen[0]):
+        return ZERO
     if isinstance(term, AppliedOperation) and term.operation == "add" and ZERO in seen:
         return seen[1] if seen[0] == ZERO else seen[0]
     if isinstance(term, AppliedOperation) and term.operation == "mul" and ZERO in seen:
@@ -272,6 +333,24 @@ def without_empty_sums(run: ProofRun, term: Term, where: Region) -> Term:
         if all(isinstance(one, Literal) and finite(one.text) is not None for one in others):
             return ZERO
     return term if seen == parts else rebuilt(term, seen)
+
+
+def _is_zero_kept(value: Term) -> bool:
+    """Return whether a value that a loop keeps is a sum of nothing, in a frame that is finite."""
+    match value:
+        case AppliedOperation(operation="mul", operands=(frame, inner)):
+            return _is_exponential(frame) and inner == ZERO
+        case _:
+            return value == ZERO
+
+
+def _is_lowest(term: Term) -> bool:
+    """Return whether a term is -inf, or the largest of several that are."""
+    match term:
+        case AppliedOperation(operation="maximum", operands=operands):
+            return all(map(_is_lowest, operands))
+        case _:
+            return term == NOTHING
 
 
 # The programs and lanes that stored a value

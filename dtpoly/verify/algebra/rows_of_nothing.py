@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
+from dtpoly.verify.algebra.frame_terms import ZERO
+from dtpoly.verify.algebra.frames import OF_MASKED
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.proof_run import ProofRun
@@ -29,6 +31,7 @@ from dtpoly.verify.algebra.terms import (
     children,
     names,
     renamed,
+    sources,
 )
 
 Values = frozenset[str] | None
@@ -91,10 +94,24 @@ def _values(run: ProofRun, term: Term, where: Region, known: Known) -> Values:
             found = _values(run, inner, where, known)
             is_kept = found is not None and (operation == RUNNING or NUMBER not in found)
             return found if is_kept else None
+        case AppliedOperation(operation="mul", operands=(a, b)) if any(
+            _is_masked(run, *pair, where, known) for pair in ((a, b), (b, a))
+        ):
+            run.take(OF_MASKED)
+            return frozenset({NOTHING})
         case AppliedOperation(operation=operation, operands=operands) if operation in APPLIED:
             return _applied(operation, [_values(run, one, where, known) for one in operands])
         case _:
             return None
+
+
+def _is_masked(run: ProofRun, weight: Term, value: Term, where: Region, known: Known) -> bool:
+    """Return whether a weight is 0 by its mask, beside a value of data that is then masked, too."""
+    while split(weight)[0]:
+        (weight,) = children(weight)
+    if not isinstance(weight, Choose) or ZERO not in (weight.yes, weight.no):
+        return False
+    return bool(sources(value)) and _values(run, weight, where, known) == frozenset({NOTHING})
 
 
 def _of_text(term: Term) -> Values:

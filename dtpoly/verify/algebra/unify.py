@@ -65,7 +65,8 @@ def guesses(
         one: number for one in algorithm.bound if (number := only_number(algorithm.domain, one))
     }
     ways = islice(_equations(run, kernel.body, algorithm.body), MOST_WAYS)
-    solved = [_solved(equations, algorithm.bound, alone, equal) for equations in ways]
+    steps = _steps(algorithm)
+    solved = [_solved(equations, algorithm.bound, alone, equal, steps) for equations in ways]
     # What shows most names comes first. Factors laid over each other in the wrong order show none,
     # and guesses for all names would use up the tries.
     for found in sorted(solved, key=len, reverse=True):
@@ -215,6 +216,7 @@ def _solved(
     unknown: Sequence[str],
     known: Mapping[str, Whole],
     equal: Sequence[Whole],
+    steps: Mapping[str, int],
 ) -> dict[str, Whole]:
     found = {**known}
     # An index at a quotient says what the quotient is in other indices.
@@ -237,6 +239,42 @@ def _solved(
                 continue
             found[names[0]] = _divided(rest if factor > 0 else -rest, abs(factor), equal)
             changed = True
+    for theirs, mine in equations:
+        open_ = put_whole(theirs, found)
+        found |= _in_tiles(open_, mine, [one for one in unknown if one in names_of(open_)], steps)
+    return found
+
+
+def _in_tiles(
+    open_: Whole, mine: Whole, unknown: Sequence[str], steps: Mapping[str, int]
+) -> dict[str, Whole]:
+    """Return a number as the start of the tile that it is in, and the lane in this tile."""
+    starts = [one for one in unknown if one in steps]
+    if len(unknown) != 2 or len(starts) != 1:
+        return {}
+    (start,) = starts
+    (lane,) = (one for one in unknown if one != start)
+    rest = mine - (open_ - name(start) - name(lane))
+    if not names_of(rest).isdisjoint(unknown):
+        return {}
+    first = rest.floor(steps[start]) * steps[start]
+    return {start: first, lane: rest - first}
+
+
+def _steps(piece: BagPiece) -> dict[str, int]:
+    """Return of which number each bound name is a multiple, as the start of a tile is."""
+    found = dict[str, int]()
+    parts = piece.domain.parts if isinstance(piece.domain, All) else (piece.domain,)
+    for one in parts:
+        if not isinstance(one, Sign) or not one.exactly:
+            continue
+        for atom in atoms_of(one.operand):
+            if not isinstance(atom, Floor) or len(names_of(atom.operand)) != 1:
+                continue
+            (bound,) = names_of(atom.operand)
+            whole = name(bound) - atom.operand.floor(atom.divisor) * atom.divisor
+            if bound in piece.bound and one.operand in (whole, -whole):
+                found[bound] = atom.divisor
     return found
 
 
