@@ -27,6 +27,7 @@ from tests.gradient_examples import RUNS as GRADIENT_RUNS
 from tests.plugin_examples import CALLS as PLUGIN_CALLS
 from tests.refusal_examples import CALLS as REFUSAL_CALLS
 from tests.space_examples import CALLS as SPACE_CALLS
+from tests.training_examples import CALLS as TRAINING_CALLS
 
 FOLDER = Path(__file__).parent / "data" / "diagnostics"
 
@@ -105,6 +106,7 @@ CALLS: dict[str, Callable[[], object]] = {
     **REFUSAL_CALLS,
     **CODE_CALLS,
     **SPACE_CALLS,
+    **TRAINING_CALLS,
 }
 
 

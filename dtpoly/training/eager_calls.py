@@ -15,6 +15,7 @@ import torch
 # torch has no public names for what may look at a call.
 CORE: Any = import_module("torch._C")
 FORWARD_AD: Any = import_module("torch.autograd.forward_ad")
+VMAP = CORE._parse_dispatch_key("VmapMode")
 ORDINARY = (torch.Tensor, torch.nn.Parameter)
 
 
@@ -56,7 +57,9 @@ def is_ordinary(given: Sequence[Any]) -> bool:
         return False
     if CORE._functorch.maybe_current_level() is not None:
         return False
-    if CORE._dispatch_tls_is_dispatch_key_included(CORE.DispatchKey.PreDispatch):
+    is_under = CORE._dispatch_tls_is_dispatch_key_included
+    # The second one is the vmap that torch.autograd itself uses for many gradients at once.
+    if is_under(CORE.DispatchKey.PreDispatch) or is_under(VMAP):
         return False
     if CORE._get_tracing_state() is not None or FORWARD_AD._current_level >= 0:
         return False

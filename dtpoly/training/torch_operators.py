@@ -5,6 +5,7 @@ gradient that is derived of its algorithm: another operator, which is made when 
 and which has a backward for the same reason.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -19,6 +20,13 @@ from dtpoly.api import Scheduled
 from dtpoly.carried.operators import dt_batched
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.training.at_hand import scheduled_for
+from dtpoly.training.call_messages import (
+    changed,
+    forked,
+    lost_gradient,
+    unfit_input,
+    without_tensors,
+)
 from dtpoly.training.backward_plans import (
     IN_TENSOR,
     BackwardPlan,
@@ -26,11 +34,13 @@ from dtpoly.training.backward_plans import (
     GradientOperator,
     plan_of,
 )
+from dtpoly.training.batching import with_batch
 from dtpoly.training.content import Content
 from dtpoly.training.eager_calls import call
 from dtpoly.training.element_types import with_copies, with_types
 from dtpoly.training.gradient_schedules import (
     Backward,
+    compiling,
     depended_on,
     depending,
     derived,
@@ -48,7 +58,19 @@ DTYPES = {
 NARROW = (torch.float16, torch.bfloat16)
 Names = tuple[str, ...]
 Dtypes = tuple[tuple[str, DType], ...]
+# An operator of whole batches, its label for these, and the results that have one.
+Batched = tuple["Operator", str, frozenset[str]]
 KNOWN: dict[str, "Operator"] = {}  # by name; torch, too, has one of each name for all
+
+
+def _begin_anew() -> None:
+    """Look again where operators run, in a process that was forked: a GPU does not work there."""
+    for one in KNOWN.values():
+        one.ready.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def operator_of(content: Content) -> "Operator":
@@ -80,6 +102,8 @@ class Operator:
         self.content = content
         self.count = len(content.inputs)
         self.tensors_at = tuple(at for at in range(self.count) if at not in content.numbers)
+        if not self.tensors_at:
+            raise without_tensors(content.name)
         self.is_open = not content.schedule.is_scheduled
         self.chosen: dict[tuple[str, torch.dtype], Scheduled] = {}
         self.wide: Scheduled | None = None
@@ -91,6 +115,7 @@ class Operator:
         self.flows: dict[tuple[bool, ...], Flow] = {}
         self.plans: dict[tuple[object, ...], BackwardPlan | None] = {}
         self.reached: dict[tuple[Names, Names], Names] = {}
+        self.batches: dict[tuple[int, ...], Batched | None] = {}
         results = content.results
         self.written = [written(content.schedule, one, results) for one in content.backward]
 
@@ -100,14 +125,32 @@ class Operator:
         inputs, passed = given[:count], given[count:]
         # The schedule follows from the device and from these types, once it is chosen.
         first = given[self.tensors_at[0]]
-        key = (first.device, *[given[at].dtype for at in self.tensors_at])
+        try:
+            key = (first.device, *[given[at].dtype for at in self.tensors_at])
+        except AttributeError as error:
+            raise unfit_input(self.content.name, self._no_tensor(given)) from error
         function = self.ready.get(key)
         if function is None:
+            self._check_process(first)
             function = self.ready[key] = self._function(self._schedule(inputs, passed))
-        if not passed:
-            return function(*inputs)
-        sizes = zip(self.content.labels.values(), passed, strict=True)
-        return function(*inputs, **{word: size for word, size in sizes if size is not None})
+        try:
+            if not passed:
+                return function(*inputs)
+            sizes = zip(self.content.labels.values(), passed, strict=True)
+            return function(*inputs, **{word: size for word, size in sizes if size is not None})
+        except (TypeError, ValueError) as error:
+            raise unfit_input(self.content.name, error) from error
+
+    def _no_tensor(self, given: Sequence[Any]) -> TypeError:
+        """Return what there is to say of an input that is no tensor, and must be one."""
+        wrong = next(at for at in self.tensors_at if not isinstance(given[at], torch.Tensor))
+        kind = type(given[wrong]).__name__
+        return TypeError(f"'{self.content.inputs[wrong]}' must be a tensor, not {kind}")
+
+    def _check_process(self, first: torch.Tensor) -> None:
+        """Refuse a GPU that another process began with, of which this one is a copy."""
+        if first.is_cuda and torch.cuda._is_in_bad_fork():
+            raise forked(self.content.name)
 
     def _function(self, schedule: Scheduled) -> Callable[..., Any]:
         """Return the function of a schedule, which is generated, proved and loaded once."""
@@ -183,8 +226,55 @@ class Operator:
         made: Any = torch.library.custom_op(name, self.compute, mutates_args=(), schema=schema)
         made.register_fake(self.compute)
         made.register_autograd(self.backward_of_call, setup_context=self._keep_of_torch)
-        made.register_vmap(dt_batched(made))
+        made.register_vmap(self._batching(made, in_tensors=in_tensors))
         return made._opoverload
+
+    def _batching(self, made: Any, *, in_tensors: bool) -> Callable[..., Any]:
+        """Return the rule for torch.vmap: one call of an operator that has a label for the batch.
+
+        Where there is no such operator, it is one call for each element of the batch.
+        """
+        one_by_one = dt_batched(made)
+
+        def rule(info: Any, dims: Sequence[int | None], *given: Any) -> tuple[Any, Any]:
+            places = tuple(at for at, dim in enumerate(dims) if dim is not None)
+            found = self.batched(places) if info.batch_size else None
+            if found is None:
+                return one_by_one(info, dims, *given)  # type: ignore[no-any-return]
+            other, label, having = found
+            values = [
+                one if dim is None else one.movedim(dim, 0)
+                for one, dim in zip(given, dims, strict=True)
+            ]
+            sizes = dict(zip(self.content.labels, values[self.count :], strict=True))
+            sizes[label] = info.batch_size
+            passed = [sizes.get(one) for one in other.content.labels]
+            results = other.calls[in_tensors](*values[: self.count], *passed)
+            if isinstance(results, torch.Tensor):
+                return results, 0 if self.content.results[0] in having else None
+            return results, tuple(0 if one in having else None for one in self.content.results)
+
+        return rule
+
+    def batched(self, places: tuple[int, ...]) -> "Batched | None":
+        """Return the operator that takes whole batches of the inputs at some places.
+
+        There is none where a number has a batch, or where the algorithm with another label is none.
+        """
+        if places not in self.batches:
+            self.batches[places] = None
+            if not set(places) <= {*self.tensors_at}:
+                return None
+            content = self.content
+            names = [content.inputs[at] for at in places]
+            with suppress(DtpolyError):
+                made = with_batch(content.schedule.algorithm.program, names)
+                text = show(made.program) + compiling(content.func, content.results)
+                schedule = like(content.schedule, text, f"{content.schedule.name} of a batch")
+                front = f"{content.front}_batched"
+                other = replace(content, schedule=schedule, backward=(), front=front)
+                self.batches[places] = operator_of(other), made.label, made.having
+        return self.batches[places]
 
     def _flow(self, needed: tuple[bool, ...]) -> Flow:
         """Return what a gradient flows from and to, and what it reads; it is found once."""
@@ -193,10 +283,7 @@ class Operator:
             asked = [one for one, is_asked in zip(inputs, needed, strict=False) if is_asked]
             for one in asked:
                 if one not in self.content.by:
-                    raise RuntimeError(
-                        f"'{one}' requires a gradient, and {self.content.name} was made without "
-                        f"one: pass {one}.detach(), or name it in by="
-                    )
+                    raise lost_gradient(self.content.name, one)
             program = self.content.schedule.program
             of = depending(program, self.content.results, asked)
             by = depended_on(program, of, asked)
@@ -255,7 +342,12 @@ class Operator:
 
     def backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
         """Compute the gradients that are asked for of those results that were given one."""
-        tensors = iter(ctx.saved_tensors)
+        try:
+            tensors = iter(ctx.saved_tensors)
+        except RuntimeError as error:
+            if "inplace" not in str(error):
+                raise
+            raise changed(self.content.name) from error
         kept = [next(tensors) if one is IN_TENSOR else one for one in ctx.numbers]
         given = [None if one is None else one.dtype for one in gifts]
         types = [one.dtype for one in kept if isinstance(one, torch.Tensor)]
