@@ -36,7 +36,7 @@ def rms_norm(
 ) -> torch.Tensor:
     """Normalize by the root of the mean square, as torch.nn.functional.rms_norm does."""
     rows = _rows("rms_norm", input, normalized_shape)
-    weight = input.new_ones(rows.shape[1]) if weight is None else weight.reshape(-1)
+    weight = input.new_ones(rows.shape[1]) if weight is None else _line(weight)
     small = torch.finfo(input.dtype).eps if eps is None else eps
     return _shaped(RMS_NORM(rows, weight, small), input.shape)
 
@@ -51,8 +51,8 @@ def layer_norm(
     """Normalize by mean and deviation, as torch.nn.functional.layer_norm does."""
     rows = _rows("layer_norm", input, normalized_shape)
     size = rows.shape[1]
-    weight = input.new_ones(size) if weight is None else weight.reshape(-1)
-    bias = input.new_zeros(size) if bias is None else bias.reshape(-1)
+    weight = input.new_ones(size) if weight is None else _line(weight)
+    bias = input.new_zeros(size) if bias is None else _line(bias)
     return _shaped(LAYER_NORM(rows, weight, bias, eps), input.shape)
 
 
@@ -87,7 +87,7 @@ def cross_entropy(
         raise not_there(name, "probabilities as targets", way)
     moved = input.movedim(1, -1) if input.dim() > 2 else input
     _check_classes(name, moved, target, moved.shape[-1] if moved.dim() else 0, ignore_index)
-    rows, classes = moved.reshape(-1, moved.shape[-1]), target.reshape(-1)
+    rows, classes = _matrix(moved), _line(target)
     smoothing = float(label_smoothing)
     if in_place and _is_trained(input):
         if input.is_leaf:
@@ -119,7 +119,7 @@ def linear_cross_entropy(
         said = f"rows of {tuple(input.shape)} do not fit a weight of {tuple(linear_weight.shape)}"
         raise unfit_shapes(name, said, "pass a weight of (classes, the last size of the input)")
     _check_classes(name, input, target, count, ignore_index)
-    rows, classes = _matrix(input), target.reshape(-1)
+    rows, classes = _matrix(input), _line(target)
     at_once = _at_once(rows_at_once, rows, count)
     if at_once is None or torch.compiler.is_compiling():
         losses = LINEAR_CROSS_ENTROPY(rows, linear_weight, classes, ignore_index)
@@ -259,7 +259,7 @@ def _reduced(
 
 
 def _shaped(found: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
-    return found.view(*shape)
+    return found if found.shape == shape else found.view(*shape)
 
 
 def _check_halves(name: str, gate: torch.Tensor, input: torch.Tensor) -> None:
@@ -270,7 +270,7 @@ def _check_halves(name: str, gate: torch.Tensor, input: torch.Tensor) -> None:
 
 
 def _matrix(tensor: torch.Tensor) -> torch.Tensor:
-    return tensor.reshape(-1, tensor.shape[-1])
+    return tensor if tensor.dim() == 2 else tensor.reshape(-1, tensor.shape[-1])
 
 
 def _heads(tensor: torch.Tensor) -> torch.Tensor:
@@ -289,4 +289,11 @@ def _rows(name: str, tensor: torch.Tensor, normalized_shape: Sequence[int]) -> t
     if not count or tuple(tensor.shape[-count:]) != shape:
         said = f"the last axes of {tuple(tensor.shape)} are not {shape}"
         raise unfit_shapes(name, said, "pass the sizes of the last axes as normalized_shape=")
+    if count == 1 and tensor.dim() == 2:
+        return tensor
     return tensor.reshape(-1, math.prod(shape))
+
+
+def _line(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor with one axis. Each view that is not made saves autograd a step."""
+    return tensor if tensor.dim() == 1 else tensor.reshape(-1)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ Source = str | os.PathLike[str] | Scheduled
 LOW, FULL, LOW_TO_FULL, KEEP = "low", "float32", "low to float32", "keep"
 CASTS = (LOW, FULL, LOW_TO_FULL, KEEP)
 NAMESPACE = "dtpoly"
+is_any_autocast: Callable[[], bool] = vars(import_module("torch._C"))["_is_any_autocast_enabled"]
 
 
 def differentiable(
@@ -125,8 +127,9 @@ class Differentiable:
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return the results; inputs come in the order declared or by name, as do sizes."""
-        given = self._bound(inputs, named)
-        if self._autocast == KEEP or not self._is_autocast(given):
+        is_plain = not named and not self._sizes and len(inputs) == len(self._words)
+        given = [*inputs] if is_plain else self._bound(inputs, named)
+        if self._autocast == KEEP or not (is_any_autocast() and self._is_autocast(given)):
             return self.call_bound(given)
         if self._autocast != FULL:
             given = self._cast(given)
@@ -134,9 +137,10 @@ class Differentiable:
 
     def call_bound(self, given: list[Any]) -> Any:
         """Return the results of all inputs and sizes, in the order of the operator."""
-        is_in_tensors = any([isinstance(given[at], torch.Tensor) for at in self._numbers])
-        if is_in_tensors:
-            given = self._in_tensors(given)
+        numbers = self._numbers
+        is_in_tensors = False
+        if numbers and any([isinstance(given[at], torch.Tensor) for at in numbers]):
+            is_in_tensors, given = True, self._in_tensors(given)
         found: Any = call(self._operator, is_in_tensors, given)
         if self._count == 1:
             return found

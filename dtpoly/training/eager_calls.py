@@ -16,7 +16,10 @@ import torch
 CORE: Any = import_module("torch._C")
 FORWARD_AD: Any = import_module("torch.autograd.forward_ad")
 VMAP = CORE._parse_dispatch_key("VmapMode")
-ORDINARY = (torch.Tensor, torch.nn.Parameter)
+TENSORS = frozenset((torch.Tensor, torch.nn.Parameter))
+ORDINARY = TENSORS | {float, int, bool, type(None)}  # what nobody looks on at
+# They are looked up once, since a call asks each of them.
+is_compiling, is_grad_enabled = torch.compiler.is_compiling, torch.is_grad_enabled
 
 
 class Computing(Protocol):
@@ -40,15 +43,11 @@ def call(operator: Computing, is_in_tensors: bool, given: Sequence[Any]) -> Any:
 
     `is_in_tensors` says that its numbers are in tensors, which is another operator for torch.
     """
-    if torch.compiler.is_compiling() or not is_ordinary(given):
+    if is_compiling() or not is_ordinary(given):
         return operator.calls[is_in_tensors](*given)
-    if torch.is_grad_enabled() and any([x.requires_grad for x in given if _is_tensor(x)]):
+    if is_grad_enabled() and any([x.requires_grad for x in given if x.__class__ in TENSORS]):
         return APPLY(operator, *given)
     return operator.compute(*given)
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, torch.Tensor)
 
 
 def is_ordinary(given: Sequence[Any]) -> bool:
@@ -63,7 +62,9 @@ def is_ordinary(given: Sequence[Any]) -> bool:
         return False
     if CORE._get_tracing_state() is not None or FORWARD_AD._current_level >= 0:
         return False
-    return all([x.__class__ in ORDINARY for x in given if _is_tensor(x)])
+    return ORDINARY.issuperset([x.__class__ for x in given]) or not any(
+        [isinstance(x, torch.Tensor) for x in given if x.__class__ not in ORDINARY]
+    )
 
 
 class _Call(torch.autograd.Function):
@@ -83,4 +84,5 @@ class _Call(torch.autograd.Function):
         return (None, *ctx.operator.backward_of_call(ctx, *gifts))
 
 
-APPLY: Callable[..., Any] = getattr(_Call, "apply")  # noqa: B009  # torch says no type of it
+# What `apply` of torch does for transforms besides is not needed: there are none.
+APPLY: Callable[..., Any] = vars(CORE._FunctionBase)["apply"].__get__(None, _Call)

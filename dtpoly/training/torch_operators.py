@@ -338,7 +338,10 @@ class Operator:
         ctx.sizes = inputs[count:]
         ctx.shapes = [inputs[at].shape for at in self.tensors_at]
         ctx.dtypes = [inputs[at].dtype for at in flow.by_places]
-        ctx.forms = [(one.shape, one.dtype, one.device) for one in results]
+        # A single result is given a gradient, or there is no backward.
+        ctx.forms = (
+            [(one.shape, one.dtype, one.device) for one in results] if len(results) > 1 else (None,)
+        )
 
     def backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
         """Compute the gradients that are asked for of those results that were given one."""
@@ -432,7 +435,7 @@ class MadeGradient:
     def compute(self, values: Sequence[Any], sizes: Sequence[Any]) -> tuple[Any, ...]:
         """Return the results of its operator, in the order of this."""
         numbers = self.operator.content.numbers
-        in_tensors = any([isinstance(values[at], torch.Tensor) for at in numbers])
+        in_tensors = bool(numbers) and any([isinstance(values[at], torch.Tensor) for at in numbers])
         made = call(self.operator, in_tensors, (*values, *sizes))
         return (made,) if isinstance(made, torch.Tensor) else made
 

@@ -184,7 +184,8 @@ OPERATORS: dict[str, Listed] = {
         {"l": 4, "k": 2, "v": 3},
     ),
     "packed_weights": Listed(
-        "Func f; In A, W: u4 packed k; Var x, y; RVar k; f[x, y] = rsum(A[x, k] * W[y, k], k);",
+        "Func f; In A, S, W: u4 packed k; Var x, y; RVar k;"
+        "f[x, y] = rsum(A[x, k] * W[y, k] * S[k], k);",
         {"x": 2, "y": 3, "k": 4},
     ),
     "soft_rows": Listed(
