@@ -8,6 +8,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import dtpoly
 from dtpoly import nn
+from dtpoly.training.visible_kernels import visible_function
 
 
 def unknown_func() -> None:
@@ -21,7 +22,9 @@ def unknown_way() -> None:
 
 
 def several_results() -> None:
-    pair = dtpoly.parse("Func f, g; In A; Var x; f[x] = A[x]; g[x] = 2 * A[x]; f.compile(); g.compile();")
+    pair = dtpoly.parse(
+        "Func f, g; In A; Var x; f[x] = A[x]; g[x] = 2 * A[x]; f.compile(); g.compile();"
+    )
     dtpoly.differentiable(pair)
 
 
@@ -159,6 +162,16 @@ def changed_operand() -> None:
     total.backward()
 
 
+def in_panels() -> None:
+    schedule = dtpoly.parse(
+        "Func f, g; In A, B; Var m, n; RVar k; g[n, k] = B[k, n];"
+        "f[m, n] = rdot(A[m, k], g[n, k], k); g.block(n:16, k:16); g.tensorize(n:0, k:0);"
+        "f.block(m:16, n:16); f.tensorize(m:0, n:0, k:16); f.persistent(); g.persistent();"
+        "f.panels(n:32); f.compile();"
+    )
+    visible_function(schedule.function)
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT275": unknown_func,
     "DT275_name": unknown_name,
@@ -190,4 +203,5 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT283": unknown_class,
     "DT284": on_a_gpu_of_the_parent,
     "DT285": changed_operand,
+    "DT286": in_panels,
 }

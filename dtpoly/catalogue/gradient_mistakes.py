@@ -84,4 +84,10 @@ GRADIENTS: dict[str, CatalogueEntry] = {
         "after the call, or where a gradient was computed in place already, it would be wrong. "
         "Change a copy.",
     ),
+    "DT286": CatalogueEntry(
+        "kernels that torch.compile cannot see into",
+        "The form of an operator that Inductor sees has a step for each launch. Some launches are "
+        "decided by what a tensor is like in each call, or hold several kernels: the operator "
+        "itself does them, and torch.compile takes it as a whole.",
+    ),
 }

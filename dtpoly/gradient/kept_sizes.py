@@ -42,7 +42,7 @@ class _Sizes:
         self.whole_before, self.whole = whole_axes(forward), whole_axes(gradient)
 
     def are_kept(self, label: str, around: frozenset[str] = frozenset()) -> bool:
-        """Return whether a label has the same size in both; those `around` are asked for already."""
+        """Return whether a label has the same size in both; `around` are asked for already."""
         if label in self.gradient.fixed:
             return True
         tensors = {one.name for one in self.gradient.inputs}

@@ -7,7 +7,6 @@ import torch
 
 from dtpoly.nn.fused_losses import losses_in_place, rows_that_fit, sum_in_chunks
 from dtpoly.nn.packaged_operators import operator
-from dtpoly.training.eager_calls import is_ordinary
 from dtpoly.training.call_messages import (
     leaf_in_place,
     no_class,
@@ -16,6 +15,7 @@ from dtpoly.training.call_messages import (
     refused,
     unfit_shapes,
 )
+from dtpoly.training.eager_calls import is_ordinary
 
 RMS_NORM = operator("rms_norm")
 LAYER_NORM = operator("layer_norm")

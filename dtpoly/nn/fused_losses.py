@@ -59,7 +59,7 @@ class _InChunks(torch.autograd.Function):
         total = rows.new_zeros((), dtype=None if is_wide else torch.float32)
         d_rows = torch.empty_like(rows)
         has_weight = ctx.needs_input_grad[1]
-        # A frozen weight has no gradient; the file wants a tensor of its shape, and reads none of it.
+        # A frozen weight has no gradient; the file wants a tensor of its shape, but reads nothing.
         d_weight = torch.zeros_like(weight, dtype=total.dtype) if has_weight else total
         found = kernels("linear_cross_entropy_chunk", "loss" if has_weight else "d_X", is_wide)
         for first in range(0, len(rows), at_once):

@@ -21,7 +21,9 @@ def no_such(what: str, word: str, known: Iterable[str]) -> DtpolyError:
     """Refuse a word that names nothing of a file."""
     there = (*known,)
     listed = ", ".join(there) or "none"
-    return refused("DT275", f"there is no {what} '{word}'", f"there are: {listed}", _one_of(word, there))
+    return refused(
+        "DT275", f"there is no {what} '{word}'", f"there are: {listed}", _one_of(word, there)
+    )
 
 
 def _one_of(word: str, known: Sequence[str]) -> str:
@@ -148,6 +150,16 @@ def forked(name: str) -> DtpolyError:
         f"{name} was called on a GPU in a process that was forked from one with a GPU",
         "the driver of the GPU does not work in the copy of a process",
         "start processes by spawn: torch.multiprocessing.set_start_method('spawn')",
+    )
+
+
+def not_visible(name: str, why: str) -> DtpolyError:
+    """Refuse a form that Inductor sees into, for kernels that are launched in another way."""
+    return refused(
+        "DT286",
+        f"'{name}' has no form that torch.compile sees into",
+        why,
+        "call the operator itself, which torch.compile takes as a whole, or schedule it otherwise",
     )
 
 

@@ -52,6 +52,7 @@ def differentiable(
     backward: str | os.PathLike[str] | Scheduled | Iterable[str | Path | Scheduled] = (),
     name: str | None = None,
     autocast: str | None = None,
+    visible: bool = False,
     plugins: Plugins = (),
 ) -> "Differentiable":
     """Return an operator of torch that computes a Func and has a gradient. Raises DtpolyError.
@@ -63,7 +64,8 @@ def differentiable(
     `dtpoly differentiate` writes them: d_X is the gradient by X, and Funcs that they read are kept.
     Others are derived. The operator is called dtpoly::NAME_NUMBER, with a number of all that it
     computes by; `name` may have a namespace. What is cast under autocast, `autocast` says: "low",
-    "float32", "low to float32" or "keep".
+    "float32", "low to float32" or "keep". With `visible`, torch.compile sees the kernels of the
+    operator and of its gradients, and not one box each.
     """
     first = _loaded(source, plugins)
     func = _func(first, of)
@@ -81,7 +83,7 @@ def differentiable(
     inputs = _inputs(schedule, results, by)
     saved = (*dict.fromkeys((*shown[1:], *kept)),)
     content = Content(schedule, func, results, inputs, others, _front(name or func), saved)
-    content = replace(content, shown=len(shown))
+    content = replace(content, shown=len(shown), is_visible=visible)
     return Differentiable(content, autocast or _autocast_of(schedule))
 
 

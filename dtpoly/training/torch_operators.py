@@ -20,13 +20,6 @@ from dtpoly.api import Scheduled
 from dtpoly.carried.operators import dt_batched
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.training.at_hand import scheduled_for
-from dtpoly.training.call_messages import (
-    changed,
-    forked,
-    lost_gradient,
-    unfit_input,
-    without_tensors,
-)
 from dtpoly.training.backward_plans import (
     IN_TENSOR,
     BackwardPlan,
@@ -35,6 +28,13 @@ from dtpoly.training.backward_plans import (
     plan_of,
 )
 from dtpoly.training.batching import with_batch
+from dtpoly.training.call_messages import (
+    changed,
+    forked,
+    lost_gradient,
+    unfit_input,
+    without_tensors,
+)
 from dtpoly.training.content import Content
 from dtpoly.training.eager_calls import call
 from dtpoly.training.element_types import with_copies, with_types
@@ -48,6 +48,12 @@ from dtpoly.training.gradient_schedules import (
     sizes_at,
     written,
 )
+from dtpoly.training.visible_kernels import (
+    can_be_visible,
+    is_traced,
+    visible_function,
+    visible_operator,
+)
 
 DTYPES = {
     torch.float16: DType.F16,
@@ -55,6 +61,7 @@ DTYPES = {
     torch.float32: DType.F32,
     torch.float64: DType.F64,
 }
+CUSTOM_OP: Callable[..., Any] = vars(torch.library)["custom_op"]
 NARROW = (torch.float16, torch.bfloat16)
 Names = tuple[str, ...]
 Dtypes = tuple[tuple[str, DType], ...]
@@ -112,6 +119,7 @@ class Operator:
         # By what identifies a schedule, which is kept beside its function.
         self.functions: dict[int, tuple[Scheduled, Callable[..., Any]]] = {}
         self.ready: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self.visible: dict[int, Callable[..., Any]] = {}
         self.flows: dict[tuple[bool, ...], Flow] = {}
         self.plans: dict[tuple[object, ...], BackwardPlan | None] = {}
         self.reached: dict[tuple[Names, Names], Names] = {}
@@ -140,6 +148,19 @@ class Operator:
             return function(*inputs, **{word: size for word, size in sizes if size is not None})
         except (TypeError, ValueError) as error:
             raise unfit_input(self.content.name, error) from error
+
+    def traced(self, *given: Any) -> Any:
+        """Run the kernels; where torch traces what an operator is made of, launch them in steps."""
+        if not is_traced():
+            return self.compute(*given)
+        inputs, passed = given[: self.count], given[self.count :]
+        schedule = self._schedule(inputs, passed)
+        function = self._function(schedule)
+        if id(schedule) not in self.visible:
+            self.visible[id(schedule)] = visible_function(function)
+        sizes = zip(self.content.labels, passed, strict=True)
+        known = {word: size for word, size in sizes if size is not None}
+        return self.visible[id(schedule)](*inputs, **known)
 
     def _no_tensor(self, given: Sequence[Any]) -> TypeError:
         """Return what there is to say of an input that is no tensor, and must be one."""
@@ -223,7 +244,10 @@ class Operator:
     def _registered(self, kind: str, *, in_tensors: bool) -> Any:
         schema = self.content.schema(in_tensors=in_tensors)
         name = f"{self.content.name}{kind}"
-        made: Any = torch.library.custom_op(name, self.compute, mutates_args=(), schema=schema)
+        if self.content.is_visible and can_be_visible():
+            made = visible_operator(name, self.content, self.traced, in_tensors=in_tensors)
+        else:
+            made = CUSTOM_OP(name, self.compute, mutates_args=(), schema=schema)
         made.register_fake(self.compute)
         made.register_autograd(self.backward_of_call, setup_context=self._keep_of_torch)
         made.register_vmap(self._batching(made, in_tensors=in_tensors))
@@ -428,6 +452,7 @@ class MadeGradient:
             inputs,
             (),
             f"{forward.content.front}_backward",
+            is_visible=forward.content.is_visible,
         )
         self.backward, self.operator = backward, operator_of(content)
         self.labels = tuple(content.labels)

@@ -46,7 +46,9 @@ OPERATORS: dict[str, Listed] = {
     "roots": rows("f[x, y] = sqrt(2 + sin(A[x, y])) * rsqrt(3 + cos(B[x, y]));"),
     "powers": rows("f[x, y] = pow(2 + sin(A[x, y]), B[x, y]) + pow(A[x, y], 3);"),
     "a_power_of_a_number": rows("f[x, y] = pow(1 + s * s, A[x, y]) * s;"),
-    "quotients": rows("f[x, y] = div_rn(A[x, y], 3 + sin(B[x, y])) + fdiv(R[y], 2 + cos(A[x, y]));"),
+    "quotients": rows(
+        "f[x, y] = div_rn(A[x, y], 3 + sin(B[x, y])) + fdiv(R[y], 2 + cos(A[x, y]));"
+    ),
     "remainder": rows("f[x, y] = A[x, y] % (2.5 + sigmoid(B[x, y]));"),
     "fused_multiply": rows("f[x, y] = fma(A[x, y], B[x, y], fma(R[y], A[x, y], s));"),
     "swapped_halves": rows("f[x, y] = maximum(A[x, y], B[x, y]) - minimum(A[x, y], B[x, y]);"),
@@ -89,9 +91,7 @@ OPERATORS: dict[str, Listed] = {
         "Func f; In A, B; Var b, x, y; RVar k; f[b, x, y] = rdot(A[b, x, k], B[b, k, y], k);"
     ),
     "masked_product": rows("f[x, y] = rdot(where(k <= x, A[x, k], 0), B[k, y], k);"),
-    "product_of_functions": rows(
-        "f[x, y] = rdot(sigmoid(A[x, k]) * R[k], tanh(B[k, y]), k);"
-    ),
+    "product_of_functions": rows("f[x, y] = rdot(sigmoid(A[x, k]) * R[k], tanh(B[k, y]), k);"),
     "two_layers": Listed(
         "Func f, h; In A, V, W; Var x, y, z; RVar k, l;"
         "h[x, z] = maximum(rdot(A[x, k], V[k, z], k), 0); f[x, y] = rdot(h[x, l], W[l, y], l);",

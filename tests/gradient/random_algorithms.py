@@ -20,6 +20,7 @@ from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.show import show
 from dtpoly.diagnostics import DtpolyError
 from tests.gradient.comparing import read
+from tests.gradient.random_texts import formula_case, layer_case
 from tests.oracle.cases import (
     Case,
     along_case,
@@ -35,7 +36,6 @@ from tests.oracle.cases import (
     scanning_case,
     started_case,
 )
-from tests.gradient.random_texts import formula_case, layer_case
 from tests.oracle.chains import chain
 
 

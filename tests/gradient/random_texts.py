@@ -280,7 +280,11 @@ class Layers(Writer):
         top = self.row(f"rmax({self.at('t', k)}, {k})")
         total = self.define(("t",), f"rsum(exp({scale} * ({self.at('t', k)} - {top})), {k})")
         again, moved = f"reshape({total}[t], t, 1)", f"{scale} * ({self.at('t', w)} - {top})"
-        forms = (f"exp({moved}) / {again}", f"{moved} - log({again})", f"exp({moved} - log({again}))")
+        forms = (
+            f"exp({moved}) / {again}",
+            f"{moved} - log({again})",
+            f"exp({moved} - log({again}))",
+        )
         self.put(self.random.choice(forms))
 
     def gate(self) -> None:

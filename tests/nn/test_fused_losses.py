@@ -233,7 +233,7 @@ def test_rows_that_fit() -> None:
 def test_wrong_numbers_of_rows_are_refused() -> None:
     x, w = (rows_of(n, 4, dtype=torch.float32).requires_grad_() for n in (2, 3))
     for wrong in (0, -1, "all", True):
-        with pytest.raises(DtpolyError, match="DT275.*rows_at_once"):
+        with pytest.raises(DtpolyError, match=r"DT275.*rows_at_once"):
             nn.linear_cross_entropy(x, w, torch.tensor([0, 2]), rows_at_once=wrong)
 
 

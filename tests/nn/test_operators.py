@@ -272,7 +272,7 @@ def test_each_algorithm_has_a_gradient() -> None:
     stems = {path.stem for path in FILES}
     gradients = {f"{name}_backward" for name in nn.names()}
     assert stems == {*nn.names(), *gradients, *LOSSES}
-    with pytest.raises(DtpolyError, match="DT275.*there is no operator 'relu'"):
+    with pytest.raises(DtpolyError, match=r"DT275.*there is no operator 'relu'"):
         nn.operator("relu")
 
 

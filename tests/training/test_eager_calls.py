@@ -136,5 +136,5 @@ def test_what_was_changed_after_the_call_is_refused() -> None:
     found = made()(kept, w, 0.5)
     with torch.no_grad():
         kept.mul_(2)
-    with pytest.raises(DtpolyError, match="DT285.*values that were changed"):
+    with pytest.raises(DtpolyError, match=r"DT285.*values that were changed"):
         found.sum().backward()

@@ -378,7 +378,7 @@ def test_a_gradient_that_somebody_wrote() -> None:
     ],
 )
 def test_gradients_that_fit_no_algorithm_are_refused(text: str, said: str) -> None:
-    with pytest.raises(DtpolyError, match=f"DT276.*{said}"):
+    with pytest.raises(DtpolyError, match=rf"DT276.*{said}"):
         made(backward=dtpoly.parse(text))
 
 
@@ -399,26 +399,26 @@ def test_wrong_words_are_refused(said: dict[str, str], message: str) -> None:
 
 def test_whole_numbers_get_no_gradient() -> None:
     text = "Func f; In A, T: i64; Var x; f[x] = A[x] * T[x]; f.compile();"
-    with pytest.raises(DtpolyError, match="DT270.*no gradient by 'T', which is i64"):
+    with pytest.raises(DtpolyError, match=r"DT270.*no gradient by 'T', which is i64"):
         made(text, by="T")
     assert made(text)(torch.ones(2, requires_grad=True), torch.tensor([1, 2])).requires_grad
 
 
 def test_wrong_calls_are_refused() -> None:
     op, (x, w) = made(), leaves(2, 4)
-    with pytest.raises(DtpolyError, match="DT278.*is missing the input 'eps'"):
+    with pytest.raises(DtpolyError, match=r"DT278.*is missing the input 'eps'"):
         op(x, w)
-    with pytest.raises(DtpolyError, match="DT278.*'W', which is given twice"):
+    with pytest.raises(DtpolyError, match=r"DT278.*'W', which is given twice"):
         op(x, w, 0.5, W=w)
-    with pytest.raises(DtpolyError, match="DT278.*'eta', which is unknown"):
+    with pytest.raises(DtpolyError, match=r"DT278.*'eta', which is unknown"):
         op(x, w, 0.5, eta=1)
-    with pytest.raises(DtpolyError, match="DT278.*takes 3 inputs, but 4 were given"):
+    with pytest.raises(DtpolyError, match=r"DT278.*takes 3 inputs, but 4 were given"):
         op(x, w, 0.5, 1)
-    with pytest.raises(DtpolyError, match="DT279.*'W' must have 1 dimensions"):
+    with pytest.raises(DtpolyError, match=r"DT279.*'W' must have 1 dimensions"):
         op(x, x, 0.5)
-    with pytest.raises(DtpolyError, match="DT279.*disagree on the size of 'y'"):
+    with pytest.raises(DtpolyError, match=r"DT279.*disagree on the size of 'y'"):
         op(x, w[1:], 0.5)
-    with pytest.raises(DtpolyError, match="DT279.*'eps' must be a number"):
+    with pytest.raises(DtpolyError, match=r"DT279.*'eps' must be a number"):
         op(x, w, "0.5")
     torch.testing.assert_close(op(x, W=w, eps=0.5), expected(x, w))
 
@@ -441,7 +441,7 @@ def test_what_is_rounded_gets_no_gradient() -> None:
 
 def test_results_in_place_are_refused() -> None:
     text = "Func w into W; In W, G; Var x; w[x] = W[x] - G[x]; w.compile();"
-    with pytest.raises(DtpolyError, match="DT277.*'w' is written into 'W'"):
+    with pytest.raises(DtpolyError, match=r"DT277.*'w' is written into 'W'"):
         made(text)
 
 
