@@ -63,6 +63,7 @@ DTYPES = {
 }
 CUSTOM_OP: Callable[..., Any] = vars(torch.library)["custom_op"]
 NARROW = (torch.float16, torch.bfloat16)
+NOT_MADE: Any = object()  # stands for a plan that nobody has asked for yet
 Names = tuple[str, ...]
 Dtypes = tuple[tuple[str, DType], ...]
 # An operator of whole batches, its label for these, and the results that have one.
@@ -357,8 +358,12 @@ class Operator:
         results = (output,) if isinstance(output, torch.Tensor) else output
         known = (*inputs[:count], *results)
         kept = [known[at] for at in flow.places]
-        ctx.save_for_backward(*[one for one in kept if isinstance(one, torch.Tensor)])
-        ctx.numbers = [IN_TENSOR if isinstance(one, torch.Tensor) else one for one in kept]
+        if all([isinstance(one, torch.Tensor) for one in kept]):
+            ctx.save_for_backward(*kept)
+            ctx.numbers = None
+        else:
+            ctx.save_for_backward(*[one for one in kept if isinstance(one, torch.Tensor)])
+            ctx.numbers = [IN_TENSOR if isinstance(one, torch.Tensor) else one for one in kept]
         ctx.sizes = inputs[count:]
         ctx.shapes = [inputs[at].shape for at in self.tensors_at]
         ctx.dtypes = [inputs[at].dtype for at in flow.by_places]
@@ -370,18 +375,20 @@ class Operator:
     def backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
         """Compute the gradients that are asked for of those results that were given one."""
         try:
-            tensors = iter(ctx.saved_tensors)
+            kept = ctx.saved_tensors
         except RuntimeError as error:
             if "inplace" not in str(error):
                 raise
             raise changed(self.content.name) from error
-        kept = [next(tensors) if one is IN_TENSOR else one for one in ctx.numbers]
+        types = [one.dtype for one in kept]
+        if ctx.numbers is not None:
+            tensors = iter(kept)
+            kept = [next(tensors) if one is IN_TENSOR else one for one in ctx.numbers]
         given = [None if one is None else one.dtype for one in gifts]
-        types = [one.dtype for one in kept if isinstance(one, torch.Tensor)]
         key = (ctx.flow, *given, *types, *ctx.dtypes)
-        if key not in self.plans:
-            self.plans[key] = self._plan(ctx.flow, kept, gifts, ctx.dtypes)
-        plan = self.plans[key]
+        plan = self.plans.get(key, NOT_MADE)
+        if plan is NOT_MADE:
+            plan = self.plans[key] = self._plan(ctx.flow, kept, gifts, ctx.dtypes)
         nothing = [None] * len(ctx.sizes)
         if plan is None:
             return (*[None] * self.count, *nothing)

@@ -1,4 +1,4 @@
-"""Tests torch.vmap over operators: one call with a label for the batch, not one for each element."""
+"""Tests torch.vmap over operators: one call with a label for the batch, not one per element."""
 
 from collections.abc import Callable
 from functools import partial
