@@ -6,7 +6,6 @@ from dataclasses import replace
 from dtpoly.algorithm.dtypes import DType, is_float
 from dtpoly.algorithm.expressions import (
     Affine,
-    Apply,
     Dot,
     Expr,
     ProgramId,
@@ -37,7 +36,7 @@ from dtpoly.gradient.backward import given_by
 from dtpoly.gradient.cancelling import vanishing
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.derived_nodes import ZERO, read_at
-from dtpoly.gradient.draws import with_draws_apart
+from dtpoly.gradient.draws import Draws
 from dtpoly.gradient.kept_sizes import check_sizes_kept
 from dtpoly.gradient.lining_up import laid_out, turned_func
 from dtpoly.gradient.messages import no_dependence, no_float, no_rule
@@ -224,21 +223,14 @@ def _gathered(
             directives.append(Directive(name, INLINING))
         return turns[key]
 
-    def draw(node: Apply) -> Expr:
-        if node not in draws:
-            name = derivation.names.new("drawn")
-            draws[node] = read_at(name, tuple(free_labels(node)))
-            funcs.append(Func(name, tuple(free_labels(node)), node))
-            said[name] = "random numbers, each of which serves several elements"
-            directives.append(Directive(name, INLINING))
-        return draws[node]
-
     turns: dict[tuple[str, tuple[Affine, ...], tuple[str, ...]], Read] = {}
-    draws: dict[Apply, Read] = {}
+    draws = Draws(derivation.names)
     for one in every.values():
         if one.name in kept:
-            apart = with_draws_apart(one, draw) if one.name in said else one
-            funcs.append(laid_out(apart, turn))
+            apart = draws.apart(one) if one.name in said else one
+            funcs += [*draws.new(), laid_out(apart, turn)]
+    said |= draws.said
+    directives += [Directive(name, INLINING) for name in draws.said]
     first, *others = wanted
     more = tuple(Argument(one) for one in others)
     directives.append(Directive(first, COMPILING[0], more))

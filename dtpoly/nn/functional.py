@@ -7,7 +7,8 @@ import torch
 
 from dtpoly.nn.fused_losses import losses_in_place, rows_that_fit, sum_in_chunks
 from dtpoly.nn.packaged_operators import operator
-from dtpoly.training.call_messages import (
+from dtpoly.training.eager_calls import is_ordinary
+from dtpoly.training.operator_messages import (
     leaf_in_place,
     no_class,
     none_of,
@@ -15,7 +16,6 @@ from dtpoly.training.call_messages import (
     refused,
     unfit_shapes,
 )
-from dtpoly.training.eager_calls import is_ordinary
 
 RMS_NORM = operator("rms_norm")
 LAYER_NORM = operator("layer_norm")

@@ -8,10 +8,10 @@ from typing import Any
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.show import show
 from dtpoly.api import Scheduled, load
-from dtpoly.training.call_messages import no_such
 from dtpoly.training.differentiable import Differentiable, differentiable
 from dtpoly.training.element_types import with_types
 from dtpoly.training.gradient_schedules import like
+from dtpoly.training.operator_messages import no_such
 
 FOLDER = Path(__file__).parent
 # What is cast under autocast, where the algorithm alone does not say it.

@@ -40,8 +40,7 @@ class Content:
     def parts(self) -> tuple[object, ...]:
         """Return the parts that it is made again of, in another process."""
         said = (self.results, self.by, self.backward, self.front, self.saved, self.shown)
-        said = (*said, self.is_visible)
-        return (self.schedule, self.func, *said)
+        return (self.schedule, self.func, *said, self.is_visible)
 
     @cached_property
     def name(self) -> str:

@@ -20,7 +20,11 @@ from dtpoly.gradient.chosen import of_floats
 from dtpoly.gradient.messages import no_float
 from dtpoly.python_errors import error_of
 from dtpoly.suggest import did_you_mean
-from dtpoly.training.call_messages import (
+from dtpoly.training.content import NAME, Content
+from dtpoly.training.eager_calls import call
+from dtpoly.training.element_types import with_types
+from dtpoly.training.gradient_schedules import compiling, depended_on, depending, like
+from dtpoly.training.operator_messages import (
     no_name,
     no_such,
     none_of,
@@ -28,10 +32,6 @@ from dtpoly.training.call_messages import (
     which_func,
     wrong_call,
 )
-from dtpoly.training.content import NAME, Content
-from dtpoly.training.eager_calls import call
-from dtpoly.training.element_types import with_types
-from dtpoly.training.gradient_schedules import compiling, depended_on, depending, like
 from dtpoly.training.torch_operators import operator_of
 
 Names = str | Iterable[str]

@@ -17,7 +17,7 @@ from dtpoly.gradient.differentiate import differentiated
 from dtpoly.gradient.text import gradient_text
 from dtpoly.gradient.whole_axes import whole_axes
 from dtpoly.python_errors import told
-from dtpoly.training.call_messages import unfit_gradient
+from dtpoly.training.operator_messages import unfit_gradient
 
 PREFIX = "d_"  # begins the names of gradients in a file
 

@@ -28,13 +28,6 @@ from dtpoly.training.backward_plans import (
     plan_of,
 )
 from dtpoly.training.batching import with_batch
-from dtpoly.training.call_messages import (
-    changed,
-    forked,
-    lost_gradient,
-    unfit_input,
-    without_tensors,
-)
 from dtpoly.training.content import Content
 from dtpoly.training.eager_calls import call
 from dtpoly.training.element_types import with_copies, with_types
@@ -47,6 +40,13 @@ from dtpoly.training.gradient_schedules import (
     like,
     sizes_at,
     written,
+)
+from dtpoly.training.operator_messages import (
+    changed,
+    forked,
+    lost_gradient,
+    unfit_input,
+    without_tensors,
 )
 from dtpoly.training.visible_kernels import (
     can_be_visible,

@@ -17,8 +17,8 @@ from typing import Any
 import torch
 
 from dtpoly.algorithm.program import Scalar
-from dtpoly.training.call_messages import not_visible
 from dtpoly.training.content import Content, number_kind
+from dtpoly.training.operator_messages import not_visible
 
 WRAP_TRITON: Callable[..., Any] = vars(torch.library)["wrap_triton"]
 TRITON_OP: Callable[..., Any] = vars(torch.library)["triton_op"]
@@ -158,10 +158,9 @@ def visible_operator(
     for word in content.labels.values():
         parameters.append(inspect.Parameter(word, kind, default=None, annotation=int | None))
     count = len(content.results)
-    many: Any = tuple[(torch.Tensor,) * count]
-    signature = inspect.Signature(
-        parameters, return_annotation=torch.Tensor if count == 1 else many
-    )
+    whole: Any = tuple
+    many = torch.Tensor if count == 1 else whole[(torch.Tensor,) * count]
+    signature = inspect.Signature(parameters, return_annotation=many)
     vars(steps)["__signature__"] = signature
     return TRITON_OP(name, steps, mutates_args=())
 

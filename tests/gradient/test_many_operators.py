@@ -43,6 +43,7 @@ def sizes_like(name: str, wanted: Sizes) -> Sizes | None:
     try:
         sizes = filled(program, {}, {**assumed, **program.fixed})
         sizes_of(program, input_shapes(program, sizes), passed(program, sizes))
+        inputs_of(name, sizes)  # no table names rows of a tensor that has none
     except DtpolyError:
         return None
     return sizes

