@@ -36,9 +36,11 @@ class _InPlace(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gift: torch.Tensor) -> tuple[Any, ...]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx: Any, *gifts: torch.Tensor
+    ) -> tuple[Any, ...]:
         """Multiply the slopes where they are; a second backward of the same call is refused."""
-        (slopes,) = ctx.saved_tensors
+        (slopes,), (gift,) = ctx.saved_tensors, gifts
         return slopes.mul_(gift.unsqueeze(1)), None, None, None
 
 
@@ -75,9 +77,11 @@ class _InChunks(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gift: torch.Tensor) -> tuple[Any, ...]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx: Any, *gifts: torch.Tensor
+    ) -> tuple[Any, ...]:
         """Multiply what was summed for a loss that is given 1."""
-        d_rows, d_weight = ctx.saved_tensors
+        (d_rows, d_weight), (gift,) = ctx.saved_tensors, gifts
         if d_weight is not None:
             d_weight = d_weight.mul_(gift).to(ctx.dtype)
         return d_rows.mul_(gift), d_weight, None, None, None

