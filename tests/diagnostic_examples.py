@@ -28,6 +28,7 @@ from tests.plugin_examples import CALLS as PLUGIN_CALLS
 from tests.refusal_examples import CALLS as REFUSAL_CALLS
 from tests.setup_examples import CALLS as SETUP_CALLS
 from tests.space_examples import CALLS as SPACE_CALLS
+from tests.training_examples import CALLS as TRAINING_CALLS
 
 FOLDER = Path(__file__).parent / "data" / "diagnostics"
 
@@ -107,6 +108,7 @@ CALLS: dict[str, Callable[[], object]] = {
     **CODE_CALLS,
     **SPACE_CALLS,
     **SETUP_CALLS,
+    **TRAINING_CALLS,
 }
 
 

@@ -209,7 +209,9 @@ TORCH = [
     ROOT / "dtpoly" / "training" / "eager_calls.py",
     ROOT / "dtpoly" / "training" / "torch_operators.py",
     ROOT / "dtpoly" / "training" / "differentiable.py",
+    ROOT / "dtpoly" / "training" / "visible_kernels.py",
     ROOT / "dtpoly" / "nn" / "functional.py",
+    ROOT / "dtpoly" / "nn" / "fused_losses.py",
     ROOT / "dtpoly" / "nn" / "modules.py",
 ]
 

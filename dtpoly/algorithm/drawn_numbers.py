@@ -13,9 +13,15 @@ def check_drawn(program: Program) -> list[Diagnostic]:
     return [
         _lacking(func, node, missing)
         for func in program.funcs
-        for node, around in _drawn(func.body, func.labels)
-        if (missing := [label for label in around if label not in free_labels(node)])
+        for node, missing in drawn_for_several(func)
     ]
+
+
+def drawn_for_several(func: Func) -> Iterator[tuple[Apply, list[str]]]:
+    """Yield what is drawn in a Func for several elements at once, with the labels that it lacks."""
+    for node, around in _drawn(func.body, func.labels):
+        if missing := [label for label in around if label not in free_labels(node)]:
+            yield node, missing
 
 
 def _drawn(expr: Expr, around: tuple[str, ...]) -> Iterator[tuple[Apply, tuple[str, ...]]]:

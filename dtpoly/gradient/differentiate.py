@@ -36,6 +36,7 @@ from dtpoly.gradient.backward import given_by
 from dtpoly.gradient.cancelling import vanishing
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.derived_nodes import ZERO, read_at
+from dtpoly.gradient.draws import Draws
 from dtpoly.gradient.kept_sizes import check_sizes_kept
 from dtpoly.gradient.lining_up import laid_out, turned_func
 from dtpoly.gradient.messages import no_dependence, no_float, no_rule
@@ -223,9 +224,13 @@ def _gathered(
         return turns[key]
 
     turns: dict[tuple[str, tuple[Affine, ...], tuple[str, ...]], Read] = {}
+    draws = Draws(derivation.names)
     for one in every.values():
         if one.name in kept:
-            funcs.append(laid_out(one, turn))
+            apart = draws.apart(one) if one.name in said else one
+            funcs += [*draws.new(), laid_out(apart, turn)]
+    said |= draws.said
+    directives += [Directive(name, INLINING) for name in draws.said]
     first, *others = wanted
     more = tuple(Argument(one) for one in others)
     directives.append(Directive(first, COMPILING[0], more))

@@ -2,8 +2,9 @@
 
 The size of a label is the largest for which every read is inside. A gradient has other reads. If a
 tensor is read at a label alone, its axis has exactly the size of the label, so one such read is
-enough. A label of which nothing is read is passed by the caller. Otherwise exactly those reads must
-be there that decide the size in the algorithm.
+enough; so it is with a Func that both compute, if the label of its axis is kept. A label of which
+nothing is read is passed by the caller. Otherwise exactly those reads must be there that decide the
+size in the algorithm.
 """
 
 from collections.abc import Iterator
@@ -20,27 +21,55 @@ from dtpoly.gradient.whole_axes import whole_axes
 
 def check_sizes_kept(forward: Program, gradient: Program) -> None:
     """Raise DtpolyError if a label could have another size in the gradient."""
-    before, after = axis_reads(forward), axis_reads(gradient)
+    sizes = _Sizes(forward, gradient)
     spans = {label.name: label.span for label in forward.labels}
     wrong = [
         size_not_kept(label.name, spans[label.name])
         for label in gradient.labels
         if label.size is None and label.name in spans
-        if not _is_kept(label.name, before, after, gradient)
+        if not sizes.are_kept(label.name)
     ]
     if wrong:
         raise DtpolyError(wrong)
 
 
-def _is_kept(
-    label: str, before: tuple[AxisRead, ...], after: tuple[AxisRead, ...], gradient: Program
-) -> bool:
-    tensors = {one.name for one in gradient.inputs}
-    if any(one == label and tensor in tensors for tensor, _, one in whole_axes(gradient)):
-        return True
-    old, new = ({_key(one) for one in reads if _is_of(one, label)} for reads in (before, after))
-    own = {(func.name, axis, plain(one)) for func in gradient.funcs for axis, one in _axes(func)}
-    return not new - own or old - own == new - own
+class _Sizes:
+    """What shows the sizes of labels, in an algorithm and in its gradient."""
+
+    def __init__(self, forward: Program, gradient: Program) -> None:
+        self.forward, self.gradient = forward, gradient
+        self.before, self.after = axis_reads(forward), axis_reads(gradient)
+        self.whole_before, self.whole = whole_axes(forward), whole_axes(gradient)
+
+    def are_kept(self, label: str, around: frozenset[str] = frozenset()) -> bool:
+        """Return whether a label has the same size in both; `around` are asked for already."""
+        if label in self.gradient.fixed:
+            return True
+        tensors = {one.name for one in self.gradient.inputs}
+        mine = [(tensor, axis) for tensor, axis, one in self.whole if one == label]
+        if any(tensor in tensors for tensor, _ in mine):
+            return True
+        inside = around | {label}
+        for tensor, axis in mine:
+            own = self._label_of(tensor, axis)
+            is_read_before = (tensor, axis, label) in self.whole_before
+            if is_read_before and own and own not in inside and self.are_kept(own, inside):
+                return True
+        return self._is_shown_alike(label)
+
+    def _label_of(self, tensor: str, axis: int) -> str | None:
+        """Return the label of an axis of a Func, if it is the same in both."""
+        old, new = (one.find_func(tensor) for one in (self.forward, self.gradient))
+        if old is None or new is None or old.labels != new.labels:
+            return None
+        return new.labels[axis]
+
+    def _is_shown_alike(self, label: str) -> bool:
+        reads = (self.before, self.after)
+        old, new = ({_key(one) for one in every if _is_of(one, label)} for every in reads)
+        funcs = self.gradient.funcs
+        own = {(func.name, axis, plain(one)) for func in funcs for axis, one in _axes(func)}
+        return not new - own or old - own == new - own
 
 
 def _key(read: AxisRead) -> tuple[str, int, Affine]:

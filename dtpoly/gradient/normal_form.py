@@ -17,6 +17,7 @@ from dtpoly.algorithm.expressions import (
     Size,
     free_labels,
     map_children,
+    walk,
 )
 from dtpoly.algorithm.operations import FROM_LIST
 from dtpoly.algorithm.program import Func, Program, in_order
@@ -110,7 +111,7 @@ class _Parting:
                 return self.named(made, f"{func.name}_list", func)
             case Apply(operation=operation, operands=operands) if operation in RULES:
                 at = RULES[operation].reuses
-                if at is not None and is_active(operands[at], self.active):
+                if at is not None and is_active(operands[at], self.active) and _reads_tensors(made):
                     inner = made.operands[at] if isinstance(made, Apply) else made
                     of = inner.tensor if isinstance(inner, Read) else ""
                     wanted = f"{operation}_of_{of}" if of else f"{func.name}_{operation}"
@@ -133,6 +134,11 @@ class _Parting:
             if isinstance(expr, Apply | Reduce | Dot) and is_active(expr, self.active):
                 self.active = frozenset((*self.active, self.known[key]))
         return read_at(self.known[key], labels)
+
+
+def _reads_tensors(expr: Expr) -> bool:
+    """Return whether a part is computed of tensors: a Func of numbers alone would have 32 bits."""
+    return any(isinstance(node, Read) for node in walk(expr))
 
 
 def _unshaped(expr: Expr) -> Expr:

@@ -2,9 +2,12 @@
 
 Numbers are multiplied, zeros and ones vanish, signs move to the front, what a sum does not go over
 stands behind it, and a sum of products of two tensors is a product of matrices. All of this keeps
-the value of real numbers; only the order of roundings differs.
+the value of real numbers; only the order of roundings differs. So what is compared or rounded to a
+whole number stays as it is: where the algorithm found that an element is the largest one, the
+gradient must find the same.
 """
 
+from dtpoly.algorithm.dtypes import is_float
 from dtpoly.algorithm.expressions import (
     Apply,
     Cast,
@@ -14,9 +17,11 @@ from dtpoly.algorithm.expressions import (
     Read,
     Reduce,
     Reshape,
+    ScalarRead,
     Size,
     free_labels,
     map_children,
+    walk,
 )
 from dtpoly.gradient.derived_nodes import (
     ONE,
@@ -31,12 +36,15 @@ from dtpoly.gradient.derived_nodes import (
     product_of,
     times,
 )
+from dtpoly.gradient.element_rules import FLAT
 
 LEAST_POWER = 3  # so many equal factors are written as a power
 
 
 def simplified(expr: Expr) -> Expr:
     """Return an expression of the same value that is written more simply."""
+    if _takes_steps(expr):
+        return _without_layout(expr)
     made = map_children(expr, simplified)
     match made:
         case Reshape(operand=operand):
@@ -59,6 +67,24 @@ def simplified(expr: Expr) -> Expr:
             return _total(applied("mul", left, right), labels)
         case _:
             return made
+
+
+def _takes_steps(expr: Expr) -> bool:
+    """Return whether an expression jumps if what it is made of is rounded otherwise."""
+    match expr:
+        case Cast(dtype=dtype):
+            is_step = not is_float(dtype)
+        case Apply(operation=operation):
+            is_step = operation in FLAT and operation not in ("and", "or", "not")
+        case _:
+            return False
+    # Indices, sizes and whole numbers are not rounded.
+    return is_step and any(isinstance(one, Read | ScalarRead) for one in walk(expr))
+
+
+def _without_layout(expr: Expr) -> Expr:
+    made = map_children(expr, _without_layout)
+    return made.operand if isinstance(made, Reshape) else made
 
 
 def written(product: Factored) -> Expr:

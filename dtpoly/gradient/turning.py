@@ -13,6 +13,7 @@ from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
     DividedIndex,
+    Dot,
     Expr,
     Index,
     Integer,
@@ -129,7 +130,7 @@ def _with_labels(value: Expr, names: Mapping[str, str]) -> Expr:
     made = map_children(value, lambda one: _with_labels(one, names))
     put = {one: plain(new) for one, new in names.items()}
     match made:
-        case Reduce(labels=labels):
+        case Reduce(labels=labels) | Dot(labels=labels):
             return replace(made, labels=tuple(names.get(one, one) for one in labels))
         case Index() | Read():
             return with_indices(made, put)

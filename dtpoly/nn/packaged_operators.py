@@ -1,20 +1,30 @@
 """Makes the operators of this package, each of its .dt file and that of its gradient."""
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.show import show
+from dtpoly.api import Scheduled, load
 from dtpoly.training.differentiable import Differentiable, differentiable
+from dtpoly.training.element_types import with_types
+from dtpoly.training.gradient_schedules import like
+from dtpoly.training.operator_messages import no_such
 
 FOLDER = Path(__file__).parent
 # What is cast under autocast, where the algorithm alone does not say it.
 CAST = {"linear_cross_entropy": "low to float32"}
+# The Func of losses in files that compute these together with their slopes.
+LOSSES = {"cross_entropy_in_place": "cross_entropy", "linear_cross_entropy_chunk": "loss"}
 GRADIENT = "_backward"  # ends the name of a file with a gradient
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all operators."""
-    found = (path.stem for path in FOLDER.glob("*.dt"))
-    return tuple(sorted(name for name in found if not name.endswith(GRADIENT)))
+    """Return the names of all operators: of the files that have one of gradients beside them."""
+    found = (path.stem.removesuffix(GRADIENT) for path in FOLDER.glob(f"*{GRADIENT}.dt"))
+    return tuple(sorted(found))
 
 
 @cache
@@ -24,6 +34,25 @@ def operator(name: str) -> Differentiable:
     It is read and registered when it is first asked for, and proved when it is first called.
     """
     if name not in names():
-        raise ValueError(f"there is no operator '{name}'; there are {', '.join(names())}")
+        raise no_such("operator", name, names())
     path, gradient = FOLDER / f"{name}.dt", FOLDER / f"{name}{GRADIENT}.dt"
     return differentiable(path, backward=gradient, autocast=CAST.get(name))
+
+
+@cache
+def losing(name: str, *, is_wide: bool) -> Scheduled:
+    """Return a file that computes losses together with their slopes.
+
+    Of inputs of 16 bits the losses have 32, since many of them are added up.
+    """
+    made = load(FOLDER / f"{name}.dt")
+    if is_wide:
+        return made
+    program = with_types(made.program, {}, {LOSSES[name]: DType.F32})
+    return like(made, show(program), made.name)
+
+
+@cache
+def kernels(name: str, func: str, is_wide: bool) -> Callable[..., Any]:
+    """Return the function of such a file that computes a Func, proved when it is first made."""
+    return losing(name, is_wide=is_wide)[func].function

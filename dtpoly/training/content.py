@@ -34,12 +34,13 @@ class Content:
     front: str
     saved: tuple[str, ...] = ()
     shown: int = 1  # so many of the results are returned to the caller
+    is_visible: bool = False  # torch.compile sees the kernels
 
     @property
     def parts(self) -> tuple[object, ...]:
         """Return the parts that it is made again of, in another process."""
         said = (self.results, self.by, self.backward, self.front, self.saved, self.shown)
-        return (self.schedule, self.func, *said)
+        return (self.schedule, self.func, *said, self.is_visible)
 
     @cached_property
     def name(self) -> str:
@@ -52,6 +53,7 @@ class Content:
             if cls not in DIRECTIVES
         ]
         parts = (self.func, *self.results, "by", *self.by, "saved", *self.saved, *texts, *own)
+        parts = (*parts, "visible") if self.is_visible else parts
         number = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:DIGITS]
         return f"{self.front}_{number}"
 

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,25 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Dot, Reduce, walk
 from dtpoly.algorithm.show import show
 from dtpoly.api import Plugins, Scheduled, load
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import COMPILING
 from dtpoly.generate import outputs, results_of
 from dtpoly.gradient.chosen import of_floats
+from dtpoly.gradient.messages import no_float
+from dtpoly.python_errors import error_of
 from dtpoly.suggest import did_you_mean
 from dtpoly.training.content import NAME, Content
 from dtpoly.training.eager_calls import call
 from dtpoly.training.element_types import with_types
 from dtpoly.training.gradient_schedules import compiling, depended_on, depending, like
+from dtpoly.training.operator_messages import (
+    no_name,
+    no_such,
+    none_of,
+    result_in_place,
+    which_func,
+    wrong_call,
+)
 from dtpoly.training.torch_operators import operator_of
 
 Names = str | Iterable[str]
@@ -28,6 +40,7 @@ Source = str | os.PathLike[str] | Scheduled
 LOW, FULL, LOW_TO_FULL, KEEP = "low", "float32", "low to float32", "keep"
 CASTS = (LOW, FULL, LOW_TO_FULL, KEEP)
 NAMESPACE = "dtpoly"
+is_any_autocast: Callable[[], bool] = vars(import_module("torch._C"))["_is_any_autocast_enabled"]
 
 
 def differentiable(
@@ -39,6 +52,7 @@ def differentiable(
     backward: str | os.PathLike[str] | Scheduled | Iterable[str | Path | Scheduled] = (),
     name: str | None = None,
     autocast: str | None = None,
+    visible: bool = False,
     plugins: Plugins = (),
 ) -> "Differentiable":
     """Return an operator of torch that computes a Func and has a gradient. Raises DtpolyError.
@@ -50,7 +64,8 @@ def differentiable(
     `dtpoly differentiate` writes them: d_X is the gradient by X, and Funcs that they read are kept.
     Others are derived. The operator is called dtpoly::NAME_NUMBER, with a number of all that it
     computes by; `name` may have a namespace. What is cast under autocast, `autocast` says: "low",
-    "float32", "low to float32" or "keep".
+    "float32", "low to float32" or "keep". With `visible`, torch.compile sees the kernels of the
+    operator and of its gradients, and not one box each.
     """
     first = _loaded(source, plugins)
     func = _func(first, of)
@@ -60,7 +75,7 @@ def differentiable(
     for one in kept:
         if first.program.find_func(one) is None:
             funcs = [known.name for known in first.program.funcs]
-            raise ValueError(f"there is no Func '{one}' to save{did_you_mean(one, funcs)}")
+            raise no_such("Func to save called", one, funcs)
     shown = results_of(first.program, (func,))[func]
     results = (*dict.fromkeys((*shown, *kept)),)
     _check_new(first, results)
@@ -68,7 +83,7 @@ def differentiable(
     inputs = _inputs(schedule, results, by)
     saved = (*dict.fromkeys((*shown[1:], *kept)),)
     content = Content(schedule, func, results, inputs, others, _front(name or func), saved)
-    content = replace(content, shown=len(shown))
+    content = replace(content, shown=len(shown), is_visible=visible)
     return Differentiable(content, autocast or _autocast_of(schedule))
 
 
@@ -81,8 +96,7 @@ class Differentiable:
     def __init__(self, content: Content, autocast: str) -> None:
         """Register the operator of a content, and cast as is said under autocast."""
         if autocast not in CASTS:
-            words = ", ".join(f"'{one}'" for one in CASTS)
-            raise ValueError(f"autocast='{autocast}' is none of {words}")
+            raise none_of("autocast", autocast, CASTS)
         self._content, self._shown, self._autocast = content, content.shown, autocast
         self._operator = operator_of(content)
         self._calls = self._operator.calls
@@ -115,8 +129,9 @@ class Differentiable:
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return the results; inputs come in the order declared or by name, as do sizes."""
-        given = self._bound(inputs, named)
-        if self._autocast == KEEP or not self._is_autocast(given):
+        is_plain = not named and not self._sizes and len(inputs) == len(self._words)
+        given = [*inputs] if is_plain else self._bound(inputs, named)
+        if self._autocast == KEEP or not (is_any_autocast() and self._is_autocast(given)):
             return self.call_bound(given)
         if self._autocast != FULL:
             given = self._cast(given)
@@ -124,9 +139,10 @@ class Differentiable:
 
     def call_bound(self, given: list[Any]) -> Any:
         """Return the results of all inputs and sizes, in the order of the operator."""
-        is_in_tensors = any([isinstance(given[at], torch.Tensor) for at in self._numbers])
-        if is_in_tensors:
-            given = self._in_tensors(given)
+        numbers = self._numbers
+        is_in_tensors = False
+        if numbers and any([isinstance(given[at], torch.Tensor) for at in numbers]):
+            is_in_tensors, given = True, self._in_tensors(given)
         found: Any = call(self._operator, is_in_tensors, given)
         if self._count == 1:
             return found
@@ -134,22 +150,31 @@ class Differentiable:
         return (first, *others[: self._shown - 1]) if self._shown > 1 else first
 
     def _bound(self, inputs: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-        """Put arguments in the order of the operator. Raises TypeError for wrong ones."""
+        """Put arguments in the order of the operator. Raises DtpolyError for wrong ones."""
         words = self._words
         if len(inputs) > len(words):
-            raise TypeError(f"{self.name} takes {len(words)} inputs, but {len(inputs)} were given")
+            said = f"takes {len(words)} inputs, but {len(inputs)} were given"
+            raise self._wrong(said, "leave out those behind the last one; sizes are passed by name")
         given = [*inputs]
         for at in range(len(inputs), len(words)):
             if words[at] not in named:
-                raise TypeError(f"{self.name} is missing the input '{words[at]}'")
+                said = f"is missing the input '{words[at]}'"
+                raise self._wrong(said, f"pass it in its place, or as {words[at]}=")
             given.append(named[words[at]])
         given.extend([named.get(word) for word in self._sizes])
         taken = (*words[len(inputs) :], *self._sizes)
         for one in named:
             if one not in taken:
-                what = "is given twice" if one in words else "is unknown"
-                raise TypeError(f"{self.name} takes {', '.join(words)}: '{one}' {what}")
+                is_twice = one in words
+                said = f"was given '{one}', which {'is given twice' if is_twice else 'is unknown'}"
+                meant = did_you_mean(one, (*words, *self._sizes)).removeprefix("; ")
+                raise self._wrong(said, "pass it once" if is_twice else meant or "leave it out")
         return given
+
+    def _wrong(self, said: str, way: str) -> DtpolyError:
+        """Return the error of a call with other arguments than it takes."""
+        sizes = [f"{one}=None" for one in self._sizes]
+        return wrong_call(self.name, (*self._words, *sizes), said, way)
 
     def _is_autocast(self, given: list[Any]) -> bool:
         """Return whether torch.autocast is on where the first tensor is."""
@@ -213,17 +238,16 @@ def _loaded(source: Source, plugins: Plugins) -> Scheduled:
 
 
 def _func(schedule: Scheduled, of: str | None) -> str:
-    """Return the Func that a call computes. Raises ValueError where several could be meant."""
+    """Return the Func that a call computes. Raises DtpolyError where several could be meant."""
     compiled = outputs(schedule.program)
     wanted = of or schedule.focus
     if wanted is None:
         first, *others = compiled
         if others:
-            raise ValueError(f"{schedule.name} compiles {', '.join(compiled)}: name one, as in of=")
+            raise which_func(schedule.name, compiled)
         return first
     if wanted not in compiled:
-        meant = did_you_mean(wanted, compiled)
-        raise ValueError(f"{schedule.name} does not compile '{wanted}'{meant}")
+        raise no_such("compiled Func", wanted, compiled)
     return wanted
 
 
@@ -242,10 +266,7 @@ def _check_new(schedule: Scheduled, results: tuple[str, ...]) -> None:
     """Refuse results that are written into inputs: torch keeps these for gradients."""
     for tensor, func in schedule.program.into.items():
         if func in results:
-            raise ValueError(
-                f"'{func}' is written into '{tensor}', and an operator that trains makes new "
-                f"results: leave out 'into {tensor}'"
-            )
+            raise result_in_place(func, tensor)
 
 
 def _with_results(schedule: Scheduled, func: str, results: tuple[str, ...]) -> Scheduled:
@@ -258,21 +279,24 @@ def _with_results(schedule: Scheduled, func: str, results: tuple[str, ...]) -> S
 
 
 def _inputs(schedule: Scheduled, results: tuple[str, ...], by: Names | None) -> tuple[str, ...]:
-    """Return the inputs that may require a gradient. Raises ValueError for what is none."""
+    """Return the inputs that may require a gradient. Raises DtpolyError for what is none."""
     program = schedule.program
-    every = [one.name for one in program.inputs]
+    every = {one.name: one for one in program.inputs}
+    floats = of_floats(program, every)
     if by is None:
-        return of_floats(program, every)
+        return floats
     for one in (names := _names(by)):
         if one not in every:
-            raise ValueError(f"there is no input '{one}'{did_you_mean(one, every)}")
+            raise no_such("input", one, every)
+        if one not in floats:
+            raise error_of([no_float(one, str(every[one].dtype), None, is_result=False)])
     return names
 
 
 def _front(name: str) -> str:
     front = name if "::" in name else f"{NAMESPACE}::{name}"
     if not NAME.fullmatch(front):
-        raise ValueError(f"'{name}' is no name of an operator: say it as in 'mylib::rms_norm'")
+        raise no_name(name)
     return front
 
 

@@ -15,7 +15,11 @@ import torch
 # torch has no public names for what may look at a call.
 CORE: Any = import_module("torch._C")
 FORWARD_AD: Any = import_module("torch.autograd.forward_ad")
-ORDINARY = (torch.Tensor, torch.nn.Parameter)
+VMAP = CORE._parse_dispatch_key("VmapMode")
+TENSORS = frozenset((torch.Tensor, torch.nn.Parameter))
+ORDINARY = TENSORS | {float, int, bool, type(None)}  # what nobody looks on at
+# They are looked up once, since a call asks each of them.
+is_compiling, is_grad_enabled = torch.compiler.is_compiling, torch.is_grad_enabled
 
 
 class Computing(Protocol):
@@ -39,15 +43,11 @@ def call(operator: Computing, is_in_tensors: bool, given: Sequence[Any]) -> Any:
 
     `is_in_tensors` says that its numbers are in tensors, which is another operator for torch.
     """
-    if torch.compiler.is_compiling() or not is_ordinary(given):
+    if is_compiling() or not is_ordinary(given):
         return operator.calls[is_in_tensors](*given)
-    if torch.is_grad_enabled() and any([x.requires_grad for x in given if _is_tensor(x)]):
+    if is_grad_enabled() and any([x.requires_grad for x in given if x.__class__ in TENSORS]):
         return APPLY(operator, *given)
     return operator.compute(*given)
-
-
-def _is_tensor(value: Any) -> bool:
-    return isinstance(value, torch.Tensor)
 
 
 def is_ordinary(given: Sequence[Any]) -> bool:
@@ -56,11 +56,15 @@ def is_ordinary(given: Sequence[Any]) -> bool:
         return False
     if CORE._functorch.maybe_current_level() is not None:
         return False
-    if CORE._dispatch_tls_is_dispatch_key_included(CORE.DispatchKey.PreDispatch):
+    is_under = CORE._dispatch_tls_is_dispatch_key_included
+    # The second one is the vmap that torch.autograd itself uses for many gradients at once.
+    if is_under(CORE.DispatchKey.PreDispatch) or is_under(VMAP):
         return False
     if CORE._get_tracing_state() is not None or FORWARD_AD._current_level >= 0:
         return False
-    return all([x.__class__ in ORDINARY for x in given if _is_tensor(x)])
+    return ORDINARY.issuperset([x.__class__ for x in given]) or not any(
+        [isinstance(x, torch.Tensor) for x in given if x.__class__ not in ORDINARY]
+    )
 
 
 class _Call(torch.autograd.Function):
@@ -80,4 +84,5 @@ class _Call(torch.autograd.Function):
         return (None, *ctx.operator.backward_of_call(ctx, *gifts))
 
 
-APPLY: Callable[..., Any] = getattr(_Call, "apply")  # noqa: B009  # torch says no type of it
+# What `apply` of torch does for transforms besides is not needed: there are none.
+APPLY: Callable[..., Any] = getattr(super(torch.autograd.Function, _Call), "apply")  # noqa: B009

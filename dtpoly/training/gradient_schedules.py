@@ -17,6 +17,7 @@ from dtpoly.gradient.differentiate import differentiated
 from dtpoly.gradient.text import gradient_text
 from dtpoly.gradient.whole_axes import whole_axes
 from dtpoly.python_errors import told
+from dtpoly.training.operator_messages import unfit_gradient
 
 PREFIX = "d_"  # begins the names of gradients in a file
 
@@ -87,26 +88,29 @@ def like(known: Scheduled, text: str, name: str) -> Scheduled:
 
 
 def written(forward: Scheduled, schedule: Scheduled, results: Iterable[str]) -> Backward:
-    """Return what a file says that somebody wrote: d_X is the gradient by X. Raises ValueError."""
+    """Return what a file says that somebody wrote: d_X is the gradient by X. Raises DtpolyError."""
     program, names = schedule.program, {one.name for one in forward.program.inputs}
     compiled = outputs(program)
     if len(compiled) != 1:
-        raise ValueError(f"{schedule.name} must compile one Func, which returns all gradients")
+        title = f"{schedule.name} must compile one Func, which returns all gradients"
+        raise unfit_gradient(title, "say d_X.compile(d_W); once, with all of them")
     made = results_of(program, compiled)[compiled[0]]
     gradients = {one.removeprefix(PREFIX): one for one in made}
     given = {one: f"{PREFIX}{one}" for one in results}
     for one, func in gradients.items():
         if not func.startswith(PREFIX) or one not in names:
-            raise ValueError(
+            title = (
                 f"{schedule.name} returns '{func}', which is no gradient of an input of "
-                f"{forward.name}: call it {PREFIX} and the input's name"
+                f"{forward.name}"
             )
+            raise unfit_gradient(title, f"call it {PREFIX} and the input's name")
     for read in program.inputs:
         if read.name not in {*names, *results, *given.values()}:
-            raise ValueError(
+            title = (
                 f"{schedule.name} reads '{read.name}', which is no input of {forward.name}, and "
                 f"neither one of its results ({', '.join(results)}) nor a gradient of them"
             )
+            raise unfit_gradient(title, f"compute it, or name it in save= of {forward.name}")
     return backward_of(forward.program, schedule, given, gradients)
 
 

@@ -5,6 +5,7 @@ gradient that is derived of its algorithm: another operator, which is made when 
 and which has a backward for the same reason.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -26,17 +27,32 @@ from dtpoly.training.backward_plans import (
     GradientOperator,
     plan_of,
 )
+from dtpoly.training.batching import with_batch
 from dtpoly.training.content import Content
 from dtpoly.training.eager_calls import call
 from dtpoly.training.element_types import with_copies, with_types
 from dtpoly.training.gradient_schedules import (
     Backward,
+    compiling,
     depended_on,
     depending,
     derived,
     like,
     sizes_at,
     written,
+)
+from dtpoly.training.operator_messages import (
+    changed,
+    forked,
+    lost_gradient,
+    unfit_input,
+    without_tensors,
+)
+from dtpoly.training.visible_kernels import (
+    can_be_visible,
+    is_traced,
+    visible_function,
+    visible_operator,
 )
 
 DTYPES = {
@@ -45,10 +61,24 @@ DTYPES = {
     torch.float32: DType.F32,
     torch.float64: DType.F64,
 }
+CUSTOM_OP: Callable[..., Any] = vars(torch.library)["custom_op"]
 NARROW = (torch.float16, torch.bfloat16)
+NOT_MADE: Any = object()  # stands for a plan that nobody has asked for yet
 Names = tuple[str, ...]
 Dtypes = tuple[tuple[str, DType], ...]
+# An operator of whole batches, its label for these, and the results that have one.
+Batched = tuple["Operator", str, frozenset[str]]
 KNOWN: dict[str, "Operator"] = {}  # by name; torch, too, has one of each name for all
+
+
+def _begin_anew() -> None:
+    """Look again where operators run, in a process that was forked: a GPU does not work there."""
+    for one in KNOWN.values():
+        one.ready.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def operator_of(content: Content) -> "Operator":
@@ -80,6 +110,8 @@ class Operator:
         self.content = content
         self.count = len(content.inputs)
         self.tensors_at = tuple(at for at in range(self.count) if at not in content.numbers)
+        if not self.tensors_at:
+            raise without_tensors(content.name)
         self.is_open = not content.schedule.is_scheduled
         self.chosen: dict[tuple[str, torch.dtype], Scheduled] = {}
         self.wide: Scheduled | None = None
@@ -88,9 +120,11 @@ class Operator:
         # By what identifies a schedule, which is kept beside its function.
         self.functions: dict[int, tuple[Scheduled, Callable[..., Any]]] = {}
         self.ready: dict[tuple[object, ...], Callable[..., Any]] = {}
+        self.visible: dict[int, Callable[..., Any]] = {}
         self.flows: dict[tuple[bool, ...], Flow] = {}
         self.plans: dict[tuple[object, ...], BackwardPlan | None] = {}
         self.reached: dict[tuple[Names, Names], Names] = {}
+        self.batches: dict[tuple[int, ...], Batched | None] = {}
         results = content.results
         self.written = [written(content.schedule, one, results) for one in content.backward]
 
@@ -100,14 +134,45 @@ class Operator:
         inputs, passed = given[:count], given[count:]
         # The schedule follows from the device and from these types, once it is chosen.
         first = given[self.tensors_at[0]]
-        key = (first.device, *[given[at].dtype for at in self.tensors_at])
+        try:
+            key = (first.device, *[given[at].dtype for at in self.tensors_at])
+        except AttributeError as error:
+            raise unfit_input(self.content.name, self._no_tensor(given)) from error
         function = self.ready.get(key)
         if function is None:
+            self._check_process(first)
             function = self.ready[key] = self._function(self._schedule(inputs, passed))
-        if not passed:
-            return function(*inputs)
-        sizes = zip(self.content.labels.values(), passed, strict=True)
-        return function(*inputs, **{word: size for word, size in sizes if size is not None})
+        try:
+            if not passed:
+                return function(*inputs)
+            sizes = zip(self.content.labels.values(), passed, strict=True)
+            return function(*inputs, **{word: size for word, size in sizes if size is not None})
+        except (TypeError, ValueError) as error:
+            raise unfit_input(self.content.name, error) from error
+
+    def traced(self, *given: Any) -> Any:
+        """Run the kernels; where torch traces what an operator is made of, launch them in steps."""
+        if not is_traced():
+            return self.compute(*given)
+        inputs, passed = given[: self.count], given[self.count :]
+        schedule = self._schedule(inputs, passed)
+        function = self._function(schedule)
+        if id(schedule) not in self.visible:
+            self.visible[id(schedule)] = visible_function(function)
+        sizes = zip(self.content.labels, passed, strict=True)
+        known = {word: size for word, size in sizes if size is not None}
+        return self.visible[id(schedule)](*inputs, **known)
+
+    def _no_tensor(self, given: Sequence[Any]) -> TypeError:
+        """Return what there is to say of an input that is no tensor, and must be one."""
+        wrong = next(at for at in self.tensors_at if not isinstance(given[at], torch.Tensor))
+        kind = type(given[wrong]).__name__
+        return TypeError(f"'{self.content.inputs[wrong]}' must be a tensor, not {kind}")
+
+    def _check_process(self, first: torch.Tensor) -> None:
+        """Refuse a GPU that another process began with, of which this one is a copy."""
+        if first.is_cuda and vars(torch.cuda)["_is_in_bad_fork"]():
+            raise forked(self.content.name)
 
     def _function(self, schedule: Scheduled) -> Callable[..., Any]:
         """Return the function of a schedule, which is generated, proved and loaded once."""
@@ -180,11 +245,61 @@ class Operator:
     def _registered(self, kind: str, *, in_tensors: bool) -> Any:
         schema = self.content.schema(in_tensors=in_tensors)
         name = f"{self.content.name}{kind}"
-        made: Any = torch.library.custom_op(name, self.compute, mutates_args=(), schema=schema)
+        if self.content.is_visible and can_be_visible():
+            made = visible_operator(name, self.content, self.traced, in_tensors=in_tensors)
+        else:
+            made = CUSTOM_OP(name, self.compute, mutates_args=(), schema=schema)
         made.register_fake(self.compute)
         made.register_autograd(self.backward_of_call, setup_context=self._keep_of_torch)
-        made.register_vmap(dt_batched(made))
+        made.register_vmap(self._batching(made, in_tensors=in_tensors))
         return made._opoverload
+
+    def _batching(self, made: Any, *, in_tensors: bool) -> Callable[..., Any]:
+        """Return the rule for torch.vmap: one call of an operator that has a label for the batch.
+
+        Where there is no such operator, it is one call for each element of the batch.
+        """
+        one_by_one = dt_batched(made)
+
+        def rule(info: Any, dims: Sequence[int | None], *given: Any) -> tuple[Any, Any]:
+            places = tuple(at for at, dim in enumerate(dims) if dim is not None)
+            found = self.batched(places) if info.batch_size else None
+            if found is None:
+                return one_by_one(info, dims, *given)  # type: ignore[no-any-return]
+            other, label, having = found
+            values = [
+                one if dim is None else one.movedim(dim, 0)
+                for one, dim in zip(given, dims, strict=True)
+            ]
+            sizes = dict(zip(self.content.labels, values[self.count :], strict=True))
+            sizes[label] = info.batch_size
+            passed = [sizes.get(one) for one in other.content.labels]
+            results = other.calls[in_tensors](*values[: self.count], *passed)
+            if isinstance(results, torch.Tensor):
+                return results, 0 if self.content.results[0] in having else None
+            return results, tuple(0 if one in having else None for one in self.content.results)
+
+        return rule
+
+    def batched(self, places: tuple[int, ...]) -> "Batched | None":
+        """Return the operator that takes whole batches of the inputs at some places.
+
+        There is none where a number has a batch, or where the algorithm with another label is none.
+        """
+        if places not in self.batches:
+            self.batches[places] = None
+            if not set(places) <= {*self.tensors_at}:
+                return None
+            content = self.content
+            names = [content.inputs[at] for at in places]
+            with suppress(DtpolyError):
+                made = with_batch(content.schedule.algorithm.program, names)
+                text = show(made.program) + compiling(content.func, content.results)
+                schedule = like(content.schedule, text, f"{content.schedule.name} of a batch")
+                front = f"{content.front}_batched"
+                other = replace(content, schedule=schedule, backward=(), front=front)
+                self.batches[places] = operator_of(other), made.label, made.having
+        return self.batches[places]
 
     def _flow(self, needed: tuple[bool, ...]) -> Flow:
         """Return what a gradient flows from and to, and what it reads; it is found once."""
@@ -193,10 +308,7 @@ class Operator:
             asked = [one for one, is_asked in zip(inputs, needed, strict=False) if is_asked]
             for one in asked:
                 if one not in self.content.by:
-                    raise RuntimeError(
-                        f"'{one}' requires a gradient, and {self.content.name} was made without "
-                        f"one: pass {one}.detach(), or name it in by="
-                    )
+                    raise lost_gradient(self.content.name, one)
             program = self.content.schedule.program
             of = depending(program, self.content.results, asked)
             by = depended_on(program, of, asked)
@@ -246,23 +358,37 @@ class Operator:
         results = (output,) if isinstance(output, torch.Tensor) else output
         known = (*inputs[:count], *results)
         kept = [known[at] for at in flow.places]
-        ctx.save_for_backward(*[one for one in kept if isinstance(one, torch.Tensor)])
-        ctx.numbers = [IN_TENSOR if isinstance(one, torch.Tensor) else one for one in kept]
+        if all([isinstance(one, torch.Tensor) for one in kept]):
+            ctx.save_for_backward(*kept)
+            ctx.numbers = None
+        else:
+            ctx.save_for_backward(*[one for one in kept if isinstance(one, torch.Tensor)])
+            ctx.numbers = [IN_TENSOR if isinstance(one, torch.Tensor) else one for one in kept]
         ctx.sizes = inputs[count:]
         ctx.shapes = [inputs[at].shape for at in self.tensors_at]
         ctx.dtypes = [inputs[at].dtype for at in flow.by_places]
-        ctx.forms = [(one.shape, one.dtype, one.device) for one in results]
+        # A single result is given a gradient, or there is no backward.
+        ctx.forms = (
+            [(one.shape, one.dtype, one.device) for one in results] if len(results) > 1 else (None,)
+        )
 
     def backward_of_call(self, ctx: Any, *gifts: Any) -> tuple[Any, ...]:
         """Compute the gradients that are asked for of those results that were given one."""
-        tensors = iter(ctx.saved_tensors)
-        kept = [next(tensors) if one is IN_TENSOR else one for one in ctx.numbers]
+        try:
+            kept = ctx.saved_tensors
+        except RuntimeError as error:
+            if "inplace" not in str(error):
+                raise
+            raise changed(self.content.name) from error
+        types = [one.dtype for one in kept]
+        if ctx.numbers is not None:
+            tensors = iter(kept)
+            kept = [next(tensors) if one is IN_TENSOR else one for one in ctx.numbers]
         given = [None if one is None else one.dtype for one in gifts]
-        types = [one.dtype for one in kept if isinstance(one, torch.Tensor)]
         key = (ctx.flow, *given, *types, *ctx.dtypes)
-        if key not in self.plans:
-            self.plans[key] = self._plan(ctx.flow, kept, gifts, ctx.dtypes)
-        plan = self.plans[key]
+        plan = self.plans.get(key, NOT_MADE)
+        if plan is NOT_MADE:
+            plan = self.plans[key] = self._plan(ctx.flow, kept, gifts, ctx.dtypes)
         nothing = [None] * len(ctx.sizes)
         if plan is None:
             return (*[None] * self.count, *nothing)
@@ -333,6 +459,7 @@ class MadeGradient:
             inputs,
             (),
             f"{forward.content.front}_backward",
+            is_visible=forward.content.is_visible,
         )
         self.backward, self.operator = backward, operator_of(content)
         self.labels = tuple(content.labels)
@@ -340,7 +467,7 @@ class MadeGradient:
     def compute(self, values: Sequence[Any], sizes: Sequence[Any]) -> tuple[Any, ...]:
         """Return the results of its operator, in the order of this."""
         numbers = self.operator.content.numbers
-        in_tensors = any([isinstance(values[at], torch.Tensor) for at in numbers])
+        in_tensors = bool(numbers) and any([isinstance(values[at], torch.Tensor) for at in numbers])
         made = call(self.operator, in_tensors, (*values, *sizes))
         return (made,) if isinstance(made, torch.Tensor) else made
 

@@ -20,6 +20,7 @@ from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.show import show
 from dtpoly.diagnostics import DtpolyError
 from tests.gradient.comparing import read
+from tests.gradient.random_texts import formula_case, layer_case
 from tests.oracle.cases import (
     Case,
     along_case,
@@ -60,7 +61,10 @@ KINDS: dict[str, Callable[[int], Case]] = {
     "along": along_case,
     "elementwise": elementwise_case,
     "running": chain_case,
+    "formulas": formula_case,
+    "layers": layer_case,
 }
+WRITTEN = ("formulas", "layers")  # have functions already, and numbers that have gradients
 
 SEVERAL, TIES = 0.25, 0.3  # shares of algorithms with several results, and with equal elements
 
@@ -82,7 +86,9 @@ def drawn(kind: str, seed: int) -> Drawn:
         random = Random(f"{kind} {seed} {attempt}")
         made = KINDS[kind](random.randrange(10**6))
         bare = replace(made.program, directives=())
-        funcs = tuple(replace(one, body=_changed(random, one.body)) for one in bare.funcs)
+        funcs = bare.funcs
+        if kind not in WRITTEN:
+            funcs = tuple(replace(one, body=_changed(random, one.body)) for one in funcs)
         try:
             program = read(show(replace(bare, funcs=funcs)))
         except DtpolyError:
@@ -91,7 +97,9 @@ def drawn(kind: str, seed: int) -> Drawn:
             random.choice((program.funcs[-1].name, random.choice(program.funcs).name)),
         )
         by = tuple(
-            one.name for one in program.inputs if isinstance(one, Tensor) and one.dtype is None
+            one.name
+            for one in program.inputs
+            if one.dtype is None and (isinstance(one, Tensor) or kind in WRITTEN)
         )
         types = types_of(program)
         floats = [one.name for one in program.funcs if _is_float(types[one.name])]

@@ -1,12 +1,14 @@
 """Gradients of random algorithms, and the gradients of these gradients, are those of torch."""
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from tests.gradient.outcomes import FREE, REFUSALS, RIGHT, kernel_outcome, outcome, second_outcome
 from tests.gradient.random_algorithms import KINDS
-from tests.gradient.record import Job, done, together
+from tests.gradient.record import Found, Job, done, keep_jobs, kept_of, known_jobs, main, together
 
 CASES = 25  # of a long test
 
@@ -30,6 +32,31 @@ def test_the_record_counts_what_it_is_asked_for() -> None:
     assert found["wrong"] == []
     assert sum(found["ways"]["first"].values()) == 3
     assert set(found["kinds"]["plain"]) <= {RIGHT, FREE, *REFUSALS}
+
+
+def test_a_record_goes_on_where_it_was(tmp_path: Path) -> None:
+    kept, job = kept_of(tmp_path / "found.json"), Job("plain", 7, 9)
+    assert known_jobs(kept, 7) == {}
+    wrong = {"kind": "plain", "seed": 8, "way": "first", "said": "no"}
+    found = Found({"first": {RIGHT: 1, "wrong": 1}}, [wrong])
+    keep_jobs(kept, 7, {job: found})
+    with kept.open("a") as file:
+        file.write('[["plain", 9')  # it was stopped while it wrote
+    assert known_jobs(kept, 7) == {job: found}
+    with pytest.raises(SystemExit, match="is of another run"):
+        known_jobs(kept, 8)
+
+
+@pytest.mark.long
+def test_a_record_that_is_stopped(tmp_path: Path) -> None:
+    file = tmp_path / "found.json"
+    words = ["20", str(file), "--first", "70", "--minutes", "0"]
+    counts: list[int] = []
+    for _ in range(2):
+        main(words)
+        counts.append(json.loads(file.read_text())["compared"])
+    assert 0 < counts[0] < counts[1]
+    assert kept_of(file).exists()
 
 
 @pytest.mark.long
