@@ -170,7 +170,7 @@ ALLOWED: dict[str, set[str]] = {
         *("api", "explore", "carried", "tuned"),
         *("python_errors", "diagnostics"),
     },
-    "nn": {"algorithm", "training", "missing_package"},
+    "nn": {"algorithm", "api", "training", "missing_package"},
     "__main__": {"cli"},
     "": {"api", "diagnostics", "training"},
 }
