@@ -48,6 +48,7 @@ from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 VERSION = 1  # of the JSON document
 CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
 TOGETHER = ["--kernel", "--check"]
+INITS = 60.0  # times the time for one function, for all frames of a kernel
 EMITTED = "<kernels>"  # the name of a text without a file, in messages
 
 
@@ -64,6 +65,9 @@ class VerifyCall:
     to_check: str | None
     fusions: bool
     extract: str | None
+    init: str | None
+    watched: str | None
+    output: str | None
     point: str | None
     primitives: Primitives
     as_json: bool
@@ -82,7 +86,8 @@ Examples:
   dtpoly verify softmax.dt --ring
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
-  dtpoly verify softmax.dt --fuse-at""",
+  dtpoly verify softmax.dt --fuse-at
+  dtpoly verify --init project/ops/softmax.py::softmax_kernel --watched launches.json -o softmax.dt""",
 )
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
 @click.option(
@@ -124,6 +129,25 @@ Examples:
     shell_complete=complete_files,
     help="Instead, write the kernel of --kernel FILE::NAME and what it uses to a file of its own.",
 )
+@click.option(
+    "--init",
+    metavar="FILE::NAME",
+    shell_complete=complete_files,
+    help="Instead, write the lines that a kernel needs to be proved, from launches of it.",
+)
+@click.option(
+    "--watched",
+    metavar="RECORD",
+    shell_complete=complete_files,
+    help="The launches for --init, which 'with dtpoly.watch(RECORD):' writes.",
+)
+@click.option(
+    "-o",
+    "output",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The .dt file that --init writes.  [default: standard output]",
+)
 @click.option("--fuse-at", "fusions", is_flag=True, help="Instead, show why fusions are legal.")
 @point_option
 @plugin_option
@@ -149,6 +173,8 @@ def command(**given: Any) -> int:
     """
     asked = VerifyCall(**given)
     _check_options(asked)
+    if asked.init is not None:
+        return _init(asked)
     source = _source(asked)
     began = time.thread_time()
     checked, only = _checked(asked, source)
@@ -185,8 +211,27 @@ def command(**given: Any) -> int:
     return 0 if found.verdict is LayerVerdict.PROVED else 1
 
 
+def _init(asked: VerifyCall) -> int:
+    """Write the frame of a kernel. Raises DtpolyError and click.UsageError."""
+    assert asked.init is not None
+    if asked.watched is None:
+        raise click.UsageError("--init needs --watched RECORD, the launches of the kernel")
+    if SEPARATOR not in asked.init:
+        raise click.UsageError("--init names one kernel: FILE::NAME")
+    call: type = load("dtpoly.cli.init_frame").InitCall
+    init: Callable[..., int] = load("dtpoly.cli.init_frame").init
+    with limited(BUDGET + INITS * asked.seconds):
+        return init(
+            call(asked.init, asked.watched, None, asked.output, asked.seconds, asked.as_json)
+        )
+
+
 def _check_options(asked: VerifyCall) -> None:
     """Refuse options that contradict each other, and a certificate that would replace its input."""
+    if asked.init is None and (asked.watched or asked.output):
+        raise click.UsageError("--watched and -o belong to --init")
+    if asked.init is not None and (asked.file or asked.kernel):
+        raise click.UsageError("--init writes a file: it verifies no other one")
     _check_together(
         {"--check": asked.to_check, "--fuse-at": asked.fusions},
         {"--kernel": asked.kernel, "--certificate": asked.certificate, "--ring": asked.ring},
