@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dtpoly.checking import check
@@ -16,7 +17,9 @@ from dtpoly.cli.saving import save
 from dtpoly.cli.taken_kernel import SEPARATOR, given_kernels, path_of
 from dtpoly.cli.without_algorithm import STRUCTURE, algorithm_of, of_structure, tensors_in
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
+from dtpoly.extract.meanings import Unclear, meaning
 from dtpoly.extract.python_modules import Module, read_module
+from dtpoly.extract.taking_out import take_out
 from dtpoly.framing.frame_arguments import CannotFrame
 from dtpoly.framing.frame_search import FoundFrame, Prover, found_frame
 from dtpoly.framing.kernel_frame import FrameGuess, KernelFrame, text_of
@@ -59,12 +62,18 @@ def init(asked: InitCall) -> int:
         raise _unseen(record, asked.kernel, read_record(record))
     trials: list[DtpolyError] = []
     found: list[FoundFrame] = []
+    names = names_of(module, launches[0])
+
+    def complete(frame: KernelFrame) -> KernelFrame:
+        return replace(frame, names=names)
+
     for group in groups_of(launches, module):
         one = found_frame(
             group,
             axes_choices(group),
             prover(asked.kernel, asked.seconds, trials),
             SEARCHES * asked.seconds,
+            complete,
         )
         if isinstance(one, CannotFrame):
             raise _unwritten(record, asked.kernel, one)
@@ -111,6 +120,35 @@ def groups_of(
         parts = split_by(kind, chosen) if chosen else (tuple(kind),)
         found += [one for part in parts for one in grouped(part, uses)]
     return tuple(found)
+
+
+def names_of(module: Module, launch: WatchedLaunch) -> tuple[tuple[str, str], ...]:
+    """Return what names of a module are that cannot be understood from its text.
+
+    The launch has seen what they were. A name about which nothing has to be said is left out.
+    """
+    named = {
+        name: text
+        for name, text in launch.names.items()
+        if isinstance(meaning(module, name), Unclear)
+    }
+    try:
+        take_out(module, launch.name, named)
+    except DtpolyError:
+        for name in tuple(named):
+            rest = {one: text for one, text in named.items() if one != name}
+            if _is_taken(module, launch.name, rest):
+                named = rest
+                break
+    return tuple(named.items())
+
+
+def _is_taken(module: Module, kernel: str, named: Mapping[str, str]) -> bool:
+    try:
+        take_out(module, kernel, named)
+    except DtpolyError:
+        return False
+    return True
 
 
 def _alike(launches: Sequence[WatchedLaunch]) -> list[list[WatchedLaunch]]:

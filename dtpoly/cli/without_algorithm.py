@@ -25,6 +25,8 @@ SCALAR = "scalar"
 WAY = "write it as # tensors: X[r, n], W[n].f16, out(Y[r, n]), inout(Z[n, 2]), eps"
 # A label that no file has: a sum over it lets a read stand anywhere.
 ALONE = "one_label_of_its_own"
+# Begins the label of an axis whose size is a number.
+AXIS = "axis_of_its_own_"
 UNSEEN = (
     "no algorithm is given, so what values are stored, and whether types of data hold them, is not"
     " looked at"
@@ -50,7 +52,7 @@ class DeclaredTensor:
     def axes(self) -> tuple[str, ...]:
         """Return a label for each axis: those of numbers belong to this tensor alone."""
         return tuple(
-            one if isinstance(one, str) else f"axis_{at}_of_{self.name}_has_{one}"
+            one if isinstance(one, str) else f"{AXIS}{at}_of_{self.name}"
             for at, one in enumerate(self.labels)
         )
 
@@ -115,7 +117,11 @@ def of_structure(report: Report) -> Report:
 def _shown(layer: Layer) -> Layer:
     if layer.witness is None:
         return layer
-    sizes = tuple((label, size) for label, size in layer.witness.sizes if label != ALONE)
+    sizes = tuple(
+        (label, size)
+        for label, size in layer.witness.sizes
+        if label != ALONE and not label.startswith(AXIS)
+    )
     return replace(layer, witness=replace(layer.witness, sizes=sizes))
 
 

@@ -34,6 +34,7 @@ class ArgumentSite:
 
     about: str
     formulas: tuple[SizeFormula, ...]
+    is_constant: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +52,22 @@ def number_site(group: LaunchGroup, choice: AxesChoice, name: str, mode: str) ->
     formulas = list(formulas_of(row, facts, is_constant=name in group.constants))
     strides = _strides(group, choice, name, row)
     is_named = STRIDE in name.lower()
-    if strides and name not in group.constants:
+    if strides and (name not in group.constants or not formulas):
         best = strides[0]
         is_needed = not formulas or not _tensor(choice, best.labels[0]).is_dense
         is_unit = set(row) == {1}
         if is_needed or (is_named and mode == STRIDES) or (is_named and mode == UNITS and not is_unit):
-            formulas = [*strides[:1], *formulas, *strides[1:]]
+            formulas = [*strides[:1], *formulas]
         elif is_named and not is_unit:
             formulas += strides[:1]
-    return ArgumentSite(f"'{name}'", tuple(formulas))
+    return ArgumentSite(f"'{name}'", tuple(formulas), name in group.constants)
 
 
-def fixed_text(group: LaunchGroup, name: str) -> str | CannotFrame:
-    """Return what a parameter is given that is no tensor and no whole number."""
+def fixed_text(group: LaunchGroup, name: str, *, is_float: bool) -> str | CannotFrame:
+    """Return what a parameter is given that is no tensor and no whole number.
+
+    A float is one that callers choose, unless `is_float` says that it is that number.
+    """
     match group.fixed[name]:
         case bool() | None as value:
             return str(value)
@@ -75,7 +79,7 @@ def fixed_text(group: LaunchGroup, name: str) -> str | CannotFrame:
             return f"tl.{TRITON_TYPES[text]}"
         case WatchedWord(text=text):
             return CannotFrame(name, f"it is given a '{text}', which no line can say")
-        case float() as value if name in group.constants:
+        case float() as value if is_float or name in group.constants:
             return repr(value)
         case _:
             return name

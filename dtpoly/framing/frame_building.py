@@ -31,6 +31,17 @@ class FrameOptions:
 
     mode: str = SIZES
     chosen: Mapping[str, int] = field(default_factory=dict[str, int])
+    # Whether a constant that is the same in all launches is that number, also where a formula fits.
+    are_numbers: bool = False
+    # Whether a float that is the same in all launches is that number, and no choice of callers.
+    are_floats: bool = False
+
+    def taken(self, site: ArgumentSite) -> int:
+        """Return which formula of a place is taken."""
+        if site.about in self.chosen:
+            return self.chosen[site.about]
+        numbers = (at for at, one in enumerate(site.formulas) if one.text.isdecimal())
+        return next(numbers, 0) if self.are_numbers and site.is_constant else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +70,7 @@ def built(
             texts[name] = _taken(site, options, name)
             sites.append(site)
         else:
-            text = fixed_text(group, name)
+            text = fixed_text(group, name, is_float=options.are_floats)
             if isinstance(text, CannotFrame):
                 return text
             texts[name] = text
@@ -98,7 +109,7 @@ def built(
 
 def _taken(site: ArgumentSite, options: FrameOptions, otherwise: str) -> str:
     """Return the formula that is taken: the most probable one, unless another one was chosen."""
-    at = options.chosen.get(site.about, 0)
+    at = options.taken(site)
     return site.formulas[at].text if at < len(site.formulas) else otherwise
 
 
@@ -119,7 +130,7 @@ def _guesses(
 ) -> tuple[FrameGuess, ...]:
     found: list[FrameGuess] = []
     for site in sites:
-        taken = options.chosen.get(site.about, 0)
+        taken = options.taken(site)
         others = [site.formulas[at] for at in alternatives(site, taken)]
         if taken < len(site.formulas) and others:
             one = site.formulas[taken]

@@ -9,6 +9,7 @@ proof of any of them is one of these launches; what it says beyond them rests on
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 
 from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
@@ -20,9 +21,7 @@ from dtpoly.frozen import dataclass
 
 MOST_CHOICES = 3  # of axes that are tried
 MOST_FLIPS = 6  # of formulas, one at a time
-# How a proof ended, the best one first.
-PROVED, UNKNOWN, REFUTED = "proved", "unknown", "refuted"
-ENDS = (PROVED, UNKNOWN, REFUTED)
+PROVED = "proved"
 
 Prover = Callable[[KernelFrame], str]
 
@@ -58,9 +57,8 @@ def found_frame(
         end = search.end_of(made, sets[-1])
         if end == PROVED:
             return search.with_few_promises(made, sets)
-        if first is None or ENDS.index(end) < ENDS.index(first.end):
-            few = search.frame_of(made, sets[0])
-            first = FoundFrame(few if end == UNKNOWN else search.frame_of(made, sets[-1]), end, 0)
+        if first is None:
+            first = FoundFrame(search.frame_of(made, sets[-1]), end, 0)
         if search.is_late():
             break
     assert first is not None, "there is always a most probable frame"
@@ -73,8 +71,9 @@ def _candidates(
     """Yield frames that fit the launches, the most probable ones first."""
     for choice in choices[:MOST_CHOICES]:
         texts: set[KernelFrame] = set()
-        for mode in MODES:
-            made = built(group, choice, FrameOptions(mode))
+        for are_floats, mode, are_numbers in product((False, True), MODES, (False, True)):
+            options = FrameOptions(mode, are_numbers=are_numbers, are_floats=are_floats)
+            made = built(group, choice, options)
             if isinstance(made, CannotFrame):
                 yield made, choice.labels
                 return

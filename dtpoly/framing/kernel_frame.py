@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from dtpoly.frozen import dataclass
 
 WIDTH = 100
+PROMISED = "# Guessed: callers keep these promises. Launches kept them; without them there is no proof."
 INDENT = "#     "
+MOST_OTHERS = 3  # formulas that a comment names besides the one that is taken
 KNOWN = "f32"  # the dtype of a tensor without one
 
 
@@ -51,6 +53,8 @@ class KernelFrame:
     promises: tuple[str, ...] = ()
     guesses: tuple[FrameGuess, ...] = ()
     notes: tuple[str, ...] = ()
+    # What names of the module are that its text does not show.
+    names: tuple[tuple[str, str], ...] = ()
     # Instead of the tensors, an algorithm.
     algorithm: str = ""
 
@@ -58,9 +62,12 @@ class KernelFrame:
 def text_of(frame: KernelFrame) -> str:
     """Return the frame as the text of a .dt file."""
     lines = [*_said(frame)]
+    lines += [f"# name: {name} = {meant}" for name, meant in frame.names]
     if not frame.algorithm:
         lines += _tensor_lines(frame)
     lines += _launch_lines(frame)
+    if frame.promises:
+        lines.append(PROMISED)
     lines += _listed("# assume: ", frame.promises)
     lines += [frame.algorithm.rstrip()] if frame.algorithm else []
     return "\n".join([*lines, ""])
@@ -70,7 +77,8 @@ def _said(frame: KernelFrame) -> Iterator[str]:
     for note in frame.notes:
         yield from wrapped(note, "# ")
     for one in frame.guesses:
-        others = f"; it may also be {' or '.join(one.others)}" if one.others else ""
+        shown = one.others[:MOST_OTHERS]
+        others = f"; it may also be {' or '.join(shown)}" if shown else ""
         further = f"; {one.further}" if one.further else ""
         yield from wrapped(f"Guessed: {one.about} is {one.taken}{others}{further}.", "# ")
     if frame.notes or frame.guesses:

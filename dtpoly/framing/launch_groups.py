@@ -5,6 +5,7 @@ Launches of a group differ in sizes alone. A number of a group is a row: what it
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from keyword import iskeyword
 
 from dtpoly.framing.pointer_uses import PointerUses
 from dtpoly.frozen import dataclass
@@ -12,6 +13,12 @@ from dtpoly.watching.launch_record import Given, WatchedLaunch, WatchedTensor, W
 
 Row = tuple[int, ...]
 POINTER = re.compile(r"^(?:p_|ptr_)|(?:_?ptrs?|_pointer|_p)$", re.IGNORECASE)
+# Words that mean something in a line or in a file.
+WORDS = (
+    *("len", "any", "cdiv", "min", "max", "finite", "reach", "out", "inout", "tl", "In", "SIn"),
+    *("Var", "RVar", "Func", "and", "or", "not", "inf", "nan", "next_power_of_2", "within"),
+    *("distinct", "where", "into", "cast", "reshape"),
+)
 LOADED, STORED, BOTH = "in", "out", "inout"
 # The dtypes of torch, as the language writes them.
 DTYPES = {
@@ -227,7 +234,7 @@ def _tensor_names(alike: Mapping[str, Sequence[str]], uses: PointerUses) -> dict
     for lead, same in alike.items():
         stored = [one for one in same if one in uses.stored]
         name = name_of((stored or list(same))[0])
-        while name in names.values():
+        while name in names.values() or name in WORDS or iskeyword(name) or not name.isidentifier():
             name = f"{name}_"
         names[lead] = name
     return names

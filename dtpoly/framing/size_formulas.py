@@ -14,7 +14,7 @@ from dtpoly.frozen import dataclass
 MOST_TIMES = 16
 MOST_MORE = 2
 # By what a number of programs is divided if no parameter says it.
-USUAL_BLOCKS = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+USUAL_BLOCKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 # How many factors a number of programs has.
 MOST_FACTORS = 3
 LEAST_LANES = 16  # of a product of tiles
@@ -42,7 +42,9 @@ class SizeFacts:
 def formulas_of(row: Row, facts: SizeFacts, *, is_constant: bool) -> tuple[SizeFormula, ...]:
     """Return all formulas for a number that a parameter is given, the most probable one first."""
     found = [*_plain(row, facts, is_constant=is_constant), *_powers(row, facts, is_constant)]
-    found += _divided(row, facts)
+    if len(set(row)) > 1 or facts.count == 1:
+        # A number that never changes is divided from a size only by chance.
+        found += _divided(row, facts)
     return _sorted(found)
 
 
@@ -60,8 +62,8 @@ def grid_formulas(row: Row, facts: SizeFacts) -> tuple[SizeFormula, ...]:
                     factors.append((SizeFormula(text, cost, (name,)), divided))
     found = [*_products(row, factors)]
     if len(set(row)) == 1:
-        # One program is what a small size gives, too.
-        found.append(SizeFormula(str(row[0]), 2.0 if row[0] == 1 else 2.6))
+        # One program is what small sizes give, too.
+        found.append(SizeFormula(str(row[0]), 1.0 if row[0] == 1 else 2.6))
     return _sorted(found)
 
 
@@ -95,8 +97,9 @@ def _plain(row: Row, facts: SizeFacts, *, is_constant: bool) -> Iterator[SizeFor
         if sizes == row:
             yield SizeFormula(f"len({name})", 2.2 if is_constant else 1.0, (name,))
         ratio = _ratio(row, sizes)
-        if ratio is not None and 1 < ratio <= MOST_TIMES:
-            yield SizeFormula(f"{ratio} * len({name})", 2.0 + ratio / 16, (name,))
+        if _is_usual(ratio, facts):
+            cost = 2.0 + min(ratio or 0, MOST_TIMES) / 16
+            yield SizeFormula(f"{ratio} * len({name})", cost, (name,))
         more = {have - size for have, size in zip(row, sizes, strict=True)}
         if len(more) == 1 and 0 < abs(step := more.pop()) <= MOST_MORE:
             sign = "+" if step > 0 else "-"
@@ -122,17 +125,19 @@ def _two_sizes(row: Row, facts: SizeFacts) -> Iterator[SizeFormula]:
             ratio = _ratio(row, times(sizes, more))
             if ratio == 1:
                 yield SizeFormula(f"len({name}) * len({other})", 3.0, (name, other))
-            elif ratio is not None and 1 < ratio <= MOST_TIMES:
+            elif _is_usual(ratio, facts):
                 text = f"{ratio} * len({name}) * len({other})"
-                yield SizeFormula(text, 4.0 + ratio / 16, (name, other))
+                yield SizeFormula(text, 4.5, (name, other))
 
 
 def _powers(row: Row, facts: SizeFacts, is_constant: bool) -> Iterator[SizeFormula]:
     """Yield powers of 2 of sizes, and those with a least or a most."""
     if any(one < 1 or one & (one - 1) for one in row):
         return
-    cost = 1.6 if is_constant else 4.0
     for name, sizes in facts.labels.items():
+        # Several sizes have this power: that a constant is just that would be a coincidence.
+        is_sure = is_constant and len(set(sizes)) > 1
+        cost = 0.9 if is_sure else 1.6 if is_constant else 4.0
         text = f"next_power_of_2(len({name}))"
         powers = tuple(map(_power, sizes))
         if powers == row:
@@ -140,9 +145,9 @@ def _powers(row: Row, facts: SizeFacts, is_constant: bool) -> Iterator[SizeFormu
             continue
         for word, choose, bound in (("min", min, max(row)), ("max", max, min(row))):
             bounded = tuple(choose(one, bound) for one in powers)
-            if bounded == row and (word == "min" or bound >= LEAST_LANES or bound > 1):
+            if bounded == row and len(set(row)) > 1 and (word == "min" or bound >= LEAST_LANES):
                 yield SizeFormula(f"{word}({text}, {bound})", cost + 1.5, (name,))
-        for by in (2, 4, 8, *facts.blocks):
+        for by in (2, 4, 8, *facts.blocks) if len(set(row)) > 1 else ():
             text = f"next_power_of_2(cdiv(len({name}), {by}))"
             if by > 1 and tuple(_power(-(-size // by)) for size in sizes) == row:
                 yield SizeFormula(text, cost + 2.5, (name,))
@@ -150,11 +155,16 @@ def _powers(row: Row, facts: SizeFacts, is_constant: bool) -> Iterator[SizeFormu
 
 def _divided(row: Row, facts: SizeFacts) -> Iterator[SizeFormula]:
     for name, sizes in facts.labels.items():
-        for cost, blocks in ((2.6, facts.blocks), (4.5, USUAL_BLOCKS)):
+        for cost, blocks in ((3.4, facts.blocks), (4.5, USUAL_BLOCKS)):
             for block in dict.fromkeys(blocks):
                 is_new = cost < 4 or block not in facts.blocks
                 if block > 1 and is_new and row == tuple(-(-size // block) for size in sizes):
                     yield SizeFormula(f"cdiv(len({name}), {block})", cost, (name,))
+
+
+def _is_usual(ratio: int | None, facts: SizeFacts) -> bool:
+    """Return whether a size may be multiplied by a number: by a small one, or by a constant."""
+    return ratio is not None and ratio > 1 and (ratio <= MOST_TIMES or ratio in facts.blocks)
 
 
 def _ratio(row: Row, sizes: Row) -> int | None:

@@ -8,22 +8,18 @@ formulas, with few labels.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
+from keyword import iskeyword
 
-from dtpoly.framing.launch_groups import GroupTensor, LaunchGroup, Row, times
+from dtpoly.framing.launch_groups import WORDS, GroupTensor, LaunchGroup, Row, times
 from dtpoly.framing.size_formulas import UNCLEAR, SizeFacts, formulas_of, grid_formulas
 from dtpoly.frozen import dataclass
 
-MOST_WAYS = 2000  # to see the tensors
+MOST_WAYS = 1000  # to see the tensors
 MOST_PARTS = 8  # of an axis, which another axis has that many times fewer of
 # What counts for and against a way to see tensors.
 FOR_A_LABEL, FOR_A_RELATION, FOR_A_STRIDE = 1.2, 4.0, 1.5
+FOR_A_PART, FOR_A_NUMBER = 0.5, 1.5
 LETTERS = ("r", "n", "m", "k", "s", "h", "d", "t", "u", "v", "w", "i", "j")
-# Words that mean something in a line or in a file.
-WORDS = (
-    *("len", "any", "cdiv", "min", "max", "finite", "reach", "out", "inout", "tl", "In", "SIn"),
-    *("Var", "RVar", "Func", "and", "or", "not", "inf", "nan", "next_power_of_2", "within"),
-    *("distinct", "where", "into", "cast", "reshape", "if", "else", "for", "in", "is", "lambda"),
-)
 STRIDE = "stride"
 
 
@@ -72,14 +68,25 @@ def axes_choices(group: LaunchGroup) -> tuple[AxesChoice, ...]:
     for chosen in islice(product(*ways), MOST_WAYS):
         by_class = dict(zip(classes, chosen, strict=True))
         seen = {name: _merged(axes, by_class[_class(axes)]) for name, axes in shapes.items()}
-        found.append(labelled(group, seen))
-    return tuple(sorted(found, key=lambda one: one.cost))
+        found += [labelled(group, seen, are_numbers=are_numbers) for are_numbers in (False, True)]
+    once = {str(one.tensors): one for one in reversed(found)}
+    return tuple(sorted(once.values(), key=lambda one: one.cost))
 
 
-def labelled(group: LaunchGroup, seen: Mapping[str, Sequence[SeenAxis]]) -> AxesChoice:
-    """Return the tensors with labels: axes of one size have one label."""
+def labelled(
+    group: LaunchGroup, seen: Mapping[str, Sequence[SeenAxis]], *, are_numbers: bool = False
+) -> AxesChoice:
+    """Return the tensors with labels: axes of one size have one label.
+
+    A size that is the same in all launches has a label, too, unless all of these are numbers.
+    """
     rows = dict.fromkeys(axis.sizes for axes in seen.values() for axis in axes)
-    fixed = {row for row in rows if _is_fixed(row, rows, group)}
+    varies = group.count > 1 and any(not _is_one(one) for one in rows)
+    fixed = {
+        row
+        for row in rows
+        if varies and _is_one(row) and (are_numbers or _is_constant(row, group))
+    }
     free = [row for row in rows if row not in fixed]
     parted = {row: parts for row in free if (parts := _parts(row, free, group)) is not None}
     names = _names([row for row in free if row not in parted], group)
@@ -100,7 +107,9 @@ def labelled(group: LaunchGroup, seen: Mapping[str, Sequence[SeenAxis]]) -> Axes
         tensors.append(LabelledTensor(one, tuple(axes), tuple(words)))
     tensors, labels = _once(tensors, {name: row for row, name in names.items()}, group)
     choice = AxesChoice(tuple(tensors), labels, 0.0)
-    return AxesChoice(choice.tensors, labels, _cost(group, choice))
+    # Parts that no tensor shows, and sizes that are taken for numbers, are less probable.
+    more = FOR_A_PART * len(parted) + FOR_A_NUMBER * are_numbers
+    return AxesChoice(choice.tensors, labels, _cost(group, choice) + more)
 
 
 def facts_of(group: LaunchGroup, labels: Mapping[str, Row]) -> SizeFacts:
@@ -159,18 +168,17 @@ def _merged(axes: Sequence[SeenAxis], way: Sequence[bool]) -> tuple[SeenAxis, ..
     return tuple(merged)
 
 
-def _is_fixed(row: Row, rows: Mapping[Row, None], group: LaunchGroup) -> bool:
-    """Return whether a size is a number for the kernel: it never changes, and is a constant."""
-    varies = group.count > 1 and any(not _is_one(one) for one in rows)
-    constants = (group.numbers.get(name) for name in group.constants)
-    return _is_one(row) and varies and row in constants
+def _is_constant(row: Row, group: LaunchGroup) -> bool:
+    """Return whether a size is what a constant of the kernel is given."""
+    return row in (group.numbers.get(name) for name in group.constants)
 
 
 def _parts(
     row: Row, rows: Sequence[Row], group: LaunchGroup
 ) -> tuple[int, Row] | None:
     """Return how many times another size a size is, if it is made of that many parts."""
-    if _is_one(row) or row in group.numbers.values():
+    is_passed = any(one == row for name, one in group.numbers.items() if STRIDE not in name.lower())
+    if _is_one(row) or is_passed:
         return None
     for other in rows:
         for count in range(2, MOST_PARTS + 1):
@@ -190,7 +198,7 @@ def _names(rows: Sequence[Row], group: LaunchGroup) -> dict[Row, str]:
             if value == row and STRIDE not in one.lower() and one not in group.constants
         ]
         letters = (*given, *LETTERS, *(f"{letter}{letter}" for letter in LETTERS))
-        name = next(one for one in letters if one.isidentifier() and one not in taken)
+        name = next(one for one in letters if one.isidentifier() and one not in taken and not iskeyword(one))
         taken.add(name)
         found[row] = name
     return found

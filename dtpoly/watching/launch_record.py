@@ -5,6 +5,7 @@ A record is a JSON file. It holds no element of a tensor, only where the tensor 
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
@@ -51,6 +52,8 @@ class WatchedLaunch:
     given: Mapping[str, Given]
     constants: tuple[str, ...]
     options: Mapping[str, int]
+    # Names that the kernel takes from its module, and the words of Triton or numbers that they are.
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def written(launches: Sequence[WatchedLaunch]) -> str:
@@ -85,6 +88,7 @@ def _launch_data(one: WatchedLaunch) -> dict[str, Any]:
         "given": {name: _given_data(value) for name, value in one.given.items()},
         "constants": list(one.constants),
         "options": dict(one.options),
+        "names": dict(one.names),
     }
 
 
@@ -115,6 +119,7 @@ def _launch(data: Mapping[str, Any]) -> WatchedLaunch:
         given={_text(name): _given(value) for name, value in data["given"].items()},
         constants=tuple(map(_text, data["constants"])),
         options={_text(name): _number(value) for name, value in data["options"].items()},
+        names={_text(name): _text(value) for name, value in data["names"].items()},
     )
 
 

@@ -14,6 +14,7 @@ import inspect
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -98,15 +99,13 @@ class LaunchWatch:
                 options={
                     one: options[one] for one in OPTIONS if isinstance(options.get(one), int)
                 },
+                names=dict(_names(function)),
             )
         )
 
     def note_grid(self, at: int, grid: tuple[int, ...]) -> None:
         """Keep the grid of a launch."""
-        one = self._seen[at]
-        self._seen[at] = WatchedLaunch(
-            one.file, one.name, grid, one.given, one.constants, one.options
-        )
+        self._seen[at] = replace(self._seen[at], grid=grid)
 
     def keep_last(self, start: int) -> None:
         """Of the launches since there were `start`, keep the last one of those that got a grid."""
@@ -240,6 +239,28 @@ def _tuned(before: Callable[..., Any]) -> Callable[..., Any]:
                 watch.keep_last(start)
 
     return run
+
+
+def _names(function: Any) -> Iterator[tuple[str, str]]:
+    """Yield the words of Triton and the numbers that a function takes from its module.
+
+    While the module runs, it is known what a name is, also where its text does not show that.
+    """
+    language: Any = import_module("triton.language")
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if type(value).__name__ == "constexpr":
+            value = value.value
+        if isinstance(value, bool | int | float):
+            yield name, repr(value)
+            continue
+        word = getattr(value, "__name__", "")
+        module = getattr(value, "__module__", None) or ""
+        if callable(value) and word and module.startswith("triton.language"):
+            if getattr(language, word, None) is value:
+                yield name, f"tl.{word}"
+            elif module.endswith("libdevice"):
+                yield name, f"tl.extra.libdevice.{word}"
 
 
 def _is_constant(annotation: Any) -> bool:
