@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dtpoly.checking import check
+from dtpoly.cli.init_against import frame_against
 from dtpoly.cli.output import shown, terminal_width, write
 from dtpoly.cli.saving import save
 from dtpoly.cli.taken_kernel import SEPARATOR, given_kernels, path_of
@@ -68,13 +69,17 @@ def init(asked: InitCall) -> int:
         return replace(frame, names=names)
 
     for group in groups_of(launches, module):
-        one = found_frame(
-            group,
-            axes_choices(group),
-            prover(asked.kernel, asked.seconds, trials),
-            SEARCHES * asked.seconds,
-            complete,
-        )
+        if asked.against is None:
+            one = found_frame(
+                group,
+                axes_choices(group),
+                prover(asked.kernel, asked.seconds, trials),
+                SEARCHES * asked.seconds,
+                complete,
+            )
+        else:
+            seconds = (asked.seconds, SEARCHES * asked.seconds)
+            one = frame_against(asked.kernel, group, asked.against, seconds, names, trials)
         if isinstance(one, CannotFrame):
             raise _unwritten(record, asked.kernel, one)
         if text_of(one.frame) not in [text_of(other.frame) for other in found]:

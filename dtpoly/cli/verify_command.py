@@ -67,6 +67,7 @@ class VerifyCall:
     extract: str | None
     init: str | None
     watched: str | None
+    against: str | None
     output: str | None
     point: str | None
     primitives: Primitives
@@ -140,6 +141,12 @@ Examples:
     metavar="RECORD",
     shell_complete=complete_files,
     help="The launches for --init, which 'with dtpoly.watch(RECORD):' writes.",
+)
+@click.option(
+    "--against",
+    metavar="ALGORITHM",
+    help="What the kernel of --init should compute: a name such as softmax, a .dt file, or"
+    " torch:module.function.  [default: not looked at]",
 )
 @click.option(
     "-o",
@@ -222,14 +229,14 @@ def _init(asked: VerifyCall) -> int:
     init: Callable[..., int] = load("dtpoly.cli.init_frame").init
     with limited(BUDGET + INITS * asked.seconds):
         return init(
-            call(asked.init, asked.watched, None, asked.output, asked.seconds, asked.as_json)
+            call(asked.init, asked.watched, asked.against, asked.output, asked.seconds, asked.as_json)
         )
 
 
 def _check_options(asked: VerifyCall) -> None:
     """Refuse options that contradict each other, and a certificate that would replace its input."""
-    if asked.init is None and (asked.watched or asked.output):
-        raise click.UsageError("--watched and -o belong to --init")
+    if asked.init is None and (asked.watched or asked.output or asked.against):
+        raise click.UsageError("--watched, --against and -o belong to --init")
     if asked.init is not None and (asked.file or asked.kernel):
         raise click.UsageError("--init writes a file: it verifies no other one")
     _check_together(

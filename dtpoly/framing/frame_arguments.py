@@ -79,7 +79,9 @@ def fixed_text(group: LaunchGroup, name: str, *, is_float: bool) -> str | Cannot
             return f"tl.{TRITON_TYPES[text]}"
         case WatchedWord(text=text):
             return CannotFrame(name, f"it is given a '{text}', which no line can say")
-        case float() as value if is_float or name in group.constants:
+        case float() if group.scalars is not None and name in group.scalars:
+            return group.scalars[name]
+        case float() as value if is_float or name in group.constants or group.scalars is not None:
             return repr(value)
         case _:
             return name
@@ -133,7 +135,9 @@ def scalars_of(group: LaunchGroup, texts: Mapping[str, str]) -> tuple[tuple[str,
     """Return the numbers that callers choose, with their dtypes."""
     found: list[tuple[str, str]] = []
     for name, text in texts.items():
-        if text == name and name in group.fixed:
+        if group.scalars is not None and name in group.scalars:
+            found.append((text, "f32"))
+        elif text == name and name in group.fixed:
             found.append((name, "f32"))
         elif text == name and name in group.numbers:
             most = max(map(abs, group.numbers[name]))

@@ -75,6 +75,8 @@ class LaunchGroup:
     constants: tuple[str, ...]
     # Pairs of tensors that share memory without being one tensor.
     shared: tuple[tuple[str, str], ...] = ()
+    # The numbers of an algorithm that parameters are; without an algorithm there are none.
+    scalars: Mapping[str, str] | None = None
 
     def tensor_of(self, parameter: str) -> GroupTensor | None:
         """Return the tensor that a parameter is given."""

@@ -61,7 +61,7 @@ class AxesChoice:
 
 def axes_choices(group: LaunchGroup) -> tuple[AxesChoice, ...]:
     """Return the ways to see the tensors of a group, the most probable one first."""
-    shapes = {one.name: _in_memory_order(_axes(one)) for one in group.tensors}
+    shapes = {one.name: _in_memory_order(plain_axes(one)) for one in group.tensors}
     classes = list(dict.fromkeys(_class(axes) for axes in shapes.values()))
     ways = [list(_ways(one)) for one in classes]
     found: list[AxesChoice] = []
@@ -125,7 +125,7 @@ def _is_one(row: Row) -> bool:
     return len(set(row)) == 1
 
 
-def _axes(tensor: GroupTensor) -> tuple[SeenAxis, ...]:
+def plain_axes(tensor: GroupTensor) -> tuple[SeenAxis, ...]:
     """Return the axes that count: those of size 1 and those that are repeated do not."""
     both = zip(tensor.sizes, tensor.strides, strict=True)
     axes = tuple(SeenAxis(sizes, strides) for sizes, strides in both)
