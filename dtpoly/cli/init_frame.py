@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dtpoly.checking import check
 from dtpoly.cli.init_against import frame_against
+from dtpoly.cli.named_kernel import line_for
 from dtpoly.cli.output import shown, terminal_width, write
 from dtpoly.cli.saving import save
 from dtpoly.cli.taken_kernel import SEPARATOR, given_kernels, path_of
@@ -84,7 +85,8 @@ def init(asked: InitCall) -> int:
             raise _unwritten(record, asked.kernel, one)
         if text_of(one.frame) not in [text_of(other.frame) for other in found]:
             found.append(one)
-    for error in trials[:1]:
+    is_open = any(one.end == "unknown" for one in found)
+    for error in trials[:1] if is_open else ():
         sys.stderr.write(shown(render(error.diagnostics, terminal_width(sys.stderr)), sys.stderr))
     return _tell(asked, found)
 
@@ -207,7 +209,8 @@ def _tell(asked: InitCall, found: Sequence[FoundFrame]) -> int:
         write("\n".join(texts))
     if asked.output is not None:
         for path, text in zip(_paths(asked.output, len(texts)), texts, strict=True):
-            if not save(path, text.encode()):
+            line = line_for(asked.kernel, path)
+            if not save(path, f"{line}\n{text}".encode()):
                 return 1
     if not asked.as_json:
         for one in found:

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from dtpoly.cli.file_arguments import complete_files
 from dtpoly.cli.func_option import wanted_funcs, with_func
 from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
+from dtpoly.cli.named_kernel import kernel_named_in
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
@@ -36,6 +38,7 @@ from dtpoly.cli.taken_kernel import (
 from dtpoly.cli.without_algorithm import STRUCTURE, algorithm_of, of_structure, tensors_in
 from dtpoly.codegen.header import header, writer_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.frontend.reading import STANDARD_INPUT
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.schedule.bound_primitives import Primitives
@@ -182,6 +185,7 @@ def command(**given: Any) -> int:
     _check_options(asked)
     if asked.init is not None:
         return _init(asked)
+    asked = _with_kernel(asked)
     source = _source(asked)
     began = time.thread_time()
     checked, only = _checked(asked, source)
@@ -216,6 +220,19 @@ def command(**given: Any) -> int:
     if found.verdict is LayerVerdict.REFUTED and asked.kernel is None:
         return BUG
     return 0 if found.verdict is LayerVerdict.PROVED else 1
+
+
+def _with_kernel(asked: VerifyCall) -> VerifyCall:
+    """Return the call with the kernel that the file names, if it names one and no other is given."""
+    if asked.file in (None, STANDARD_INPUT) or asked.kernel is not None or asked.fusions:
+        return asked
+    assert asked.file is not None
+    try:
+        text = Path(asked.file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError, ValueError):
+        return asked  # the message comes where the file is read
+    kernel = kernel_named_in(text, Path(asked.file))
+    return asked if kernel is None else replace(asked, kernel=kernel)
 
 
 def _init(asked: VerifyCall) -> int:
