@@ -1,21 +1,25 @@
 """Counts the lines by hand that kernels of other projects need after `dtpoly verify --init`.
 
-`python -m tests.framed_kernels FOLDER [WORD]` takes each kernel of `tests/data/public_kernels.txt`.
-Its launches are those of the lines that were written for it by hand, at several sizes: tensors are
-made as its algorithm reads them, and each argument is computed. Only these numbers go into the
-record, and none of the text. Then the frame is found without an algorithm, and what is printed is
-how its proof ends.
+`python -m tests.framed_kernels FOLDER [WORD] [--against] [-v]` takes each kernel of
+`tests/data/public_kernels.txt`. Its launches are those of the lines that were written for it by
+hand, at several sizes: tensors are made as its algorithm reads them, and each argument is computed.
+Only these numbers go into the record, and none of the text; of names that the module does not show,
+a watch would see what they are, and here the line by hand says it. Then the frame is found without
+an algorithm, or for the one that `tests/data/framed_against.txt` names, and how its proof ends is
+printed.
 """
 
 import ast
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dtpoly.cli.init_frame import groups_of, prover
+from dtpoly.cli.init_against import frame_against
+from dtpoly.cli.init_frame import groups_of, names_of, prover
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.extract.meanings import Helper, meaning
 from dtpoly.extract.python_modules import read_module
@@ -27,6 +31,7 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
 from dtpoly.watching.launch_record import Given, WatchedLaunch, WatchedTensor, WatchedWord
 from tests.public_kernels import PublicKernel, public_kernels
+from tests.verify.texts import ROOT
 
 PRIMES = (
     (131, 67, 37, 17, 11, 7),
@@ -48,6 +53,7 @@ DTYPES = {
     "f8e5m2": "float8_e5m2",
 }
 SECONDS = 10.0
+AGAINST = ROOT / "tests/data/framed_against.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,7 @@ def launches_of(kernel: PublicKernel, path: Path) -> Iterator[WatchedLaunch]:
             {one: _given(value) for one, value in ordered.items()},
             tuple(one for one, (_, is_constant) in _signature(path, call).items() if is_constant),
             {},
+            dict(re.findall(r"(\w+) = ([^,\n]+)", " ".join(re.findall(r"# name: (.*)", text)))),
         )
 
 
@@ -166,7 +173,9 @@ def _known(text: str, promises: str, sizes: Mapping[str, int]) -> dict[str, Any]
             name, _, dtype = (part.strip() for part in head.partition(":"))
             declared[name] = (kind, dtype or "f32")
     axes = _axes(text, sizes, declared)
-    for one, axis, size in re.findall(r"(\w+)\.shape\[(\d+)\] == ([^,\n]*(?:\([^)]*\))?[^,\n]*)", promises):
+    for one, axis, size in re.findall(
+        r"(\w+)\.shape\[(\d+)\] == ([^,\n]*(?:\([^)]*\))?[^,\n]*)", promises
+    ):
         axes[one][int(axis)] = int(eval(_spelled(size), {**known, "sizes": sizes}))
     for at, (name, (kind, dtype)) in enumerate(declared.items()):
         if kind == "SIn":
@@ -177,9 +186,7 @@ def _known(text: str, promises: str, sizes: Mapping[str, int]) -> dict[str, Any]
     return known
 
 
-def _axes(
-    text: str, sizes: Mapping[str, int], declared: Mapping[str, Any]
-) -> dict[str, list[int]]:
+def _axes(text: str, sizes: Mapping[str, int], declared: Mapping[str, Any]) -> dict[str, list[int]]:
     """Return the sizes of axes, from where the algorithm reads and defines tensors."""
     body = re.sub(r"#.*|\b(?:Func|In|SIn|R?Var) [^;]*;", "", text)
     found: dict[str, list[int]] = {}
@@ -235,15 +242,24 @@ def _given(value: Any) -> Given:
             raise AssertionError(value)
 
 
-def framed(kernel: PublicKernel, folder: Path) -> tuple[str, str]:
+def framed(kernel: PublicKernel, folder: Path, against: str) -> tuple[str, str]:
     """Return how the proof of the frame of a kernel ends, and the frame."""
     path = folder / kernel.project.replace("/", "+") / kernel.kernel.partition("::")[0]
     launches = list(launches_of(kernel, path))
     where = f"{path}::{kernel.kernel.partition('::')[2]}"
     trials: list[DtpolyError] = []
     (group, *_) = groups_of(launches, read_module(read_file(str(path))))
+    names = names_of(read_module(read_file(str(path))), launches[0])
+    if against:
+        one = frame_against(where, group, against, (SECONDS, SECONDS * 6), names, trials)
+        assert not isinstance(one, CannotFrame)
+        return one.end, text_of(one.frame)
     found = found_frame(
-        group, axes_choices(group), prover(where, SECONDS, trials), SECONDS * 6
+        group,
+        axes_choices(group),
+        prover(where, SECONDS, trials),
+        SECONDS * 6,
+        lambda frame: replace(frame, names=names),
     )
     if isinstance(found, CannotFrame):
         return f"none: {found.why}", ""
@@ -252,18 +268,29 @@ def framed(kernel: PublicKernel, folder: Path) -> tuple[str, str]:
 
 
 def main() -> int:
-    """Count frames."""
+    """Show how the proof of each frame ends."""
     folder, word = Path(sys.argv[1]), "".join(sys.argv[2:3])
+    named = [line.split() for line in AGAINST.read_text().splitlines() if line[:1] != "#"]
+    algorithms = dict(zip(map(" ".join, (line[:-1] for line in named)), named, strict=True))
     for one in public_kernels():
+        against = ""
+        if "--against" in sys.argv:
+            found = algorithms.get(f"{one.project} {one.kernel}")
+            if found is None:
+                continue
+            against = found[-1]
         if word not in f"{one.project} {one.kernel}":
             continue
         began = time.monotonic()
         text = ""
         try:
-            end, text = framed(one, folder)
-        except (AssertionError, StopIteration, KeyError, SyntaxError, NameError) as error:
+            end, text = framed(one, folder, against)
+        except (AssertionError, StopIteration, KeyError, NameError, DtpolyError) as error:
             end = f"no launch: {type(error).__name__} {error}"
-        print(f"{one.project} {one.kernel} [{one.verdict}]: {end} {time.monotonic() - began:.1f} s", flush=True)
+        print(
+            f"{one.project} {one.kernel} [{one.verdict}]: {end} {time.monotonic() - began:.1f} s",
+            flush=True,
+        )
         if "-v" in sys.argv:
             print(text)
     return 0

@@ -13,7 +13,13 @@ from dtpoly.checking import check
 from dtpoly.cli.lazy import load
 from dtpoly.cli.taken_kernel import given_kernels
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
-from dtpoly.framing.algorithm_matching import AlgorithmMatch, matches, scalar_names
+from dtpoly.framing.algorithm_matching import (
+    AlgorithmMatch,
+    fixed_labels,
+    matches,
+    numbers_for,
+    scalar_names,
+)
 from dtpoly.framing.frame_arguments import CannotFrame
 from dtpoly.framing.frame_search import PROVED, FoundFrame, Prover, found_frame
 from dtpoly.framing.kernel_frame import FrameGuess, KernelFrame, text_of
@@ -24,6 +30,7 @@ from dtpoly.framing.plain_algorithm import (
     algorithm_text,
     plain_of,
     variants,
+    with_numbers,
 )
 from dtpoly.frontend.reading import read_file
 from dtpoly.source import Source, Span
@@ -42,7 +49,8 @@ def algorithms_for(against: str, group: LaunchGroup) -> Iterator[PlainAlgorithm]
     if against.startswith(TORCH):
         traced: Callable[..., Iterator[PlainAlgorithm]]
         traced = load("dtpoly.framing.torch_tracing").traced_algorithms
-        yield from traced(against.removeprefix(TORCH), group)
+        for one in traced(against.removeprefix(TORCH), group):
+            yield from variants(one)
         return
     source = _read(against)
     checked = check(source)
@@ -71,13 +79,15 @@ def frame_against(
         found = matches(group, algorithm)
         for match in islice(found, MOST_TRIED):
             scalars = scalar_names(match.group, algorithm)
-            with_numbers = replace(match.group, scalars=scalars)
+            numbers = numbers_for(match.group, algorithm, scalars)
+            fixed = fixed_labels(match.group, match.choice.labels)
+            known = with_numbers(replace(algorithm, fixed={**algorithm.fixed, **fixed}), numbers)
             one = found_frame(
-                with_numbers,
+                replace(match.group, scalars=scalars),
                 (match.choice,),
                 prove,
                 of_search,
-                _completed(algorithm, match, names, len(found)),
+                _completed(known, match, names, len(found)),
                 with_values=True,
             )
             if isinstance(one, CannotFrame):
@@ -143,9 +153,7 @@ def _read(against: str) -> Source:
         return read_file(str(path))
     if Path(against).suffix == ".dt" or Path(against).exists():
         return read_file(against)
-    names = sorted(
-        {one.stem for folder in FOLDERS for one in folder.glob("*.dt")}
-    )
+    names = sorted({one.stem for folder in FOLDERS for one in folder.glob("*.dt")})
     meant = near(against, names)
     way = f"did you mean '{meant}'?" if meant else f"these are known: {', '.join(names)}"
     raise refused(Source(against, against), f"no algorithm '{against}'", "no file has it", way)

@@ -61,7 +61,7 @@ def init(asked: InitCall) -> int:
     record = read_file(asked.record)
     launches = launches_of(read_record(record), module, name)
     if not launches:
-        raise _unseen(record, asked.kernel, read_record(record))
+        raise unseen(record, asked.kernel, read_record(record))
     trials: list[DtpolyError] = []
     found: list[FoundFrame] = []
     names = names_of(module, launches[0])
@@ -96,14 +96,10 @@ def launches_of(
 ) -> tuple[WatchedLaunch, ...]:
     """Return the launches of a kernel of a module."""
     path = os.path.realpath(module.source.name)
-    return tuple(
-        one for one in launches if one.name == name and os.path.realpath(one.file) == path
-    )
+    return tuple(one for one in launches if one.name == name and os.path.realpath(one.file) == path)
 
 
-def groups_of(
-    launches: Sequence[WatchedLaunch], module: Module
-) -> tuple[LaunchGroup, ...]:
+def groups_of(launches: Sequence[WatchedLaunch], module: Module) -> tuple[LaunchGroup, ...]:
     """Return the groups of launches that have one frame each.
 
     A constant that no formula gives, and that is not the same in all launches, was chosen by tuning
@@ -189,7 +185,9 @@ def prover(kernel: str, seconds: float, trials: list[DtpolyError]) -> Prover:
         except DtpolyError as error:
             trials.append(error)
             return "unknown"
-        return str(of_structure(verified(program, given.source.text, (), seconds, STRUCTURE)).verdict)
+        return str(
+            of_structure(verified(program, given.source.text, (), seconds, STRUCTURE)).verdict
+        )
 
     return prove
 
@@ -245,7 +243,8 @@ def _guess_data(one: FrameGuess) -> dict[str, object]:
     }
 
 
-def _unseen(record: Source, kernel: str, launches: Sequence[WatchedLaunch]) -> DtpolyError:
+def unseen(record: Source, kernel: str, launches: Sequence[WatchedLaunch]) -> DtpolyError:
+    """Return the error that a record has no launch of a kernel."""
     names = sorted({f"'{one.name}' of '{Path(one.file).name}'" for one in launches})
     why = f"it has launches of {', '.join(names)}" if names else "no launch was recorded"
     title = f"the record has no launch of '{kernel}'"

@@ -91,7 +91,7 @@ Examples:
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
   dtpoly verify softmax.dt --fuse-at
-  dtpoly verify --init project/ops/softmax.py::softmax_kernel --watched launches.json -o softmax.dt""",
+  dtpoly verify --init ops/softmax.py::softmax_kernel --watched launches.json -o softmax.dt""",
 )
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
 @click.option(
@@ -223,7 +223,7 @@ def command(**given: Any) -> int:
 
 
 def _with_kernel(asked: VerifyCall) -> VerifyCall:
-    """Return the call with the kernel that the file names, if it names one and no other is given."""
+    """Return the call with the kernel that the file names, if the call has none."""
     if asked.file in (None, STANDARD_INPUT) or asked.kernel is not None or asked.fusions:
         return asked
     assert asked.file is not None
@@ -246,7 +246,9 @@ def _init(asked: VerifyCall) -> int:
     init: Callable[..., int] = load("dtpoly.cli.init_frame").init
     with limited(BUDGET + INITS * asked.seconds):
         return init(
-            call(asked.init, asked.watched, asked.against, asked.output, asked.seconds, asked.as_json)
+            call(
+                asked.init, asked.watched, asked.against, asked.output, asked.seconds, asked.as_json
+            )
         )
 
 

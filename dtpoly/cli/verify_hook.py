@@ -58,7 +58,9 @@ def main(files: tuple[str, ...], sarif: str | None, seconds: float) -> None:
         if done.returncode:
             worst = max(worst, 1)
             write(f"dtpoly verify {' '.join(command)}\n{done.stdout}{done.stderr}")
-    if sarif is not None and not save(Path(sarif), (json.dumps(merged(logs), indent=2) + "\n").encode()):
+    if sarif is not None and not save(
+        Path(sarif), (json.dumps(merged(logs), indent=2) + "\n").encode()
+    ):
         worst = 1
     raise SystemExit(worst)
 
@@ -124,7 +126,7 @@ def _shown(path: Path) -> str:
 
 
 def _root(module: Path) -> Path:
-    """Return the folder of the project: the nearest one with a repository, or that of the module."""
+    """Return the folder of the project: one with a repository, or else that of the module."""
     for folder in module.resolve().parents:
         if (folder / ".git").exists():
             return folder

@@ -7,7 +7,7 @@ text. Names and order only decide which match is tried first.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
 from dtpoly.framing.launch_groups import BOTH, LOADED, GroupTensor, LaunchGroup, Row, times
 from dtpoly.framing.plain_algorithm import PlainAlgorithm, PlainFunc, PlainInput
@@ -74,7 +74,11 @@ def _assigned(
         return
     part = _part(algorithm, names[0])
     for tensor in tensors:
-        taken = {one.name for name, (one, _) in bound.parts.items() if name in names or _same(algorithm, name, names[0])}
+        taken = {
+            one.name
+            for name, (one, _) in bound.parts.items()
+            if name in names or _same(algorithm, name, names[0])
+        }
         if tensor.name in taken:
             continue
         for with_this in _bound_to(part, tensor, bound):
@@ -123,10 +127,7 @@ def _views(
         return
     if len(axes) < len(labels):
         return
-    together = [
-        one.strides == times(other.strides, other.sizes)
-        for one, other in zip(axes, axes[1:], strict=False)
-    ]
+    together = [one.strides == times(other.strides, other.sizes) for one, other in pairwise(axes)]
     for way in product(*([True, False] if one else [False] for one in together)):
         if len(axes) - sum(way) != len(labels):
             continue
@@ -141,7 +142,8 @@ def _views(
 
 
 def _part(algorithm: PlainAlgorithm, name: str) -> Part:
-    return next(one for one in (*algorithm.inputs, *algorithm.funcs) if one.name == name)
+    parts: list[Part] = [*algorithm.inputs, *algorithm.funcs]
+    return next(one for one in parts if one.name == name)
 
 
 def _score(bound: _Bound, algorithm: PlainAlgorithm, group: LaunchGroup) -> float:
@@ -154,7 +156,7 @@ def _score(bound: _Bound, algorithm: PlainAlgorithm, group: LaunchGroup) -> floa
         total += 0.0 if one == other else 0.5 if one in other or other in one else 1.0
         if name in {given.name for given in algorithm.inputs}:
             places.append(order.index(tensor.name))
-    total += sum(0.6 for one, other in zip(places, places[1:], strict=False) if one > other)
+    total += sum(0.6 for one, other in pairwise(places) if one > other)
     unused = [one for one in group.tensors if one.use != LOADED]
     matched = {tensor.name for tensor, _ in bound.parts.values()}
     return total + sum(5.0 for one in unused if one.name not in matched)
@@ -178,14 +180,14 @@ def _match(group: LaunchGroup, algorithm: PlainAlgorithm, bound: _Bound) -> Algo
     others: dict[str, str] = {}
     taken = {*inputs, *(one.name for one in algorithm.funcs), *algorithm.labels, *algorithm.scalars}
     for one in group.tensors:
-        name = by_tensor.get(one.name)
-        if name is None:
-            name = one.name
-            while name in taken:
-                name = f"{name}_"
-            others[name] = one.dtype
-            tensors.append(replace(one, name=name))
+        if one.name not in by_tensor:
+            other = one.name
+            while other in taken:
+                other = f"{other}_"
+            others[other] = one.dtype
+            tensors.append(replace(one, name=other))
             continue
+        name = by_tensor[one.name]
         tensor = replace(one, name=name)
         tensors.append(tensor)
         seen.append(LabelledTensor(tensor, bound.parts[name][1], _part(algorithm, name).labels))
@@ -214,3 +216,27 @@ def scalar_names(group: LaunchGroup, algorithm: PlainAlgorithm) -> dict[str, str
         if alike or rest:
             found[(alike or rest)[0]] = scalar
     return found
+
+
+def numbers_for(
+    group: LaunchGroup, algorithm: PlainAlgorithm, scalars: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the numbers of an algorithm that no parameter chooses: a constant has their name."""
+    found: dict[str, str] = {}
+    for scalar in algorithm.scalars:
+        for name, value in group.fixed.items():
+            is_alike = scalar.lower() in name.lower() and scalar not in scalars.values()
+            if is_alike and isinstance(value, float) and scalar not in found:
+                found[scalar] = repr(value)
+    return found
+
+
+def fixed_labels(group: LaunchGroup, labels: Mapping[str, Row]) -> dict[str, int]:
+    """Return the sizes that are constants of the kernel, and the same in all launches."""
+    constants = [row for name, row in group.numbers.items() if name in group.constants]
+    varies = any(len(set(row)) > 1 for row in labels.values())
+    return {
+        label: row[0]
+        for label, row in labels.items()
+        if varies and len(set(row)) == 1 and row in constants
+    }

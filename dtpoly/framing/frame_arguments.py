@@ -56,7 +56,11 @@ def number_site(group: LaunchGroup, choice: AxesChoice, name: str, mode: str) ->
         best = strides[0]
         is_needed = not formulas or not _tensor(choice, best.labels[0]).is_dense
         is_unit = set(row) == {1}
-        if is_needed or (is_named and mode == STRIDES) or (is_named and mode == UNITS and not is_unit):
+        if (
+            is_needed
+            or (is_named and mode == STRIDES)
+            or (is_named and mode == UNITS and not is_unit)
+        ):
             formulas = [*strides[:1], *formulas]
         elif is_named and not is_unit:
             formulas += strides[:1]
@@ -73,7 +77,9 @@ def fixed_text(group: LaunchGroup, name: str, *, is_float: bool) -> str | Cannot
             return str(value)
         case WatchedWord(kind="text", text=text):
             return json.dumps(text)
-        case WatchedWord(kind="type", text=text) if text.rpartition(".")[2] in TRITON_TYPES.values():
+        case WatchedWord(kind="type", text=text) if (
+            text.rpartition(".")[2] in TRITON_TYPES.values()
+        ):
             return f"tl.{text.rpartition('.')[2]}"
         case WatchedWord(kind="type", text=text) if text in TRITON_TYPES:
             return f"tl.{TRITON_TYPES[text]}"
@@ -113,7 +119,8 @@ def _is_alike(parameter: str, stride: str) -> bool:
     parts = [one for one in stride.lower().split("_") if one and one != STRIDE]
     whole = stride.lower().replace(f"_{STRIDE}", "").replace(f"{STRIDE}_", "").strip("_")
     return bool(word) and (
-        whole.startswith(word) or any(one.startswith(word) and len(one) <= len(word) + 1 for one in parts)
+        whole.startswith(word)
+        or any(one.startswith(word) and len(one) <= len(word) + 1 for one in parts)
     )
 
 

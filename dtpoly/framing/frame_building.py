@@ -119,9 +119,7 @@ def alternatives(site: ArgumentSite, taken: int) -> tuple[int, ...]:
         return ()
     least = site.formulas[0].cost
     return tuple(
-        at
-        for at, one in enumerate(site.formulas)
-        if at != taken and one.cost - least <= CLOSE
+        at for at, one in enumerate(site.formulas) if at != taken and one.cost - least <= CLOSE
     )
 
 
@@ -159,9 +157,7 @@ def _further(one: SizeFormula, other: SizeFormula, group: LaunchGroup) -> str:
     return f"a launch in which {one.text} and {other.text} differ would tell"
 
 
-def _notes(
-    group: LaunchGroup, choice: AxesChoice, texts: Mapping[str, str]
-) -> tuple[str, ...]:
+def _notes(group: LaunchGroup, choice: AxesChoice, texts: Mapping[str, str]) -> tuple[str, ...]:
     """Return what a reader should know of the launches that were seen."""
     launches = "one launch" if group.count == 1 else f"{group.count} different launches"
     notes = [f"Written by dtpoly verify --init, from {launches} of '{group.name}'."]

@@ -51,9 +51,7 @@ def _tiles(made: BuiltFrame, labels: Mapping[str, Row]) -> Iterator[int]:
     yield from fitting or TILES[:1]
 
 
-def _below(
-    of: Sequence[str], text: str, bound: int, labels: Mapping[str, Row]
-) -> tuple[str, ...]:
+def _below(of: Sequence[str], text: str, bound: int, labels: Mapping[str, Row]) -> tuple[str, ...]:
     return tuple(
         f"len({label}) <= {text}"
         for label in of

@@ -115,9 +115,7 @@ class _Search:
         self.tried += 1
         return self.prove(self.frame_of(made, promises))
 
-    def with_few_promises(
-        self, made: BuiltFrame, sets: tuple[tuple[str, ...], ...]
-    ) -> FoundFrame:
+    def with_few_promises(self, made: BuiltFrame, sets: tuple[tuple[str, ...], ...]) -> FoundFrame:
         """Return a proved frame, of which promises are left out that its proof does not need."""
         kept = sets[-1]
         for one in sets[:-1]:

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator
 from dtpoly.frozen import dataclass
 
 WIDTH = 100
-PROMISED = "# Guessed: callers keep these promises. Launches kept them; without them there is no proof."
+PROMISED = (
+    "# Guessed: callers keep these promises. Launches kept them; without them there is no proof."
+)
 INDENT = "#     "
 MOST_OTHERS = 3  # formulas that a comment names besides the one that is taken
 KNOWN = "f32"  # the dtype of a tensor without one
@@ -87,7 +89,9 @@ def _said(frame: KernelFrame) -> Iterator[str]:
 
 def _tensor_lines(frame: KernelFrame) -> list[str]:
     shown = [_tensor(one) for one in frame.tensors]
-    shown += [one.name if one.dtype == KNOWN else f"{one.name}.{one.dtype}" for one in frame.scalars]
+    shown += [
+        one.name if one.dtype == KNOWN else f"{one.name}.{one.dtype}" for one in frame.scalars
+    ]
     return _listed("# tensors: ", shown)
 
 
@@ -138,4 +142,3 @@ def wrapped(text: str, head: str) -> Iterator[str]:
             line = head
         line += f"{word} "
     yield line.rstrip()
-

@@ -50,8 +50,8 @@ class PlainAlgorithm:
     @property
     def labels(self) -> tuple[str, ...]:
         """Return all labels: those of Funcs and inputs."""
-        of = [label for one in (*self.funcs, *self.inputs) for label in one.labels]
-        return tuple(dict.fromkeys(of))
+        of = [one.labels for one in self.funcs] + [one.labels for one in self.inputs]
+        return tuple(dict.fromkeys(label for labels in of for label in labels))
 
     def func(self, name: str) -> PlainFunc:
         """Return a Func by its name."""
@@ -96,7 +96,46 @@ def plain_of(program: Program, name: str) -> PlainAlgorithm | NotPlain:
 
 
 def variants(algorithm: PlainAlgorithm) -> Iterator[PlainAlgorithm]:
-    """Yield an algorithm; if it is elementwise, also with more axes."""
+    """Yield an algorithm in the ways in which kernels compute it.
+
+    A reciprocal root is one operation, or a division by a root. An elementwise algorithm may have
+    more axes.
+    """
+    for one in _with_ranks(algorithm):
+        yield one
+        funcs = tuple(replace(func, text=_other_roots(func.text)) for func in one.funcs)
+        if funcs != one.funcs:
+            note = "Its reciprocal roots are written in the other of two ways."
+            yield replace(one, funcs=funcs, notes=(*one.notes, note))
+
+
+def with_numbers(algorithm: PlainAlgorithm, numbers: Mapping[str, str]) -> PlainAlgorithm:
+    """Return an algorithm in which some scalars are numbers."""
+    funcs = algorithm.funcs
+    for name, number in numbers.items():
+        funcs = tuple(
+            replace(one, text=re.sub(rf"\b{name}\b(?!\[)", number, one.text)) for one in funcs
+        )
+    scalars = tuple(one for one in algorithm.scalars if one not in numbers)
+    return replace(algorithm, funcs=funcs, scalars=scalars)
+
+
+def _other_roots(text: str) -> str:
+    """Return a text with `rsqrt(e)` for each `1 / sqrt(e)`, or the other way round."""
+    if "1 / sqrt(" in text:
+        return text.replace("1 / sqrt(", "rsqrt(")
+    start = text.find("rsqrt(")
+    while start >= 0:
+        end, depth = start + len("rsqrt("), 1
+        while depth:
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        text = f"{text[:start]}(1 / {text[start + 1 : end]}){text[end:]}"
+        start = text.find("rsqrt(")
+    return text
+
+
+def _with_ranks(algorithm: PlainAlgorithm) -> Iterator[PlainAlgorithm]:
     yield algorithm
     if len(algorithm.labels) != 1 or any(not one.labels for one in algorithm.inputs):
         return

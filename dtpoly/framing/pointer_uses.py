@@ -112,8 +112,8 @@ class _Reader:
                         self.assigned([one], of)
                 case _:
                     self.forget(target)
-                    for one in _names(target):
-                        self.origins[one] = origins
+                    for inner in _names(target):
+                        self.origins[inner] = origins
 
     def forget(self, target: ast.expr) -> None:
         """Know no more what names hold."""
@@ -192,8 +192,8 @@ class _Reader:
             case ast.Name(id=name):
                 return self.known.get(name, UNKNOWN)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                value = self.value(operand)
-                return UNKNOWN if value is UNKNOWN else not value
+                found = self.value(operand)
+                return UNKNOWN if found is UNKNOWN else not found
             case ast.BoolOp(op=op, values=values):
                 return self.joined(op, values)
             case ast.Compare(left=left, ops=[op], comparators=[right]):

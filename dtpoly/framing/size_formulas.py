@@ -4,7 +4,7 @@ Each formula has a cost. The lowest cost is the most probable: what wrappers of 
 costs least, and what happens to fit costs most.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement
 
 from dtpoly.framing.launch_groups import Row, times
@@ -67,11 +67,13 @@ def grid_formulas(row: Row, facts: SizeFacts) -> tuple[SizeFormula, ...]:
     return _sorted(found)
 
 
-def _products(
-    row: Row, factors: Sequence[tuple[SizeFormula, Row]]
-) -> Iterator[SizeFormula]:
+def _products(row: Row, factors: Sequence[tuple[SizeFormula, Row]]) -> Iterator[SizeFormula]:
     """Yield the products of a few factors, of different labels, that a number of programs is."""
-    fit = [one for one in factors if all(_divides(part, of) for part, of in zip(one[1], row, strict=True))]
+    fit = [
+        one
+        for one in factors
+        if all(_divides(part, of) for part, of in zip(one[1], row, strict=True))
+    ]
     for count in range(1, MOST_FACTORS + 1):
         for chosen in combinations_with_replacement(fit, count):
             labels = [one.labels[0] for one, _ in chosen]
@@ -182,6 +184,9 @@ def _power(size: int) -> int:
 
 
 def _sorted(found: Iterable[SizeFormula]) -> tuple[SizeFormula, ...]:
-    key: Callable[[SizeFormula], float] = lambda one: one.cost
-    once = {one.text: one for one in sorted(found, key=key, reverse=True)}
-    return tuple(sorted(once.values(), key=key))
+    once = {one.text: one for one in sorted(found, key=_cost, reverse=True)}
+    return tuple(sorted(once.values(), key=_cost))
+
+
+def _cost(one: SizeFormula) -> float:
+    return one.cost

@@ -7,7 +7,7 @@ formulas, with few labels.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from keyword import iskeyword
 
 from dtpoly.framing.launch_groups import WORDS, GroupTensor, LaunchGroup, Row, times
@@ -83,9 +83,7 @@ def labelled(
     rows = dict.fromkeys(axis.sizes for axes in seen.values() for axis in axes)
     varies = group.count > 1 and any(not _is_one(one) for one in rows)
     fixed = {
-        row
-        for row in rows
-        if varies and _is_one(row) and (are_numbers or _is_constant(row, group))
+        row for row in rows if varies and _is_one(row) and (are_numbers or _is_constant(row, group))
     }
     free = [row for row in rows if row not in fixed]
     parted = {row: parts for row in free if (parts := _parts(row, free, group)) is not None}
@@ -97,8 +95,13 @@ def labelled(
         for axis in seen[one.name]:
             if axis.sizes in parted:
                 count, inner = parted[axis.sizes]
-                outer = tuple(stride * size for stride, size in zip(axis.strides, inner, strict=True))
-                axes += [SeenAxis(tuple(count for _ in inner), outer), SeenAxis(inner, axis.strides)]
+                outer = tuple(
+                    stride * size for stride, size in zip(axis.strides, inner, strict=True)
+                )
+                axes += [
+                    SeenAxis(tuple(count for _ in inner), outer),
+                    SeenAxis(inner, axis.strides),
+                ]
                 words += [str(count), names[inner]]
             else:
                 axes.append(axis)
@@ -137,7 +140,7 @@ def _in_memory_order(axes: tuple[SeenAxis, ...]) -> tuple[SeenAxis, ...]:
     ordered = tuple(sorted(axes, key=lambda one: one.strides, reverse=True))
     falls = all(
         all(left >= right for left, right in zip(one.strides, other.strides, strict=True))
-        for one, other in zip(ordered, ordered[1:], strict=False)
+        for one, other in pairwise(ordered)
     )
     return ordered if falls else axes
 
@@ -145,8 +148,7 @@ def _in_memory_order(axes: tuple[SeenAxis, ...]) -> tuple[SeenAxis, ...]:
 def _class(axes: Sequence[SeenAxis]) -> tuple[tuple[Row, ...], tuple[bool, ...]]:
     """Return what tensors that are seen in one way have in common."""
     side_by_side = (
-        one.strides == times(other.strides, other.sizes)
-        for one, other in zip(axes, axes[1:], strict=False)
+        one.strides == times(other.strides, other.sizes) for one, other in pairwise(axes)
     )
     return tuple(one.sizes for one in axes), tuple(side_by_side)
 
@@ -173,9 +175,7 @@ def _is_constant(row: Row, group: LaunchGroup) -> bool:
     return row in (group.numbers.get(name) for name in group.constants)
 
 
-def _parts(
-    row: Row, rows: Sequence[Row], group: LaunchGroup
-) -> tuple[int, Row] | None:
+def _parts(row: Row, rows: Sequence[Row], group: LaunchGroup) -> tuple[int, Row] | None:
     """Return how many times another size a size is, if it is made of that many parts."""
     is_passed = any(one == row for name, one in group.numbers.items() if STRIDE not in name.lower())
     if _is_one(row) or is_passed:
@@ -198,7 +198,9 @@ def _names(rows: Sequence[Row], group: LaunchGroup) -> dict[Row, str]:
             if value == row and STRIDE not in one.lower() and one not in group.constants
         ]
         letters = (*given, *LETTERS, *(f"{letter}{letter}" for letter in LETTERS))
-        name = next(one for one in letters if one.isidentifier() and one not in taken and not iskeyword(one))
+        name = next(
+            one for one in letters if one.isidentifier() and one not in taken and not iskeyword(one)
+        )
         taken.add(name)
         found[row] = name
     return found

@@ -9,12 +9,12 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from importlib import import_module
-from itertools import islice, permutations, product
+from itertools import islice, permutations
 from typing import Any
 
 from dtpoly.algorithm.operations import CALL_NAMES
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
-from dtpoly.framing.launch_groups import WORDS, BOTH, LOADED, GroupTensor, LaunchGroup
+from dtpoly.framing.launch_groups import BOTH, LOADED, WORDS, GroupTensor, LaunchGroup
 from dtpoly.framing.plain_algorithm import PlainAlgorithm, PlainFunc, PlainInput
 from dtpoly.framing.tensor_axes import plain_axes
 from dtpoly.framing.torch_operations import BINARY, COMPARED, REDUCED, UNARY, number_text
@@ -159,6 +159,7 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _telling(group: LaunchGroup) -> int:
     """Return the launch whose sizes tell most labels apart."""
+
     def different(at: int) -> int:
         return len({axis.sizes[at] for one in group.tensors for axis in plain_axes(one)})
 
@@ -299,7 +300,9 @@ class _Trace:
         shown: list[str] = []
         for value, own in zip(values, padded, strict=True):
             is_spread = own != axes and any(own) and value.axes != axes
-            inner = ", ".join("1" if one is None else one for one, of in zip(own, axes, strict=True) if of)
+            inner = ", ".join(
+                "1" if one is None else one for one, of in zip(own, axes, strict=True) if of
+            )
             shown.append(f"reshape({value.text}, {inner})" if is_spread else value.text)
         shape = tuple(max(axis) for axis in zip(*sizes, strict=True))
         return TracedValue(text.format(*shown), axes, shape)
@@ -421,7 +424,9 @@ class _Trace:
                 return replace(one, text=f"({one.text} * {one.text})")
             return self.together("pow({}, {})", [self.value(args[0]), self.value(args[1])])
         least = args[1] if len(args) > 1 and word != "clamp_max" else node.kwargs.get("min")
-        most = args[2] if len(args) > 2 else args[1] if word == "clamp_max" else node.kwargs.get("max")
+        most = (
+            args[2] if len(args) > 2 else args[1] if word == "clamp_max" else node.kwargs.get("max")
+        )
         found = self.value(args[0])
         if least is not None:
             found = self.together("maximum({}, {})", [found, self.value(least)])

@@ -137,8 +137,8 @@ def _given(data: Any) -> Given:
         case {"float": str() as text}:
             return float(text)
         case {**one} if len(one) == 1:
-            ((kind, text),) = one.items()
-            return WatchedWord(_text(kind), _text(text))
+            kind, word = next(iter(one.items()))
+            return WatchedWord(_text(kind), _text(word))
         case _:
             raise ValueError(f"'{data}' is nothing that a kernel is given")
 

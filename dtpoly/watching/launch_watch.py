@@ -23,8 +23,12 @@ from typing import Any, Self
 from dtpoly.watching.launch_record import Given, WatchedLaunch, WatchedTensor, WatchedWord, written
 from dtpoly.writing import write_atomically
 
-JIT, INTERPRETER, TUNER = "triton.runtime.jit", "triton.runtime.interpreter", "triton.runtime.autotuner"
-# The functions of Triton that are wrapped: the module, the class, and which of the wrappers it gets.
+JIT, INTERPRETER, TUNER = (
+    "triton.runtime.jit",
+    "triton.runtime.interpreter",
+    "triton.runtime.autotuner",
+)
+# The functions of Triton that are wrapped: the module, the class, and whether it tunes.
 PLACES = (
     (JIT, "JITFunction", False),
     (INTERPRETER, "InterpretedFunction", False),
@@ -96,9 +100,7 @@ class LaunchWatch:
                 grid=(),
                 given={name: self._given(value) for name, value in bound.items()},
                 constants=constants,
-                options={
-                    one: options[one] for one in OPTIONS if isinstance(options.get(one), int)
-                },
+                options={one: options[one] for one in OPTIONS if isinstance(options.get(one), int)},
                 names=dict(_names(function)),
             )
         )
@@ -157,7 +159,7 @@ class _Hooks:
 
     def __init__(self) -> None:
         self.watches: list[LaunchWatch] = []
-        self.wrapped: list[tuple[type, Any, Any]] = []
+        self.wrapped: list[tuple[Any, Any, Any]] = []
         self.lock = threading.RLock()
 
     def open(self, watch: LaunchWatch) -> None:
