@@ -48,7 +48,7 @@ def found_frame(
 
     `complete` adds what a frame has besides, as an algorithm.
     """
-    search = _Search(prove, time.monotonic() + seconds, complete, with_values)
+    search = _FrameSearch(prove, time.monotonic() + seconds, complete, with_values)
     first: FoundFrame | None = None
     for made, labels in _candidates(group, choices):
         if isinstance(made, CannotFrame):
@@ -93,7 +93,7 @@ def _candidates(
 
 
 @dataclass(slots=True)
-class _Search:
+class _FrameSearch:
     """The proofs so far."""
 
     prove: Prover

@@ -185,15 +185,15 @@ def _group(
     # A tensor is not None, whatever else it is.
     found = uses({**known, **_constants(fixed), **dict.fromkeys(tensors, TENSOR)})
     return LaunchGroup(
-        first.name,
-        len(launches),
-        tuple(zip(*(one.grid for one in launches), strict=True)),
-        _tensors(launches, tensors, found),
-        numbers,
-        fixed,
-        parameters,
-        first.constants,
-        _shared(first, tensors),
+        name=first.name,
+        count=len(launches),
+        grid=tuple(zip(*(one.grid for one in launches), strict=True)),
+        tensors=_tensors(launches, tensors, found),
+        numbers=numbers,
+        fixed=fixed,
+        parameters=parameters,
+        constants=first.constants,
+        shared=_shared(first, tensors),
     )
 
 

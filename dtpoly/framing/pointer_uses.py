@@ -243,11 +243,11 @@ class _Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class NotKnown:
     """What is not known from the constants of a launch."""
 
 
-UNKNOWN = Unknown()
+UNKNOWN = NotKnown()
 
 
 def _united(all_of_them: Iterator[Origins] | Sequence[Origins]) -> Origins:
