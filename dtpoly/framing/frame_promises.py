@@ -23,22 +23,18 @@ def promise_sets(
     reaches = tuple(f"reach({one.name}) < 2**31" for one in made.frame.tensors)
     sizes = [_below(made.looped, bound, VALUES[bound], labels) for bound in SIZES_OF_LOOPS]
     least = tuple(f"len({label}) >= 1" for label in (*made.tiled, *made.looped))
-    values = (FINITE,) if with_values else ()
+    # Without an algorithm, few forms need values that are finite: these come last.
+    tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]
+    order = tiles_first if with_values else sorted(tiles_first, key=lambda pair: len(pair[1]))
     found: list[tuple[str, ...]] = []
-    for lanes in _tiles(made, labels):
+    for lanes, more in order:
         tiles = _below(made.tiled, str(lanes), lanes, labels)
-        for more in ((), values) if values else ((),):
-            found.append((*tiles, *more))
-            found += [(*tiles, *one, *more) for one in sizes[:2]]
-            found.append((*tiles, *reaches, *more))
-            found += [(*tiles, *one, *reaches, *more) for one in sizes]
-            found.append((*tiles, *sizes[-1], *reaches, *least, *more))
+        found.append((*tiles, *more))
+        found += [(*tiles, *one, *more) for one in sizes[:2]]
+        found.append((*tiles, *reaches, *more))
+        found += [(*tiles, *one, *reaches, *more) for one in sizes]
+        found.append((*tiles, *sizes[-1], *reaches, *least, *more))
     return tuple(dict.fromkeys(found))
-
-
-def most_promises(sets: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Return the set under which a proof is most likely: the last one."""
-    return sets[-1]
 
 
 def _tiles(made: BuiltFrame, labels: Mapping[str, Row]) -> Iterator[int]:

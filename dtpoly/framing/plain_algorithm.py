@@ -111,13 +111,15 @@ def variants(algorithm: PlainAlgorithm) -> Iterator[PlainAlgorithm]:
 
 def with_numbers(algorithm: PlainAlgorithm, numbers: Mapping[str, str]) -> PlainAlgorithm:
     """Return an algorithm in which some scalars are numbers."""
-    funcs = algorithm.funcs
-    for name, number in numbers.items():
-        funcs = tuple(
-            replace(one, text=re.sub(rf"\b{name}\b(?!\[)", number, one.text)) for one in funcs
-        )
+    funcs = tuple(replace(one, text=_numbered(one.text, numbers)) for one in algorithm.funcs)
     scalars = tuple(one for one in algorithm.scalars if one not in numbers)
     return replace(algorithm, funcs=funcs, scalars=scalars)
+
+
+def _numbered(text: str, numbers: Mapping[str, str]) -> str:
+    for name, number in numbers.items():
+        text = re.sub(rf"\b{name}\b(?!\[)", number, text)
+    return text
 
 
 def _other_roots(text: str) -> str:

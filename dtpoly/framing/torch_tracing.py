@@ -222,7 +222,7 @@ class _Trace:
 
     def outputs(self, node: Any, name: str) -> list[str]:
         """Make Funcs of what a function returns."""
-        nodes = node if isinstance(node, tuple | list) else (node,)
+        nodes: tuple[Any, ...] = tuple(node) if isinstance(node, tuple | list) else (node,)
         names: list[str] = []
         for at, one in enumerate(nodes):
             value = self.value(one)
@@ -343,9 +343,9 @@ class _Trace:
         value = self.settled(self.value(args[0]))
         rank = len(value.axes)
         over: Any = args[1] if len(args) > 1 else node.kwargs.get("dim")
-        chosen = range(rank) if over in (None, []) else over if isinstance(over, list) else [over]
+        chosen: list[int] = [over] if isinstance(over, int) else list(over or range(rank))
         keeps = args[2] if len(args) > 2 else node.kwargs.get("keepdim", False)
-        return self.over(value, list(chosen), REDUCED[word], keeps=bool(keeps))
+        return self.over(value, chosen, REDUCED[word], keeps=bool(keeps))
 
     def over(
         self, value: TracedValue, chosen: Sequence[int], formula: str, *, keeps: bool

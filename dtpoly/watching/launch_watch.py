@@ -210,10 +210,10 @@ def _launched(before: Callable[..., Any]) -> Callable[..., Any]:
             watch.note(self, found.arguments, kwargs)
 
         def noted_grid(meta: Any) -> Any:
-            made = grid(meta) if callable(grid) else grid
-            numbers = made if isinstance(made, tuple | list) else (made,)
+            made: Any = grid(meta) if callable(grid) else grid
+            numbers = [made] if isinstance(made, int) else [*made]
             for watch, at in places:
-                watch.note_grid(at, tuple(map(int, numbers)))
+                watch.note_grid(at, tuple(int(one) for one in numbers))
             return made
 
         if all(watch.run for watch in watches):

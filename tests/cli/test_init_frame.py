@@ -1,6 +1,7 @@
 """`dtpoly verify --init` writes what a kernel needs to be proved, from launches of it."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -90,7 +91,7 @@ def launched(here: Path, monkeypatch: pytest.MonkeyPatch) -> Launched:
     """Record what some calls launch."""
     name = f"kernels_{abs(hash(here))}"
     (here / f"{name}.py").write_text(MODULE)
-    monkeypatch.syspath_prepend(str(here))
+    monkeypatch.setattr("sys.path", [str(here), *sys.path])
     module: ModuleType = load(name)
 
     def launched(calls: Callable[[ModuleType], Any]) -> None:
