@@ -140,7 +140,10 @@ def _read(tensor: DeclaredTensor, kept: Sequence[str]) -> str:
 def _tensor(source: Source, comment: str, node: ast.expr) -> DeclaredTensor:
     match node:
         case ast.Call(func=ast.Name(id=("out" | "inout") as use), args=[inner], keywords=[]):
-            return replace(_typed(source, comment, inner), use=use)
+            tensor = _typed(source, comment, inner)
+            if tensor.use == SCALAR:
+                raise _refused(source, comment, f"'{tensor.name}' is a number, and has no axes")
+            return replace(tensor, use=use)
         case _:
             return _typed(source, comment, node)
 
