@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from importlib import import_module
 from itertools import islice, permutations
-from typing import Any
+from typing import Any, cast
 
 from dtpoly.algorithm.operations import CALL_NAMES
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
@@ -222,7 +222,9 @@ class _Trace:
 
     def outputs(self, node: Any, name: str) -> list[str]:
         """Make Funcs of what a function returns."""
-        nodes: tuple[Any, ...] = tuple(node) if isinstance(node, tuple | list) else (node,)
+        nodes: list[Any] = [node]
+        if isinstance(node, tuple | list):
+            nodes = [*cast("Sequence[Any]", node)]
         names: list[str] = []
         for at, one in enumerate(nodes):
             value = self.value(one)

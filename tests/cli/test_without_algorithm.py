@@ -190,4 +190,4 @@ def test_an_axis_may_be_a_number_and_a_name_without_axes_is_a_number_of_callers(
     program = check(Source("shapes.dt", algorithm_of(tensors))).program
     assert program is not None
     # Axes of one number are axes of their own.
-    assert sorted(program.fixed.values()) == [2, 2, 2]
+    assert sorted(program.fixed.values()) == [1, 2, 2, 2]  # and one that all have
