@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from dtpoly.api import Scheduled, load, parse
     from dtpoly.diagnostics import Diagnostic, DtpolyError
     from dtpoly.training.differentiable import Differentiable, differentiable
+    from dtpoly.watching.launch_watch import watch
 
 __version__ = "0.1.0"
 
@@ -19,6 +20,7 @@ __all__ = [
     "differentiable",
     "load",
     "parse",
+    "watch",
 ]
 
 # Loaded when it is first asked for, so that `import dtpoly` costs next to nothing.
@@ -30,6 +32,7 @@ _HOMES = {
     "differentiable": "dtpoly.training.differentiable",
     "load": "dtpoly.api",
     "parse": "dtpoly.api",
+    "watch": "dtpoly.watching.launch_watch",
 }
 
 

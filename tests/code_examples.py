@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.checking import check
+from dtpoly.cli.init_against import refused as unmatched
+from dtpoly.cli.init_frame import unseen
 from dtpoly.cli.without_algorithm import tensors_in
 from dtpoly.code_map import code_map
 from dtpoly.diagnostics import DtpolyError
@@ -18,6 +20,7 @@ from dtpoly.targets.subject import Subject, subjects
 from dtpoly.targets.target import parse_target
 from dtpoly.verdict_messages import of_edited, of_emitted
 from dtpoly.verify.proof.verify import verify
+from dtpoly.watching.launch_record import read_record, written
 
 COPY = """\
 Func copy;
@@ -184,6 +187,19 @@ def no_tensor() -> None:
     tensors_in([(Source("shapes.dt", f"{line}\n"), line)])
 
 
+def no_record() -> None:
+    read_record(Source("record.json", '{"version": 7, "launches": []}\n'))
+
+
+def no_such_launch() -> None:
+    raise unseen(Source("record.json", written(())), "project.py::doubled", ())
+
+
+def no_meaning() -> None:
+    raise unmatched(Source("sofmax", "sofmax"), "no algorithm 'sofmax'", "no file has it", MEANT)
+
+
+MEANT = "did you mean 'softmax'?"
 CALLS: dict[str, Callable[[], object]] = {
     "DT230_no_dtype": no_dtype,
     "DT300": too_large_always,
@@ -203,4 +219,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT313": unclear_name,
     "DT314": no_launch,
     "DT315": no_tensor,
+    "DT316": no_record,
+    "DT317": no_such_launch,
+    "DT318": no_meaning,
 }

@@ -108,6 +108,9 @@ ALLOWED: dict[str, set[str]] = {
         *("", "source", "diagnostics", "budget_messages", "algorithm", "schedule", "directives"),
         *("frontend", "checking", "explanation", "offers", "plugins", "remarks"),
     },
+    # Frames are guesses that the verifier judges: what guesses shares nothing with it.
+    "watching": {"source", "diagnostics", "writing"},
+    "framing": {"source", "diagnostics", "algorithm", "extract", "watching"},
     "tuned": {
         *("source", "diagnostics", "algorithm", "frontend", "codegen", "explore"),
         *("autoschedule", "runtime", "schedule", "generate"),
@@ -142,7 +145,7 @@ ALLOWED: dict[str, set[str]] = {
         "checking",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
-        *("one_pass_offers", "gradient", "extract", "editor"),
+        *("one_pass_offers", "gradient", "extract", "editor", "watching", "framing"),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
     "judged": {
@@ -172,7 +175,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "nn": {"algorithm", "api", "training", "missing_package"},
     "__main__": {"cli"},
-    "": {"api", "diagnostics", "training"},
+    "": {"api", "diagnostics", "training", "watching"},
 }
 
 # The rooms of the exploration, in which one room may import from these others.

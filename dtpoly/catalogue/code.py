@@ -79,4 +79,20 @@ CODE: dict[str, CatalogueEntry] = {
         "If there is no algorithm, a comment names each tensor with the labels of its axes. What "
         "the kernel stores stands in out(...), and what it loads and stores in inout(...).",
     ),
+    # Frames that are written from launches.
+    "DT316": CatalogueEntry(
+        "a file is no record of launches",
+        "`dtpoly verify --init` reads the file that a closed `dtpoly.watch(FILE)` has written. "
+        "This one is something else, or an older version of dtpoly wrote it.",
+    ),
+    "DT317": CatalogueEntry(
+        "launches show no frame for a kernel",
+        "A frame says how a kernel is launched. It is written from launches of this kernel, in a "
+        "record of them; and what they pass must be something that a `# verify:` line can say.",
+    ),
+    "DT318": CatalogueEntry(
+        "an algorithm cannot be matched with a kernel",
+        "`--against` names what the kernel should compute: an algorithm that comes with dtpoly, a "
+        ".dt file, or a function of torch. It is matched by sizes with the launched tensors.",
+    ),
 }

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -21,6 +22,7 @@ from dtpoly.cli.file_arguments import complete_files
 from dtpoly.cli.func_option import wanted_funcs, with_func
 from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
+from dtpoly.cli.named_kernel import kernel_named_in
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
@@ -37,6 +39,7 @@ from dtpoly.cli.taken_kernel import (
 from dtpoly.cli.without_algorithm import STRUCTURE, algorithm_of, of_structure, tensors_in
 from dtpoly.codegen.header import header, writer_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError
+from dtpoly.frontend.reading import STANDARD_INPUT
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.missing_package import RING_PACKAGES, require
@@ -50,6 +53,7 @@ from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 VERSION = 1  # of the JSON document
 CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
 TOGETHER = ["--kernel", "--check"]
+INITS = 60.0  # times the time for one function, for all frames of a kernel
 EMITTED = "<kernels>"  # the name of a text without a file, in messages
 
 
@@ -66,6 +70,10 @@ class VerifyCall:
     to_check: str | None
     fusions: bool
     extract: str | None
+    init: str | None
+    watched: str | None
+    against: str | None
+    output: str | None
     point: str | None
     primitives: Primitives
     as_json: bool
@@ -84,7 +92,8 @@ Examples:
   dtpoly verify softmax.dt --ring
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
-  dtpoly verify softmax.dt --fuse-at""",
+  dtpoly verify softmax.dt --fuse-at
+  dtpoly verify --init ops/softmax.py::softmax_kernel --watched launches.json -o softmax.dt""",
 )
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
 @click.option(
@@ -135,6 +144,32 @@ Examples:
     is_flag=True,
     help="Instead, show why fusions are legal.",
 )
+@click.option(
+    "--init",
+    cls=EachTimeOption,
+    metavar="FILE::NAME",
+    shell_complete=complete_files,
+    help="Instead, write the lines that a kernel needs to be proved, from launches of it.",
+)
+@click.option(
+    "--watched",
+    metavar="RECORD",
+    shell_complete=complete_files,
+    help="The launches for --init, which 'with dtpoly.watch(RECORD):' writes.",
+)
+@click.option(
+    "--against",
+    metavar="ALGORITHM",
+    help="What the kernel of --init should compute: a name such as softmax, a .dt file, or"
+    " torch:module.function.  [default: not looked at]",
+)
+@click.option(
+    "-o",
+    "output",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="The .dt file that --init writes.  [default: standard output]",
+)
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -161,6 +196,9 @@ def command(**given: Any) -> int:
     _check_options(asked)
     if asked.ring:
         require(RING_PACKAGES, RING_BY)
+    if asked.init is not None:
+        return _init(asked)
+    asked = _with_kernel(asked)
     source = _source(asked)
     began = time.thread_time()
     checked, only = _checked(asked, source)
@@ -194,8 +232,42 @@ def command(**given: Any) -> int:
     return 0 if found.verdict is LayerVerdict.PROVED else 1
 
 
+def _with_kernel(asked: VerifyCall) -> VerifyCall:
+    """Return the call with the kernel that the file names, if the call has none."""
+    if asked.file in (None, STANDARD_INPUT) or asked.kernel is not None or asked.fusions:
+        return asked
+    assert asked.file is not None
+    try:
+        text = Path(asked.file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError, ValueError):
+        return asked  # the message comes where the file is read
+    kernel = kernel_named_in(text, Path(asked.file))
+    return asked if kernel is None else replace(asked, kernel=kernel)
+
+
+def _init(asked: VerifyCall) -> int:
+    """Write the frame of a kernel. Raises DtpolyError and click.UsageError."""
+    assert asked.init is not None
+    if asked.watched is None:
+        raise click.UsageError("--init needs --watched RECORD, the launches of the kernel")
+    if SEPARATOR not in asked.init:
+        raise click.UsageError("--init names one kernel: FILE::NAME")
+    call: type = load("dtpoly.cli.init_frame").InitCall
+    init: Callable[..., int] = load("dtpoly.cli.init_frame").init
+    with limited(BUDGET + INITS * asked.seconds):
+        return init(
+            call(
+                asked.init, asked.watched, asked.against, asked.output, asked.seconds, asked.as_json
+            )
+        )
+
+
 def _check_options(asked: VerifyCall) -> None:
     """Refuse options that contradict each other, and a certificate that would replace its input."""
+    if asked.init is None and (asked.watched or asked.output or asked.against):
+        raise click.UsageError("--watched, --against and -o belong to --init")
+    if asked.init is not None and (asked.file or asked.kernel):
+        raise click.UsageError("--init writes a file: it verifies no other one")
     _check_together(
         {"--check": asked.to_check, "--fuse-at": asked.fusions},
         {"--kernel": asked.kernel, "--certificate": asked.certificate, "--ring": asked.ring},

@@ -150,8 +150,11 @@ def test_tensors_are_read() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "X",
-        "X[2]",
+        "out(X)",
+        "inout(X.i32)",
+        "X[0]",
+        "X[True]",
+        "X[-2]",
         "X[r + 1]",
         "X[r, r]",
         "X[r], X[n]",
@@ -173,3 +176,18 @@ def test_a_line_that_is_not_understood_is_shown_in_its_file(call: Entry, here: P
     assert code == 1
     assert "k.py:4:1" in err
     assert "'X' is declared twice" in err
+
+
+def test_an_axis_may_be_a_number_and_a_name_without_axes_is_a_number_of_callers() -> None:
+    line = "# tensors: X[r, 2, 2], out(Y[r, 2]), eps, seed.i32"
+    tensors = tensors_in([(Source("shapes.dt", line), line)])
+    assert [(one.name, one.labels, one.dtype, one.use) for one in tensors] == [
+        ("X", ("r", 2, 2), "f32", "in"),
+        ("Y", ("r", 2), "f32", "out"),
+        ("eps", (), "f32", "scalar"),
+        ("seed", (), "i32", "scalar"),
+    ]
+    program = check(Source("shapes.dt", algorithm_of(tensors))).program
+    assert program is not None
+    # Axes of one number are axes of their own.
+    assert sorted(program.fixed.values()) == [1, 2, 2, 2]  # and one that all have

@@ -1,0 +1,55 @@
+"""Lists the promises of callers that a frame may need, from many to few.
+
+A kernel is rarely right for all sizes: its offsets have 32 bits, and a tile has so many lanes at
+most. Which promises wrappers keep is not seen in launches, but what was launched must keep them.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from dtpoly.framing.frame_building import BuiltFrame
+from dtpoly.framing.launch_groups import Row
+
+# The most lanes of a row in one tile, from the usual limit down; and the sizes of other labels.
+TILES = (65536, 8192, 1024, 256, 64)
+SIZES_OF_LOOPS = ("2**30", "2**27", "2**20")
+VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
+FINITE = "finite"
+
+
+def promise_sets(
+    made: BuiltFrame, labels: Mapping[str, Row], *, with_values: bool
+) -> tuple[tuple[str, ...], ...]:
+    """Return sets of promises, from few to many; all launches that were seen keep each of them."""
+    reaches = tuple(f"reach({one.name}) < 2**31" for one in made.frame.tensors)
+    sizes = [_below(made.looped, bound, VALUES[bound], labels) for bound in SIZES_OF_LOOPS]
+    least = tuple(f"len({label}) >= 1" for label in (*made.tiled, *made.looped))
+    # Without an algorithm, few forms need values that are finite: these come last.
+    tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]
+    order = tiles_first if with_values else sorted(tiles_first, key=lambda pair: len(pair[1]))
+    found: list[tuple[str, ...]] = []
+    for lanes, more in order:
+        tiles = _below(made.tiled, str(lanes), lanes, labels)
+        found.append((*tiles, *more))
+        found += [(*tiles, *one, *more) for one in sizes[:2]]
+        found.append((*tiles, *reaches, *more))
+        found += [(*tiles, *one, *reaches, *more) for one in sizes]
+        found.append((*tiles, *sizes[-1], *reaches, *least, *more))
+    return tuple(dict.fromkeys(found))
+
+
+def _tiles(made: BuiltFrame, labels: Mapping[str, Row]) -> Iterator[int]:
+    """Yield limits of tiles that all launches kept."""
+    if not made.tiled:
+        yield TILES[0]
+        return
+    largest = max((size for label in made.tiled for size in labels.get(label, ())), default=0)
+    fitting = [lanes for lanes in TILES if lanes >= largest]
+    yield from fitting or TILES[:1]
+
+
+def _below(of: Sequence[str], text: str, bound: int, labels: Mapping[str, Row]) -> tuple[str, ...]:
+    return tuple(
+        f"len({label}) <= {text}"
+        for label in of
+        if all(size <= bound for size in labels.get(label, ()))
+    )

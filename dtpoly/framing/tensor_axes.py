@@ -1,0 +1,254 @@
+"""Chooses the axes of tensors, and the labels that they share.
+
+A wrapper often passes a tensor of three axes to a kernel that sees rows and columns, or none of
+them. So neighbouring axes that lie side by side in memory may be one axis for the kernel. Of all
+ways to see the tensors that way, the one counts that gives the numbers of the launches the simplest
+formulas, with few labels.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise, product
+from keyword import iskeyword
+
+from dtpoly.framing.launch_groups import WORDS, GroupTensor, LaunchGroup, Row, times
+from dtpoly.framing.size_formulas import UNCLEAR, SizeFacts, formulas_of, grid_formulas
+from dtpoly.frozen import dataclass
+
+MOST_WAYS = 1000  # to see the tensors
+MOST_PARTS = 8  # of an axis, which another axis has that many times fewer of
+# What counts for and against a way to see tensors.
+FOR_A_LABEL, FOR_A_RELATION, FOR_A_STRIDE = 1.2, 4.0, 1.5
+FOR_A_PART, FOR_A_NUMBER = 0.5, 1.5
+LETTERS = ("r", "n", "m", "k", "s", "h", "d", "t", "u", "v", "w", "i", "j")
+STRIDE = "stride"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenAxis:
+    """An axis as the kernel sees it: its size, and its stride, in all launches."""
+
+    sizes: Row
+    strides: Row
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledTensor:
+    """A tensor with a label, or a number, for each axis that the kernel sees."""
+
+    tensor: GroupTensor
+    axes: tuple[SeenAxis, ...]
+    words: tuple[str, ...]
+
+    @property
+    def is_dense(self) -> bool:
+        """Return whether its elements lie side by side in the order of these axes."""
+        inner = tuple(1 for _ in self.axes[0].sizes) if self.axes else ()
+        for one in reversed(self.axes):
+            if one.strides != inner:
+                return False
+            inner = times(inner, one.sizes)
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class AxesChoice:
+    """A way to see all tensors, the sizes of its labels, and how improbable it is."""
+
+    tensors: tuple[LabelledTensor, ...]
+    labels: Mapping[str, Row]
+    cost: float
+
+
+def axes_choices(group: LaunchGroup) -> tuple[AxesChoice, ...]:
+    """Return the ways to see the tensors of a group, the most probable one first."""
+    shapes = {one.name: _in_memory_order(plain_axes(one)) for one in group.tensors}
+    classes = list(dict.fromkeys(_class(axes) for axes in shapes.values()))
+    ways = [list(_ways(one)) for one in classes]
+    found: list[AxesChoice] = []
+    for chosen in islice(product(*ways), MOST_WAYS):
+        by_class = dict(zip(classes, chosen, strict=True))
+        seen = {name: _merged(axes, by_class[_class(axes)]) for name, axes in shapes.items()}
+        found += [labelled(group, seen, are_numbers=are_numbers) for are_numbers in (False, True)]
+    once = {str(one.tensors): one for one in reversed(found)}
+    return tuple(sorted(once.values(), key=lambda one: one.cost))
+
+
+def labelled(
+    group: LaunchGroup, seen: Mapping[str, Sequence[SeenAxis]], *, are_numbers: bool = False
+) -> AxesChoice:
+    """Return the tensors with labels: axes of one size have one label.
+
+    A size that is the same in all launches has a label, too, unless all of these are numbers.
+    """
+    rows = dict.fromkeys(axis.sizes for axes in seen.values() for axis in axes)
+    varies = group.count > 1 and any(not _is_one(one) for one in rows)
+    fixed = {
+        row for row in rows if varies and _is_one(row) and (are_numbers or _is_constant(row, group))
+    }
+    free = [row for row in rows if row not in fixed]
+    parted = {row: parts for row in free if (parts := _parts(row, free, group)) is not None}
+    names = _names([row for row in free if row not in parted], group)
+    tensors: list[LabelledTensor] = []
+    for one in group.tensors:
+        axes: list[SeenAxis] = []
+        words: list[str] = []
+        for axis in seen[one.name]:
+            if axis.sizes in parted:
+                count, inner = parted[axis.sizes]
+                outer = tuple(
+                    stride * size for stride, size in zip(axis.strides, inner, strict=True)
+                )
+                axes += [
+                    SeenAxis(tuple(count for _ in inner), outer),
+                    SeenAxis(inner, axis.strides),
+                ]
+                words += [str(count), names[inner]]
+            else:
+                axes.append(axis)
+                words.append(str(axis.sizes[0]) if axis.sizes in fixed else names[axis.sizes])
+        # A label stands once in a tensor; a second axis of the same size gets its own.
+        tensors.append(LabelledTensor(one, tuple(axes), tuple(words)))
+    tensors, labels = _once(tensors, {name: row for row, name in names.items()}, group)
+    choice = AxesChoice(tuple(tensors), labels, 0.0)
+    # Parts that no tensor shows, and sizes that are taken for numbers, are less probable.
+    more = FOR_A_PART * len(parted) + FOR_A_NUMBER * are_numbers
+    return AxesChoice(choice.tensors, labels, _cost(group, choice) + more)
+
+
+def facts_of(group: LaunchGroup, labels: Mapping[str, Row]) -> SizeFacts:
+    """Return what formulas of a group may be made of."""
+    blocks = [
+        row[0] for name, row in group.numbers.items() if name in group.constants and _is_one(row)
+    ]
+    pairs = [one * other for at, one in enumerate(blocks) for other in blocks[at + 1 :]]
+    return SizeFacts(group.count, labels, tuple(dict.fromkeys([*blocks, *pairs])))
+
+
+def _is_one(row: Row) -> bool:
+    return len(set(row)) == 1
+
+
+def plain_axes(tensor: GroupTensor) -> tuple[SeenAxis, ...]:
+    """Return the axes that count: those of size 1 and those that are repeated do not."""
+    both = zip(tensor.sizes, tensor.strides, strict=True)
+    axes = tuple(SeenAxis(sizes, strides) for sizes, strides in both)
+    return tuple(one for one in axes if set(one.sizes) != {1} and set(one.strides) != {0})
+
+
+def _in_memory_order(axes: tuple[SeenAxis, ...]) -> tuple[SeenAxis, ...]:
+    """Return the axes of a tensor that was transposed as they lie in memory."""
+    ordered = tuple(sorted(axes, key=lambda one: one.strides, reverse=True))
+    falls = all(
+        all(left >= right for left, right in zip(one.strides, other.strides, strict=True))
+        for one, other in pairwise(ordered)
+    )
+    return ordered if falls else axes
+
+
+def _class(axes: Sequence[SeenAxis]) -> tuple[tuple[Row, ...], tuple[bool, ...]]:
+    """Return what tensors that are seen in one way have in common."""
+    side_by_side = (
+        one.strides == times(other.strides, other.sizes) for one, other in pairwise(axes)
+    )
+    return tuple(one.sizes for one in axes), tuple(side_by_side)
+
+
+def _ways(of: tuple[tuple[Row, ...], tuple[bool, ...]]) -> Iterator[tuple[bool, ...]]:
+    """Yield which neighbours become one axis; where they do not lie side by side, they cannot."""
+    _, side_by_side = of
+    yield from product(*([True, False] if one else [False] for one in side_by_side))
+
+
+def _merged(axes: Sequence[SeenAxis], way: Sequence[bool]) -> tuple[SeenAxis, ...]:
+    merged: list[SeenAxis] = []
+    for at, axis in enumerate(axes):
+        if at and way[at - 1]:
+            before = merged.pop()
+            merged.append(SeenAxis(times(before.sizes, axis.sizes), axis.strides))
+        else:
+            merged.append(axis)
+    return tuple(merged)
+
+
+def _is_constant(row: Row, group: LaunchGroup) -> bool:
+    """Return whether a size is what a constant of the kernel is given."""
+    return row in (group.numbers.get(name) for name in group.constants)
+
+
+def _parts(row: Row, rows: Sequence[Row], group: LaunchGroup) -> tuple[int, Row] | None:
+    """Return how many times another size a size is, if it is made of that many parts."""
+    is_passed = any(one == row for name, one in group.numbers.items() if STRIDE not in name.lower())
+    if _is_one(row) or is_passed:
+        return None
+    for other in rows:
+        for count in range(2, MOST_PARTS + 1):
+            if row == tuple(count * one for one in other):
+                return count, other
+    return None
+
+
+def _names(rows: Sequence[Row], group: LaunchGroup) -> dict[Row, str]:
+    """Return a name for each size: that of a parameter that is given it, or a letter."""
+    taken = {one.name for one in group.tensors} | {*WORDS}
+    found: dict[Row, str] = {}
+    for row in rows:
+        given = [
+            one.lower()
+            for one, value in group.numbers.items()
+            if value == row and STRIDE not in one.lower() and one not in group.constants
+        ]
+        letters = (*given, *LETTERS, *(f"{letter}{letter}" for letter in LETTERS))
+        name = next(
+            one for one in letters if one.isidentifier() and one not in taken and not iskeyword(one)
+        )
+        taken.add(name)
+        found[row] = name
+    return found
+
+
+def _once(
+    tensors: Sequence[LabelledTensor], labels: Mapping[str, Row], group: LaunchGroup
+) -> tuple[list[LabelledTensor], dict[str, Row]]:
+    """Give a second axis of a tensor that has the same label a label of its own."""
+    found, all_labels = list[LabelledTensor](), dict(labels)
+    taken = {one.name for one in group.tensors} | {*WORDS}
+    for one in tensors:
+        words: list[str] = []
+        for word, axis in zip(one.words, one.axes, strict=True):
+            used = word
+            while used in words and not used.isdecimal():
+                used = f"{used}2"
+                while used in taken:
+                    used = f"{used}_"
+            if not used.isdecimal():
+                all_labels.setdefault(used, axis.sizes)
+            words.append(used)
+        found.append(LabelledTensor(one.tensor, one.axes, tuple(words)))
+    return found, all_labels
+
+
+def _cost(group: LaunchGroup, choice: AxesChoice) -> float:
+    """Return how improbable a way to see the tensors is."""
+    facts = facts_of(group, choice.labels)
+    strides = {axis.strides for one in choice.tensors for axis in one.axes}
+    total = FOR_A_LABEL * len(choice.labels)
+    for name, row in group.numbers.items():
+        formulas = formulas_of(row, facts, is_constant=name in group.constants)
+        cost = formulas[0].cost if formulas else UNCLEAR
+        if STRIDE in name.lower() and row in strides:
+            cost = min(cost, FOR_A_STRIDE)
+        total += cost
+    for row in group.grid:
+        programs = grid_formulas(row, facts)
+        total += programs[0].cost if programs else UNCLEAR
+    rows = [*choice.labels.values()]
+    for row in rows:
+        pairs = (
+            times(one, other)
+            for at, one in enumerate(rows)
+            for other in rows[at:]
+            if not _is_one(one) and not _is_one(other)
+        )
+        if not _is_one(row) and row in pairs:
+            total += FOR_A_RELATION
+    return total

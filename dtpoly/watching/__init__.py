@@ -1,0 +1,1 @@
+"""Watches launches of Triton kernels, and keeps how each of them was launched."""
