@@ -93,7 +93,7 @@ Examples:
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
   dtpoly verify softmax.dt --fuse-at
-  dtpoly verify --init ops/softmax.py::softmax_kernel --watched launches.json -o softmax.dt""",
+  dtpoly verify --init k.py::softmax --watched launches.json -o softmax.dt""",
 )
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
 @click.option(
