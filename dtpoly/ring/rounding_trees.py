@@ -223,9 +223,7 @@ def rows_of(
     with ring(TREES, _total):
         found = [getattr(module, func)(**given) for given in (first, second)]
     rows = (one[0] if isinstance(one, tuple) else one for one in found)
-    one, other = (
-        row.select(axis, call.row).clone() for row, call in zip(rows, calls, strict=True)
-    )
+    one, other = (row.select(axis, call.row).clone() for row, call in zip(rows, calls, strict=True))
     return one, other
 
 
@@ -248,9 +246,7 @@ def share(first: dict[str, Any], second: dict[str, Any], calls: tuple[RowCall, R
             second[one] = value
             continue
         axes = [
-            at
-            for at, (a, b) in enumerate(zip(value.shape, other.shape, strict=True))
-            if a != b
+            at for at, (a, b) in enumerate(zip(value.shape, other.shape, strict=True)) if a != b
         ]
         if len(axes) != 1:
             raise NoTrees(one)

@@ -12,11 +12,13 @@ from dtpoly.verify.algebra.kernel_values import (
     TypeValue,
     lanes_of,
 )
+from dtpoly.verify.algebra.terms import AppliedOperation, Place
 from dtpoly.verify.algebra.whole import Whole, name, number
 from dtpoly.verify.bits.bit_state import BitState, Held, moved, unknown
 from dtpoly.verify.bits.bit_terms import (
     BitChoice,
     BitElement,
+    BitMoved,
     BitNumber,
     BitOperation,
     BitTerm,
@@ -24,6 +26,7 @@ from dtpoly.verify.bits.bit_terms import (
     BitUnknown,
     BitValue,
 )
+from dtpoly.verify.triton.reshaping import halves, reshaped
 from dtpoly.verify.triton.unit.unit import Unit
 
 # Words of Triton that compute each lane by itself.
@@ -74,6 +77,8 @@ def performed(state: BitState, word: str, args: Sequence[ast.expr], node: ast.Ca
             return state.operation(f"cast to {to}", (state.value(args[0]),), line)
         case "expand_dims" | "trans" | "permute":
             return turned(state, state.value(args[0]), node)
+        case "reshape" | "split":
+            return renumbered(state, word, state.value(args[0]), node)
         case "dot":
             return product(state, args, named, node)
         case "associative_scan":
@@ -113,20 +118,21 @@ def loaded(state: BitState, node: ast.Call, other: ast.expr | None) -> BitValue:
     named = {str(one.arg): one.value for one in node.keywords}
     mask = named.get("mask", node.args[1] if len(node.args) > 1 else None)
     other = named.get("other", node.args[2] if len(node.args) > 2 else other)
-    is_described = not (isinstance(node.func, ast.Attribute) and _is_triton(node.func.value))
+    is_described = not is_triton(node.func)
     lanes = lanes_of(axes)
     if access.lanes[: len(lanes)] != lanes:
         return unknown(node.lineno, "a load of a tile that is broadcast")
     element: BitTerm = BitElement(access.tensor, access.indices, access.line)
     missing: BitTerm = BitUnknown(access.line, "an element that a mask leaves out")
     if is_described:
-        mask, missing = None, BitOperation("number 0 of a descriptor", (), access.line)
+        mask, missing = None, BitOperation(f"zero in {access.tensor}", (), access.line)
     if other is not None:
         value = state.value(other)
         old = (*(None,) * (len(axes) - len(value.axes)), *value.axes)
-        missing = BitOperation(
-            f"as in {access.tensor}", (moved(value.term, old, axes, access.line),), access.line
-        )
+        put = moved(value.term, old, axes, access.line)
+        missing = BitOperation(f"as in {access.tensor}", (put,), access.line)
+        if is_zero(value.term):
+            missing = BitOperation(f"zero in {access.tensor}", (), access.line)
     if mask is not None and _is_data(state, mask):
         tile = state.value(mask)
         old = (*(None,) * (len(axes) - len(tile.axes)), *tile.axes)
@@ -135,8 +141,20 @@ def loaded(state: BitState, node: ast.Call, other: ast.expr | None) -> BitValue:
     return state.known(axes, BitChoice(access.where, element, missing))
 
 
-def _is_triton(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name) and node.id == "tl"
+def is_zero(term: BitTerm) -> bool:
+    """Return whether a value is written as 0: as a float, or as a whole number."""
+    match term:
+        case BitOperation(word=word):
+            return word in ("number 0.0 ", "number 0 ")
+        case BitNumber(item=Whole() as item):
+            return item.constant == 0
+        case _:
+            return False
+
+
+def is_triton(function: ast.expr) -> bool:
+    """Return whether a function is one of Triton, and not a method."""
+    return isinstance(function, ast.Attribute) and ast.unparse(function.value) == "tl"
 
 
 def _is_data(state: BitState, node: ast.expr) -> bool:
@@ -168,8 +186,14 @@ def turned(state: BitState, value: BitValue, node: ast.Call) -> BitValue:
     """Return a tile whose axes are in another order, or which has another axis of one lane."""
     note = state.note(node)
     word = ast.unparse(node.func).rpartition(".")[2]
-    numbers = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant)]
-    order = [one for one in numbers if isinstance(one, int)]
+    written = node.args[1:] if is_triton(node.func) else node.args
+    parts = [
+        part
+        for one in written
+        for part in (one.elts if isinstance(one, ast.Tuple | ast.List) else [one])
+    ]
+    numbers = [_axis_of(state, part) for part in parts]
+    order = [one for one in numbers if one is not None]
     if note is None or not isinstance(note.value, TileValue):
         return unknown(node.lineno, f"'tl.{word}'")
     axes = value.axes
@@ -177,11 +201,41 @@ def turned(state: BitState, value: BitValue, node: ast.Call) -> BitValue:
         if len(order) != 1 or not 0 <= order[0] <= len(axes):
             return unknown(node.lineno, "'tl.expand_dims' of an axis that is not written")
         return BitValue((*axes[: order[0]], None, *axes[order[0] :]), value.term)
-    if not order:
+    if not numbers:
         order = [*range(len(axes) - 2), len(axes) - 1, len(axes) - 2]
     if sorted(order) != [*range(len(axes))]:
         return unknown(node.lineno, f"'tl.{word}' in an order that is not written")
     return BitValue(tuple(axes[one] for one in order), value.term)
+
+
+def renumbered(state: BitState, word: str, value: BitValue, node: ast.Call) -> Held:
+    """Return a tile whose lanes are numbered anew, or the two halves of its last axis.
+
+    The verifier's reader says which lane becomes which: it is asked about the names of all lanes.
+    """
+    note, line, lanes = state.note(node), node.lineno, lanes_of(value.axes)
+    reader = state.state
+    reader.extents.update({lane: state.extents[lane] for lane in lanes})
+    probe = AppliedOperation("lanes", tuple(Place(name(lane)) for lane in lanes))
+    tile = TileValue(value.axes, probe)
+    if note is None or isinstance(value.term, BitUnknown):
+        return BitValue((), value.term)
+    if word == "split":
+        found = halves(reader, tile, line)
+    elif isinstance(note.value, TileValue):
+        found = (reshaped(reader, tile, note.value.axes, line),)
+    else:
+        return unknown(line, "'tl.reshape' of what is no tile")
+    made = [_over(state, value, one) for one in found]
+    return tuple(made) if word == "split" else made[0]
+
+
+def _over(state: BitState, value: BitValue, probed: TileValue) -> BitValue:
+    """Return a value over other lanes, given what the old ones are in terms of these."""
+    assert isinstance(probed.item, AppliedOperation)
+    places = [one.value for one in probed.item.operands if isinstance(one, Place)]
+    put = tuple(zip(lanes_of(value.axes), places, strict=True))
+    return state.known(probed.axes, BitMoved(value.term, put))
 
 
 def extents_of(state: BitState, axes: Sequence[str | None]) -> tuple[Whole, ...]:

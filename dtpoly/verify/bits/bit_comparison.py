@@ -55,11 +55,15 @@ MOST_VARIABLES = 64
 
 @dataclass(frozen=True, slots=True)
 class BitDifference:
-    """Where the two calls may round differently: the line, why, and for which sizes and places."""
+    """Where the two calls may round differently: the line, why, and for which sizes and places.
+
+    `rows` are the indices of the row in both calls.
+    """
 
     line: int
     why: str
     where: Truth
+    rows: tuple[Whole, Whole] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +206,7 @@ class BitComparison:
                 return self.all_same(pairs, (first, second), where)
             case BitTile(), BitTile():
                 return self.tiles_differ(a, b, (first, second), where)
-            case (BitLoopStart() | BitLoopEnd()), (BitLoopStart() | BitLoopEnd()):
+            case ((BitLoopStart() | BitLoopEnd()), (BitLoopStart() | BitLoopEnd())):
                 return self.loops_differ((a, first), (b, second), where)
             case _:
                 line = line_of(a) or line_of(b)
@@ -344,8 +348,9 @@ class BitComparison:
         if len(loops[0].ranges) != len(loops[1].ranges):
             return BitDifference(loops[0].line, "two loops that count in two ways", where)
         again = dict(zip(loops[1].ranges, shared.values(), strict=True))
-        scopes = self.in_loop(first, pair, a.loop, shared), self.in_loop(
-            second, pair, b.loop, again
+        scopes = (
+            self.in_loop(first, pair, a.loop, shared),
+            self.in_loop(second, pair, b.loop, again),
         )
         ranges = [
             self.truth(both(*loop.ranges.values()), scope)
@@ -374,9 +379,7 @@ class BitComparison:
         self, scope: BitScope, pair: LoopPair, key: str, counters: Mapping[str, Whole]
     ) -> BitScope:
         """Return the scope of an iteration of a loop."""
-        return replace(
-            scope, names={**scope.names, **counters}, pairs={**scope.pairs, key: pair}
-        )
+        return replace(scope, names={**scope.names, **counters}, pairs={**scope.pairs, key: pair})
 
     def asked_for(
         self,

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.whole import Truth
 
 
 class BitsVerdict(StrEnum):
-    """What is known of the bits of a function's results, and one label."""
+    """What is known of the bits of a function's results."""
 
     PROVED = "proved"
     UNKNOWN = "unknown"
@@ -19,18 +18,21 @@ class BitsVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TwoCalls:
-    """Two calls whose results may differ in bits: the sizes of both."""
+    """Two calls whose results may differ in bits: the sizes of both, and the index of the row."""
 
     first: Mapping[str, int]
     second: Mapping[str, int]
+    rows: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class BitsFound:
-    """The answer for one function and one label.
+    """The answer for one function, and for one label if it is about a size.
 
-    `is_for_places` says that the row may stand at another place in the second call, too. `assumed`
-    are the sums of tiles that are taken to be grouped alike in each call.
+    `is_for_places` says that the row may stand at another place in the second call, too. If the
+    algorithm itself depends on the place of a row, nobody asks for that. `assumed` are the sums of
+    tiles that are taken to be grouped alike in each call, and `calls` are those for which a
+    difference may show.
     """
 
     func: str
@@ -40,7 +42,5 @@ class BitsFound:
     why: str = ""
     is_for_places: bool = False
     assumed: tuple[str, ...] = ()
-    calls: TwoCalls | None = None
+    calls: tuple[TwoCalls, ...] = ()
     seconds: float = 0.0
-    # Where the two calls may differ, as a condition on the names of both.
-    where: Truth | None = None
