@@ -24,6 +24,7 @@ from dtpoly.cli.main import BUG
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
+from dtpoly.cli.row_bits import TIMES, BitsAsked, answer_about_bits
 from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import Seconds, limited
 from dtpoly.cli.taken_kernel import (
@@ -64,6 +65,8 @@ class VerifyCall:
     to_check: str | None
     fusions: bool
     extract: str | None
+    bits: str | None
+    same_as: str | None
     point: str | None
     primitives: Primitives
     as_json: bool
@@ -82,7 +85,9 @@ Examples:
   dtpoly verify softmax.dt --ring
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
-  dtpoly verify softmax.dt --fuse-at""",
+  dtpoly verify softmax.dt --fuse-at
+  dtpoly verify softmax.dt --bits x
+  dtpoly verify softmax.dt --same-as other.dt""",
 )
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
 @click.option(
@@ -125,6 +130,17 @@ Examples:
     help="Instead, write the kernel of --kernel FILE::NAME and what it uses to a file of its own.",
 )
 @click.option("--fuse-at", "fusions", is_flag=True, help="Instead, show why fusions are legal.")
+@click.option(
+    "--bits",
+    metavar="LABEL",
+    help="Instead, prove that the bits of a row do not depend on the size of this label.",
+)
+@click.option(
+    "--same-as",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Instead, prove that FILE computes the same bits.",
+)
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -172,6 +188,8 @@ def command(**given: Any) -> int:
     if asked.to_check is not None:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
+    if asked.bits is not None or asked.same_as is not None:
+        return _about_bits(asked, program, text.text, wanted)
     found = _found(asked, program, text, wanted, only)
     if found is None:
         return 1
@@ -185,6 +203,15 @@ def command(**given: Any) -> int:
     return 0 if found.verdict is LayerVerdict.PROVED else 1
 
 
+def _about_bits(asked: VerifyCall, program: Program, text: str, wanted: tuple[str, ...]) -> int:
+    """Answer a question about bits. It takes longer than the proof of a kernel."""
+    bits = BitsAsked(
+        asked.bits, asked.same_as, asked.file, asked.kernel, asked.seconds, asked.as_json
+    )
+    with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
+        return answer_about_bits(bits, program, text, wanted, asked.primitives)
+
+
 def _check_options(asked: VerifyCall) -> None:
     """Refuse options that contradict each other, and a certificate that would replace its input."""
     _check_together(
@@ -195,6 +222,20 @@ def _check_options(asked: VerifyCall) -> None:
     for path, option in ((asked.certificate, "--certificate"), (asked.extract, "--extract")):
         if path and any(is_same_file(path, one) for one in read if one):
             raise click.BadParameter(f"'{path}' is a file to verify", param_hint=option)
+    if asked.bits is not None and asked.same_as is not None:
+        raise click.UsageError("--bits and --same-as ask for different things")
+    about_bits = asked.bits is not None or asked.same_as is not None
+    if about_bits and any(
+        (
+            asked.to_check,
+            asked.fusions,
+            asked.certificate,
+            asked.ring,
+            asked.extract,
+            asked.as_sarif,
+        )
+    ):
+        raise click.UsageError("--bits and --same-as ask only about bits: give them alone")
     if asked.as_sarif and (asked.as_json or asked.fusions or asked.to_check or asked.extract):
         raise click.UsageError("--sarif is about a proof, and no other document is written with it")
     if asked.extract is not None and SEPARATOR not in (asked.kernel or ""):

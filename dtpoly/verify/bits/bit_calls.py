@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from dtpoly.verify.algebra.kernel_values import (
     FileFunction,
+    TextValue,
     TileValue,
     TupleValue,
     TypeValue,
@@ -106,6 +107,8 @@ def told(state: BitState, node: ast.expr | None) -> str:
     note = state.note(node)
     if note is not None and isinstance(note.value, TypeValue):
         return note.value.name
+    if note is not None and isinstance(note.value, TextValue):
+        return repr(note.value.text)
     return repr(note.value) if note is not None else ast.unparse(node)
 
 

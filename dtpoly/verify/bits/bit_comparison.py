@@ -120,6 +120,8 @@ class BitComparison:
     # The pairs of loops, which are kept since they tell one scope from another.
     pairs: list[LoopPair] = field(default_factory=list[LoopPair])
     names: int = 0
+    # Where the last claim that was not shown may be false.
+    apart: Truth = TRUE
 
     def fresh(self) -> str:
         """Return a name that both calls share."""
@@ -152,7 +154,13 @@ class BitComparison:
 
     def always(self, claim: Truth, where: Truth) -> bool:
         """Return whether a claim holds wherever a condition does."""
-        return claim == TRUE or not self.is_possible(both(where, negation(claim)))
+        if claim == TRUE:
+            return True
+        apart = both(where, negation(claim))
+        if not self.is_possible(apart):
+            return True
+        self.apart = apart
+        return False
 
     def equal(self, one: Whole, other: Whole, where: Truth) -> bool:
         """Return whether two numbers are the same wherever a condition holds."""
@@ -163,7 +171,11 @@ class BitComparison:
         if one == other:
             return True
         apart = one_of(both(one, negation(other)), both(other, negation(one)))
-        return not self.is_possible(both(where, apart))
+        apart = both(where, apart)
+        if not self.is_possible(apart):
+            return True
+        self.apart = apart
+        return False
 
     def same(self, one: Seen, other: Seen, where: Truth) -> BitDifference | None:
         """Return where two terms may differ in bits; None if they never do."""
@@ -275,7 +287,7 @@ class BitComparison:
             is_same = self.alike(*truths, where)
         if is_same:
             return None
-        return BitDifference(0, "a number that is computed with depends on the size", where)
+        return BitDifference(0, "a number that is computed with depends on the size", self.apart)
 
     def elements_differ(
         self, a: BitElement, b: BitElement, scopes: tuple[BitScope, BitScope], where: Truth
@@ -293,10 +305,10 @@ class BitComparison:
                 rows = zip((first, second), self.rows, strict=True)
                 if not all(self.equal(index, row, where) for index, row in rows):
                     why = f"axis {axis} of '{a.tensor}' is loaded at another row"
-                    return BitDifference(a.line, why, where)
+                    return BitDifference(a.line, why, self.apart)
             elif not self.equal(first, second, where):
                 why = f"which element along axis {axis} of '{a.tensor}' is loaded"
-                return BitDifference(a.line, f"{why} depends on the size or the place", where)
+                return BitDifference(a.line, f"{why} depends on the size or the place", self.apart)
         return None
 
     def tiles_differ(
@@ -309,7 +321,7 @@ class BitComparison:
         for one, other in zip(a.shape, b.shape, strict=True):
             if not self.equal(self.whole(one, scopes[0]), self.whole(other, scopes[1]), where):
                 why = "the number of lanes of a tile that is summed depends on the size"
-                return BitDifference(a.line, why, where)
+                return BitDifference(a.line, why, self.apart)
         self.tiles.setdefault(a.line, a.word)
         found = self.all_same(zip(a.beside, b.beside, strict=True), scopes, where)
         if found is not None:
@@ -364,14 +376,14 @@ class BitComparison:
             ]
             if len(shared) != 1 or not self.equal(counters[0][0], counters[1][0], where):
                 why = "how many iterations came before depends on the size or the place"
-                return BitDifference(loops[0].line, why, where)
+                return BitDifference(loops[0].line, why, self.apart)
             ranges = [
                 both(truth, compare("<", inner, at))
                 for truth, (at, inner) in zip(ranges, counters, strict=True)
             ]
         if not self.alike(ranges[0], ranges[1], where):
             why = "how often a loop runs, or from where, depends on the size or the place"
-            return BitDifference(loops[0].line, why, where)
+            return BitDifference(loops[0].line, why, self.apart)
         self.asked_for(pair, a, b, (first, second), where)
         return self.variables_differ(pair, scopes, (first, second), ranges[0], where)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.sets import polyhedra_of
-from dtpoly.verify.algebra.whole import Whole, names_of, number, put_whole
+from dtpoly.verify.algebra.whole import Whole, both, compare, name, names_of, number, put_whole
 from dtpoly.verify.bits.bit_comparison import BitDifference
 from dtpoly.verify.bits.bit_report import TwoCalls
 from dtpoly.verify.bits.compared_calls import BitQuestion
@@ -17,7 +17,11 @@ def calls_of(question: BitQuestion, difference: BitDifference) -> Iterator[TwoCa
     """Yield pairs of calls for which a difference may show."""
     if difference.rows is None:
         return
-    there = polyhedra_of(set_of(difference.where))
+    apart = compare("!=", name(question.size), question.index(name(question.size), 1))
+    where = both(difference.where, apart) if question.size else difference.where
+    if question.run.is_empty(set_of(where)):
+        where = difference.where
+    there = polyhedra_of(set_of(where))
     sizes = question.sides[0].proof.meaning.sizes
     for example in (*examples_in(there), *larger_examples_in(there)):
         if example is None:

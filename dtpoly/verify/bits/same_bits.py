@@ -59,7 +59,9 @@ def bits_of(
 
     def answers() -> list[BitAnswer]:
         results = results_of_function(program, file_of(program, text), func)
-        return [_answered(question_of(program, text, func, one, label)) for one in results]
+        # A result without the label is made of all rows.
+        asked = [one for one in results if label in program.func(one).labels]
+        return [_answered(question_of(program, text, func, one, label)) for one in asked]
 
     found = _found(BitsFound(func, label, BitsVerdict.UNKNOWN), answers, seconds)
     if found.verdict is not BitsVerdict.PROVED or found.is_for_places:
