@@ -88,28 +88,122 @@ def conditional(conditions: tuple[str, ...]) -> Iterator[BitMutant]:
             yield BitMutant(what, SOFTMAX, text.replace(SUM, SUM + more))
 
 
+DOT = 'c_acc = tl.dot(A_tile, B_tile, c_acc, input_precision="ieee")\n'
+LOOP = "tl.range(0, y_size - 31, 32)"
+START = "A_at_x = A_ptr + x * A_stride_0"
+INIT = "s_acc = tl.full((32,), 0.0, real)\n"
+
+
+def by_the_batch(other: str) -> str:
+    """Return two ways to multiply, of which the size of the batch chooses one."""
+    room = " " * 8
+    return f"{room}if m_size > 64:\n{room}    {other}{room}else:\n{room}    {DOT}"
+
+
 # What is changed in which algorithm: pairs of texts.
 CHANGES: tuple[tuple[str, str, tuple[tuple[str, str], ...]], ...] = (
-    ("another row is summed, too", SOFTMAX, ((SUM, SUM + "    total_sum += tl.sum(total_sum, 0)\n"),)),
-    ("the tile has as many lanes as the batch", SOFTMAX, (("tl.arange(0, 4)", "tl.arange(0, x_lanes)"), ("(4, 32)", "(x_lanes, 32)"), ("even: tl.constexpr", "x_lanes: tl.constexpr,\n    even: tl.constexpr"), ('"flags": {', '"lanes": {"x_lanes": "lanes(x)"},\n            "flags": {'))),
-    ("a loop ends with the batch", SOFTMAX, (("tl.range(0, y_size - 31, 32)", "tl.range(0, tl.minimum(y_size, x_size) - 31, 32)"),)),
-    ("a loop begins at the row", SOFTMAX, (("tl.range(0, y_size - 31, 32)", "tl.range(x_start, y_size - 31, 32)"),)),
-    ("a loop begins at a remainder of the row", SOFTMAX, (("tl.range(0, y_size - 31, 32)", "tl.range((x_start % 8) * 32, y_size - 31, 32)"),)),
-    ("the index of the row is added", SOFTMAX, ((SUM, SUM + "    total_sum += tl.cast(x_start, real)\n"),)),
-    ("the size of the batch is added", SOFTMAX, ((SUM, SUM + "    total_sum += tl.cast(x_size, real)\n"),)),
-    ("the size of the batch is multiplied by 0", SOFTMAX, ((SUM, SUM + "    total_sum += tl.cast(x_size, real) * 0.0\n"),)),
-    ("the next row is loaded", SOFTMAX, (("A_at_x = A_ptr + x * A_stride_0", "A_at_x = A_ptr + (x + 1) * A_stride_0"),)),
-    ("the first row is loaded", SOFTMAX, (("A_at_x = A_ptr + x * A_stride_0", "A_at_x = A_ptr + x * 0"),)),
-    ("the last row is loaded", SOFTMAX, (("A_at_x = A_ptr + x * A_stride_0", "A_at_x = A_ptr + (x_size - 1 - x) * A_stride_0"),)),
-    ("the rest of the row is left out in a large batch", SOFTMAX, (("if not even and y_size % 32 != 0:", "if not even and x_size < 64:"),)),
-    ("what a mask leaves out is the batch", SOFTMAX, (("other=0.0", "other=x_size"), ("tl.where(y_mask[None, :], tl.exp(A_tile), 0.0)", "tl.exp(A_tile)"))),
-    ("a mask of the batch", SOFTMAX, (("y_mask = y < y_size", "y_mask = (y < y_size) & (y < x_size)"),)),
-    ("lanes are reduced over rows", SOFTMAX, ((SUM, "    total_sum = tl.sum(total_acc, 1)\n    total_sum = total_sum / tl.sum(total_sum, 0) * tl.sum(total_sum, 0)\n"),)),
-    ("the sum goes on from the row before", ROW_SUM, (("        s_acc = tl.full((32,), 0.0, real)\n", ""), ("    for x", "    s_acc = tl.full((32,), 0.0, real)\n    for x"))),
-    ("a factor by the batch", PRODUCT, (("c_acc = tl.dot(A_tile, B_tile, c_acc", "c_acc = tl.dot(A_tile * (m_size // m_size), B_tile, c_acc"),)),
-    ("a precision by the batch", PRODUCT, (('        c_acc = tl.dot(A_tile, B_tile, c_acc, input_precision="ieee")\n', '        if m_size > 64:\n            c_acc = tl.dot(A_tile, B_tile, c_acc, input_precision="tf32")\n        else:\n            c_acc = tl.dot(A_tile, B_tile, c_acc, input_precision="ieee")\n'),)),
-    ("a product is added apart by the batch", PRODUCT, (('        c_acc = tl.dot(A_tile, B_tile, c_acc, input_precision="ieee")\n', '        if m_size > 64:\n            c_acc += tl.dot(A_tile, B_tile, input_precision="ieee")\n        else:\n            c_acc = tl.dot(A_tile, B_tile, c_acc, input_precision="ieee")\n'),)),
-)  # fmt: skip
+    (
+        "another row is summed, too",
+        SOFTMAX,
+        ((SUM, SUM + "    total_sum += tl.sum(total_sum, 0)\n"),),
+    ),
+    (
+        "the tile has as many lanes as the batch",
+        SOFTMAX,
+        (
+            ("tl.arange(0, 4)", "tl.arange(0, x_lanes)"),
+            ("(4, 32)", "(x_lanes, 32)"),
+            ("even: tl.constexpr", "x_lanes: tl.constexpr,\n    even: tl.constexpr"),
+            ('"flags": {', '"lanes": {"x_lanes": "lanes(x)"},\n            "flags": {'),
+        ),
+    ),
+    (
+        "a loop ends with the batch",
+        SOFTMAX,
+        ((LOOP, "tl.range(0, tl.minimum(y_size, x_size) - 31, 32)"),),
+    ),
+    ("a loop begins at the row", SOFTMAX, ((LOOP, "tl.range(x_start, y_size - 31, 32)"),)),
+    (
+        "a loop begins at a remainder of the row",
+        SOFTMAX,
+        ((LOOP, "tl.range((x_start % 8) * 32, y_size - 31, 32)"),),
+    ),
+    (
+        "the index of the row is added",
+        SOFTMAX,
+        ((SUM, SUM + "    total_sum += tl.cast(x_start, real)\n"),),
+    ),
+    (
+        "the size of the batch is added",
+        SOFTMAX,
+        ((SUM, SUM + "    total_sum += tl.cast(x_size, real)\n"),),
+    ),
+    (
+        "the size of the batch is multiplied by 0",
+        SOFTMAX,
+        ((SUM, SUM + "    total_sum += tl.cast(x_size, real) * 0.0\n"),),
+    ),
+    (
+        "the number of programs is added",
+        SOFTMAX,
+        ((SUM, SUM + "    total_sum += tl.cast(tl.num_programs(0), real)\n"),),
+    ),
+    (
+        "the program is added",
+        SOFTMAX,
+        ((SUM, SUM + "    total_sum += tl.cast(pid, real)\n"),),
+    ),
+    ("the next row is loaded", SOFTMAX, ((START, "A_at_x = A_ptr + (x + 1) * A_stride_0"),)),
+    ("the first row is loaded", SOFTMAX, ((START, "A_at_x = A_ptr + x * 0"),)),
+    (
+        "the last row is loaded",
+        SOFTMAX,
+        ((START, "A_at_x = A_ptr + (x_size - 1 - x) * A_stride_0"),),
+    ),
+    (
+        "the rest of the row is left out in a large batch",
+        SOFTMAX,
+        (("if not even and y_size % 32 != 0:", "if not even and x_size < 64:"),),
+    ),
+    (
+        "what a mask leaves out is the batch",
+        SOFTMAX,
+        (
+            ("other=0.0", "other=tl.cast(x_size, real)"),
+            ("tl.where(y_mask[None, :], tl.exp(A_tile), 0.0)", "tl.exp(A_tile)"),
+        ),
+    ),
+    (
+        "a mask of the batch",
+        SOFTMAX,
+        (("y_mask = y < y_size", "y_mask = (y < y_size) & (y < x_size)"),),
+    ),
+    (
+        "a sum over all rows of the tile and back",
+        SOFTMAX,
+        ((SUM, SUM + "    total_sum = total_sum / tl.sum(total_sum, 0) * tl.sum(total_sum, 0)\n"),),
+    ),
+    (
+        "the sum goes on from the row before",
+        ROW_SUM,
+        (("        " + INIT, ""), ("    for x", "    " + INIT + "    for x")),
+    ),
+    (
+        "a precision by the batch",
+        PRODUCT,
+        (("        " + DOT, by_the_batch(DOT.replace("ieee", "tf32"))),),
+    ),
+    (
+        "a product is added apart by the batch",
+        PRODUCT,
+        (("        " + DOT, by_the_batch(DOT.replace("= tl", "+= tl").replace(", c_acc,", ","))),),
+    ),
+    (
+        "a product of other tiles by the batch",
+        PRODUCT,
+        (("        " + DOT, by_the_batch(DOT.replace("B_tile,", "B_tile * 1.0,"))),),
+    ),
+)
 
 
 def changed() -> Iterator[BitMutant]:

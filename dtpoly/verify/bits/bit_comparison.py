@@ -31,11 +31,21 @@ from dtpoly.verify.algebra.whole import (
     put_whole,
     within,
 )
+from dtpoly.verify.bits.bit_scopes import (
+    AGAIN,
+    BitDifference,
+    BitScope,
+    BitTensor,
+    LoopPair,
+    Seen,
+    key_of,
+    line_of,
+    with_names,
+)
 from dtpoly.verify.bits.bit_terms import (
     BitChoice,
     BitElement,
     BitKernel,
-    BitLoop,
     BitLoopEnd,
     BitLoopStart,
     BitMoved,
@@ -46,58 +56,9 @@ from dtpoly.verify.bits.bit_terms import (
     BitUnknown,
 )
 
-# The names of the second call end so.
-AGAIN = " again"
 # So many pairs of terms are compared at most, and so many variables of two loops.
 MOST_PAIRS = 20_000
 MOST_VARIABLES = 64
-
-
-@dataclass(frozen=True, slots=True)
-class BitDifference:
-    """Where the two calls may round differently: the line, why, and for which sizes and places.
-
-    `rows` are the indices of the row in both calls.
-    """
-
-    line: int
-    why: str
-    where: Truth
-    rows: tuple[Whole, Whole] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BitTensor:
-    """What is known of a tensor: the axes along which the two calls have rows of their own.
-
-    `doubt` says why its elements may differ, if they may.
-    """
-
-    rows: tuple[int, ...]
-    doubt: str = ""
-
-
-@dataclass
-class LoopPair:
-    """Two loops that are compared iteration by iteration, and the variables met in them."""
-
-    loops: tuple[BitLoop, BitLoop]
-    asked: dict[tuple[object, ...], tuple[str, str, tuple[Whole, ...], tuple[Whole, ...]]]
-
-
-@dataclass(frozen=True, slots=True)
-class BitScope:
-    """What the names of a term stand for in one of the two calls.
-
-    `pairs` has the loops around the term whose iterations are compared.
-    """
-
-    call: int
-    names: Mapping[str, Whole]
-    pairs: Mapping[str, LoopPair]
-
-
-Seen = tuple[BitTerm, BitScope]
 
 
 @dataclass
@@ -180,7 +141,7 @@ class BitComparison:
     def same(self, one: Seen, other: Seen, where: Truth) -> BitDifference | None:
         """Return where two terms may differ in bits; None if they never do."""
         one, other = self.peeled(one), self.peeled(other)
-        key = (one[0], _key(one[1]), other[0], _key(other[1]), where)
+        key = (one[0], key_of(one[1]), other[0], key_of(other[1]), where)
         if key not in self.done:
             if len(self.done) > MOST_PAIRS:
                 return BitDifference(0, "there is too much to compare", where)
@@ -318,6 +279,9 @@ class BitComparison:
         extents = [self.kernels[at].extents for at in (0, 1)]
         if a.word != b.word or len(a.inside) != len(b.inside) or len(a.bound) != len(b.bound):
             return BitDifference(a.line, "lanes are put together in two ways", where)
+        if not self.are_laid_out_alike():
+            why = "kernels put the lanes of a tile together, whose warps or stages are not the same"
+            return BitDifference(a.line, why, where)
         for one, other in zip(a.shape, b.shape, strict=True):
             if not self.equal(self.whole(one, scopes[0]), self.whole(other, scopes[1]), where):
                 why = "the number of lanes of a tile that is summed depends on the size"
@@ -337,6 +301,13 @@ class BitComparison:
             inner[0][lane], inner[1][lane_too] = shared, shared
         within_tile = replace(scopes[0], names=inner[0]), replace(scopes[1], names=inner[1])
         return self.all_same(zip(a.inside, b.inside, strict=True), within_tile, where)
+
+    def are_laid_out_alike(self) -> bool:
+        """Return whether both kernels spread a tile over as many warps."""
+        one, other = (kernel.ran.launch for kernel in self.kernels)
+        if self.kernels[0] is self.kernels[1]:
+            return True
+        return one.warps is not None and (one.warps, one.stages) == (other.warps, other.stages)
 
     def loops_differ(
         self,
@@ -468,8 +439,8 @@ class BitComparison:
                     return BitDifference(line, f"the shape of '{a}' depends on the size", where)
                 where = both(where, within(number(0), found, length))
             put[0][mine], put[1][too] = found, also
-        before = _with(outer, put)
-        after = _with(inner, put)
+        before = with_names(outer, put)
+        after = with_names(inner, put)
         different = self.same((first[0].term, before[0]), (first[1].term, before[1]), where)
         if different is not None:
             return different
@@ -477,25 +448,3 @@ class BitComparison:
         if not self.is_possible(where):
             return None
         return self.same((last[0].term, after[0]), (last[1].term, after[1]), where)
-
-
-def _with(
-    scopes: tuple[BitScope, BitScope], put: tuple[Mapping[str, Whole], Mapping[str, Whole]]
-) -> tuple[BitScope, BitScope]:
-    """Return two scopes in which some names stand for numbers."""
-    one, other = scopes
-    return (
-        replace(one, names={**one.names, **put[0]}),
-        replace(other, names={**other.names, **put[1]}),
-    )
-
-
-def _key(scope: BitScope) -> tuple[object, ...]:
-    """Return what tells one scope from another."""
-    pairs = ((one, id(pair)) for one, pair in scope.pairs.items())
-    return scope.call, frozenset(scope.names.items()), frozenset(pairs)
-
-
-def line_of(term: BitTerm) -> int:
-    """Return the line of a term, or 0."""
-    return int(getattr(term, "line", 0))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.sets import polyhedra_of
 from dtpoly.verify.algebra.whole import Whole, both, compare, name, names_of, number, put_whole
-from dtpoly.verify.bits.bit_comparison import BitDifference
 from dtpoly.verify.bits.bit_report import TwoCalls
+from dtpoly.verify.bits.bit_scopes import BitDifference
 from dtpoly.verify.bits.compared_calls import BitQuestion
 from dtpoly.verify.proof.examples_in_sets import examples_in, larger_examples_in
 

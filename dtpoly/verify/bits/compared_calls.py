@@ -27,14 +27,9 @@ from dtpoly.verify.algebra.whole import (
     put_truth,
     put_whole,
 )
-from dtpoly.verify.bits.bit_comparison import (
-    AGAIN,
-    BitComparison,
-    BitDifference,
-    BitScope,
-    BitTensor,
-)
+from dtpoly.verify.bits.bit_comparison import BitComparison
 from dtpoly.verify.bits.bit_reading import read_kernel
+from dtpoly.verify.bits.bit_scopes import AGAIN, BitDifference, BitScope, BitTensor
 from dtpoly.verify.bits.bit_terms import BitKernel, BitStore
 from dtpoly.verify.bits.watched_run import watched
 from dtpoly.verify.plan.kernel_files import file_of
@@ -103,6 +98,8 @@ def bits_read(run: ProofRun, program: Program, text: str, func: str, result: str
     """Read a function and all its kernels. Raises Unread."""
     file = file_of(program, text)
     reading, proof = proof_of(run, program, file, func, result)
+    if reading.panels is not None:
+        raise Unread(0, "a function that computes its results in panels")
     kernels: list[BitKernel] = []
     for launch in reading.launches:
         notes, ran = watched(run, file, proof.arrays, launch, both(*reading.facts))

@@ -20,9 +20,9 @@ from dtpoly.verify.algebra.proof_limits import limited
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import NotAffine
 from dtpoly.verify.algebra.sets import is_empty
-from dtpoly.verify.bits.bit_comparison import BitDifference
 from dtpoly.verify.bits.bit_examples import calls_of
 from dtpoly.verify.bits.bit_report import BitsFound, BitsVerdict
+from dtpoly.verify.bits.bit_scopes import BitDifference
 from dtpoly.verify.bits.compared_calls import (
     BitQuestion,
     BitsOfTensors,
@@ -61,6 +61,8 @@ def bits_of(
         results = results_of_function(program, file_of(program, text), func)
         # A result without the label is made of all rows.
         asked = [one for one in results if label in program.func(one).labels]
+        if not asked:
+            raise Unread(0, f"no result of '{func}' has the label '{label}'")
         return [_answered(question_of(program, text, func, one, label)) for one in asked]
 
     found = _found(BitsFound(func, label, BitsVerdict.UNKNOWN), answers, seconds)
