@@ -21,7 +21,8 @@ from dtpoly.codegen.header import header
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
-from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.schedule.bound_primitives import Primitives, bind
+from dtpoly.schedule.facts import InvariantRow
 from dtpoly.suggest import near
 from dtpoly.verification import verified
 from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
@@ -65,6 +66,25 @@ def answer_about_bits(
     return 0 if all(one["verdict"] == "proved" for one in found) else 1
 
 
+def answers_of_file(
+    program: Program, text: str, primitives: Primitives, report: Report, seconds: float
+) -> list[dict[str, Any]]:
+    """Return what is known of the bits of all rows that the file itself asks about, as data."""
+    bound = bind(program.directives, primitives).primitives
+    facts = [fact for one in bound for fact in one.facts()]
+    rows = [(fact.func, fact.label) for fact in facts if isinstance(fact, InvariantRow)]
+    return [
+        {**_of_label(program, text, func, label, report, seconds), "label": label}
+        for func, label in rows
+    ]
+
+
+def tell_of_file(found: Sequence[dict[str, Any]]) -> None:
+    """Print what is known of the bits that a file asks about, each with its label."""
+    for one in found:
+        _as_table(BitsAsked(one["label"], None, None, None, 0.0, False), [one])
+
+
 def _check_label(program: Program, wanted: Sequence[str], label: str) -> None:
     """Refuse a label that a result does not have. Raises click.BadParameter."""
     for one in wanted:
@@ -93,7 +113,7 @@ def _of_label(
     doubt = _doubt(report, func)
     if doubt:
         return _unknown(func, doubt)
-    proving: ModuleType = load("dtpoly.verify.bits.same_bits")
+    proving: ModuleType = load("dtpoly.verify.bits.bit_proofs")
     found = proving.bits_of(program, text, func, label, seconds * TIMES)
     data = _data(found)
     if found.verdict == "unknown" and can_run() and BY_HAND not in text:
@@ -136,7 +156,7 @@ def _same_as(
     other = code_of(checked.verdict.scheduled, heading, None).text
     both_have = [one.name for one in report.functions if one.name]
     theirs = verified(checked.program, other, tuple(both_have), asked.seconds, tuple(LAYERS))
-    proving: ModuleType = load("dtpoly.verify.bits.same_bits")
+    proving: ModuleType = load("dtpoly.verify.bits.bit_proofs")
     found: list[dict[str, Any]] = []
     for func in both_have:
         doubt = _doubt(report, func) or _doubt(theirs, func)

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,13 @@ from dtpoly.cli.main import BUG
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
-from dtpoly.cli.row_bits import TIMES, BitsAsked, answer_about_bits
+from dtpoly.cli.row_bits import (
+    TIMES,
+    BitsAsked,
+    answer_about_bits,
+    answers_of_file,
+    tell_of_file,
+)
 from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import Seconds, limited
 from dtpoly.cli.taken_kernel import (
@@ -194,13 +200,16 @@ def command(**given: Any) -> int:
     if found is None:
         return 1
     found = kernels.assuming(found)
-    _tell(asked, found, text, source)
+    with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
+        rows = answers_of_file(program, text.text, asked.primitives, found, asked.seconds)
+    _tell(asked, found, text, source, rows)
     path = asked.certificate
     if path and not write_proof(program, source, text, path, asked.seconds):
         return 1
     if found.verdict is LayerVerdict.REFUTED and asked.kernel is None:
         return BUG
-    return 0 if found.verdict is LayerVerdict.PROVED else 1
+    is_proved = found.verdict is LayerVerdict.PROVED
+    return 0 if is_proved and all(one["verdict"] == "proved" for one in rows) else 1
 
 
 def _about_bits(asked: VerifyCall, program: Program, text: str, wanted: tuple[str, ...]) -> int:
@@ -298,8 +307,17 @@ def _found(
     return found if is_ours else of_other_version(found, text.text, writer_of(text.text))
 
 
-def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> None:
-    """Print the verdict, as a JSON document if the user wants one."""
+def _tell(
+    asked: VerifyCall,
+    found: Report,
+    text: Source,
+    source: Source,
+    bits: Sequence[dict[str, Any]],
+) -> None:
+    """Print the verdict, as a JSON document if the user wants one.
+
+    `bits` is what is known of the bits that the file asks about.
+    """
     is_ours = asked.kernel is None
     told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
     if asked.as_sarif:
@@ -309,10 +327,13 @@ def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> Non
         return
     if not asked.as_json:
         _show(found, told)
+        tell_of_file(bits)
         return
     told_data: ModuleType = load("dtpoly.verdict_table")
     data = told_data.verdict_data(found, told)
     document = {"version": VERSION, "file": asked.file, "kernel": asked.kernel, **data}
+    if bits:
+        document["bits"] = list(bits)
     write(json.dumps(document, indent=2) + "\n")
 
 

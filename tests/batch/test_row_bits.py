@@ -9,9 +9,9 @@ from dtpoly.algorithm.program import Program
 from dtpoly.checking import check
 from dtpoly.generate import code_of
 from dtpoly.source import Source
+from dtpoly.verify.bits.bit_proofs import bits_of, same_bits
 from dtpoly.verify.bits.bit_report import BitsFound, BitsVerdict
 from dtpoly.verify.bits.row_places import has_places
-from dtpoly.verify.bits.same_bits import bits_of, same_bits
 from tests.batch.bits_mutants import (
     CHANGES,
     HEADER,
@@ -35,7 +35,7 @@ INVARIANT = [
     *[("geglu", "x"), ("softmax_with_lse", "x"), ("layer_norm_backward", "x")],
 ]
 SLOW = [("flash_attention", "b"), ("flash_decoding", "b"), ("causal_flash_attention", "b")]
-SLOW = [pytest.param(*one, marks=pytest.mark.long) for one in SLOW]
+LONG = [pytest.param(*one, marks=pytest.mark.long) for one in SLOW]
 
 
 def program_of(algorithm: str) -> Program:
@@ -60,7 +60,7 @@ def of_mutant(mutant: BitMutant) -> BitsFound:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize(("example", "label"), [*INVARIANT, *SLOW])
+@pytest.mark.parametrize(("example", "label"), [*INVARIANT, *LONG])
 def test_bits_of_a_row_do_not_depend_on_the_batch(example: str, label: str) -> None:
     found = of_example(example, label)
     assert (found.verdict, found.is_for_places) == (BitsVerdict.PROVED, True), found.why

@@ -224,7 +224,7 @@ def renumbered(state: BitState, word: str, value: BitValue, node: ast.Call) -> H
     if note is None or isinstance(value.term, BitUnknown):
         return BitValue((), value.term)
     if word == "split":
-        found = halves(reader, tile, line)
+        found: tuple[TileValue, ...] = halves(reader, tile, line)
     elif isinstance(note.value, TileValue):
         found = (reshaped(reader, tile, note.value.axes, line),)
     else:

@@ -382,7 +382,12 @@ class BitComparison:
             for one, scope in zip((a, b), scopes, strict=True)
         ]
         if len(lanes[0]) != len(lanes[1]):
-            pair.asked[("shapes", a.variable, b.variable)] = (a.variable, b.variable, *lanes)
+            pair.asked[("shapes", a.variable, b.variable)] = (
+                a.variable,
+                b.variable,
+                lanes[0],
+                lanes[1],
+            )
             return
         key: list[object] = [a.variable, b.variable]
         for one, other in zip(*lanes, strict=True):

@@ -204,8 +204,8 @@ class BitsOfTensors:
             question.shared,
             tiles=self.tiles,
         )
-        first, second = BitScope(0, {}, {}), BitScope(1, {}, {})
-        found = comparison.same((one[1].term, first), (other[1].term, second), where)
+        scopes = BitScope(0, {}, {}), BitScope(1, {}, {})
+        found = comparison.same((one[1].term, scopes[0]), (other[1].term, scopes[1]), where)
         if found is None:
             return None
         return replace(found, line=found.line or accesses[0].line, rows=(rows[0], rows[1]))
