@@ -20,6 +20,7 @@ from tests.batch.bits_mutants import (
     PRODUCT,
     ROW_SUM,
     SOFTMAX,
+    SUM,
     BitMutant,
     changed,
     conditional,
@@ -138,6 +139,41 @@ def test_where_the_place_of_a_row_matters() -> None:
     plain = "Func f; In A; Var x; RVar k; f[x] = rsum(A[x, k], k); f.compile();"
     places = [has_places(program_of(one), "f", "x") for one in (shifted, ranged, plain)]
     assert places == [True, True, False]
+
+
+def test_a_function_of_the_file_is_not_one_of_triton() -> None:
+    text = text_of(SOFTMAX)
+    own = "@triton.jit\ndef exp2(a):\n    return tl.exp2(a) * 1.0\n\n\n"
+    kernel = "@triton.jit\ndef softmax_kernel"
+    text = text.replace(kernel, own + kernel)
+    mixed = "    if x_size > 8:\n        total_sum = exp2(total_sum)\n    else:\n"
+    mixed += "        total_sum = tl.exp2(total_sum)\n"
+    found = bits_of(program_of(SOFTMAX), text.replace(SUM, SUM + mixed), "softmax", "x")
+    assert found.verdict is BitsVerdict.UNKNOWN
+    assert "in one call" in found.why, found.why
+
+
+def test_a_loop_whose_bounds_are_data_is_not_followed() -> None:
+    found = of_example("ragged_sum", "b")
+    assert found.verdict is BitsVerdict.UNKNOWN
+
+
+def test_two_files_have_one_algorithm() -> None:
+    other = SOFTMAX.replace("In A;", "In A: f16;")
+    programs = program_of(SOFTMAX), program_of(other)
+    found = same_bits(programs, (text_of(SOFTMAX), text_of(other)), "softmax")
+    assert found.verdict is BitsVerdict.UNKNOWN
+    assert "other algorithms" in found.why
+
+
+def test_two_files_have_the_same_types() -> None:
+    text = text_of(SOFTMAX)
+    other = text.replace('"types": {"real": "real(A)"}', '"types": {"real": "stored(A)"}')
+    assert other != text
+    programs = program_of(SOFTMAX), program_of(SOFTMAX)
+    found = same_bits(programs, (text, other), "softmax")
+    assert found.verdict is BitsVerdict.UNKNOWN
+    assert "types" in found.why
 
 
 def test_a_label_that_no_result_has() -> None:

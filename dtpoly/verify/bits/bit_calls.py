@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 from dtpoly.verify.algebra.kernel_values import (
     FileFunction,
+    NoneValue,
     TextValue,
     TileValue,
     TupleValue,
     TypeValue,
+    Unread,
     lanes_of,
 )
 from dtpoly.verify.algebra.terms import AppliedOperation, Place
-from dtpoly.verify.algebra.whole import Whole, name, number
+from dtpoly.verify.algebra.whole import FALSE, TRUE, Whole, name, number
 from dtpoly.verify.bits.bit_state import BitState, Held, moved, unknown
 from dtpoly.verify.bits.bit_terms import (
     BitChoice,
@@ -27,6 +29,7 @@ from dtpoly.verify.bits.bit_terms import (
     BitUnknown,
     BitValue,
 )
+from dtpoly.verify.triton.known import fingerprint
 from dtpoly.verify.triton.reshaping import halves, reshaped
 from dtpoly.verify.triton.unit.unit import Unit
 
@@ -41,6 +44,8 @@ OF_LANES = frozenset(
 # Words that put the lanes of an axis together, and that leave a value at each lane of it.
 TOGETHER = ("sum", "max", "min", "reduce")
 SCANNED = "associative_scan"
+# The choice of a lane between two values.
+WHERE = "where"
 PURE_NODES = (ast.Assign, ast.Return, ast.Expr, ast.For, ast.If, ast.AugAssign, ast.Pass)
 
 
@@ -87,29 +92,52 @@ def performed(state: BitState, word: str, args: Sequence[ast.expr], node: ast.Ca
         case _ if word in TOGETHER:
             return reduced(state, word, args, named, node)
         case _ if word in OF_LANES:
-            options = [f"{key}={told(state, one)}" for key, one in named.items()]
-            tiles, rest = list[Held](), list[str]()
-            for one in args:
-                is_type = isinstance(one, ast.Attribute) and ast.unparse(one).startswith("tl.")
-                if is_type:
-                    rest.append(ast.unparse(one))
-                else:
-                    tiles.append(state.held(one))
-            return state.operation(" ".join((word, *rest, *options)), tiles, line)
+            return of_lanes(state, word, args, named, line)
         case _:
             return unknown(line, f"'tl.{word}'")
 
 
+def of_lanes(
+    state: BitState, word: str, args: Sequence[ast.expr], named: dict[str, ast.expr], line: int
+) -> BitValue:
+    """Return an operation of Triton that computes each lane by itself.
+
+    What is given by a name is an operand like any other, if it is no word of Triton.
+    """
+    words, tiles = [word if word == WHERE else f"tl.{word}"], list[Held]()
+    for key, one in (*(("", arg) for arg in args), *named.items()):
+        if ast.unparse(one).startswith("tl.") and isinstance(one, ast.Attribute):
+            words.append(f"{key}={ast.unparse(one)}")
+        else:
+            words.append(key)
+            tiles.append(state.held(one))
+    said = " ".join(one for one in words if one)
+    return state.operation(said, tiles, line)
+
+
 def told(state: BitState, node: ast.expr | None) -> str:
-    """Return an option of a call as a text that says all of it."""
+    """Return an option of a call as a text that says all of it.
+
+    Raises Unread for one that is not written: two calls may choose it in two ways.
+    """
     if node is None:
         return ""
     note = state.note(node)
-    if note is not None and isinstance(note.value, TypeValue):
-        return note.value.name
-    if note is not None and isinstance(note.value, TextValue):
-        return repr(note.value.text)
-    return repr(note.value) if note is not None else ast.unparse(node)
+    match None if note is None else note.value:
+        case TypeValue(name=one):
+            return one
+        case TextValue(text=text):
+            return repr(text)
+        case NoneValue():
+            return "None"
+        case TileValue(item=Whole() as item) if item.constant is not None:
+            return str(item.constant)
+        case TileValue(item=item) if item in (TRUE, FALSE):
+            return str(item == TRUE)
+        case None if isinstance(node, ast.Constant) or ast.unparse(node).startswith("tl."):
+            return ast.unparse(node)
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}', an option that is not written")
 
 
 def loaded(state: BitState, node: ast.Call, other: ast.expr | None) -> BitValue:
@@ -276,9 +304,9 @@ def reduced(
     if word == "reduce":
         if not isinstance(function, ast.Name) or not is_of_lanes(state.state.file, function.id):
             return unknown(line, "'tl.reduce' by a function that is not followed")
-        how = f"tl.reduce by {function.id}"
+        how = f"tl.reduce by {function.id} {fingerprint(state.state.file, function.id)}"
     bound = tuple(one for at in along for one in lanes_of((axes[at],)))
-    keeps = "keep_dims" in named
+    keeps = "keep_dims" in named and told(state, named["keep_dims"]) == "True"
     rest = [None if at in along else one for at, one in enumerate(axes) if keeps or at not in along]
     how = f"{how} along {along} of {len(axes)} axes"
     if "dtype" in named:
@@ -324,7 +352,8 @@ def scanned(
         for one in items
     ]
     options = " ".join(f"{key}={told(state, one)}" for key, one in named.items())
-    how = f"tl.associative_scan by {ast.unparse(function)} along {axis} {options}"
+    by = fingerprint(state.state.file, ast.unparse(function))
+    how = f"tl.associative_scan by {by} along {axis} {options}"
     places = [BitNumber(name(one), "") for one in lanes]
     found = [
         BitValue(
@@ -379,12 +408,13 @@ def of_file(state: BitState, one: str, node: ast.Call) -> Held:
     parts = [state.held(arg) for arg in node.args]
     if node.keywords or isinstance(value, FileFunction):
         return unknown(node.lineno, f"a call of '{one}' by names")
+    said = f"call {one} {fingerprint(state.state.file, one)}"
     if isinstance(value, TupleValue):
         count = len(value.parts)
         return tuple(
-            state.operation(f"{one}, part {at}", parts, node.lineno) for at in range(count)
+            state.operation(f"{said}, part {at}", parts, node.lineno) for at in range(count)
         )
-    return state.operation(one, parts, node.lineno)
+    return state.operation(said, parts, node.lineno)
 
 
 def is_of_lanes(file: Unit, one: str, around: tuple[str, ...] = ()) -> bool:

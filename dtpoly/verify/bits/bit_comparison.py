@@ -38,6 +38,7 @@ from dtpoly.verify.bits.bit_scopes import (
     BitTensor,
     LoopPair,
     Seen,
+    about,
     key_of,
     line_of,
     with_names,
@@ -116,6 +117,8 @@ class BitComparison:
     def always(self, claim: Truth, where: Truth) -> bool:
         """Return whether a claim holds wherever a condition does."""
         if claim == TRUE:
+            return True
+        if not self.is_possible(both(about(claim, where), negation(claim))):
             return True
         apart = both(where, negation(claim))
         if not self.is_possible(apart):

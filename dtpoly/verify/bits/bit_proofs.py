@@ -5,6 +5,7 @@ See docs/same-bits.md for the theorems.
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -89,6 +90,10 @@ def same_bits(
 def _of_two(
     programs: tuple[Program, Program], texts: tuple[str, str], func: str, result: str
 ) -> BitAnswer:
+    if len({replace(one, directives=()) for one in programs}) > 1:
+        raise Unread(0, "the two files have other algorithms")
+    if _types(texts[0], func) != _types(texts[1], func):
+        raise Unread(0, "the two files keep values in other types")
     run = ProofRun(is_empty)
     first, second = (
         bits_read(run, program, text, func, result)
@@ -98,6 +103,19 @@ def _of_two(
     question = BitQuestion(run, (first, second), "", shared)
     compared = BitsOfTensors(question, is_moved=False)
     return BitAnswer(question, compared.tiles, compared.difference())
+
+
+def _types(text: str, func: str) -> dict[str, object]:
+    """Return what the plan of a function says of types and of tensors. Raises Unread."""
+    for node in ast.parse(text).body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=one)], value=ast.Dict() as literal):
+                if one == f"{func}_plan":
+                    plan: dict[str, object] = ast.literal_eval(literal)
+                    return {key: plan.get(key) for key in ("types", "results", "between")}
+            case _:
+                pass
+    raise Unread(0, f"no plan says how '{func}' is computed")
 
 
 def _answered(question: BitQuestion) -> BitAnswer:

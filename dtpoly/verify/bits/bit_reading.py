@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from dtpoly.verify.algebra import terms
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.kernel_values import TileValue, Unread, is_truth, lanes_of
+from dtpoly.verify.algebra.kernel_values import Radix, TileValue, Unread, is_truth, lanes_of
 from dtpoly.verify.algebra.whole import FALSE, TRUE, Truth, Whole, compare, name, number
 from dtpoly.verify.bits.bit_calls import called, method_called
 from dtpoly.verify.bits.bit_state import BitState, Held, literal, moved, subscripted, unknown
@@ -85,7 +85,8 @@ def held(state: BitState, node: ast.expr) -> Held:
     if note is not None and isinstance(note.value, TileValue):
         item = note.value.item
         if (isinstance(item, Whole) or is_truth(item)) and not kinds.is_float(note.value.kind):
-            return state.known(note.value.axes, BitNumber(item, note.value.kind))
+            kind = f"{note.value.kind} cut" if note.value.is_cut else note.value.kind
+            return state.known(note.value.axes, BitNumber(item, kind))
         is_leaf = isinstance(node, ast.Name | ast.Constant) or is_float_call(node)
         if isinstance(item, terms.Literal) and is_leaf and not is_set(state, node):
             return state.known(note.value.axes, literal(item.text, note.value.kind, node))
@@ -220,6 +221,9 @@ def loop(state: BitState, node: ast.For, counter: str) -> None:
     """Read a loop: its body once, for any iteration."""
     if not ran(state, node.body):
         raise Unread(node.lineno, "a loop that was not looked at")
+    bounds = node.iter.args if isinstance(node.iter, ast.Call) else []
+    if any(not _is_known(state, one) for one in bounds):
+        raise Unread(node.lineno, "a loop whose bounds are data")
     inner = state.notes.statements[id(node.body[0])].loops
     outer = state.notes.statements[id(node)].loops
     own = inner[len(outer) :]
@@ -251,6 +255,13 @@ def loop(state: BitState, node: ast.For, counter: str) -> None:
         state.names[one] = BitValue(axes, BitLoopEnd(key, one, lanes))
     for one in (*(one for one in set_inside if one not in changed), counter):
         state.names[one] = unknown(node.lineno, f"'{one}', which a loop sets")
+
+
+def _is_known(state: BitState, bound: ast.expr) -> bool:
+    """Return whether a bound of a loop follows from sizes and places, or is a program id."""
+    note = state.note(bound)
+    item = note.value.item if note and isinstance(note.value, TileValue) else None
+    return isinstance(item, Whole | Radix)
 
 
 def over_programs(
