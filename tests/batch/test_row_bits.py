@@ -55,6 +55,18 @@ def of_example(example: str, label: str) -> BitsFound:
     return bits_of(checked.program, text, func, label)
 
 
+def test_products_without_descriptors() -> None:
+    """Two ways to load have loops of two forms, so `descriptor` is in the way of a proof."""
+    text = (ROOT / "examples" / "half_matmul.dt").read_text()
+    plain = [one for one in text.splitlines() if ".descriptor(" not in one and ".store(" not in one]
+    checked = check(Source("plain.dt", "\n".join(plain)))
+    assert checked.program is not None
+    assert checked.verdict is not None
+    kernels = code_of(checked.verdict.scheduled, HEADER, None).text
+    found = bits_of(checked.program, kernels, "half_matmul", "m")
+    assert found.verdict is BitsVerdict.PROVED, found.why
+
+
 def of_mutant(mutant: BitMutant) -> BitsFound:
     func, label = ASKED[mutant.algorithm]
     return bits_of(program_of(mutant.algorithm), mutant.text, func, label)

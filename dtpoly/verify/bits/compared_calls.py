@@ -7,6 +7,7 @@ and of tensors before it, of which this is known by then. See docs/same-bits.md 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from itertools import combinations_with_replacement, product
 
@@ -18,6 +19,7 @@ from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.sets import is_empty
 from dtpoly.verify.algebra.whole import (
     TRUE,
+    All,
     Truth,
     Whole,
     both,
@@ -117,8 +119,32 @@ def names_shared(proof: Proof, label: str) -> frozenset[str]:
     own = names_of(sizes[label]) if label else frozenset[str]()
     others = [of for one, of in sizes.items() if one != label]
     shared = {one for of in others for one in names_of(of)} - own
+    shared |= _free_shapes(proof, own, shared)
     apart = [of for of in others if names_of(of) <= shared]
     return frozenset(shared | {named(of) for of in apart for named in (lanes_name, power_name)})
+
+
+def _free_shapes(proof: Proof, own: AbstractSet[str], shared: AbstractSet[str]) -> set[str]:
+    """Return the shapes of inputs that no fact ties to the size that differs.
+
+    Such an input is the same tensor in both calls. A fact about two names ties them, also by way of
+    others, except for the sizes that the two calls share anyway.
+    """
+    facts = proof.facts.parts if isinstance(proof.facts, All) else (proof.facts,)
+    tied, count = set(own), 0
+    while len(tied) > count:
+        count = len(tied)
+        for fact in facts:
+            names = names_of(fact) - shared
+            if names & tied:
+                tied |= names
+    inputs = {tensor.name for tensor in proof.meaning.program.tensors}
+    shapes = [
+        frozenset[str]().union(*map(names_of, array.shape))
+        for array in proof.arrays.values()
+        if array.name in inputs
+    ]
+    return {one for names in shapes if not names & tied for one in names}
 
 
 def question_of(program: Program, text: str, func: str, result: str, label: str) -> BitQuestion:
