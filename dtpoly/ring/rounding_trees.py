@@ -125,11 +125,17 @@ def _is_float(handle: Any) -> bool:
 
 
 def _two(operation: Callable[[Marks, Marks], Marks]) -> Callable[..., Any]:
-    return lambda a, b: _made(operation(a.data, b.data), a)
+    def made(a: Any, b: Any) -> Any:
+        return _made(operation(a.data, b.data), a)
+
+    return made
 
 
 def _one(operation: Callable[[Marks], Marks]) -> Callable[..., Any]:
-    return lambda a: _made(operation(a.data), a)
+    def made(a: Any) -> Any:
+        return _made(operation(a.data), a)
+
+    return made
 
 
 def _literal(kind: Any) -> Callable[[float], Any]:
@@ -222,9 +228,14 @@ def rows_of(
     axis = program.func(func).labels.index(label)
     with ring(TREES, _total):
         found = [getattr(module, func)(**given) for given in (first, second)]
-    rows = (one[0] if isinstance(one, tuple) else one for one in found)
-    one, other = (row.select(axis, call.row).clone() for row, call in zip(rows, calls, strict=True))
+    one, other = (row_in(result, axis, call.row) for result, call in zip(found, calls, strict=True))
     return one, other
+
+
+def row_in(result: Any, axis: int, row: int) -> torch.Tensor:
+    """Return a row of the result that a function is named after."""
+    tensor: torch.Tensor = result if isinstance(result, torch.Tensor) else result[0]
+    return tensor.select(axis, row).clone()
 
 
 def _marked(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
@@ -234,7 +245,8 @@ def _marked(given: Mapping[str, Any], seed: int) -> dict[str, Any]:
     for one, value in given.items():
         if isinstance(value, torch.Tensor) and value.is_floating_point():
             bits = random.integers(0, 2**52, tuple(value.shape), dtype=np.uint64) | ONE
-            found[one] = torch.from_numpy(np.asarray(bits).view(np.float64).copy())
+            marks: Any = np.asarray(bits).view(np.float64)
+            found[one] = torch.tensor(marks.tolist(), dtype=torch.float64).reshape(value.shape)
     return found
 
 

@@ -14,7 +14,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.budget import OverBudgetError, within
 from dtpoly.frozen import dataclass
 from dtpoly.reference.random_inputs import random_inputs
-from dtpoly.ring.rounding_trees import NoTrees, RowCall, first_unlike, rows_of, share
+from dtpoly.ring.rounding_trees import NoTrees, RowCall, first_unlike, row_in, rows_of, share
 from dtpoly.ring.trying import FAILED, MOST_BYTES
 from dtpoly.runtime.load import load_module
 
@@ -87,8 +87,7 @@ def _floats(
     share(first, second, calls)
     axis = program.func(func).labels.index(label)
     found = [getattr(module, func)(**given) for given in (first, second)]
-    rows = [one[0] if isinstance(one, tuple) else one for one in found]
-    one, other = (row.select(axis, call.row) for row, call in zip(rows, calls, strict=True))
+    one, other = (row_in(result, axis, call.row) for result, call in zip(found, calls, strict=True))
     at = first_unlike(one, other)
     if at is None or not torch.is_floating_point(one):
         return None

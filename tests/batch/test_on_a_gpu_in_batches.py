@@ -49,6 +49,7 @@ def test_a_row_in_four_batches(example: str, length: int) -> None:
             for apart in (0, 1, 3, 16):
                 found = kernel(batch_with(row, size, at, apart), *more)[at]
                 wanted = found if wanted is None else wanted
+                assert wanted is not None
                 assert torch.equal(found, wanted), (size, at, apart)
 
 
@@ -62,4 +63,5 @@ def test_a_row_of_a_product_in_four_batches(columns: int) -> None:
         for at in {0, size - 1}:
             found = kernel(batch_with(row, size, at, 0), right)[at]
             wanted = found if wanted is None else wanted
+            assert wanted is not None
             assert torch.equal(found, wanted), (size, at)

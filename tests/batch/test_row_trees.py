@@ -52,7 +52,7 @@ def unlike(
     program: Program, text: str, func: str, label: str, sizes: dict[str, int]
 ) -> list[tuple[int, ...]]:
     """Return where trees differ, in all pairs of batches."""
-    found = []
+    found: list[tuple[int, ...]] = []
     for (first, row), (second, row_too) in BATCHES:
         calls = (
             RowCall({**sizes, label: first}, row),
