@@ -202,6 +202,8 @@ TORCH = [
     ROOT / "dtpoly" / "explore" / "devices" / "probe_torch.py",
     ROOT / "dtpoly" / "cli" / "executed_kernels.py",
     ROOT / "dtpoly" / "ring" / "ring_execution.py",
+    ROOT / "dtpoly" / "ring" / "rounding_trees.py",
+    ROOT / "dtpoly" / "ring" / "row_trials.py",
     ROOT / "dtpoly" / "runtime" / "checked_calls.py",
     ROOT / "dtpoly" / "runtime" / "execute.py",
     ROOT / "dtpoly" / "runtime" / "tolerance.py",
@@ -301,7 +303,7 @@ VERIFIER = sorted(BASE.rglob("*.py"))
 # The kernel IR, and what makes kernels of it and prints them.
 GENERATOR = sorted((*(ROOT / "dtpoly" / "ir").glob("*.py"), *(ROOT / "codegen").glob("*.py")))
 # The rooms of the verifier: each may import from itself and from those before it.
-VERIFIER_ROOMS = ("semantics", "algebra", "triton", "plan", "proof", "checker")
+VERIFIER_ROOMS = ("semantics", "algebra", "triton", "plan", "proof", "bits", "checker")
 MOST_LINES, MOST_LINES_OF_A_FILE = 60, 500  # of a function, and of a file
 MOST_BY_PLACE = 8  # arguments of one call: nobody reads more of them without their names
 OF_TRITON = "start"  # how the runtime calls Triton's launcher, which takes no argument by name

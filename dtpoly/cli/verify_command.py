@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +26,13 @@ from dtpoly.cli.named_kernel import kernel_named_in
 from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
+from dtpoly.cli.row_bits import (
+    TIMES,
+    BitsAsked,
+    answer_about_bits,
+    answers_of_file,
+    tell_of_file,
+)
 from dtpoly.cli.saving import is_same_file, save, tell_error
 from dtpoly.cli.seconds_option import Seconds, limited
 from dtpoly.cli.settable import EachTimeOption
@@ -74,6 +81,8 @@ class VerifyCall:
     watched: str | None
     against: str | None
     output: str | None
+    bits: str | None
+    same_as: str | None
     point: str | None
     primitives: Primitives
     as_json: bool
@@ -93,6 +102,8 @@ Examples:
   dtpoly verify softmax.dt --kernel softmax.py --certificate softmax.json
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
   dtpoly verify softmax.dt --fuse-at
+  dtpoly verify softmax.dt --bits x
+  dtpoly verify softmax.dt --same-as other.dt
   dtpoly verify --init k.py::softmax --watched launches.json -o softmax.dt""",
 )
 @click.argument("file", metavar="[FILE]", required=False, shell_complete=complete_files)
@@ -170,6 +181,19 @@ Examples:
     shell_complete=complete_files,
     help="The .dt file that --init writes.  [default: standard output]",
 )
+@click.option(
+    "--bits",
+    cls=EachTimeOption,
+    metavar="LABEL",
+    help="Instead, prove that the bits of a row do not depend on the size of this label.",
+)
+@click.option(
+    "--same-as",
+    cls=EachTimeOption,
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Instead, prove that FILE computes the same bits.",
+)
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -222,14 +246,28 @@ def command(**given: Any) -> int:
     if asked.to_check is not None:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
+    if asked.bits is not None or asked.same_as is not None:
+        return _about_bits(asked, program, text.text, wanted)
     found = kernels.assuming(_found(asked, program, text, wanted, only))
-    _tell(asked, found, text, source)
+    with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
+        rows = answers_of_file(program, text.text, asked.primitives, found, asked.seconds)
+    _tell(asked, found, text, source, rows)
     path = asked.certificate
     if path and not write_proof(program, source, text, path, asked.seconds):
         return 1
     if found.verdict is LayerVerdict.REFUTED and asked.kernel is None:
         return BUG
-    return 0 if found.verdict is LayerVerdict.PROVED else 1
+    is_proved = found.verdict is LayerVerdict.PROVED
+    return 0 if is_proved and all(one["verdict"] == "proved" for one in rows) else 1
+
+
+def _about_bits(asked: VerifyCall, program: Program, text: str, wanted: tuple[str, ...]) -> int:
+    """Answer a question about bits. It takes longer than the proof of a kernel."""
+    bits = BitsAsked(
+        asked.bits, asked.same_as, asked.file, asked.kernel, asked.seconds, asked.as_json
+    )
+    with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
+        return answer_about_bits(bits, program, text, wanted, asked.primitives)
 
 
 def _with_kernel(asked: VerifyCall) -> VerifyCall:
@@ -266,7 +304,7 @@ def _check_options(asked: VerifyCall) -> None:
     """Refuse options that contradict each other, and a certificate that would replace its input."""
     if asked.init is None and (asked.watched or asked.output or asked.against):
         raise click.UsageError("--watched, --against and -o belong to --init")
-    if asked.init is not None and (asked.file or asked.kernel):
+    if asked.init is not None and (asked.file or asked.kernel or asked.bits or asked.same_as):
         raise click.UsageError("--init writes a file: it verifies no other one")
     _check_together(
         {"--check": asked.to_check, "--fuse-at": asked.fusions},
@@ -276,6 +314,20 @@ def _check_options(asked: VerifyCall) -> None:
     for path, option in ((asked.certificate, "--certificate"), (asked.extract, "--extract")):
         if path and any(is_same_file(path, one) for one in read if one):
             raise click.BadParameter(f"'{path}' is a file to verify", param_hint=option)
+    if asked.bits is not None and asked.same_as is not None:
+        raise click.UsageError("--bits and --same-as ask for different things")
+    about_bits = asked.bits is not None or asked.same_as is not None
+    if about_bits and any(
+        (
+            asked.to_check,
+            asked.fusions,
+            asked.certificate,
+            asked.ring,
+            asked.extract,
+            asked.as_sarif,
+        )
+    ):
+        raise click.UsageError("--bits and --same-as ask only about bits: give them alone")
     if asked.as_sarif and (asked.as_json or asked.fusions or asked.to_check or asked.extract):
         raise click.UsageError("--sarif is about a proof, and no other document is written with it")
     if asked.extract is not None and SEPARATOR not in (asked.kernel or ""):
@@ -337,8 +389,17 @@ def _found(
     return found if is_ours else of_other_version(found, text.text, writer_of(text.text))
 
 
-def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> None:
-    """Print the verdict, as a JSON document if the user wants one."""
+def _tell(
+    asked: VerifyCall,
+    found: Report,
+    text: Source,
+    source: Source,
+    bits: Sequence[dict[str, Any]],
+) -> None:
+    """Print the verdict, as a JSON document if the user wants one.
+
+    `bits` is what is known of the bits that the file asks about.
+    """
     is_ours = asked.kernel is None
     told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
     if asked.as_sarif:
@@ -348,10 +409,13 @@ def _tell(asked: VerifyCall, found: Report, text: Source, source: Source) -> Non
         return
     if not asked.as_json:
         _show(found, told)
+        tell_of_file(bits)
         return
     told_data: ModuleType = load("dtpoly.verdict_table")
     data = told_data.verdict_data(found, told)
     document = {"version": VERSION, "file": asked.file, "kernel": asked.kernel, **data}
+    if bits:
+        document["bits"] = list(bits)
     write(json.dumps(document, indent=2) + "\n")
 
 

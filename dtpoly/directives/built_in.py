@@ -21,6 +21,7 @@ from dtpoly.directives.persistent import Persistent
 from dtpoly.directives.pitch import Pitch
 from dtpoly.directives.precision import Precision
 from dtpoly.directives.reorder import Reorder
+from dtpoly.directives.same_bits import SameBits
 from dtpoly.directives.split import SplitLoop
 from dtpoly.directives.store import StoreBoxes
 from dtpoly.directives.stream import Stream
@@ -60,6 +61,7 @@ DIRECTIVES: Primitives = (
     Swap,
     Online,
     Descending,
+    SameBits,
 )
 
 # What the directive is called that asks for a function; the first name is the usual one.

@@ -3,7 +3,7 @@
 import ast
 import ctypes
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -241,16 +241,21 @@ def _any_size(data: object, kind: object) -> bool:
 
 
 @contextmanager
-def ring() -> Generator[None]:
-    """Let kernels compute in the ring meanwhile; whole numbers wrap, as on a GPU."""
+def ring(
+    operations: Mapping[str, Callable[..., Any]] = OPERATIONS, total: Callable[..., Any] = _sum
+) -> Generator[None]:
+    """Let kernels compute in the ring meanwhile; whole numbers wrap, as on a GPU.
+
+    With other `operations`, and another sum of a tile, they compute in something else.
+    """
     builder = interpreter.interpreter_builder
     kept = interpreter.ReduceOps.sum, interpreter._validate_np_data_size
     options = builder.options
     builder.options = replace(options, sanitize_overflow=False)
-    for name, operation in OPERATIONS.items():
+    for name, operation in operations.items():
         setattr(builder, name, operation)
     semantics.dot = _call_of_dot
-    interpreter.ReduceOps.sum = _sum
+    interpreter.ReduceOps.sum = total
     interpreter._validate_np_data_size = _any_size
     interpreter._get_np_dtype = _type
     try:
@@ -258,7 +263,7 @@ def ring() -> Generator[None]:
             yield
     finally:
         builder.options = options
-        for name in OPERATIONS:
+        for name in operations:
             delattr(builder, name)
         semantics.dot = ORIGINAL_DOT
         interpreter.ReduceOps.sum, interpreter._validate_np_data_size = kept

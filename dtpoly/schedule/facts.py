@@ -135,7 +135,15 @@ class Rounded:
     mode: str
 
 
-OfLaunch = RowsApart | DescribedTensors | Rounded  # they say nothing of loops
+@dataclass(frozen=True, slots=True)
+class InvariantRow:
+    """The bits of a row of a Func along a label are asked to be the same in each batch."""
+
+    func: str
+    label: str
+
+
+OfLaunch = RowsApart | DescribedTensors | Rounded | InvariantRow  # they say nothing of loops
 OfFusion = Inlined | Fused | ReducedAlong
 OfBlocks = Blocked | MergeBlocked
 Fact = Compiled | Returned | OfFusion | OfBlocks | NewName | Numbered | OfLaunch

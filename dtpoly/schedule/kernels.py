@@ -23,6 +23,7 @@ from dtpoly.schedule.facts import (
     Fact,
     Fused,
     Inlined,
+    InvariantRow,
     MergeBlocked,
     NewName,
     Numbered,
@@ -158,7 +159,7 @@ def _stated(facts: Iterable[Fact]) -> _Stated:
                 found.names.setdefault(func, {}).setdefault(name, fact)
             case ReducedAlong():
                 found.along.append(fact)
-            case Numbered() | Rounded() | MergeBlocked():
+            case Numbered() | Rounded() | MergeBlocked() | InvariantRow():
                 pass  # no check looks at it here
             case RowsApart(func=func):
                 found.rows_apart.setdefault(func, fact)

@@ -2,6 +2,6 @@
 
 It has rooms, and each imports from itself and from those before it: `semantics` (what Triton's
 operations mean, a table of data), `algebra` (numbers, terms and sets), `triton` (a kernel's text,
-and what it does), `plan` (how a file launches its kernels), `proof` (what must be shown) and
-`checker` (of certificates).
+and what it does), `plan` (how a file launches its kernels), `proof` (what must be shown), `bits`
+(whether two calls round a row alike) and `checker` (of certificates).
 """

@@ -118,8 +118,11 @@ def test_what_is_tried() -> None:
         "_2mm.descending(m);",
         "_2mm.descending(n);",
         "_2mm.descending(l);",
+        "_2mm.same_bits(m);",
+        "_2mm.same_bits(n);",
     ]
     assert {one.directive: one.reason for one in found.values() if not one.is_legal} == {
+        "_2mm.same_bits(l);": "'l' is not a label of the result of '_2mm'",
         "mm.fuse_at(_2mm, n);": "recomputes in a loop",
         "mm.fuse_at(_2mm, l);": "recomputes in a loop",
         "_2mm.inline();": "'_2mm' cannot be inlined: it is compiled too",

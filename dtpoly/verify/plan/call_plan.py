@@ -149,6 +149,7 @@ class PlannedCall:
     counts: tuple[Formula, ...]
     near: tuple[Formula, ...]
     tiles: tuple[Formula, ...]
+    warps: int
     stages: int | None
     turns: int
     panel: str

@@ -33,6 +33,8 @@ PANELS = ("first", "last")
 # Bytes of the elements that tensor cores multiply in a specialized launch, at most.
 MOST_BYTES = (2, 4)
 MOST_TURNS = 2**16
+# What Triton takes if a launch does not say it.
+USUAL_WARPS = 4
 
 
 def launch_of(datum: Datum) -> PlannedCall:
@@ -40,7 +42,6 @@ def launch_of(datum: Datum) -> PlannedCall:
     of = table(datum, "a launch")
     check_keys(of, KEYS, ALWAYS, "a launch")
     word(of.entries["func"], "'func'")
-    _check_warps(of)
     stages = None
     if "num_stages" in of.entries:
         stages = whole(of.entries["num_stages"], "'num_stages'", 0, MOST_STAGES)
@@ -61,6 +62,7 @@ def launch_of(datum: Datum) -> PlannedCall:
         counts=formulas(of, "counts"),
         near=formulas(of, "near"),
         tiles=tuple(map(_tile, listed(of, "tiles"))),
+        warps=_warps(of),
         stages=stages,
         turns=whole(of.entries["turns"], "'turns'", 1, MOST_TURNS) if "turns" in of.entries else 0,
         panel=_panel(of),
@@ -70,11 +72,14 @@ def launch_of(datum: Datum) -> PlannedCall:
     )
 
 
-def _check_warps(of: DictLiteral) -> None:
-    if "num_warps" in of.entries:
-        count = whole(of.entries["num_warps"], "'num_warps'", 1, MOST_WARPS)
-        if count & (count - 1):
-            raise Unread(of.lines["num_warps"], f"{count} warps")
+def _warps(of: DictLiteral) -> int:
+    """Return how many warps run a program. Raises Unread for a number that Triton refuses."""
+    if "num_warps" not in of.entries:
+        return USUAL_WARPS
+    count = whole(of.entries["num_warps"], "'num_warps'", 1, MOST_WARPS)
+    if count & (count - 1):
+        raise Unread(of.lines["num_warps"], f"{count} warps")
+    return count
 
 
 def _factors(of: DictLiteral, key: str) -> tuple[Formula, ...] | None:

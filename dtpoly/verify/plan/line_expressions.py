@@ -171,7 +171,7 @@ class LineReader:
         """
         if size.constant is not None:
             return number(1 << max(size.constant - 1, 0).bit_length())
-        lanes = name(f"next_power_of_2({size.plain or size.terms})")
+        lanes = name(power_name(size))
         most = extreme(True, size * 2 - 2, number(1))
         self.reading.facts += [
             compare(">=", lanes, extreme(True, size, number(1))),
@@ -248,3 +248,8 @@ def _size(held: Held, node: ast.expr) -> Whole:
     if not isinstance(held, Whole):
         raise Unread(node.lineno, f"'{ast.unparse(node)}' is not a whole number")
     return held
+
+
+def power_name(size: Whole) -> str:
+    """Return the name for the least power of two that is not below a number."""
+    return f"next_power_of_2({size.plain or size.terms})"

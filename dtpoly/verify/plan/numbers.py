@@ -26,7 +26,7 @@ from dtpoly.verify.algebra.whole import (
 from dtpoly.verify.plan.formula_parsing import Formula, FormulaComparison
 from dtpoly.verify.plan.held import FactorProduct, FunctionReading, Held, LowerBound, TensorOf
 
-__all__ = ["held", "product_of", "size", "size_name", "truth"]
+__all__ = ["held", "lanes_name", "product_of", "size", "size_name", "truth"]
 
 Number = Whole | FactorProduct | LowerBound
 LEAST_LANES = 16
@@ -195,9 +195,14 @@ def _lanes(reading: FunctionReading, of: Whole) -> Whole:
 
     That is: it is not less than the size, and at least 16.
     """
-    lanes = name(f"lanes({rank(of)})")
+    lanes = name(lanes_name(of))
     reading.facts += [
         compare(">=", lanes, of),
         compare(">=", lanes, number(LEAST_LANES)),
     ]
     return lanes
+
+
+def lanes_name(of: Whole) -> str:
+    """Return the name for how many lanes hold a size."""
+    return f"lanes({rank(of)})"

@@ -416,5 +416,6 @@ def _note(
         below=reading.below,
         is_early=said.is_early,
         is_specialized=said.specialized is not None,
+        warps=said.warps,
         factors=dict(reading.factors),
     )

@@ -211,7 +211,7 @@ def _function(
 ) -> FunctionReport:
     """Return what is proved of a function: of all its results."""
     began = time.monotonic()
-    results = _results(program, file, func)
+    results = results_of_function(program, file, func)
     parts = [
         _result(program, file, func, one, seconds / len(results), run, sizes, only)
         for one in results
@@ -223,7 +223,7 @@ def _function(
     return FunctionReport(func, layers, time.monotonic() - began)
 
 
-def _results(program: Program, file: Unit, func: str) -> tuple[str, ...]:
+def results_of_function(program: Program, file: Unit, func: str) -> tuple[str, ...]:
     """Return the Funcs that a function returns; that of its name, if its plan cannot be read."""
     if file.said:
         return (func,)
@@ -279,9 +279,9 @@ def _result(
             found = {one[0]: _layer(one, reading, proof) for one in arguments(only).items()}
     except (Unread, *CONFUSED) as error:
         way = error.way if isinstance(error, Unread) else ""
-        return _unknown(func, *_told(error), began, way=way, only=only)
+        return _unknown(func, *told(error), began, way=way, only=only)
     except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
-        return _unknown(func, *_told(error), began, _is_late(error), only=only)
+        return _unknown(func, *told(error), began, _is_late(error), only=only)
     if "value" in found:
         found |= compared(found["value"])
     layers = (_doubted(found[one], reading) for one in LAYERS if one in only)
@@ -404,10 +404,10 @@ def _layer(argument: tuple[str, Argument], reading: FunctionReading, proof: Proo
                     return layer
                 found = found or layer
     except (Unread, *CONFUSED) as error:
-        return found or Layer(name, LayerVerdict.UNKNOWN, *_told(error))
+        return found or Layer(name, LayerVerdict.UNKNOWN, *told(error))
     except (Unwritten, NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         late = _is_late(error)
-        return found or Layer(name, LayerVerdict.UNKNOWN, *_told(error), is_late=late)
+        return found or Layer(name, LayerVerdict.UNKNOWN, *told(error), is_late=late)
     return found or Layer(name, LayerVerdict.PROVED)
 
 
@@ -415,7 +415,7 @@ def _is_late(error: BaseException) -> bool:
     return isinstance(error, OverBudgetError | isl.Error)
 
 
-def _told(error: BaseException) -> tuple[int, str]:
+def told(error: BaseException) -> tuple[int, str]:
     """Return the line where something went wrong, and why."""
     match error:
         case Unread():

@@ -100,6 +100,8 @@ class KernelLaunch:
     is_finite: bool = False
     # Whether its programs may start while the launches before it still run (see early).
     is_early: bool = False
+    # How many warps run a program, if the file says it.
+    warps: int | None = None
     # Whether some of its warps may load for the others (see specialized).
     is_specialized: bool = False
     # Whether it has only some of the programs of the launch that the file writes; and the

@@ -21,8 +21,8 @@ class Reader:
     """A reader of a kernel: the state of the run, and how parts of the text are read."""
 
     state: KernelState
-    evaluate: Callable[[Reader, ast.expr], Value]
-    execute: Callable[[Reader, ast.stmt], None]
+    evaluate: Evaluate
+    execute: Execute
 
     def block(self, body: Sequence[ast.stmt]) -> None:
         """Run statements in order."""
@@ -68,6 +68,10 @@ class Reader:
     def truth(self, node: ast.expr) -> Truth:
         """Return the value of a condition, which must be about sizes and indices alone."""
         return condition(self.state, self.value(node), node)
+
+
+Evaluate = Callable[[Reader, ast.expr], Value]
+Execute = Callable[[Reader, ast.stmt], None]
 
 
 def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:

@@ -8,7 +8,7 @@ understood raises Unread.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
@@ -54,7 +54,7 @@ from dtpoly.verify.triton.lane_operations import chosen_of_two
 from dtpoly.verify.triton.pairs import COUNTED
 from dtpoly.verify.triton.product_axes import LaidOutAnewError
 from dtpoly.verify.triton.python_operators import both_or_either, operated, signed
-from dtpoly.verify.triton.reader import Reader, condition
+from dtpoly.verify.triton.reader import Evaluate, Execute, Reader, condition
 from dtpoly.verify.triton.specialized import after_making
 from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
@@ -75,16 +75,17 @@ def run_kernel(
     arrays: Mapping[str, KernelTensor],
     launch: KernelLaunch,
     facts: Truth,
+    reader: Callable[[KernelState, Evaluate, Execute], Reader] = Reader,
 ) -> Ran:
     """Return what one launch does.
 
     There may be several ways to take its grid apart into factors. The first one with which the
-    kernel can be read is used.
+    kernel can be read is used. `reader` makes the reader, and may watch what it reads.
     """
     first: Unread | None = None
     for one, is_group_first in _ways_to_take_apart(launch):
         try:
-            return _run_laid_out(run, file, arrays, one, facts, is_group_first)
+            return _run_laid_out(run, file, arrays, one, facts, is_group_first, reader)
         except Unread as error:
             first = first or error
     assert first is not None, "there is a way to take each grid apart"
@@ -119,6 +120,7 @@ def _run_laid_out(
     launch: KernelLaunch,
     facts: Truth,
     is_group_first: bool,
+    reader: Callable[[KernelState, Evaluate, Execute], Reader],
 ) -> Ran:
     laid_out: dict[Whole, tuple[Whole, ...]] = {}
     while True:
@@ -127,7 +129,7 @@ def _run_laid_out(
         state = KernelState(run, file, arrays, launch, names, digits, facts)
         state.laid_out = dict(laid_out)
         try:
-            return _ran(Reader(state, _value, _execute))
+            return _ran(reader(state, _value, _execute))
         except LaidOutAnewError as found:
             laid_out[found.extent] = found.factors
 
