@@ -252,8 +252,7 @@ def command(**given: Any) -> int:
     with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
         rows = answers_of_file(program, text.text, asked.primitives, found, asked.seconds)
     _tell(asked, found, text, source, rows)
-    path = asked.certificate
-    if path and not write_proof(program, source, text, path, asked.seconds):
+    if (path := asked.certificate) and not write_proof(program, source, text, path, asked.seconds):
         return 1
     if found.verdict is LayerVerdict.REFUTED and asked.kernel is None:
         return BUG
