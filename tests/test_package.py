@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -50,6 +51,13 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = folder / "checkout"
     subprocess.run(["git", "checkout-index", "-a", f"--prefix={copy}/"], cwd=ROOT, check=True)
     return build(copy, folder)
+
+
+def test_each_folder_with_modules_is_a_package_of_the_wheel() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    there = {path.parent.relative_to(ROOT) for path in (ROOT / "dtpoly").rglob("*.py")}
+    linked = {"dtpoly.codegen", "dtpoly.frontend"}  # which are folders of the checkout
+    assert sorted(listed) == sorted({".".join(path.parts) for path in there} | linked)
 
 
 @pytest.mark.long

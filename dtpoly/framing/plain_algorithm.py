@@ -83,14 +83,13 @@ def plain_of(program: Program, name: str) -> PlainAlgorithm | NotPlain:
         if not reads or len(plain) != len(reads):
             return NotPlain(f"'{given.name}' is not read by its labels alone")
         inputs.append(PlainInput(given.name, sorted(plain)[0]))
-    compiled = [one.func for one in program.directives if one.name == "compile"]
     scalars = tuple(one.name for one in program.inputs if isinstance(one, Scalar))
     return PlainAlgorithm(
         name,
         tuple(inputs),
         scalars,
         tuple(found),
-        tuple(compiled[:1]) or (found[-1].name,),
+        program.returned[:1] or (found[-1].name,),
         program.fixed,
     )
 

@@ -16,6 +16,7 @@ class Listed:
     of: str = "f"
     by: tuple[str, ...] = ()
     orders: int = 2  # how many times it may be differentiated
+    chosen_from: str = ""  # the label of which a place is chosen, so that it may not be empty
     is_smooth: bool = True  # differences at ordinary values know nothing of kinks
 
 
@@ -126,6 +127,7 @@ OPERATORS: dict[str, Listed] = {
     "at_the_largest": Listed(
         "Func f; In A, W; Var l, n; RVar e; f[l, n] = W[rargmax(A[l, e], e), n] * A[l, n];",
         by=("W", "A"),
+        chosen_from="e",
     ),
     "ranges_from_data": Listed(
         "Func f; In X, o: i64; Var b, d; RVar l in [o[b], o[b + 1]);"

@@ -274,7 +274,7 @@ class Translation:
             case "rany":
                 return value.amax(axes) if value.numel() else value.sum(axes).bool()
             case "rall":
-                return ~(~value).amax(axes)
+                return ~((~value).amax(axes) if value.numel() else value.sum(axes).bool())
             case "rprod":
                 for axis in reversed(axes):
                     value = value.prod(axis)
