@@ -44,7 +44,8 @@ def call(operator: Computing, is_in_tensors: bool, given: Sequence[Any]) -> Any:
     `is_in_tensors` says that its numbers are in tensors, which is another operator for torch.
     """
     if is_compiling() or not is_ordinary(given):
-        return operator.calls[is_in_tensors](*given)
+        # Dynamo of torch 2.11 cannot index a tuple by a truth value.
+        return operator.calls[1 if is_in_tensors else 0](*given)
     if is_grad_enabled() and any([x.requires_grad for x in given if x.__class__ in TENSORS]):
         return APPLY(operator, *given)
     return operator.compute(*given)
