@@ -65,6 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     # It must not believe isl, and reads the algorithm's text itself.
     "verify.checker": {"verify", "source", "diagnostics", "algorithm", "frontend"},
     "verification": {"suggest", "algorithm", "codegen", "runtime", "verify"},
+    "row_proofs": {"algorithm", "codegen", "runtime", "schedule", "verification", "verify"},
     "verdict_messages": {"source", "diagnostics", "verify"},
     "verdict_table": {"diagnostics", "render", "verify"},
     "runtime": {
@@ -97,10 +98,11 @@ ALLOWED: dict[str, set[str]] = {
         *("", "source", "diagnostics", "suggest", "writing", "render", "algorithm", "poly"),
         *("reference", "schedule", "frontend", "plugins", "checking", "codegen", "generate"),
         *("runtime", "targets", "verify", "verification", "timing", "ir", "directives", "plan"),
+        "row_proofs",
     },
     "autoschedule": {
         *("source", "diagnostics", "algorithm", "frontend", "schedule", "checking", "generate"),
-        *("targets", "explore", "plan", "amounts", "directives"),
+        *("targets", "explore", "plan", "amounts", "directives", "row_proofs"),
     },
     "gradient": {"source", "diagnostics", "algorithm", "frontend", "directives"},
     "extract": {"source", "diagnostics"},
@@ -143,6 +145,7 @@ ALLOWED: dict[str, set[str]] = {
         "targets",
         "plugins",
         "checking",
+        "row_proofs",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
         *("one_pass_offers", "gradient", "extract", "editor", "watching", "framing"),

@@ -21,15 +21,13 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.missing_package import RING_PACKAGES, first_missing, way_out
-from dtpoly.schedule.bound_primitives import Primitives, bind
-from dtpoly.schedule.facts import InvariantRow
+from dtpoly.row_proofs import TIMES, doubt, rows_asked
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.suggest import near
 from dtpoly.verification import verified
-from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
+from dtpoly.verify.proof.report import LAYERS, Report
 
 VERSION = 1  # of the JSON document
-# A proof about bits compares each sum of two calls, which takes longer than reading a kernel once.
-TIMES = 12
 BY_HAND = "# verify:"
 TRIAL_BY = "calls are compared in Triton's interpreter, on tensors of torch"
 ALIKE = (
@@ -71,12 +69,9 @@ def answers_of_file(
     program: Program, text: str, primitives: Primitives, report: Report, seconds: float
 ) -> list[dict[str, Any]]:
     """Return what is known of the bits of all rows that the file itself asks about, as data."""
-    bound = bind(program.directives, primitives).primitives
-    facts = [fact for one in bound for fact in one.facts()]
-    rows = [(fact.func, fact.label) for fact in facts if isinstance(fact, InvariantRow)]
     return [
         {**_of_label(program, text, func, label, report, seconds), "label": label}
-        for func, label in rows
+        for func, label in rows_asked(program, primitives)
     ]
 
 
@@ -96,24 +91,13 @@ def _check_label(program: Program, wanted: Sequence[str], label: str) -> None:
             raise click.BadParameter(f"'{one}' has no label '{label}'; {hint}", param_hint="--bits")
 
 
-def _doubt(report: Report, func: str) -> str:
-    """Return why nothing is said of the bits of a function whose kernels are not proved."""
-    for one in report.functions:
-        if one.name in (func, ""):
-            if one.verdict is LayerVerdict.PROVED:
-                return ""
-            layer = next(a for a in one.layers if a.verdict is not LayerVerdict.PROVED)
-            return f"its kernels are not proved: {layer.name}, {layer.why}"
-    return "no function of the file computes it"
-
-
 def _of_label(
     program: Program, text: str, func: str, label: str, report: Report, seconds: float
 ) -> dict[str, Any]:
     """Return what is known of a function and a label, as data."""
-    doubt = _doubt(report, func)
-    if doubt:
-        return _unknown(func, doubt)
+    why = doubt(report, func)
+    if why:
+        return _unknown(func, why)
     proving: ModuleType = load("dtpoly.verify.bits.bit_proofs")
     found = proving.bits_of(program, text, func, label, seconds * TIMES)
     data = _data(found)
@@ -162,9 +146,9 @@ def _same_as(
     proving: ModuleType = load("dtpoly.verify.bits.bit_proofs")
     found: list[dict[str, Any]] = []
     for func in both_have:
-        doubt = _doubt(report, func) or _doubt(theirs, func)
-        if doubt:
-            found.append(_unknown(func, doubt))
+        why = doubt(report, func) or doubt(theirs, func)
+        if why:
+            found.append(_unknown(func, why))
             continue
         programs, texts = (program, checked.program), (text, other)
         found.append(_data(proving.same_bits(programs, texts, func, asked.seconds * TIMES)))

@@ -27,7 +27,6 @@ from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.row_bits import (
-    TIMES,
     BitsAsked,
     answer_about_bits,
     answers_of_file,
@@ -50,6 +49,7 @@ from dtpoly.frontend.reading import STANDARD_INPUT
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.missing_package import RING_PACKAGES, require
+from dtpoly.row_proofs import TIMES
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
