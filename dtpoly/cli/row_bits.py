@@ -12,9 +12,10 @@ import click
 
 from dtpoly import __version__
 from dtpoly.algorithm.program import Program
+from dtpoly.bits_messages import of_all
 from dtpoly.checking import Checked, check
 from dtpoly.cli.lazy import load, load_with_torch
-from dtpoly.cli.output import terminal_width, wants_colour, write
+from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.point_option import read_source
 from dtpoly.codegen.header import header
 from dtpoly.diagnostics import DtpolyError
@@ -23,13 +24,14 @@ from dtpoly.generate import code_of
 from dtpoly.missing_package import RING_PACKAGES, first_missing, way_out
 from dtpoly.row_proofs import TIMES, doubt, rows_asked
 from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.source import Source
 from dtpoly.suggest import near
 from dtpoly.verification import verified
-from dtpoly.verify.proof.report import LAYERS, Report
+from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 
 VERSION = 1  # of the JSON document
-BY_HAND = "# verify:"
 TRIAL_BY = "calls are compared in Triton's interpreter, on tensors of torch"
+BOUNDS = "bounds"  # the layer that says that no access is outside
 ALIKE = (
     "Triton compiles what a row is made of alike in each variant of a kernel: how it puts the "
     "lanes of a tile together, and which products and sums it does in one step"
@@ -49,9 +51,14 @@ class BitsAsked:
 
 
 def answer_about_bits(
-    asked: BitsAsked, program: Program, text: str, wanted: Sequence[str], primitives: Primitives
+    asked: BitsAsked,
+    program: Program,
+    kernel: Source,
+    wanted: Sequence[str],
+    primitives: Primitives,
 ) -> int:
     """Print what is known of the bits of all wanted functions, and return the exit code."""
+    text = kernel.text
     report = verified(program, text, tuple(wanted), asked.seconds, tuple(LAYERS))
     if asked.other is not None:
         found = _same_as(asked, program, text, report, primitives)
@@ -61,7 +68,7 @@ def answer_about_bits(
         found = [
             _of_label(program, text, one, asked.label, report, asked.seconds) for one in wanted
         ]
-    (_as_data if asked.as_json else _as_table)(asked, found)
+    (_as_data if asked.as_json else _as_table)(asked, found, kernel)
     return 0 if all(one["verdict"] == "proved" for one in found) else 1
 
 
@@ -75,10 +82,10 @@ def answers_of_file(
     ]
 
 
-def tell_of_file(found: Sequence[dict[str, Any]]) -> None:
+def tell_of_file(found: Sequence[dict[str, Any]], kernel: Source) -> None:
     """Print what is known of the bits that a file asks about, each with its label."""
     for one in found:
-        _as_table(BitsAsked(one["label"], None, None, None, 0.0, False), [one])
+        _as_table(BitsAsked(one["label"], None, None, None, 0.0, False), [one], kernel)
 
 
 def _check_label(program: Program, wanted: Sequence[str], label: str) -> None:
@@ -97,19 +104,42 @@ def _of_label(
     """Return what is known of a function and a label, as data."""
     why = doubt(report, func)
     if why:
-        return _unknown(func, why)
+        # What is refuted by running it needs no proof but that it can be run.
+        data = _unknown(func, why)
+        return (
+            data
+            if not _can_be_run(report, func)
+            else _tried(program, text, data, label, (), seconds)
+        )
     proving: ModuleType = load("dtpoly.verify.bits.bit_proofs")
     found = proving.bits_of(program, text, func, label, seconds * TIMES)
     data = _data(found)
-    if found.verdict == "unknown" and BY_HAND not in text:
-        package = first_missing(RING_PACKAGES)
-        if package is not None:
-            why = f"calls were not compared, because {package} is not installed"
-            return data | {"why": f"{data['why']}; {why}: {way_out(package)}"}
-        trial = _trial(program, text, func, label, found.calls, seconds)
-        if trial is not None:
-            data |= {"verdict": "refuted", "example": trial}
+    if found.verdict == "unknown":
+        return _tried(program, text, data, label, found.calls, seconds)
     return data
+
+
+def _can_be_run(report: Report, func: str) -> bool:
+    """Return whether no access of a function's kernels is outside of a tensor."""
+    layers = [layer for one in report.functions if one.name == func for layer in one.layers]
+    return any(x.name == BOUNDS and x.verdict is LayerVerdict.PROVED for x in layers)
+
+
+def _tried(
+    program: Program,
+    text: str,
+    data: dict[str, Any],
+    label: str,
+    calls: Sequence[Any],
+    seconds: float,
+) -> dict[str, Any]:
+    """Return what is known after runs were compared of what is not proved."""
+    package = first_missing(RING_PACKAGES)
+    if package is not None:
+        why = f"calls were not compared, because {package} is not installed"
+        return data | {"why": f"{data['why']}; {why}: {way_out(package)}"}
+    trial = _trial(program, text, data["function"], label, calls, seconds)
+    return data if trial is None else data | {"verdict": "refuted", "example": trial}
 
 
 def _trial(
@@ -172,8 +202,9 @@ def _data(found: Any) -> dict[str, Any]:
     }
 
 
-def _as_data(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
+def _as_data(asked: BitsAsked, found: list[dict[str, Any]], kernel: Source) -> None:
     """Print a JSON document."""
+    told: Callable[..., dict[str, object]] = load("dtpoly.render.as_json").document
     document = {
         "version": VERSION,
         "file": asked.file,
@@ -181,11 +212,12 @@ def _as_data(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
         "bits": asked.label,
         "same_as": asked.other,
         "functions": found,
+        "diagnostics": told(of_all(found, asked.label, kernel))["diagnostics"],
     }
     write(json.dumps(document, indent=2) + "\n")
 
 
-def _as_table(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
+def _as_table(asked: BitsAsked, found: list[dict[str, Any]], kernel: Source) -> None:
     """Print a table, and below it what is assumed or why something is not proved."""
     what = f"bits for any {asked.label}" if asked.other is None else f"bits as {asked.other}"
     table: Callable[..., str] = load("dtpoly.render.text_table").table
@@ -193,30 +225,13 @@ def _as_table(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
     colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)
     write(table(("function", what, "seconds"), rows, width, colour=colour))
     for one in found:
-        for line in _lines(one, asked):
-            write(f"{line}\n")
-
-
-def _lines(one: Mapping[str, Any], asked: BitsAsked) -> list[str]:
-    func = one["function"]
-    if one["verdict"] == "proved":
-        still = [] if one["places"] or asked.label is None else [_still(func, asked.label)]
-        return [*still, f"{func}, assumed: {ALIKE}"]
-    place = f"line {one['line']}: " if one["line"] else ""
-    lines = [f"{func}: {place}{one['why']}"]
-    example = one.get("example")
-    if example is None:
-        return lines
-    for at, call in enumerate(example["calls"]):
-        sizes = ", ".join(f"{label} = {size}" for label, size in call["sizes"].items())
-        word = ("one call", "another")[at]
-        lines.append(f"{func}, {word}: {sizes}, row {call['row']}")
-    element = ", ".join(map(str, example["element"]))
-    lines.append(f"{func}: element [{element}] of the row is computed in two ways")
-    if example["floats"] is not None:
-        first, second = example["floats"]
-        lines.append(f"{func}: in f32 an element is {first!r} in one call, {second!r} in the other")
-    return lines
+        if one["verdict"] == "proved":
+            if not one["places"] and asked.label is not None:
+                write(f"{_still(one['function'], asked.label)}\n")
+            write(f"{one['function']}, assumed: {ALIKE}\n")
+    if told := of_all(found, asked.label, kernel):
+        render: ModuleType = load("dtpoly.render.diagnostic_text")
+        write("\n" + shown(render.render(told, width), sys.stdout))
 
 
 def _still(func: str, label: str) -> str:

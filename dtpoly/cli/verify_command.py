@@ -247,7 +247,7 @@ def command(**given: Any) -> int:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
     if asked.bits is not None or asked.same_as is not None:
-        return _about_bits(asked, program, text.text, wanted)
+        return _about_bits(asked, program, text, wanted)
     found = kernels.assuming(_found(asked, program, text, wanted, only))
     with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
         rows = answers_of_file(program, text.text, asked.primitives, found, asked.seconds)
@@ -260,7 +260,7 @@ def command(**given: Any) -> int:
     return 0 if is_proved and all(one["verdict"] == "proved" for one in rows) else 1
 
 
-def _about_bits(asked: VerifyCall, program: Program, text: str, wanted: tuple[str, ...]) -> int:
+def _about_bits(asked: VerifyCall, program: Program, text: Source, wanted: tuple[str, ...]) -> int:
     """Answer a question about bits. It takes longer than the proof of a kernel."""
     bits = BitsAsked(
         asked.bits, asked.same_as, asked.file, asked.kernel, asked.seconds, asked.as_json
@@ -408,7 +408,7 @@ def _tell(
         return
     if not asked.as_json:
         _show(found, told)
-        tell_of_file(bits)
+        tell_of_file(bits, text)
         return
     told_data: ModuleType = load("dtpoly.verdict_table")
     data = told_data.verdict_data(found, told)
