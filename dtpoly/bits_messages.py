@@ -31,10 +31,20 @@ def of_rows(found: Mapping[str, Any], label: str | None, kernel: Source) -> Diag
         notes += [Note(text) for text in said_of_example(example)]
         hint = ORDERED if example["is_of_order"] else MEND.format(f"the size of {label}")
         return Diagnostic("DT325", Severity.ERROR, title, span, why, tuple(notes), hint)
+    two: Any = found["layouts"]["different"] if "layouts" in found else None
+    if two is not None:
+        for at in (0, 1):
+            notes.append(Note(f"{two['variants'][at]}: {two[('first', 'second')[at]]}"))
     title = f"bits of '{func}' are not proved"
     if label is not None:
         title = f"rows of '{func}' along {label} are not proved to have the same bits"
     hint = OTHER if label is not None else ""
+    if two is not None:
+        hint = "the bits are the same among calls of which Triton makes one variant"
+        if found["layouts"]["by_address"]:
+            hint = (
+                "the layouts are the same in all calls whose tensors begin at multiples of 16 bytes"
+            )
     return Diagnostic("DT326", Severity.WARNING, title, span, why, tuple(notes), hint)
 
 

@@ -85,7 +85,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "targets": {
         *("source", "diagnostics", "algorithm", "poly", "schedule", "ir", "codegen", "generate"),
-        *("origins", "code_map", "plan", "runtime", "directives"),
+        *("checking", "origins", "code_map", "plan", "runtime", "directives"),
     },
     "ring": {"diagnostics", "algorithm", "plan", "reference", "runtime"},
     "timing": set[str](),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from typing import Any
 import click
 
 from dtpoly import __version__
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.bits_messages import of_all
 from dtpoly.checking import Checked, check
@@ -21,17 +23,19 @@ from dtpoly.codegen.header import header
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
-from dtpoly.missing_package import RING_PACKAGES, first_missing, way_out
+from dtpoly.missing_package import RING_PACKAGES, first_missing, require, way_out
 from dtpoly.row_proofs import TIMES, doubt, rows_asked
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.suggest import near
+from dtpoly.targets.target import parse_target
 from dtpoly.verification import verified
 from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 
 VERSION = 1  # of the JSON document
 TRIAL_BY = "calls are compared in Triton's interpreter, on tensors of torch"
 BOUNDS = "bounds"  # the layer that says that no access is outside
+COMPILED_BY = "triton compiles the variants of kernels whose layouts are compared"
 ALIKE = (
     "Triton compiles what a row is made of alike in each variant of a kernel: how it puts the "
     "lanes of a tile together, and which products and sums it does in one step"
@@ -48,6 +52,7 @@ class BitsAsked:
     kernel: str | None
     seconds: float
     as_json: bool
+    layouts: tuple[str, str] | None = None  # the target and the dtype for which they are compared
 
 
 def answer_about_bits(
@@ -68,8 +73,65 @@ def answer_about_bits(
         found = [
             _of_label(program, text, one, asked.label, report, asked.seconds) for one in wanted
         ]
+        if asked.layouts is not None:
+            found = _with_layouts(asked, found)
     (_as_data if asked.as_json else _as_table)(asked, found, kernel)
     return 0 if all(one["verdict"] == "proved" for one in found) else 1
+
+
+def layouts_asked(words: str) -> tuple[str, str]:
+    """Return the target and the dtype of `TARGET[,DTYPE]`. Raises click.BadParameter."""
+    target, comma, dtype = words.partition(",")
+    try:
+        parse_target(target)
+        kind = DType(dtype if comma else str(DType.F32))
+    except (DtpolyError, ValueError) as error:
+        raise click.BadParameter(str(error), param_hint="--layouts") from error
+    return target, str(kind)
+
+
+def _with_layouts(asked: BitsAsked, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return answers after the layouts of variants were compared: others are no proof of bits.
+
+    This is a process of its own, since Triton compiles nothing where it interprets. Raises
+    DtpolyError if triton is not installed.
+    """
+    assert asked.layouts is not None
+    assert asked.file is not None
+    require(why=COMPILED_BY)
+    source = read_source(asked.file, None)
+    words = {"text": source.text, "label": asked.label}
+    words |= {"target": asked.layouts[0], "dtype": asked.layouts[1]}
+    environment = {**os.environ, "TRITON_INTERPRET": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "dtpoly.targets.variant_layouts"],
+        input=json.dumps(words),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        compared: dict[str, Any] = {"variants": 0, "different": None, "failed": last}
+        compared["by_address"] = False
+    else:
+        compared = json.loads(done.stdout)
+    return [with_compared(one, compared, asked.layouts[0]) for one in found]
+
+
+def with_compared(one: dict[str, Any], compared: dict[str, Any], target: str) -> dict[str, Any]:
+    """Return an answer with what is known of the layouts of variants."""
+    data = one | {"layouts": {"target": target, **compared}}
+    two = compared["different"]
+    if one["verdict"] != "proved" or (two is None and compared["failed"] is None):
+        return data
+    why = f"variants could not be compiled for {target}: {compared['failed']}"
+    line = None
+    if two is not None:
+        why = f"variants for {target} put lanes together in two layouts"
+        line = two["line"] or None
+    return data | {"verdict": "unknown", "line": line, "why": why}
 
 
 def answers_of_file(
@@ -228,6 +290,11 @@ def _as_table(asked: BitsAsked, found: list[dict[str, Any]], kernel: Source) -> 
         if one["verdict"] == "proved":
             if not one["places"] and asked.label is not None:
                 write(f"{_still(one['function'], asked.label)}\n")
+            if "layouts" in one:
+                count, target = one["layouts"]["variants"], one["layouts"]["target"]
+                write(
+                    f"{one['function']}, checked: {count} variants for {target}: one layout each\n"
+                )
             write(f"{one['function']}, assumed: {ALIKE}\n")
     if told := of_all(found, asked.label, kernel):
         render: ModuleType = load("dtpoly.render.diagnostic_text")

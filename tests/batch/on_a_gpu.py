@@ -79,7 +79,7 @@ def batch_with(row: torch.Tensor, size: int, at: int, apart: int) -> torch.Tenso
 
 def kernel_of(example: str) -> Kernel:
     """Return the function of an example, with the schedule of its file."""
-    kernel: Any = load(ROOT / "examples" / f"{example}.dt")
+    kernel: Kernel = load(ROOT / "examples" / f"{example}.dt")
     return kernel
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.bits_mutants import PRODUCT, SOFTMAX, SUM
+from tests.batch.bits_mutants import PRODUCT, ROW_SUM, SOFTMAX, SUM
 from tests.cli.conftest import Entry
 
 
@@ -154,3 +154,32 @@ def test_what_is_out_of_bounds_is_not_run(call: Entry, tmp_path: Path) -> None:
     assert (code, found["verdict"]) == (1, "unknown")
     assert "its kernels are not proved" in found["why"]
     assert [one["code"] for one in document["diagnostics"]] == ["DT326"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "hip:gfx942"])
+def test_a_file_is_compiled_in_variants(call: Entry, tmp_path: Path, target: str) -> None:
+    path = tmp_path / "s.dt"
+    path.write_text(ROW_SUM)
+    asked = ("verify", str(path), "--bits", "x", "--layouts", target, "--json")
+    _, out, err = call(*asked)
+    assert err == ""
+    (found,) = json.loads(out)["functions"]
+    assert found["layouts"]["failed"] is None
+    two = found["layouts"]["different"]
+    assert (found["verdict"] == "proved") == (two is None)
+    if two is not None:
+        assert two["first"] != two["second"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--layouts", "cuda:90"), ("--bits", "x", "--layouts", "cuda:1"), ("--bits", "x", "--kernel")],
+)
+def test_layouts_belong_to_bits_of_a_known_target(
+    call: Entry, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    path = tmp_path / "s.dt"
+    path.write_text(ROW_SUM)
+    given = (*more, str(path), "--layouts", "cuda:90") if more[-1] == "--kernel" else more
+    assert call("verify", str(path), *given)[0] == 2
