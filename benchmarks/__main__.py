@@ -23,6 +23,7 @@ COMMANDS = (
     "merge",
     "scheduled",
     "unseen",
+    "bits",
     "spaces",
     "evaluation",
 )

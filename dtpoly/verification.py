@@ -65,7 +65,7 @@ def verified(
     def is_lasting(made: str) -> bool:
         return not from_json(made).is_late
 
-    parts = [plain, show(program), " ".join(only), *_engine()]
+    parts = [plain, show(program), " ".join(only), *engine()]
     with stage("looking for a known proof"):
         report = from_json(remembered(parts, make, PROOFS, is_lasting))
     report = _shifted(report, text.count("\n") - plain.count("\n"))
@@ -75,7 +75,7 @@ def verified(
     return report if "" in known else Report((*report.functions, *missing))
 
 
-def _engine() -> Iterator[str]:
+def engine() -> Iterator[str]:
     """Yield the versions of what proves besides this package: Python and isl."""
     yield sys.version
     found = find_spec("islpy")

@@ -22,6 +22,7 @@ from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.source import Source
 from dtpoly.vain import vain
+from tests.bits_examples import CALLS as BITS_CALLS
 from tests.code_examples import CALLS as CODE_CALLS
 from tests.gradient_examples import RUNS as GRADIENT_RUNS
 from tests.plugin_examples import CALLS as PLUGIN_CALLS
@@ -105,6 +106,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT119_file": large_file,
     **PLUGIN_CALLS,
     **REFUSAL_CALLS,
+    **BITS_CALLS,
     **CODE_CALLS,
     **SPACE_CALLS,
     **SETUP_CALLS,

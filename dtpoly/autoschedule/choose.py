@@ -104,7 +104,7 @@ def schedule_of(call: PricedCall, one: RankedSchedule) -> tuple[Directive, ...]:
     for members, kernel in zip(one.plan.kernels, one.kernels, strict=True):
         found += [one.directive() for one in said_of(layout_of(kernel), call.primitives)]
         found += [d for name in members[:-1] if (d := places[name]) is not None]
-    return (*(d for d in inlined if d is not None), *found, *call.compiled)
+    return (*(d for d in inlined if d is not None), *found, *call.asked, *call.compiled)
 
 
 def layout_of(kernel: Priced) -> Layout:

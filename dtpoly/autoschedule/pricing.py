@@ -15,6 +15,7 @@ from dtpoly.explore.cost.cost import KernelCost, cost
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Layout
+from dtpoly.row_proofs import Rows, rows_asked
 from dtpoly.schedule.applied_directives import finished, shaping
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.static_checks import check_schedule
@@ -36,6 +37,8 @@ class PricedCall:
     precision: str = ""  # of products of 32-bit numbers
     is_warm: bool = False
     orders: Orders = field(default_factory=dict[str, tuple[int, ...]])  # of inputs, in memory
+    # Directives that ask for something of results, apart from `compiled`: they are kept.
+    asked: tuple[Directive, ...] = ()
     # Called with the code of the diagnostic for which a candidate is given up.
     tell_refused: Callable[[str], None] = field(default=_nothing, compare=False)
 
@@ -43,6 +46,11 @@ class PricedCall:
     def compiled(self) -> tuple[Directive, ...]:
         """Return the directives that ask for Funcs."""
         return self.program.directives
+
+    @property
+    def rows(self) -> Rows:
+        """Return the rows that are to have the same bits in each batch."""
+        return rows_asked(replace(self.program, directives=self.asked), self.primitives)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

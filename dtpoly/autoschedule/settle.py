@@ -18,6 +18,7 @@ from dtpoly.schedule.initial import Begin, initial_once
 from dtpoly.schedule.legality import legal_state
 
 NOT_ONE_PASS = "DT307"
+KEPT = "proved of these kernels, as of each schedule that was considered"
 ILLEGAL = "illegal"  # what stands for a code where an order is broken
 # Schedules of a plan that are judged before it is dropped: most reasons do not depend on blocks.
 TRIES = 4
@@ -25,6 +26,19 @@ TRIES = 4
 
 class _TangledError(Exception):
     """A Func depends on a result so far in a way that no factor brings up to date."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """What is given up for rows with the same bits: the schedule that is best without them.
+
+    `why` says why that is not proved, and `refused` how many schedules were not.
+    """
+
+    seconds: float
+    lines: tuple[ReasonLine, ...]
+    why: str
+    refused: int
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,8 @@ class Settled:
     lines: tuple[ReasonLine, ...]
     seconds: float
     spread: Spread  # how well times of such kernels are predicted
+    text: str  # of its kernels
+    given_up: GivenUp | None = None  # for rows with the same bits
 
 
 def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[Settled]:
@@ -58,22 +74,24 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
             begins[copies] = initial_once(replace(algorithm, directives=()))
         program = with_directives(algorithm, schedule_of(call, one))
         try:
-            text = _code(call, program, begins[copies])
+            code = _code(call, program, begins[copies])
         except _TangledError:
             refused[one.plan] += TRIES
             continue
-        if text is None:
+        if code is None:
             refused[one.plan] += 1
             continue
+        text = _without_comments(code)
         good.add(one.plan)
         if text not in seen:
             seen.add(text)
             costs = ((k.kind, k.seconds) for kernel in one.kernels for k in kernel.launches)
-            yield Settled(program, tuple(_lines(call, one)), one.seconds, spread_of(costs))
+            lines = tuple(_lines(call, one))
+            yield Settled(program, lines, one.seconds, spread_of(costs), code)
 
 
 def _code(call: PricedCall, program: Program, begin: Begin) -> str | None:
-    """Return the emitted text without comments, which say by what directives it was made.
+    """Return the emitted text.
 
     None if there is none. Raises _TangledError where loops do not become one, whatever the blocks.
     """
@@ -82,14 +100,18 @@ def _code(call: PricedCall, program: Program, begin: Begin) -> str | None:
         if state is None:
             call.tell_refused(ILLEGAL)
             return None
-        lines = code_of(state).text.splitlines()
+        return code_of(state).text
     except DtpolyError as error:
         for code in dict.fromkeys(one.code for one in error.diagnostics):
             call.tell_refused(code)
         if any(one.code == NOT_ONE_PASS for one in error.diagnostics):
             raise _TangledError from error
         return None
-    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
+
+
+def _without_comments(text: str) -> str:
+    """Return a text without comments, which say by what directives it was made."""
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
 
 
 def _lines(call: PricedCall, one: RankedSchedule) -> Iterator[ReasonLine]:
@@ -103,5 +125,6 @@ def _lines(call: PricedCall, one: RankedSchedule) -> Iterator[ReasonLine]:
     for nest, kernel in zip(nests, one.kernels, strict=True):
         known = decided(nest, layout_of(kernel), kernel.launches[0], call.device)
         reasons |= {line.directive: line.why for line in lines_of(known, call.primitives)}
+    reasons |= dict.fromkeys(call.asked, KEPT)
     for directive in schedule_of(call, one):
         yield ReasonLine(directive, reasons.get(directive, ""))

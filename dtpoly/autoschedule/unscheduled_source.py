@@ -1,16 +1,17 @@
 """Separates what a source computes from what its author says of the schedule."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.checking import understand
 from dtpoly.diagnostics import DtpolyError, has_errors
-from dtpoly.directives.built_in import COMPILING
+from dtpoly.directives.built_in import COMPILING, INVARIANT
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.syntax import AlternativesSyntax, ConstraintSyntax, DirectiveCall
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.bound_primitives import Primitives, bind
-from dtpoly.schedule.facts import Rounded
+from dtpoly.schedule.facts import InvariantRow, Rounded
 from dtpoly.source import Source
 
 
@@ -47,6 +48,21 @@ def algorithm_of(source: Source, primitives: Primitives) -> Algorithm:
     facts = (fact for one in bound for fact in one.facts())
     modes = [fact.mode for fact in facts if isinstance(fact, Rounded)]
     return Algorithm(program, modes[0] if modes else "", len(schedule) - len(kept))
+
+
+def asking(algorithm: Algorithm, primitives: Primitives) -> tuple[Directive, ...]:
+    """Return the directives by which a file asks that rows have the same bits in each batch."""
+    bound = bind(algorithm.program.directives, primitives).primitives
+    rows = {(x.func, x.label) for one in bound for x in one.facts() if isinstance(x, InvariantRow)}
+    funcs: dict[str, list[str]] = {}
+    for func, label in sorted(rows):
+        funcs.setdefault(func, []).append(label)
+    return tuple(asked_for(func, labels) for func, labels in funcs.items())
+
+
+def asked_for(func: str, labels: Sequence[str]) -> Directive:
+    """Return the directive that asks for rows along labels with the same bits in each batch."""
+    return Directive(func, INVARIANT, tuple(Argument(one) for one in labels))
 
 
 def bare(algorithm: Algorithm) -> Program:

@@ -95,4 +95,17 @@ CODE: dict[str, CatalogueEntry] = {
         "`--against` names what the kernel should compute: an algorithm that comes with dtpoly, a "
         ".dt file, or a function of torch. It is matched by sizes with the launched tensors.",
     ),
+    # The bits of rows in batches.
+    "DT325": CatalogueEntry(
+        "a row has other bits in another batch",
+        "Two runs compute a row in two ways: the notes show the sizes of both, and both groupings "
+        "from where they differ. A sum must not be cut by the size of the batch, by the number of "
+        "programs or by a row's place, and must not be added up by atomic operations.",
+    ),
+    "DT326": CatalogueEntry(
+        "rows are not proved to have the same bits",
+        "They may have them all the same: the proof does not follow what the label says, and no "
+        "two runs were found that differ. dtpoly schedule --same-bits chooses among schedules of "
+        "which it is proved.",
+    ),
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -11,27 +12,30 @@ from typing import Any
 import click
 
 from dtpoly import __version__
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
+from dtpoly.bits_messages import of_all
 from dtpoly.checking import Checked, check
 from dtpoly.cli.lazy import load, load_with_torch
-from dtpoly.cli.output import terminal_width, wants_colour, write
+from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.point_option import read_source
 from dtpoly.codegen.header import header
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
-from dtpoly.missing_package import RING_PACKAGES, first_missing, way_out
-from dtpoly.schedule.bound_primitives import Primitives, bind
-from dtpoly.schedule.facts import InvariantRow
+from dtpoly.missing_package import RING_PACKAGES, first_missing, require, way_out
+from dtpoly.row_proofs import TIMES, doubt, rows_asked
+from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.source import Source
 from dtpoly.suggest import near
+from dtpoly.targets.target import parse_target
 from dtpoly.verification import verified
 from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 
 VERSION = 1  # of the JSON document
-# A proof about bits compares each sum of two calls, which takes longer than reading a kernel once.
-TIMES = 12
-BY_HAND = "# verify:"
 TRIAL_BY = "calls are compared in Triton's interpreter, on tensors of torch"
+BOUNDS = "bounds"  # the layer that says that no access is outside
+COMPILED_BY = "triton compiles the variants of kernels whose layouts are compared"
 ALIKE = (
     "Triton compiles what a row is made of alike in each variant of a kernel: how it puts the "
     "lanes of a tile together, and which products and sums it does in one step"
@@ -48,12 +52,18 @@ class BitsAsked:
     kernel: str | None
     seconds: float
     as_json: bool
+    layouts: tuple[str, str] | None = None  # the target and the dtype for which they are compared
 
 
 def answer_about_bits(
-    asked: BitsAsked, program: Program, text: str, wanted: Sequence[str], primitives: Primitives
+    asked: BitsAsked,
+    program: Program,
+    kernel: Source,
+    wanted: Sequence[str],
+    primitives: Primitives,
 ) -> int:
     """Print what is known of the bits of all wanted functions, and return the exit code."""
+    text = kernel.text
     report = verified(program, text, tuple(wanted), asked.seconds, tuple(LAYERS))
     if asked.other is not None:
         found = _same_as(asked, program, text, report, primitives)
@@ -63,27 +73,81 @@ def answer_about_bits(
         found = [
             _of_label(program, text, one, asked.label, report, asked.seconds) for one in wanted
         ]
-    (_as_data if asked.as_json else _as_table)(asked, found)
+        if asked.layouts is not None:
+            found = _with_layouts(asked, found)
+    (_as_data if asked.as_json else _as_table)(asked, found, kernel)
     return 0 if all(one["verdict"] == "proved" for one in found) else 1
+
+
+def layouts_asked(words: str) -> tuple[str, str]:
+    """Return the target and the dtype of `TARGET[,DTYPE]`. Raises click.BadParameter."""
+    target, comma, dtype = words.partition(",")
+    try:
+        parse_target(target)
+        kind = DType(dtype if comma else str(DType.F32))
+    except (DtpolyError, ValueError) as error:
+        raise click.BadParameter(str(error), param_hint="--layouts") from error
+    return target, str(kind)
+
+
+def _with_layouts(asked: BitsAsked, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return answers after the layouts of variants were compared: others are no proof of bits.
+
+    This is a process of its own, since Triton compiles nothing where it interprets. Raises
+    DtpolyError if triton is not installed.
+    """
+    assert asked.layouts is not None
+    assert asked.file is not None
+    require(why=COMPILED_BY)
+    source = read_source(asked.file, None)
+    words = {"text": source.text, "label": asked.label}
+    words |= {"target": asked.layouts[0], "dtype": asked.layouts[1]}
+    environment = {**os.environ, "TRITON_INTERPRET": "0"}
+    done = subprocess.run(
+        [sys.executable, "-m", "dtpoly.targets.variant_layouts"],
+        input=json.dumps(words),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        compared: dict[str, Any] = {"variants": 0, "different": None, "failed": last}
+        compared["by_address"] = False
+    else:
+        compared = json.loads(done.stdout)
+    return [with_compared(one, compared, asked.layouts[0]) for one in found]
+
+
+def with_compared(one: dict[str, Any], compared: dict[str, Any], target: str) -> dict[str, Any]:
+    """Return an answer with what is known of the layouts of variants."""
+    data = one | {"layouts": {"target": target, **compared}}
+    two = compared["different"]
+    if one["verdict"] != "proved" or (two is None and compared["failed"] is None):
+        return data
+    why = f"variants could not be compiled for {target}: {compared['failed']}"
+    line = None
+    if two is not None:
+        why = f"variants for {target} put lanes together in two layouts"
+        line = two["line"] or None
+    return data | {"verdict": "unknown", "line": line, "why": why}
 
 
 def answers_of_file(
     program: Program, text: str, primitives: Primitives, report: Report, seconds: float
 ) -> list[dict[str, Any]]:
     """Return what is known of the bits of all rows that the file itself asks about, as data."""
-    bound = bind(program.directives, primitives).primitives
-    facts = [fact for one in bound for fact in one.facts()]
-    rows = [(fact.func, fact.label) for fact in facts if isinstance(fact, InvariantRow)]
     return [
         {**_of_label(program, text, func, label, report, seconds), "label": label}
-        for func, label in rows
+        for func, label in rows_asked(program, primitives)
     ]
 
 
-def tell_of_file(found: Sequence[dict[str, Any]]) -> None:
+def tell_of_file(found: Sequence[dict[str, Any]], kernel: Source) -> None:
     """Print what is known of the bits that a file asks about, each with its label."""
     for one in found:
-        _as_table(BitsAsked(one["label"], None, None, None, 0.0, False), [one])
+        _as_table(BitsAsked(one["label"], None, None, None, 0.0, False), [one], kernel)
 
 
 def _check_label(program: Program, wanted: Sequence[str], label: str) -> None:
@@ -96,36 +160,48 @@ def _check_label(program: Program, wanted: Sequence[str], label: str) -> None:
             raise click.BadParameter(f"'{one}' has no label '{label}'; {hint}", param_hint="--bits")
 
 
-def _doubt(report: Report, func: str) -> str:
-    """Return why nothing is said of the bits of a function whose kernels are not proved."""
-    for one in report.functions:
-        if one.name in (func, ""):
-            if one.verdict is LayerVerdict.PROVED:
-                return ""
-            layer = next(a for a in one.layers if a.verdict is not LayerVerdict.PROVED)
-            return f"its kernels are not proved: {layer.name}, {layer.why}"
-    return "no function of the file computes it"
-
-
 def _of_label(
     program: Program, text: str, func: str, label: str, report: Report, seconds: float
 ) -> dict[str, Any]:
     """Return what is known of a function and a label, as data."""
-    doubt = _doubt(report, func)
-    if doubt:
-        return _unknown(func, doubt)
+    why = doubt(report, func)
+    if why:
+        # What is refuted by running it needs no proof but that it can be run.
+        data = _unknown(func, why)
+        return (
+            data
+            if not _can_be_run(report, func)
+            else _tried(program, text, data, label, (), seconds)
+        )
     proving: ModuleType = load("dtpoly.verify.bits.bit_proofs")
     found = proving.bits_of(program, text, func, label, seconds * TIMES)
     data = _data(found)
-    if found.verdict == "unknown" and BY_HAND not in text:
-        package = first_missing(RING_PACKAGES)
-        if package is not None:
-            why = f"calls were not compared, because {package} is not installed"
-            return data | {"why": f"{data['why']}; {why}: {way_out(package)}"}
-        trial = _trial(program, text, func, label, found.calls, seconds)
-        if trial is not None:
-            data |= {"verdict": "refuted", "example": trial}
+    if found.verdict == "unknown":
+        return _tried(program, text, data, label, found.calls, seconds)
     return data
+
+
+def _can_be_run(report: Report, func: str) -> bool:
+    """Return whether no access of a function's kernels is outside of a tensor."""
+    layers = [layer for one in report.functions if one.name == func for layer in one.layers]
+    return any(x.name == BOUNDS and x.verdict is LayerVerdict.PROVED for x in layers)
+
+
+def _tried(
+    program: Program,
+    text: str,
+    data: dict[str, Any],
+    label: str,
+    calls: Sequence[Any],
+    seconds: float,
+) -> dict[str, Any]:
+    """Return what is known after runs were compared of what is not proved."""
+    package = first_missing(RING_PACKAGES)
+    if package is not None:
+        why = f"calls were not compared, because {package} is not installed"
+        return data | {"why": f"{data['why']}; {why}: {way_out(package)}"}
+    trial = _trial(program, text, data["function"], label, calls, seconds)
+    return data if trial is None else data | {"verdict": "refuted", "example": trial}
 
 
 def _trial(
@@ -162,9 +238,9 @@ def _same_as(
     proving: ModuleType = load("dtpoly.verify.bits.bit_proofs")
     found: list[dict[str, Any]] = []
     for func in both_have:
-        doubt = _doubt(report, func) or _doubt(theirs, func)
-        if doubt:
-            found.append(_unknown(func, doubt))
+        why = doubt(report, func) or doubt(theirs, func)
+        if why:
+            found.append(_unknown(func, why))
             continue
         programs, texts = (program, checked.program), (text, other)
         found.append(_data(proving.same_bits(programs, texts, func, asked.seconds * TIMES)))
@@ -188,8 +264,9 @@ def _data(found: Any) -> dict[str, Any]:
     }
 
 
-def _as_data(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
+def _as_data(asked: BitsAsked, found: list[dict[str, Any]], kernel: Source) -> None:
     """Print a JSON document."""
+    told: Callable[..., dict[str, object]] = load("dtpoly.render.as_json").document
     document = {
         "version": VERSION,
         "file": asked.file,
@@ -197,11 +274,12 @@ def _as_data(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
         "bits": asked.label,
         "same_as": asked.other,
         "functions": found,
+        "diagnostics": told(of_all(found, asked.label, kernel))["diagnostics"],
     }
     write(json.dumps(document, indent=2) + "\n")
 
 
-def _as_table(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
+def _as_table(asked: BitsAsked, found: list[dict[str, Any]], kernel: Source) -> None:
     """Print a table, and below it what is assumed or why something is not proved."""
     what = f"bits for any {asked.label}" if asked.other is None else f"bits as {asked.other}"
     table: Callable[..., str] = load("dtpoly.render.text_table").table
@@ -209,30 +287,18 @@ def _as_table(asked: BitsAsked, found: list[dict[str, Any]]) -> None:
     colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)
     write(table(("function", what, "seconds"), rows, width, colour=colour))
     for one in found:
-        for line in _lines(one, asked):
-            write(f"{line}\n")
-
-
-def _lines(one: Mapping[str, Any], asked: BitsAsked) -> list[str]:
-    func = one["function"]
-    if one["verdict"] == "proved":
-        still = [] if one["places"] or asked.label is None else [_still(func, asked.label)]
-        return [*still, f"{func}, assumed: {ALIKE}"]
-    place = f"line {one['line']}: " if one["line"] else ""
-    lines = [f"{func}: {place}{one['why']}"]
-    example = one.get("example")
-    if example is None:
-        return lines
-    for at, call in enumerate(example["calls"]):
-        sizes = ", ".join(f"{label} = {size}" for label, size in call["sizes"].items())
-        word = ("one call", "another")[at]
-        lines.append(f"{func}, {word}: {sizes}, row {call['row']}")
-    element = ", ".join(map(str, example["element"]))
-    lines.append(f"{func}: element [{element}] of the row is computed in two ways")
-    if example["floats"] is not None:
-        first, second = example["floats"]
-        lines.append(f"{func}: in f32 an element is {first!r} in one call, {second!r} in the other")
-    return lines
+        if one["verdict"] == "proved":
+            if not one["places"] and asked.label is not None:
+                write(f"{_still(one['function'], asked.label)}\n")
+            if "layouts" in one:
+                count, target = one["layouts"]["variants"], one["layouts"]["target"]
+                write(
+                    f"{one['function']}, checked: {count} variants for {target}: one layout each\n"
+                )
+            write(f"{one['function']}, assumed: {ALIKE}\n")
+    if told := of_all(found, asked.label, kernel):
+        render: ModuleType = load("dtpoly.render.diagnostic_text")
+        write("\n" + shown(render.render(told, width), sys.stdout))
 
 
 def _still(func: str, label: str) -> str:

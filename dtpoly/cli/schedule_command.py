@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from itertools import islice
@@ -15,13 +15,21 @@ from typing import Any
 import click
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
+from dtpoly.algorithm.program import Directive, Program
 from dtpoly.algorithm.show import show_directive
 from dtpoly.amounts import duration
 from dtpoly.autoschedule.pricing import PricedCall
+from dtpoly.autoschedule.reasons import ReasonLine
 from dtpoly.autoschedule.schedule_text import whole_text
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled
-from dtpoly.autoschedule.unscheduled_source import Algorithm, algorithm_of, bare
+from dtpoly.autoschedule.unscheduled_source import (
+    Algorithm,
+    algorithm_of,
+    asked_for,
+    asking,
+    bare,
+)
 from dtpoly.cli.budget_argument import BudgetType
 from dtpoly.cli.device_option import device_option
 from dtpoly.cli.file_arguments import file_name
@@ -35,10 +43,12 @@ from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
+from dtpoly.generate import outputs
 from dtpoly.missing_package import first_missing, way_out
 from dtpoly.plugins import with_plugins
 from dtpoly.render.printable import printable
 from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.suggest import near
 from dtpoly.targets.subject import check_dtype
 
 VERSION = 1  # of the JSON document
@@ -74,6 +84,7 @@ Examples:
   dtpoly schedule matmul.dt --size m=4096,n=4096,k=4096 --dtype bf16
   dtpoly schedule softmax.dt --size x=4096,y=4096 --budget 0
   dtpoly schedule softmax.dt --size x=64,y=512 --budget 30s -o fast.dt
+  dtpoly schedule softmax.dt --size x=64,y=512 --same-bits x
   dtpoly schedule sum.dt --size x=64,k=512 --plugin skew.py""",
 )
 @file_name
@@ -108,6 +119,13 @@ Examples:
     help="How an input lies in memory: its axes, outermost first.  [default: as written]",
 )
 @click.option(
+    "--same-bits",
+    "rows",
+    metavar="LABEL,..",
+    help="Consider only schedules whose rows along these labels are proved to have the same bits in"
+    " each batch.  [default: as FILE says]",
+)
+@click.option(
     "--list",
     "count",
     type=click.IntRange(1, 200),
@@ -131,6 +149,7 @@ def command(
     seconds: float,
     precision: str | None,
     orders: tuple[str, ...],
+    rows: str | None,
     count: int | None,
     output: Path | None,
     plugins: tuple[str, ...],
@@ -153,7 +172,8 @@ def command(
     if algorithm.left:
         _note(f"the {algorithm.left} directives of '{source.name}' are left aside")
     call = _call(algorithm, sizes, DType(dtype), device, precision, primitives)
-    call = replace(call, orders=parse_orders(call.program, orders))
+    asked = _asked(call.program, rows) if rows is not None else asking(algorithm, primitives)
+    call = replace(call, orders=parse_orders(call.program, orders), asked=asked)
     wants = budget if place != "cuda" or _has_gpu(budget) else (0, None)
     if call.orders and wants[0] != 0:
         _note("inputs are only measured as they are written: chosen by the cost model alone")
@@ -162,7 +182,9 @@ def command(
         most = count or (1 if wants[0] == 0 else wants[0] or MOST)
         every = tuple(_in_time(schedules(call), most, None if count else wants[1]))
     if not every:
-        tell_error(f"no schedule was found for '{source.name}' that fits on {device.name}")
+        tell_error(
+            f"no schedule was found for '{source.name}' that fits on {device.name}{_and(call)}"
+        )
         return 1
     answer = ScheduleAnswer(call, every)
     if wants[0] != 0:
@@ -214,6 +236,31 @@ def _call(
     )
 
 
+def _asked(program: Program, words: str) -> tuple[Directive, ...]:
+    """Return the directives that ask for rows with the same bits. Raises click.BadParameter."""
+    labels = list(dict.fromkeys(one.strip() for one in words.split(",")))
+    found: list[Directive] = []
+    results = {one: program.func(one).labels for one in outputs(program)}
+    for func, own in results.items():
+        mine = [one for one in labels if one in own]
+        found += [asked_for(func, mine)] if mine else []
+    for label in labels:
+        if all(label not in own for own in results.values()):
+            known = list(dict.fromkeys(one for own in results.values() for one in own))
+            meant = near(label, known)
+            hint = f"did you mean '{meant}'?" if meant else f"it has {', '.join(known) or 'none'}"
+            raise click.BadParameter(
+                f"no result has a label '{label}'; {hint}", param_hint="--same-bits"
+            )
+    return tuple(found)
+
+
+def _and(call: PricedCall) -> str:
+    """Return what else was asked of a schedule."""
+    labels = ", ".join(dict.fromkeys(label for _, label in call.rows))
+    return f", and whose rows along {labels} are proved to have the same bits" if labels else ""
+
+
 def _has_gpu(budget: tuple[int | None, float | None]) -> bool:
     """Return whether this machine can measure, and say why it cannot."""
     if budget[0] == 0:
@@ -256,6 +303,33 @@ def _measured(
 
 
 def _head(answer: ScheduleAnswer) -> str:
+    """Return what is said of the schedule that is chosen, and of what was given up for it."""
+    return " ".join((_time_of(answer), *_price_of(answer)))
+
+
+def _price_of(answer: ScheduleAnswer) -> Iterator[str]:
+    """Yield what rows with the same bits cost, if they are asked for."""
+    if not answer.call.rows:
+        return
+    labels = ", ".join(dict.fromkeys(label for _, label in answer.call.rows))
+    yield f"Rows along {labels} have the same bits in each batch: that is proved."
+    first = answer.every[0]
+    if first.given_up is None:
+        yield "It costs nothing: of all schedules, the first one is proved."
+        return
+    took, least = duration(first.seconds), duration(first.given_up.seconds)
+    word = _cost(first.seconds, first.given_up.seconds)
+    yield f"It costs {word}: about {took}, and {least} without. That one is not proved:"
+    yield f"{first.given_up.why}."
+
+
+def _cost(seconds: float, least: float) -> str:
+    """Return by how much a schedule is slower."""
+    more = round(100 * (seconds / least - 1))
+    return f"{more} %" if more > 0 else "less than 1 %"
+
+
+def _time_of(answer: ScheduleAnswer) -> str:
     call, at = answer.call, answer.place
     sizes = ", ".join(f"{label}={size}" for label, size in call.sizes.items())
     taken = answer.milliseconds[at] if answer.milliseconds else None
@@ -304,14 +378,35 @@ def _document(file: str, answer: ScheduleAnswer, text: str) -> dict[str, object]
                 "kind": one.spread.kind,
                 "measured_ms": times[at] if times else None,
                 "outcome": (outcomes[at] or None) if outcomes else None,
-                "schedule": [
-                    {"directive": show_directive(line.directive), "why": line.why}
-                    for line in one.lines
-                ],
+                "schedule": _directives(one.lines),
             }
             for at, one in enumerate(answer.every)
         ],
+        "same_bits": _bits(answer),
         "text": text,
+    }
+
+
+def _directives(lines: Iterable[ReasonLine]) -> list[dict[str, str]]:
+    return [{"directive": show_directive(line.directive), "why": line.why} for line in lines]
+
+
+def _bits(answer: ScheduleAnswer) -> dict[str, object] | None:
+    """Return which rows are proved to have the same bits, and what is given up; None without."""
+    if not answer.call.rows:
+        return None
+    first = answer.every[0]
+    lost = first.given_up
+    return {
+        "rows": [{"function": func, "label": label} for func, label in answer.call.rows],
+        "predicted_ms": 1e3 * first.seconds,
+        "given_up": lost
+        and {
+            "predicted_ms": 1e3 * lost.seconds,
+            "schedule": _directives(lost.lines),
+            "why_not_proved": lost.why,
+            "schedules_not_proved": lost.refused,
+        },
     }
 
 

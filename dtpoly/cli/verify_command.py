@@ -27,10 +27,10 @@ from dtpoly.cli.output import shown, terminal_width, wants_colour, write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.point_option import point_option, read_source
 from dtpoly.cli.row_bits import (
-    TIMES,
     BitsAsked,
     answer_about_bits,
     answers_of_file,
+    layouts_asked,
     tell_of_file,
 )
 from dtpoly.cli.saving import is_same_file, save, tell_error
@@ -50,6 +50,7 @@ from dtpoly.frontend.reading import STANDARD_INPUT
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of
 from dtpoly.missing_package import RING_PACKAGES, require
+from dtpoly.row_proofs import TIMES
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
 from dtpoly.verdict_messages import of_edited, of_emitted
@@ -83,6 +84,7 @@ class VerifyCall:
     output: str | None
     bits: str | None
     same_as: str | None
+    layouts: str | None
     point: str | None
     primitives: Primitives
     as_json: bool
@@ -103,6 +105,7 @@ Examples:
   dtpoly verify softmax.dt --kernel softmax.py --check softmax.json
   dtpoly verify softmax.dt --fuse-at
   dtpoly verify softmax.dt --bits x
+  dtpoly verify softmax.dt --bits x --layouts cuda:90
   dtpoly verify softmax.dt --same-as other.dt
   dtpoly verify --init k.py::softmax --watched launches.json -o softmax.dt""",
 )
@@ -194,6 +197,12 @@ Examples:
     shell_complete=complete_files,
     help="Instead, prove that FILE computes the same bits.",
 )
+@click.option(
+    "--layouts",
+    metavar="TARGET[,DTYPE]",
+    help="With --bits, also compile the variants of each kernel for a GPU such as cuda:90 or"
+    " hip:gfx942, and compare how they lay tiles out.",
+)
 @point_option
 @plugin_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
@@ -247,7 +256,7 @@ def command(**given: Any) -> int:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
     if asked.bits is not None or asked.same_as is not None:
-        return _about_bits(asked, program, text.text, wanted)
+        return _about_bits(asked, program, text, wanted)
     found = kernels.assuming(_found(asked, program, text, wanted, only))
     with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
         rows = answers_of_file(program, text.text, asked.primitives, found, asked.seconds)
@@ -260,11 +269,11 @@ def command(**given: Any) -> int:
     return 0 if is_proved and all(one["verdict"] == "proved" for one in rows) else 1
 
 
-def _about_bits(asked: VerifyCall, program: Program, text: str, wanted: tuple[str, ...]) -> int:
+def _about_bits(asked: VerifyCall, program: Program, text: Source, wanted: tuple[str, ...]) -> int:
     """Answer a question about bits. It takes longer than the proof of a kernel."""
-    bits = BitsAsked(
-        asked.bits, asked.same_as, asked.file, asked.kernel, asked.seconds, asked.as_json
-    )
+    about = (asked.bits, asked.same_as, asked.file, asked.kernel, asked.seconds, asked.as_json)
+    layouts = None if asked.layouts is None else layouts_asked(asked.layouts)
+    bits = BitsAsked(*about, layouts)
     with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
         return answer_about_bits(bits, program, text, wanted, asked.primitives)
 
@@ -313,6 +322,10 @@ def _check_options(asked: VerifyCall) -> None:
     for path, option in ((asked.certificate, "--certificate"), (asked.extract, "--extract")):
         if path and any(is_same_file(path, one) for one in read if one):
             raise click.BadParameter(f"'{path}' is a file to verify", param_hint=option)
+    if asked.layouts is not None and (
+        asked.bits is None or asked.kernel or asked.file in (None, "-")
+    ):
+        raise click.UsageError("--layouts belongs to --bits of a FILE, without --kernel")
     if asked.bits is not None and asked.same_as is not None:
         raise click.UsageError("--bits and --same-as ask for different things")
     about_bits = asked.bits is not None or asked.same_as is not None
@@ -408,7 +421,7 @@ def _tell(
         return
     if not asked.as_json:
         _show(found, told)
-        tell_of_file(bits)
+        tell_of_file(bits, text)
         return
     told_data: ModuleType = load("dtpoly.verdict_table")
     data = told_data.verdict_data(found, told)

@@ -66,6 +66,8 @@ DIRECTIVES: Primitives = (
 
 # What the directive is called that asks for a function; the first name is the usual one.
 COMPILING = compiling(DIRECTIVES)
+# And that which asks for rows with the same bits in each batch.
+INVARIANT = SameBits.name
 # And that which puts an expression in the place of its reads.
 INLINING = next(cls.name for cls in DIRECTIVES if cls.turn is Turn.INLINED)
 # And those that compute a Func in the kernel of its reader: in a loop of its own, or in the

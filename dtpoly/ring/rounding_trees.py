@@ -9,7 +9,9 @@ This shares nothing with the proof that bits are the same: it runs the text in T
 It imports torch and triton.
 """
 
-from collections.abc import Callable, Mapping
+import ctypes
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -21,7 +23,9 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.reference.random_inputs import random_inputs
-from dtpoly.ring.interpreter import OPERATIONS, in_ring, ring
+from dtpoly.ring.grouping_texts import name_number, note
+from dtpoly.ring.hand_launches import NoLaunch, called_by_hand, is_launched_by_hand
+from dtpoly.ring.interpreter import OPERATIONS, ORIGINAL_ATOMIC, in_ring, ring
 from dtpoly.ring.ring_execution import wide
 from dtpoly.runtime.load import load_module
 
@@ -37,6 +41,10 @@ FIRST, SECOND, STEP = (
     np.uint64(0x94D049BB133111EB),
     np.uint64(0x9E3779B97F4A7C15),
 )
+
+
+# Whether the programs of a launch run from the last one to the first.
+IS_REVERSED = [False]
 
 
 class NoTrees(Exception):
@@ -66,6 +74,7 @@ def mark(word: str, *operands: Any) -> Marks:
             mine = np.asarray(one, np.float64).view(np.uint64)
             bits = _mixed((bits + STEP) ^ _mixed(mine + STEP))
         made: Marks = np.asarray((bits & FRACTION) | ONE).view(np.float64)
+    note(word, made, operands)
     return made
 
 
@@ -96,14 +105,26 @@ def exponential(word: str) -> Callable[[Marks], Marks]:
 
 def number(value: float) -> float:
     """Return the mark of a written number: 0 and infinities are themselves."""
-    return value if value == 0 or abs(value) == np.inf else float(mark("number", value))
+    if value == 0 or abs(value) == np.inf:
+        return value
+    made = float(mark("number", value))
+    name_number(f"{value:g}", made)
+    return made
 
 
 def summed(data: Marks, axis: int, shape: tuple[int, ...]) -> Marks:
-    """Return the mark of the sum of a tile along an axis: of all lanes, and of the shape."""
+    """Return the mark of the sum of a tile along an axis: of all lanes, and of the shape.
+
+    Two numbers have one sum, whatever zeros stand around them, so the shape does not matter there.
+    """
     lanes = np.moveaxis(np.asarray(data), axis, 0)
     found = mark(f"sum {shape} {axis}", *lanes)
-    return np.where((lanes == 0).all(axis=0), 0.0, found)
+    count = (lanes != 0).sum(axis=0)
+    # The two lanes that are not 0, where there are no others: all numbers but zeros are positive.
+    largest = np.where(lanes == 0, -np.inf, lanes).max(axis=0)
+    least = np.where(lanes == 0, np.inf, lanes).min(axis=0)
+    pair = add(np.where(count == 2, least, 0.0), np.where(count == 0, 0.0, largest))
+    return np.where(count <= 2, pair, found)
 
 
 def product(a: Marks, b: Marks, onto: Marks) -> Marks:
@@ -112,8 +133,12 @@ def product(a: Marks, b: Marks, onto: Marks) -> Marks:
     pairs = [(a[..., :, at, None], b[..., None, at, :]) for at in range(columns)]
     parts = [multiply(*pair) for pair in pairs]
     found = mark(f"dot {a.shape} {b.shape}", onto, *parts)
-    nothing = np.logical_and.reduce([part == 0 for part in parts])
-    return np.where(nothing, onto, found)
+    count = np.add.reduce([(part != 0).astype(np.int64) for part in parts])
+    # With one product there is nothing to group, whatever zeros stand around it.
+    one = mark(
+        "dot", onto, np.maximum.reduce([np.where(part == 0, -np.inf, part) for part in parts])
+    )
+    return np.where(count == 0, onto, np.where(count == 1, one, found))
 
 
 def _made(data: Any, like: Any) -> Any:
@@ -159,6 +184,43 @@ def _dot(a: Any, b: Any, d: Any, *_: object) -> Any:
     return _made(product(a.data, b.data, d.data), d)
 
 
+def _atomic(operation: Any, pointer: Any, value: Any, mask: Any, *rest: Any) -> Any:
+    """Add to memory lane after lane, in the order in which programs run now."""
+    builder = interpreter.interpreter_builder
+    if not _is_float(value) or "ADD" not in str(operation):
+        return ORIGINAL_ATOMIC(builder, operation, pointer, value, mask, *rest)
+    shape = np.shape(pointer.data)
+    old = np.zeros(shape, np.float64)
+    given, holds = (np.broadcast_to(one.data, shape) for one in (value, mask))
+    places = [*np.ndindex(*shape)]
+    for at in reversed(places) if IS_REVERSED[-1] else places:
+        if holds[at]:
+            cell = ctypes.c_double.from_address(int(pointer.data[at]))
+            old[at] = cell.value
+            cell.value = float(add(np.asarray(old[at]), np.asarray(given[at])))
+    return _made(old, value)
+
+
+@contextmanager
+def in_order(*, is_reversed: bool) -> Generator[None]:
+    """Let the programs of each launch run in the order of their numbers, or the other way round."""
+    builder = interpreter.interpreter_builder
+    begun = builder.set_grid_idx
+
+    def begin(*index: int) -> None:
+        begun(*(extent - 1 - at for at, extent in zip(index, builder.grid_dim, strict=True)))
+
+    IS_REVERSED.append(is_reversed)
+    if is_reversed:
+        builder.set_grid_idx = begin
+    try:
+        yield
+    finally:
+        IS_REVERSED.pop()
+        if is_reversed:
+            del builder.set_grid_idx
+
+
 def _fma(a: Any, b: Any, c: Any) -> Any:
     if not _is_float(c):
         return _made(a.data * b.data + c.data, c)
@@ -200,6 +262,7 @@ TREES: Mapping[str, Callable[..., Any]] = {
         )
     },
     "create_dot": _dot,
+    "create_atomic_rmw": _atomic,
     **dict.fromkeys(
         ("create_si_to_fp", "create_ui_to_fp", "create_fp_ext", "create_fp_trunc"), _as_float
     ),
@@ -211,6 +274,73 @@ TREES: Mapping[str, Callable[..., Any]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TwoRuns:
+    """Two calls of a function with one row in common.
+
+    If the second one `is_reversed`, its programs run in the opposite order.
+    """
+
+    calls: tuple[RowCall, RowCall]
+    is_reversed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RowFunction:
+    """A function of a file, of which rows along a label are looked at."""
+
+    program: Program
+    text: str
+    func: str
+    label: str
+
+    @property
+    def axis(self) -> int:
+        """Return the axis of the result along which the rows are."""
+        return self.program.func(self.func).labels.index(self.label)
+
+    def call(self, module: Any, call: RowCall, given: Mapping[str, Any]) -> torch.Tensor:
+        """Call the function, and return the row. Raises NoTrees."""
+        mine = {
+            one: value.clone() if isinstance(value, torch.Tensor) else value
+            for one, value in given.items()
+        }
+        if is_launched_by_hand(self.text):
+            try:
+                about = (self.program, self.func, call.sizes, mine)
+                found = called_by_hand(module, self.text, *about)
+            except NoLaunch as error:
+                raise NoTrees(str(error)) from error
+        else:
+            found = getattr(module, self.func)(**mine)
+        return row_in(found, self.axis, call.row)
+
+
+def marked_inputs(
+    program: Program, runs: TwoRuns, seed: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return inputs of both calls whose floats are marks; the row is the same. Raises NoTrees."""
+    dtypes = {one.name: DType.F64 for one in wide(program).inputs}
+    first, second = (
+        _marked(random_inputs(wide(program), call.sizes, seed + at, dtypes), seed + at)
+        for at, call in enumerate(runs.calls)
+    )
+    share(first, second, runs.calls)
+    return first, second
+
+
+def rows_in_runs(
+    asked: RowFunction, runs: TwoRuns, given: tuple[Mapping[str, Any], Mapping[str, Any]]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the marks of the row in two runs. Raises NoTrees."""
+    module = load_module(in_ring(asked.text), "trees")
+    with ring(TREES, _total):
+        one = asked.call(module, runs.calls[0], given[0])
+        with in_order(is_reversed=runs.is_reversed):
+            other = asked.call(module, runs.calls[1], given[1])
+    return one, other
+
+
 def rows_of(
     program: Program, text: str, func: str, label: str, calls: tuple[RowCall, RowCall], seed: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -218,18 +348,9 @@ def rows_of(
 
     Raises NoTrees if the calls cannot have a row in common.
     """
-    module = load_module(in_ring(text), "trees")
-    dtypes = {one.name: DType.F64 for one in wide(program).inputs}
-    first, second = (
-        _marked(random_inputs(wide(program), call.sizes, seed + at, dtypes), seed + at)
-        for at, call in enumerate(calls)
-    )
-    share(first, second, calls)
-    axis = program.func(func).labels.index(label)
-    with ring(TREES, _total):
-        found = [getattr(module, func)(**given) for given in (first, second)]
-    one, other = (row_in(result, axis, call.row) for result, call in zip(found, calls, strict=True))
-    return one, other
+    runs = TwoRuns(calls)
+    given = marked_inputs(program, runs, seed)
+    return rows_in_runs(RowFunction(program, text, func, label), runs, given)
 
 
 def row_in(result: Any, axis: int, row: int) -> torch.Tensor:

@@ -20,7 +20,7 @@ from dtpoly.algorithm.show import show
 from dtpoly.autoschedule.plans import with_directives
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.schedules import schedules
-from dtpoly.autoschedule.unscheduled_source import algorithm_of, bare
+from dtpoly.autoschedule.unscheduled_source import algorithm_of, asking, bare
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.devices.devices import Device, UnknownDevice, find_device, read_device
 from dtpoly.explore.run.session import known_device
@@ -72,7 +72,8 @@ def text_at_hand(
         algorithm = algorithm_of(Source(name, text), primitives)
         program = bare(algorithm)
         precision = "" if algorithm.precision == "ieee" else algorithm.precision
-        call = PricedCall(program, known, dtype, device, primitives, precision)
+        asked = asking(algorithm, primitives)
+        call = PricedCall(program, known, dtype, device, primitives, precision, asked=asked)
         best = next(islice(schedules(call), 1), None)
         if best is None:
             return text

@@ -2,66 +2,45 @@
 
 The proof takes for granted that Triton compiles what a row is made of alike in each variant of a
 kernel (see docs/same-bits.md). That is measured here, on the device at hand: at lengths of rows for
-which Triton makes several variants, with rows that begin at aligned addresses and with others.
+which Triton makes several variants, with rows that begin at aligned addresses and with others. It
+is a process of its own, since kernels are interpreted in that of the tests.
 """
 
-from pathlib import Path
+import os
+import subprocess
+import sys
 
 import pytest
 import torch
 
-from dtpoly import load
-
-pytestmark = pytest.mark.gpu
-
-ROOT = Path(__file__).parents[2]
-BATCHES = (1, 2, 17, 1000)
-# Examples with how many vectors as long as a row they take, and with the scalars behind these.
-ROWS = {
-    "softmax": (0, ()),
-    "row_sum": (0, ()),
-    "log_sum_exp": (0, ()),
-    "layer_norm": (2, (1e-5,)),
-    "rms_norm": (1, (1e-5,)),
-}
-DEVICE = "cuda"
-LENGTHS = (1, 100, 512, 1000, 1024, 4097)
+from tests.batch.on_a_gpu import RowInBatches, differing, kernel_of, main
 
 
-def batch_with(row: torch.Tensor, size: int, at: int, apart: int) -> torch.Tensor:
-    """Return random rows, `apart` elements of memory wider than needed, with one row put in."""
-    wide = torch.randn(size, len(row) + apart, device=row.device)
-    batch = wide[:, : len(row)]
-    batch[at] = row
-    return batch
+@pytest.mark.gpu
+def test_rows_in_four_batches() -> None:
+    environment = {**os.environ, "TRITON_INTERPRET": "0"}
+    command = [sys.executable, "-m", "tests.batch.on_a_gpu"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("example", [*ROWS])
-@pytest.mark.parametrize("length", LENGTHS)
-def test_a_row_in_four_batches(example: str, length: int) -> None:
-    kernel = load(ROOT / "examples" / f"{example}.dt")
-    row = torch.randn(length, device=DEVICE)
-    vectors, scalars = ROWS[example]
-    more = [*(torch.randn(length, device=DEVICE) for _ in range(vectors)), *scalars]
-    wanted: torch.Tensor | None = None
-    for size in BATCHES:
-        for at in {0, size // 2, size - 1}:
-            for apart in (0, 1, 3, 16):
-                found = kernel(batch_with(row, size, at, apart), *more)[at]
-                wanted = found if wanted is None else wanted
-                assert wanted is not None
-                assert torch.equal(found, wanted), (size, at, apart)
+@pytest.mark.parametrize("example", ["softmax", "matmul"])
+def test_what_is_run_on_a_gpu_runs_at_all(example: str) -> None:
+    """Here, too, in the interpreter, with small batches: what never runs may be wrong."""
+    more = (torch.randn(20, 16),) if example == "matmul" else ()
+    case = RowInBatches(example, 20, more)
+    assert differing(case, kernel_of(example), "cpu", (1, 3)) == []
 
 
-@pytest.mark.parametrize("columns", [16, 100, 1024])
-def test_a_row_of_a_product_in_four_batches(columns: int) -> None:
-    kernel = load(ROOT / "examples" / "matmul.dt")
-    row = torch.randn(256, device=DEVICE)
-    right = torch.randn(256, columns, device=DEVICE)
-    wanted: torch.Tensor | None = None
-    for size in BATCHES:
-        for at in {0, size - 1}:
-            found = kernel(batch_with(row, size, at, 0), right)[at]
-            wanted = found if wanted is None else wanted
-            assert wanted is not None
-            assert torch.equal(found, wanted), (size, at)
+def test_a_row_that_differs_is_told() -> None:
+    def kernel(batch: torch.Tensor) -> torch.Tensor:
+        return batch * len(batch)
+
+    found = differing(RowInBatches("softmax", 20, ()), kernel, "cpu", (1, 3))
+    where = "batch of 3, row 0, 0 elements apart"
+    assert found[0] == f"softmax, rows of 20: {where}: 20 of 20 are others"
+
+
+def test_it_does_not_run_where_kernels_are_interpreted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "set TRITON_INTERPRET=0" in capsys.readouterr().out

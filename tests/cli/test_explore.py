@@ -261,3 +261,19 @@ def test_what_cannot_be_drawn_is_told(
     found, _, err = call("report", str(path), "-o", str(tmp_path / output))
     assert (found, message in err) == (code, True), err
     assert not (tmp_path / output).exists()
+
+
+@pytest.mark.long
+def test_a_space_asks_for_rows_with_the_same_bits(call: Entry, tmp_path: Path) -> None:
+    """A time counts only where that is proved, also where the kernels were proved before."""
+    file, kept = tmp_path / "softmax.dt", tmp_path / "run.sqlite"
+    outcomes: list[dict[str, int]] = []
+    for asked in ("", "softmax.same_bits(y);", "softmax.same_bits(x);"):
+        file.write_text(SPACE.replace("softmax.compile();", f"{asked} softmax.compile();"))
+        where = ("-o", str(kept), "--notes", str(tmp_path), "--budget", "2", "--json")
+        code, out, _ = call(
+            "explore", str(file), "--size", "x=64,y=512", "--simulate", "--verify", *where
+        )
+        outcomes.append(json.loads(out)["outcomes"])
+        assert code == (1 if "(y)" in asked else 0)
+    assert [set(one) for one in outcomes] == [{"measured"}, {"unproved"}, {"measured"}]

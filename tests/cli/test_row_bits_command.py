@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.batch.bits_mutants import PRODUCT, SOFTMAX, SUM
+from tests.batch.bits_mutants import PRODUCT, ROW_SUM, SOFTMAX, SUM
 from tests.cli.conftest import Entry
 
 
@@ -45,8 +45,13 @@ def test_what_is_reduced_is_refuted(call: Entry, file: Path) -> None:
     code, out, _ = call("verify", str(file), "--bits", "y")
     assert code == 1
     assert "REFUTED" in out
-    assert "softmax, one call: x = " in out
+    assert "error[DT325]: rows of 'softmax' along y have other bits in another batch" in out
+    assert "note: one call: x = " in out
     assert "of the row is computed in two ways" in out
+    # The two groupings, at the smallest sizes that were found.
+    assert "note: one: exp(x0)\n" in out
+    assert "note: another: " in out
+    assert "note: where x0 = A[0, 0]" in out
 
 
 def test_a_label_that_is_not_there(call: Entry, file: Path) -> None:
@@ -96,3 +101,85 @@ def test_rows_are_along_labels_of_the_result(call: Entry, tmp_path: Path) -> Non
     code, out, _ = call("check", str(path))
     assert code == 1
     assert "error[DT185]: 'k' is not a label of the result of 'c'" in out
+
+
+BY_HAND = """import triton
+import triton.language as tl
+
+# verify: sums[(len(x),)](s, A, A.stride(0), len(x), len(y))
+# assume: reach(A) < 2**31, len(x) <= 2**30, len(y) <= 2**30
+
+
+@triton.jit
+def sums(out, a, row, m, n):
+    at = tl.program_id(0)
+    total = tl.zeros((16,), tl.float32)
+    for k in range(0, n, 16):
+        y = k + tl.arange(0, 16)
+        total += tl.load(a + at * row + y, mask=y < n, other=0.0)
+    value = tl.sum(total, 0)
+    if m > 8:
+        value = tl.sum(tl.sum(tl.reshape(total, (4, 4)), 1), 0)
+    tl.store(out + at, value)
+"""
+SUMS = "Func s; In A: f32; Var x; RVar y; s[x] = rsum(A[x, y], y);"
+
+
+def test_a_kernel_with_its_own_lines_is_refuted_with_both_groupings(
+    call: Entry, tmp_path: Path
+) -> None:
+    (tmp_path / "s.dt").write_text(SUMS)
+    (tmp_path / "s.py").write_text(BY_HAND)
+    asked = ("verify", str(tmp_path / "s.dt"), "--kernel", str(tmp_path / "s.py"), "--bits", "x")
+    code, out, _ = call(*asked, "--json")
+    (found,) = json.loads(out)["functions"]
+    assert (code, found["verdict"]) == (1, "refuted")
+    sizes = [one["sizes"]["x"] for one in found["example"]["calls"]]
+    assert min(sizes) <= 8 < max(sizes)
+    two = found["example"]["groupings"]
+    assert {two["first"], two["second"]} == {
+        "tl.sum(x0, x1, x2, 0, ..., 0: 16 lanes)",
+        "tl.sum(x0, x1, x2, 0)",
+    }
+    assert two["names"] == {"x0": "A[0, 0]", "x1": "A[0, 1]", "x2": "A[0, 2]"}
+
+
+def test_what_is_out_of_bounds_is_not_run(call: Entry, tmp_path: Path) -> None:
+    (tmp_path / "s.dt").write_text(SUMS)
+    (tmp_path / "s.py").write_text(BY_HAND.replace("mask=y < n", "mask=y < n + 10**6"))
+    asked = ("verify", str(tmp_path / "s.dt"), "--kernel", str(tmp_path / "s.py"), "--bits", "x")
+    code, out, _ = call(*asked, "--json")
+    document = json.loads(out)
+    (found,) = document["functions"]
+    assert (code, found["verdict"]) == (1, "unknown")
+    assert "its kernels are not proved" in found["why"]
+    assert [one["code"] for one in document["diagnostics"]] == ["DT326"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "hip:gfx942"])
+def test_a_file_is_compiled_in_variants(call: Entry, tmp_path: Path, target: str) -> None:
+    path = tmp_path / "s.dt"
+    path.write_text(ROW_SUM)
+    asked = ("verify", str(path), "--bits", "x", "--layouts", target, "--json")
+    _, out, err = call(*asked)
+    assert err == ""
+    (found,) = json.loads(out)["functions"]
+    assert found["layouts"]["failed"] is None
+    two = found["layouts"]["different"]
+    assert (found["verdict"] == "proved") == (two is None)
+    if two is not None:
+        assert two["first"] != two["second"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--layouts", "cuda:90"), ("--bits", "x", "--layouts", "cuda:1"), ("--bits", "x", "--kernel")],
+)
+def test_layouts_belong_to_bits_of_a_known_target(
+    call: Entry, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    path = tmp_path / "s.dt"
+    path.write_text(ROW_SUM)
+    given = (*more, str(path), "--layouts", "cuda:90") if more[-1] == "--kernel" else more
+    assert call("verify", str(path), *given)[0] == 2

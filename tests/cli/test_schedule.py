@@ -141,3 +141,39 @@ def test_an_order_as_it_is_written_says_nothing() -> None:
     program = algorithm_of(Source("sum.dt", SUM.decode()), DIRECTIVES).program
     assert parse_orders(program, ["A=0,1"]) == {}
     assert parse_orders(program, ["A = 1, 0"]) == {"A": (1, 0)}
+
+
+def test_rows_with_the_same_bits_are_asked_for(call: Entry) -> None:
+    asked = ("schedule", "-", *SIZES, "--budget", "0", "--same-bits", "x")
+    code, out, err = call(*asked, stdin=SUM)
+    assert (code, err) == (0, "")
+    assert "Rows along x have the same bits in each batch: that is proved." in " ".join(
+        out.replace("#", "").split()
+    )
+    assert "f.same_bits(x);" in out
+    document = json.loads(call(*asked, "--json", stdin=SUM)[1])
+    assert document["same_bits"]["rows"] == [{"function": "f", "label": "x"}]
+    assert document["same_bits"]["given_up"] is None
+    # The file may ask for it, too; then it still does in what is written.
+    code, again, err = call(*asked[:-2], stdin=SUM + b"f.same_bits(x); f.compile();\n")
+    assert (code, err) == (0, "")
+    assert "f.same_bits(x);" in again
+    assert "proved" in again
+
+
+def test_rows_along_what_no_result_has(call: Entry) -> None:
+    asked = ("schedule", "-", *SIZES, "--budget", "0", "--same-bits", "x,y")
+    code, _, err = call(*asked, stdin=SUM)
+    assert code == 2
+    assert "no result has a label 'y'; it has x" in err
+
+
+@pytest.mark.long
+def test_what_is_given_up_for_the_same_bits_is_told(call: Entry) -> None:
+    """A row of the result is a sum over what the batch is made of, for each schedule."""
+    softmax = b"Func f, t; In A; Var x; RVar y; t[x] = rsum(A[x, y], y); "
+    softmax += b"f[x, y] = A[x, y] / reshape(t[x], x, 1);"
+    asked = ("schedule", "-", "--size", "x=2,y=64", "--budget", "0", "--same-bits", "y")
+    code, out, err = call(*asked, stdin=softmax)
+    assert (code, out) == (1, "")
+    assert "whose rows along y are proved to have the same bits" in err
