@@ -90,7 +90,7 @@ def cross_entropy(
     rows, classes = _matrix(moved), _line(target)
     smoothing = float(label_smoothing)
     if in_place and _is_trained(input):
-        if input.is_leaf:
+        if _shares_a_leaf(input):
             raise leaf_in_place("the tensor of logits")
         losses = losses_in_place(rows, classes, ignore_index, smoothing)
         losses = losses if _is_autocast(input) else losses.to(input.dtype)
@@ -159,6 +159,12 @@ def _is_trained(*inputs: torch.Tensor) -> bool:
     """Return whether a gradient of an ordinary call may be asked for."""
     is_asked = torch.is_grad_enabled() and any([one.requires_grad for one in inputs])
     return is_asked and not torch.compiler.is_compiling()
+
+
+def _shares_a_leaf(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor is a leaf, or a view of one: to write it changes a parameter."""
+    base = tensor._base
+    return tensor.is_leaf or (base is not None and base.is_leaf and base.requires_grad)
 
 
 def _is_autocast(tensor: torch.Tensor) -> bool:

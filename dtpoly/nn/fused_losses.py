@@ -7,6 +7,7 @@ gradients have no gradients of their own.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -16,6 +17,14 @@ from dtpoly.nn.packaged_operators import kernels
 
 WIDE = (torch.float32, torch.float64)
 AT_LEAST = 128  # rows at once: those of one block of the products
+CHANGED = (
+    "the slopes that cross_entropy(in_place=True) wrote over its logits have been modified by an"
+    " inplace operation, or by an earlier backward: call it again, or leave out in_place=True"
+)
+READ_AGAIN = (
+    "cross_entropy(in_place=True) wrote slopes over its logits, and something else read them"
+    " afterwards: compute that from the logits before, or leave out in_place=True"
+)
 
 
 class _InPlace(torch.autograd.Function):
@@ -23,14 +32,19 @@ class _InPlace(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, logits: torch.Tensor, classes: torch.Tensor, ignored: int, smoothing: float
+        ctx: Any,
+        logits: torch.Tensor,
+        classes: torch.Tensor,
+        ignored: int,
+        smoothing: float,
+        written: list[int],
     ) -> torch.Tensor:
-        """Return the losses."""
+        """Return the losses; `written` will have the version of the logits that are slopes."""
         found = kernels("cross_entropy_in_place", "slope", logits.dtype in WIDE)
         slopes, losses = found(logits.detach(), classes, ignored, smoothing)
         # Triton writes unseen by torch, which must refuse gradients that read the logits.
         torch.autograd.graph.increment_version(logits)
-        ctx.save_for_backward(slopes)
+        ctx.slopes, ctx.counts, ctx.written = slopes, classes != ignored, written
         result: torch.Tensor = losses
         return result
 
@@ -40,8 +54,39 @@ class _InPlace(torch.autograd.Function):
         ctx: Any, *gifts: torch.Tensor
     ) -> tuple[Any, ...]:
         """Multiply the slopes where they are; a second backward of the same call is refused."""
-        (slopes,), (gift,) = ctx.saved_tensors, gifts
-        return slopes.mul_(gift.unsqueeze(1)), None, None, None
+        slopes, (gift,) = ctx.slopes, gifts
+        if slopes is None or [slopes._version] != ctx.written:
+            raise RuntimeError(CHANGED)
+        ctx.slopes = None
+        return slopes.mul_(_of_counted(gift, ctx.counts).unsqueeze(1)), None, None, None, None
+
+
+class _Slopes(torch.autograd.Function):
+    """Logits that are slopes by now: what else reads them has no gradient, and is refused."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: torch.Tensor) -> torch.Tensor:
+        """Return the logits, which torch then knows as changed."""
+        ctx.mark_dirty(logits)
+        return logits
+
+    @staticmethod
+    @once_differentiable
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx: Any, *gifts: torch.Tensor
+    ) -> torch.Tensor:
+        """Refuse all gradients but 0, which other rows of a larger tensor give."""
+        if bool(gifts[0].any()):
+            raise RuntimeError(READ_AGAIN)
+        return gifts[0]
+
+
+def _of_counted(gift: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
+    """Return what losses are given, or 0 for rows that do not count.
+
+    The mean over no row gives infinities, and an infinity times a slope of 0 is a nan.
+    """
+    return torch.where(counts, gift, 0)
 
 
 class _InChunks(torch.autograd.Function):
@@ -71,7 +116,8 @@ class _InChunks(torch.autograd.Function):
             losses, slopes_of_rows = made[:2] if has_weight else made[1::-1]
             d_rows[part] = slopes_of_rows
             total += losses.sum()
-        ctx.save_for_backward(d_rows, d_weight if has_weight else None)
+        counts = classes != ignored
+        ctx.save_for_backward(d_rows, d_weight if has_weight else None, counts)
         ctx.dtype = weight.dtype
         return total
 
@@ -81,10 +127,10 @@ class _InChunks(torch.autograd.Function):
         ctx: Any, *gifts: torch.Tensor
     ) -> tuple[Any, ...]:
         """Multiply what was summed for a loss that is given 1."""
-        (d_rows, d_weight), (gift,) = ctx.saved_tensors, gifts
+        (d_rows, d_weight, counts), (gift,) = ctx.saved_tensors, gifts
         if d_weight is not None:
-            d_weight = d_weight.mul_(gift).to(ctx.dtype)
-        return d_rows.mul_(gift), d_weight, None, None, None
+            d_weight = d_weight.mul_(_of_counted(gift, counts.any())).to(ctx.dtype)
+        return d_rows.mul_(_of_counted(gift, counts).unsqueeze(1)), d_weight, None, None, None
 
 
 def losses_in_place(
@@ -92,7 +138,14 @@ def losses_in_place(
 ) -> torch.Tensor:
     """Return the loss of each row, and overwrite the logits by what their gradient is made of."""
     apply: Callable[..., torch.Tensor] = getattr(_InPlace, "apply")  # noqa: B009
-    return apply(logits, classes, ignored, smoothing)
+    spoil: Callable[..., torch.Tensor] = getattr(_Slopes, "apply")  # noqa: B009
+    written = list[int]()
+    losses = apply(logits, classes, ignored, smoothing, written)
+    # Parts that torch made of a tensor at once, as chunk does, cannot be marked one by one.
+    with suppress(RuntimeError):
+        spoil(logits)
+    written.append(logits._version)
+    return losses
 
 
 def sum_in_chunks(

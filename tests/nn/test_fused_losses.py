@@ -131,6 +131,79 @@ def test_a_second_backward_is_refused_and_not_wrong() -> None:
             torch.autograd.grad(loss, x)
 
 
+def test_what_reads_the_logits_later_is_refused_and_not_wrong() -> None:
+    classes = torch.tensor([0, 2])
+
+    def square(one: torch.Tensor) -> torch.Tensor:
+        return one * one
+
+    def again(one: torch.Tensor) -> torch.Tensor:
+        return nn.cross_entropy(one, classes)
+
+    for shape, later in (((2, 3), square), ((2, 3), again), ((1, 2, 3), torch.sum)):
+        x = rows_of(*shape, dtype=torch.float32).requires_grad_()
+        logits = x * 1
+        loss = nn.cross_entropy(logits.view(2, 3), classes, in_place=True)
+        with pytest.raises(RuntimeError, match="wrote slopes over its logits"):
+            back(loss + later(logits).sum())
+
+
+def test_other_rows_of_a_tensor_may_be_read_later() -> None:
+    x = rows_of(4, 3, dtype=torch.float32).requires_grad_()
+    classes = torch.tensor([0, 2])
+
+    def computed(**said: Any) -> torch.Tensor:
+        logits = x * 1
+        loss = nn.cross_entropy(logits[:2], classes, **said) + (logits[2:] * 3).sum()
+        return torch.autograd.grad(loss, x)[0]
+
+    torch.testing.assert_close(computed(in_place=True), computed())
+    # One of two parts that are made at once is computed, too.
+    first, _ = (x * 1).chunk(2)
+    (found,) = torch.autograd.grad(nn.cross_entropy(first, classes, in_place=True), x)
+    torch.testing.assert_close(found[:2], computed()[:2])
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (6,)])
+def test_views_of_a_parameter_are_not_overwritten(shape: tuple[int, ...]) -> None:
+    weight = torch.nn.Parameter(rows_of(*shape, dtype=torch.float32))
+    kept = weight.detach().clone()
+    rows = weight.t() if shape == (3, 2) else weight.view(2, 3)
+    with pytest.raises(DtpolyError, match="DT277"):
+        nn.cross_entropy(rows, torch.tensor([0, 2]), in_place=True)
+    assert torch.equal(weight.detach(), kept)
+
+
+def test_rows_that_do_not_count_have_no_gradient() -> None:
+    """Their mean is a nan, and what it gives its losses is infinite; torch gives logits 0."""
+    x, w = (rows_of(n, 4, dtype=torch.float32).requires_grad_() for n in (2, 3))
+    classes = torch.full((2,), -100)
+    for loss in (
+        nn.cross_entropy(x @ w.t(), classes, in_place=True),
+        nn.linear_cross_entropy(x, w, classes, rows_at_once=1),
+    ):
+        assert bool(loss.isnan())
+        for one in torch.autograd.grad(loss, (x, w)):
+            assert torch.equal(one, torch.zeros_like(one))
+
+
+@pytest.mark.parametrize("is_in_place", [False, True])
+def test_classes_that_cannot_be(is_in_place: bool) -> None:
+    """A logit of -inf is a class that a mask leaves out; its mean may not spoil the loss."""
+
+    def loss(x: torch.Tensor) -> torch.Tensor:
+        return nn.cross_entropy(x * 1, CLASSES[:2], reduction="none", in_place=is_in_place)
+
+    def wanted(x: torch.Tensor) -> torch.Tensor:
+        return F.cross_entropy(x, CLASSES[:2], reduction="none")
+
+    x = rows_of(2, 9, dtype=torch.float32)
+    for row in (0, 1):
+        x[row, (int(CLASSES[row]) + 1) % 9] = float("-inf")
+    assert bool(wanted(x).isfinite().all())
+    agree(loss, wanted, x)
+
+
 def test_a_weight_without_gradient_gets_none() -> None:
     x, w = (rows_of(n, 4, dtype=torch.float32) for n in (2, 3))
     classes = torch.tensor([0, 2])

@@ -6,6 +6,8 @@ from functools import cache
 
 import pytest
 
+from dtpoly.checking import load
+from dtpoly.source import Source
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.codegen.inputs import Recipe
@@ -17,6 +19,8 @@ from tests.verify.texts import text_of
 
 SECONDS = 60  # the causal one takes some ten
 MANY = 40  # tests, among which the mistakes are divided
+# Where a tile of rows and parts is square, a maximum along the wrong axis has as many lanes.
+SQUARE = PARTED["log-sum-exp"].replace("x:1", "x:2")
 MISTAKEN = ("log-sum-exp", "a sum that is stored", "softmax in three kernels", "attention")
 
 
@@ -68,6 +72,17 @@ def test_a_mistake_of_parts_is_not_proved(mistake: str) -> None:
     first = next(found, None)
     assert first is not None
     check_mutant(*first)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("tile", ["top_max_tile", "top_max_tile_2", "top_parts_max_tile_2"])
+def test_the_frame_of_other_rows_is_not_proved(tile: str) -> None:
+    """It cancels over the reals, but an exponential of a row far below others is infinite."""
+    of = load(Source("f.dt", SQUARE))
+    right = text_of(of)
+    wrong = right.replace(f"tl.reduce({tile}, 1, dt_max)", f"tl.reduce({tile}, 0, dt_max)")
+    assert wrong != right
+    assert verify(of, wrong, seconds=SECONDS).verdict is not LayerVerdict.PROVED
 
 
 @pytest.mark.long

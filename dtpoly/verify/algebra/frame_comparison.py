@@ -111,12 +111,25 @@ def _of_parts(
 ) -> str | None:
     """Return why two terms are not proved equal up to frames, or None.
 
-    Where the kernel merges parts, their factors go into their sums first (lemma 25).
+    Where the kernel merges parts, their factors go into their sums first (lemma 25). There nobody
+    looks at their exponents again, so these are looked at before.
     """
     inside = with_factors_inside(run, kernel, where, _says_finite(run))
-    if inside != kernel and not _framed_or_alike(run, inside, algorithm, where, is_finite):
+    if (
+        inside != kernel
+        and _is_small(run, kernel, algorithm, where)
+        and not _framed_or_alike(run, inside, algorithm, where, is_finite)
+    ):
         return None
     return _framed_or_alike(run, kernel, algorithm, where, is_finite)
+
+
+def _is_small(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> bool:
+    """Return whether a kernel's exponents are at most 0, or as large as the algorithm says."""
+    framing = Framing(run)
+    mine, theirs = (list(uses(run, framing, one, where)) for one in (kernel, algorithm))
+    own = [one for one in mine if not _is_wanted(run, one, theirs)]
+    return _are_largest(run, own, [one.frame for one in theirs if one.power])
 
 
 def _decided(run: ProofRun, term: Term, where: Region) -> Iterator[tuple[Term, Region]]:
