@@ -145,10 +145,15 @@ ALLOWED: dict[str, set[str]] = {
         "checking",
         *("ring", "verify", "verification", "verdict_messages", "verdict_table", "amounts"),
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
-        *("one_pass_offers", "gradient", "extract", "editor", "watching", "framing"),
+        *("one_pass_offers", "gradient", "extract", "editor", "watching", "framing", "asking"),
     },
     "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
+    "asking": {
+        *("source", "diagnostics", "render", "algorithm", "schedule", "frontend", "checking"),
+        *("explanation", "offers", "one_pass_offers", "plugins", "python_errors"),
+    },
     "judged": {
+        *("asking", "offers"),
         *("diagnostics", "suggest", "algorithm", "schedule", "checking", "notebook", "remarks"),
         "python_errors",
     },
@@ -173,9 +178,13 @@ ALLOWED: dict[str, set[str]] = {
         *("api", "explore", "carried", "tuned"),
         *("python_errors", "diagnostics"),
     },
+    "spaces": {
+        *("diagnostics", "suggest", "writing", "render", "algorithm", "amounts", "explore"),
+        *("api", "python_errors"),
+    },
     "nn": {"algorithm", "api", "training", "missing_package"},
     "__main__": {"cli"},
-    "": {"api", "diagnostics", "training", "watching"},
+    "": {"api", "diagnostics", "spaces", "training", "watching"},
 }
 
 # The rooms of the exploration, in which one room may import from these others.
