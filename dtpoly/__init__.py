@@ -46,16 +46,19 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> object:
-    """Load a name that the package offers when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)
-    try:
-        value = getattr(import_module(_HOMES[name]), name)
-    except ModuleNotFoundError as error:
-        raise import_module("dtpoly.missing_package").explained(error) from None
-    globals()[name] = value
-    return value
+# Type checkers and editors see the imports above, and so tell of a name that is not there.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a name that the package offers when it is first used."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)
+        try:
+            value = getattr(import_module(_HOMES[name]), name)
+        except ModuleNotFoundError as error:
+            raise import_module("dtpoly.missing_package").explained(error) from None
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
