@@ -10,7 +10,7 @@ from dtpoly.asking.offered_directives import Offered
 from dtpoly.checking import Checked, prove
 from dtpoly.diagnostics import has_errors
 from dtpoly.frozen import dataclass
-from dtpoly.notebook import as_html, as_text
+from dtpoly.notebook import Picture, as_html, as_map, as_text
 from dtpoly.offers import offers
 from dtpoly.python_errors import Messages, ShownText, error_of, told
 from dtpoly.remarks import remarked_soon
@@ -118,6 +118,20 @@ class Judged:
         self.check()
         with told():
             return Offered(offers(self.program, func, self.primitives))
+
+    def map(self, **sizes: int) -> Picture:
+        """Draw which program computes which element, in which iteration and lane.
+
+        It is the picture of `dtpoly show --stage map`, with the blocks of the schedule as they are.
+        A label whose size is not given has two blocks. Raises DtpolyError for a refused schedule,
+        ValueError for sizes that are wrong or too large to draw.
+        """
+        state = self.check().verdict.scheduled
+        for label in sizes.keys() - state.model.size_of.keys():
+            raise ValueError(
+                f"there is no label '{label}'{did_you_mean(label, state.model.size_of)}"
+            )
+        return as_map(state, sizes)
 
     @property
     def tree(self) -> ShownText:

@@ -100,7 +100,7 @@ def windows_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         link.unlink()
         link.write_text(target, encoding="utf-8")
     # With neither --sdist nor --wheel, the wheel is made from the sdist.
-    words = [sys.executable, "-m", "build", "--no-isolation", "--outdir", dist, copy]
+    words = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(dist), str(copy)]
     subprocess.run(words, capture_output=True, check=True)
     return dist
 
@@ -124,7 +124,14 @@ def test_a_release_needs_no_links(windows_release: Path, wheel: Path) -> None:
 def test_the_index_of_packages_would_take_it(windows_release: Path) -> None:
     if find_spec("twine") is None:
         pytest.skip("twine is not installed: pip install 'dtpoly[release]'")
-    words = [sys.executable, "-m", "twine", "check", "--strict", *windows_release.iterdir()]
+    words = [
+        sys.executable,
+        "-m",
+        "twine",
+        "check",
+        "--strict",
+        *map(str, windows_release.iterdir()),
+    ]
     done = subprocess.run(words, capture_output=True, check=False, encoding="utf-8")
     assert done.returncode == 0, done.stdout + done.stderr
 
