@@ -76,7 +76,8 @@ def test_public_attributes_have_types(tmp_path: Path) -> None:
     said = judged(tmp_path, HEAD + lines + "dtpoly.lod\n")
     *revealed, wrong = sorted(said, key=lambda one: not one.startswith("Type of"))
     assert '"lod" is not a known attribute' in wrong
-    found = dict(match.groups() for one in revealed if (match := REVEALED.match(one)))
+    matches = (match for one in revealed if (match := REVEALED.match(one)))
+    found: dict[str, str] = {str(match[1]): str(match[2]) for match in matches}
     # What torch makes has no type of its own, but the attribute is there.
     assert found.pop("d.op") == "Any"
     assert found == EXPECTED

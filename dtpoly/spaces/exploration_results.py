@@ -23,6 +23,7 @@ from dtpoly.writing import write_atomically
 Row = dict[str, Any]  # a schedule that was tried
 BEST = 10  # schedules in a view
 PANDAS = "pandas"
+NESTED = ("sizes", "parameters")  # what is a dictionary in a row
 
 
 def results(path: str | Path) -> "Results":
@@ -154,9 +155,8 @@ def _flat(row: Row) -> Row:
     """Return a row whose columns are paths of keys, such as `sizes.x`."""
     flat: Row = {}
     for key, value in row.items():
-        if isinstance(value, dict):
-            parts: dict[str, Any] = value
-            flat |= {f"{key}.{name}": one for name, one in parts.items()}
+        if key in NESTED:
+            flat |= {f"{key}.{name}": one for name, one in value.items()}
         else:
             flat[key] = value
     return flat

@@ -154,7 +154,12 @@ def test_a_notebook_sees_them(explored: dtpoly.Results) -> None:
 )
 def test_mistakes_are_told(named: dict[str, Any], said: str, tmp_path: Path) -> None:
     space = dtpoly.space(PATH)
-    given = {"sizes": SIZES, "simulate": True, "output": tmp_path / "r.sqlite", **named}
+    given: dict[str, Any] = {
+        "sizes": SIZES,
+        "simulate": True,
+        "output": tmp_path / "r.sqlite",
+        **named,
+    }
     with pytest.raises((dtpoly.DtpolyError, ValueError), match=said):
         space.explore(**given)
 
