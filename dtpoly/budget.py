@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from dtpoly.frozen import dataclass
-from dtpoly.system.memory import peak
+from dtpoly.system.process_memory import peak
 
 SECONDS = 20.0  # for a command or a call, unless its user gives more
 MOST_BYTES = 2 * 2**30  # of memory beyond what the process had when it began

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
-from dtpoly.system.memory import now_of
+from dtpoly.system.process_memory import now_of
 
 try:
     import fcntl
