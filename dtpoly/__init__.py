@@ -6,6 +6,8 @@ TYPE_CHECKING = False  # `typing` is not loaded for it: this runs before all els
 if TYPE_CHECKING:
     from dtpoly.api import Scheduled, load, parse
     from dtpoly.diagnostics import Diagnostic, DtpolyError
+    from dtpoly.spaces.exploration_results import Results, results
+    from dtpoly.spaces.schedule_space import ScheduleSpace, space
     from dtpoly.training.differentiable import Differentiable, differentiable
     from dtpoly.watching.launch_watch import watch
 
@@ -15,11 +17,15 @@ __all__ = [
     "Diagnostic",
     "Differentiable",
     "DtpolyError",
+    "Results",
+    "ScheduleSpace",
     "Scheduled",
     "__version__",
     "differentiable",
     "load",
     "parse",
+    "results",
+    "space",
     "watch",
 ]
 
@@ -28,24 +34,31 @@ _HOMES = {
     "Diagnostic": "dtpoly.diagnostics",
     "Differentiable": "dtpoly.training.differentiable",
     "DtpolyError": "dtpoly.diagnostics",
+    "Results": "dtpoly.spaces.exploration_results",
+    "ScheduleSpace": "dtpoly.spaces.schedule_space",
     "Scheduled": "dtpoly.api",
     "differentiable": "dtpoly.training.differentiable",
     "load": "dtpoly.api",
     "parse": "dtpoly.api",
+    "results": "dtpoly.spaces.exploration_results",
+    "space": "dtpoly.spaces.schedule_space",
     "watch": "dtpoly.watching.launch_watch",
 }
 
 
-def __getattr__(name: str) -> object:
-    """Load a name that the package offers when it is first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)
-    try:
-        value = getattr(import_module(_HOMES[name]), name)
-    except ModuleNotFoundError as error:
-        raise import_module("dtpoly.missing_package").explained(error) from None
-    globals()[name] = value
-    return value
+# Type checkers and editors see the imports above, and so tell of a name that is not there.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Load a name that the package offers when it is first used."""
+        if name not in _HOMES:
+            raise AttributeError(f"module 'dtpoly' has no attribute '{name}'", name=name)
+        try:
+            value = getattr(import_module(_HOMES[name]), name)
+        except ModuleNotFoundError as error:
+            raise import_module("dtpoly.missing_package").explained(error) from None
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -27,10 +27,9 @@ def entry() -> int:
 
 
 def _entry(arguments: list[str]) -> int:
-    processes = import_module("dtpoly.cli.apart")
-    if not processes.is_apart(arguments):
+    if not import_module("dtpoly.cli.commands_apart").is_apart(arguments):
         return _run()
-    code: int = processes.apart(_run, _late)
+    code: int = import_module("dtpoly.system.apart").apart(_run, _late)
     return code
 
 

@@ -1,6 +1,10 @@
 """Words the numbers in reasons, such as `16.8 MB`."""
 
+import re
+
 _UNITS = ("bytes", "kB", "MB", "GB", "TB")
+_BUDGET = re.compile(r"([0-9]+(?:\.[0-9]+)?)(s|min|h)|([0-9]+)")
+_SECONDS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 def amount(count: float) -> str:
@@ -30,3 +34,15 @@ def duration(seconds: float) -> str:
         if seconds < 999.5 * size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds:.3g} s"
+
+
+def budget_of(text: str) -> tuple[int | None, float | None] | None:
+    """Read a number of candidates such as `200`, or a time such as `10min`, in seconds.
+
+    One of the two is None; the whole answer is None if the text is neither.
+    """
+    match = _BUDGET.fullmatch(text)
+    if match is None:
+        return None
+    number, unit, count = match.groups()
+    return (int(count), None) if count else (None, float(number) * _SECONDS[unit])

@@ -7,7 +7,6 @@ into UNKNOWN. It is the context's and not an argument, since every stage has loo
 functions that are about terms and sets alone; each thread has its own.
 """
 
-import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -15,18 +14,13 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from dtpoly.frozen import dataclass
-
-try:
-    import resource
-except ImportError:  # Windows has none: memory is not looked at there.
-    resource = None  # type: ignore[assignment]
+from dtpoly.system.process_memory import peak
 
 SECONDS = 20.0  # for a command or a call, unless its user gives more
 MOST_BYTES = 2 * 2**30  # of memory beyond what the process had when it began
 # Of isl, what it does in a second, about; with large coefficients it does fewer.
 OPERATIONS_A_SECOND = 2_000_000
 START = "beginning"
-UNIT = 1 if sys.platform == "darwin" else 1024  # what the system counts memory in
 
 
 class OverBudgetError(Exception):
@@ -80,7 +74,7 @@ def within(
     """
     around = _budget.get()
     allowed = most_bytes
-    end, most_bytes = time.thread_time() + seconds - spent, _peak() + allowed
+    end, most_bytes = time.thread_time() + seconds - spent, peak() + allowed
     if around is not None:
         end, most_bytes = min(end, around.end), min(most_bytes, around.most_bytes)
         watch = watch or around.watch
@@ -131,7 +125,7 @@ def check() -> None:
         return
     if time.thread_time() > one.end:
         raise OverBudgetError(_stage.get(), f"{one.seconds:g} seconds")
-    if _peak() > one.most_bytes:
+    if peak() > one.most_bytes:
         raise OverBudgetError(_stage.get(), f"{one.allowed / 2**30:g} GB of memory")
 
 
@@ -177,11 +171,3 @@ def _tell(what: str) -> None:
     one = _budget.get()
     if one is not None and one.watch is not None:
         one.watch(what)
-
-
-def _peak() -> float:
-    """Return the most memory that the process had so far, in bytes."""
-    if resource is None:
-        return 0.0
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak * UNIT

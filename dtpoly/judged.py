@@ -5,10 +5,13 @@ from typing import Self
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
+from dtpoly.asking.directive_answers import DirectiveAnswer, answered
+from dtpoly.asking.offered_directives import Offered
 from dtpoly.checking import Checked, prove
 from dtpoly.diagnostics import has_errors
 from dtpoly.frozen import dataclass
-from dtpoly.notebook import as_html, as_text
+from dtpoly.notebook import Picture, as_html, as_map, as_text
+from dtpoly.offers import offers
 from dtpoly.python_errors import Messages, ShownText, error_of, told
 from dtpoly.remarks import remarked_soon
 from dtpoly.schedule.applied_directives import resolve
@@ -93,6 +96,42 @@ class Judged:
         given = {size_of[label]: size for label, size in sizes.items()}
         known = {label: given[param] for label, param in size_of.items() if param in given}
         return ShownText(as_text(found, known))
+
+    def why_not(self, directive: str) -> DirectiveAnswer:
+        """Say whether a directive may be added, what it would change, or why not.
+
+        It takes the place of directives that concern the same, as `instead` does. The answer is
+        true if it may be added. Raises DtpolyError and ValueError for a text that is no directive.
+        """
+        with told():
+            return answered(self._proved, directive)
+
+    def legal(self, func: str) -> Offered:
+        """Return directives that a Func could get next, and say of each whether it is legal.
+
+        A few sizes, every label, some orders of loops and fusions are tried, as `dtpoly legal`
+        does. Raises KeyError if there is no such Func, DtpolyError for a refused schedule.
+        """
+        known = [one.name for one in self.program.funcs]
+        if func not in known:
+            raise KeyError(f"there is no Func '{func}'{did_you_mean(func, known)}")
+        self.check()
+        with told():
+            return Offered(offers(self.program, func, self.primitives))
+
+    def map(self, **sizes: int) -> Picture:
+        """Draw which program computes which element, in which iteration and lane.
+
+        It is the picture of `dtpoly show --stage map`, with the blocks of the schedule as they are.
+        A label whose size is not given has two blocks. Raises DtpolyError for a refused schedule,
+        ValueError for sizes that are wrong or too large to draw.
+        """
+        state = self.check().verdict.scheduled
+        for label in sizes.keys() - state.model.size_of.keys():
+            raise ValueError(
+                f"there is no label '{label}'{did_you_mean(label, state.model.size_of)}"
+            )
+        return as_map(state, sizes)
 
     @property
     def tree(self) -> ShownText:

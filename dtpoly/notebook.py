@@ -13,12 +13,25 @@ from dtpoly.render.html import page
 from dtpoly.render.outline import outline
 from dtpoly.schedule.element_table import SizesError
 from dtpoly.schedule.explained_directives import Explanation
-from dtpoly.schedule.sample import sample_sizes
+from dtpoly.schedule.sample import sample_sizes, two_of_each
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.verdict_table import head
 from dtpoly.verdict_table import rows as layer_rows
 from dtpoly.verify.proof.report import Report
+
+
+class Picture(str):
+    """A picture as SVG: a notebook shows it, and a prompt says how large it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<Picture: {len(self):,} characters of SVG>"
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the picture; one that is too wide is scrolled."""
+        return f'<div style="overflow-x:auto">{self}</div>'
 
 
 def as_html(name: str, text: str, proved: Checked, remarks: Sequence[Diagnostic]) -> str:
@@ -41,6 +54,15 @@ def _pictures(state: State) -> tuple[str, ...]:
     with suppress(SizesError):
         return (map_picture(state, sizes),) if sizes else ()
     return ()
+
+
+def as_map(state: State, sizes: Mapping[str, int]) -> Picture:
+    """Draw which program computes which element; labels without a size get two blocks each.
+
+    Raises SizesError, which is a ValueError.
+    """
+    given = {**two_of_each(state), **sizes}
+    return Picture(map_picture(state, {label: given[label] for label in state.model.size_of}))
 
 
 def as_text(found: Explanation, sizes: Mapping[str, int]) -> str:

@@ -6,6 +6,9 @@ import os
 import stat
 from pathlib import Path
 
+from dtpoly.system.owners import make_alike
+from dtpoly.system.whole_files import put_in_place
+
 
 def write_atomically(
     path: Path, data: bytes, mode: int = 0o666, *, is_lasting: bool = True
@@ -26,12 +29,12 @@ def write_atomically(
     try:
         with open(handle, "wb") as file:
             if before is not None:
-                _make_alike(file.fileno(), before)
+                make_alike(file.fileno(), before)
             file.write(data)
             if is_lasting:
                 file.flush()
                 os.fsync(file.fileno())
-        os.replace(beside, target)
+        put_in_place(beside, target)
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(beside)
@@ -54,13 +57,3 @@ def _check_replaceable(target: Path, before: os.stat_result) -> None:
         raise OSError(errno.EINVAL, "it is not a regular file", str(target))
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "Permission denied", str(target))
-
-
-def _make_alike(handle: int, before: os.stat_result) -> None:
-    """Owner and mode, where the system has them: Windows has not."""
-    if not hasattr(os, "fchown"):
-        return
-    if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-        with contextlib.suppress(PermissionError):
-            os.fchown(handle, before.st_uid, before.st_gid)
-    os.fchmod(handle, stat.S_IMODE(before.st_mode))

@@ -4,6 +4,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import dtpoly
 from dtpoly.explore.space.count import counted
 from dtpoly.explore.space.short import point_of
 from dtpoly.explore.space.space import Space
@@ -107,6 +108,18 @@ def tuned(text: str) -> None:
         load_tuned(Source("total.tuned.dts", text.format(path="total.dt")), Path(folder))
 
 
+def no_strategy() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "total.dts"
+        file.write_text(TOTAL, encoding="utf-8")
+        sizes, output = {"x": 4, "k": 8}, Path(folder) / "total.sqlite"
+        dtpoly.space(file).explore(sizes, strategy="bays", simulate=True, output=output)
+
+
+def no_results() -> None:
+    dtpoly.results("total.sqlite")
+
+
 CALLS: dict[str, Callable[[], object]] = {
     "DT100_algorithm": no_algorithm,
     "DT113_choice": no_comma,
@@ -120,6 +133,8 @@ CALLS: dict[str, Callable[[], object]] = {
     "DT250_form": no_form,
     "DT251": not_kept,
     "DT252": tangled,
+    "DT257": no_strategy,
+    "DT257_results": no_results,
     "DT253": no_place,
     "DT253_form": two_lists,
 }

@@ -379,4 +379,27 @@ def test_what_the_package_offers() -> None:
     for name in dtpoly.__all__:
         assert getattr(dtpoly, name) is not None
     with pytest.raises(AttributeError):
-        _ = dtpoly.nothing
+        getattr(dtpoly, "nothing")  # noqa: B009 (checkers of types know that it is not there)
+
+
+def test_a_verdict_in_a_notebook_is_readable_on_any_page() -> None:
+    verdict = dtpoly.parse(SOFTMAX).total.fuse_at("softmax", "y").softmax.compile().verdict
+    html: str = verdict._repr_html_()
+    assert html.startswith("<pre ")
+    for style in ("font-family:monospace", "white-space:pre-wrap", "color:inherit"):
+        assert style in html
+    assert "recomputes in a loop" in html
+
+
+def test_the_map_has_the_blocks_of_the_schedule() -> None:
+    k = dtpoly.parse(SOFTMAX).softmax.block(x=64).compile()
+    shown = k.map(y=1)
+    assert shown.startswith("<svg")
+    assert repr(shown) == f"<Picture: {len(shown):,} characters of SVG>"
+    assert "at x = 128, y = 1" in shown  # two blocks of x
+    assert "2 programs; what is alike is shown once" in shown
+    assert "at x = 40, y = 1" in k.map(x=40, y=1)
+    with pytest.raises(ValueError, match="there is no label 'z'"):
+        k.map(z=1)
+    with pytest.raises(ValueError, match="choose smaller sizes"):
+        k.map(x=10**6, y=10**6)

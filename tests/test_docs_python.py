@@ -18,7 +18,13 @@ BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.mark.parametrize(
     "name",
-    ["kernel-ir", "primitives", "python", pytest.param("training", marks=pytest.mark.long)],
+    [
+        "kernel-ir",
+        "notebook",
+        "primitives",
+        "python",
+        pytest.param("training", marks=pytest.mark.long),
+    ],
 )
 def test_the_examples_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     page = DOCS / f"{name}.md"

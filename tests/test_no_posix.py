@@ -6,6 +6,7 @@ The processes below have had it taken away (`no_posix/sitecustomize.py`).
 import csv
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,19 @@ SOFTMAX = str(EXAMPLES / "softmax.dt")
 SPACE = str(EXAMPLES / "spaces" / "softmax.dts")
 SIMULATED = ("--simulate", "--budget", "6", "--workers", "2", "--size", "x=64,y=256")
 OTHER_CHARACTERS = {"PYTHONUTF8": "0", "PYTHONIOENCODING": "cp1252"}
+# The plainest of all settings: without the other two, Python itself takes UTF-8 there.
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+# What all commands that only check, prove and write kernels do with a file.
+LIGHT = (
+    ("check", "file.dt"),
+    ("fmt", "formatted.dt"),
+    ("fmt", "--check", "formatted.dt"),
+    ("compile", "file.dt", "-o", "kernel.py"),
+    ("explain", "file.dt"),
+    ("verify", "file.dt", "--kernel", "kernel.py"),
+    ("schedule", "file.dt", "--size", "x=64,y=512", "--budget", "0", "-o", "chosen.dt"),
+    ("check", "chosen.dt"),
+)
 
 
 def told(folder: Path, *words: str, code: int = 0) -> str:
@@ -24,9 +38,11 @@ def told(folder: Path, *words: str, code: int = 0) -> str:
     return ended(folder, *COMMAND, *words, code=code)
 
 
-def ended(folder: Path, *words: str, code: int = 0) -> str:
+def ended(
+    folder: Path, *words: str, code: int = 0, characters: Mapping[str, str] = OTHER_CHARACTERS
+) -> str:
     path = python_path(ROOT / "tests" / "no_posix", ROOT)
-    known = environment(DTPOLY_CACHE_DIR=str(folder / "cache"), **OTHER_CHARACTERS)
+    known = environment(DTPOLY_CACHE_DIR=str(folder / "cache"), **characters)
     done = subprocess.run(
         words,
         cwd=folder,
@@ -65,6 +81,32 @@ print(missing, hasattr(os, "fork"), hasattr(signal, "SIGKILL"), hasattr(select, 
 )
 def test_a_command(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
     assert said in told(tmp_path, *words)
+
+
+@pytest.mark.parametrize("light", [LIGHT], ids=["light core"])
+def test_files_of_windows(light: tuple[tuple[str, ...], ...], tmp_path: Path) -> None:
+    """Their lines end otherwise, and they have letters that the system's characters lack."""
+    text = Path(SOFTMAX).read_text(encoding="utf-8")
+    data = f"# größer ≤ x\n{text}".encode()
+    for name in ("file.dt", "formatted.dt"):
+        (tmp_path / name).write_bytes(data.replace(b"\n", b"\r\n"))
+    (tmp_path / "plain.dt").write_bytes(data)
+    for words in light:
+        ended(tmp_path, *COMMAND, *words, characters=ASCII)
+    assert (tmp_path / "formatted.dt").read_bytes() == data  # which is formatted already
+    written = (tmp_path / "kernel.py").read_bytes()
+    assert b"\r" not in written
+    ended(tmp_path, *COMMAND, "compile", "plain.dt", "-o", "plain.py", characters=ASCII)
+    assert _code(written) == _code((tmp_path / "plain.py").read_bytes())
+
+
+def _code(text: bytes) -> list[bytes]:
+    return [line for line in text.splitlines() if not line.lstrip().startswith(b"#")]
+
+
+def test_the_server_of_editors_is_imported(tmp_path: Path) -> None:
+    code = "import dtpoly.cli.lsp_command, dtpoly.editor.language_server; print('imported')"
+    assert ended(tmp_path, sys.executable, "-c", code, characters=ASCII) == "imported\n"
 
 
 def test_what_was_proved_is_kept(tmp_path: Path) -> None:

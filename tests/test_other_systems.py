@@ -21,7 +21,8 @@ sys.exit(entry(sys.argv[1:]))
 """
 # What of the exploration takes turns.
 TURNS = """
-from dtpoly.explore.workers.turn import fcntl, turn_of
+from dtpoly.explore.workers.turn import turn_of
+from dtpoly.system.file_locks import fcntl
 assert fcntl is None
 with turn_of("0"):
     pass

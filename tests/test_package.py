@@ -1,13 +1,17 @@
 """The wheel holds exactly the package's tracked files, and works with a plugin beside it."""
 
+import os
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+import dtpoly
 from tests.cli.process import environment
 
 ROOT = Path(__file__).parent.parent
@@ -85,6 +89,70 @@ def test_the_wheel_holds_the_tracked_files(wheel: Path) -> None:
         f"dtpoly/{path}" if path.startswith(("frontend/", "codegen/")) else path for path in tracked
     }
     assert packed == expected
+
+
+@pytest.fixture(scope="module")
+def windows_release(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist, and the wheel from it, of a checkout that has no links.
+
+    Git on Windows writes a text file with the target of a link in its place.
+    """
+    folder = tmp_path_factory.mktemp("windows")
+    copy, dist = folder / "checkout", folder / "dist"
+    subprocess.run(["git", "checkout-index", "-a", f"--prefix={copy}/"], cwd=ROOT, check=True)
+    links = [path for path in (copy / "dtpoly").iterdir() if path.is_symlink()]
+    assert links
+    for link in links:
+        target = os.readlink(link)
+        link.unlink()
+        link.write_text(target, encoding="utf-8")
+    # With neither --sdist nor --wheel, the wheel is made from the sdist.
+    words = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(dist), str(copy)]
+    subprocess.run(words, capture_output=True, check=True)
+    return dist
+
+
+@pytest.mark.long
+def test_a_release_needs_no_links(windows_release: Path, wheel: Path) -> None:
+    (archive,) = windows_release.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        members = packed.getmembers()
+    assert not [one.name for one in members if one.issym() or one.islnk()]
+    assert not [one.name for one in members if "/tests/" in one.name]
+    (other,) = windows_release.glob("*.whl")
+    with zipfile.ZipFile(other) as from_sdist, zipfile.ZipFile(wheel) as from_checkout:
+        names = {*from_checkout.namelist()}
+        assert {*from_sdist.namelist()} == names
+        code = [name for name in names if ".dist-info/" not in name]
+        assert all(from_sdist.read(name) == from_checkout.read(name) for name in code)
+
+
+@pytest.mark.long
+def test_the_index_of_packages_would_take_it(windows_release: Path) -> None:
+    if find_spec("twine") is None:
+        pytest.skip("twine is not installed: pip install 'dtpoly[release]'")
+    words = [
+        sys.executable,
+        "-m",
+        "twine",
+        "check",
+        "--strict",
+        *map(str, windows_release.iterdir()),
+    ]
+    done = subprocess.run(words, capture_output=True, check=False, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_metadata_say_what_it_is() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == dtpoly.__version__
+    assert all((ROOT / name).is_file() for name in project["license-files"])
+    said = " ".join(project["classifiers"])
+    assert "Operating System :: OS Independent" in said
+    least = project["requires-python"].removeprefix(">=")
+    assert f"Python :: {least}" in said
+    heavy = ("torch", "triton", "numpy", "pandas")
+    assert not [one for one in project["dependencies"] if one.startswith(heavy)]
 
 
 @pytest.mark.long

@@ -19,9 +19,6 @@ from dtpoly.explore.workers.workers import RunPlace
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
 
-# Where the driver of a GPU shows that there is one; asking torch takes seconds.
-DRIVERS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg", r"C:\Windows\System32\nvcuda.dll")
-
 
 class NothingMeasured(Exception):
     """There is no device that candidates could run on."""
@@ -95,11 +92,6 @@ class MeasureBudget:
     def is_nothing(self) -> bool:
         """Return whether nothing is measured."""
         return self.count == 0 or self.seconds == 0.0
-
-
-def has_driver(paths: Sequence[str] = DRIVERS) -> bool:
-    """Return whether there may be a GPU here."""
-    return any(Path(path).exists() for path in paths)
 
 
 def measured(

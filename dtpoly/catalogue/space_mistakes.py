@@ -64,4 +64,10 @@ SPACES: dict[str, CatalogueEntry] = {
         "It has one list of alternatives, each a schedule in which nothing is open, below a line "
         "that says what it is for: # for NVIDIA H200, f32: x = 4096, y = 1024..4096.",
     ),
+    "DT257": CatalogueEntry(
+        "an exploration cannot be run, or its results not read",
+        "In Python, `space.explore` and `dtpoly.results` say by this what `dtpoly explore` and "
+        "`dtpoly report` say in a line: a strategy, a file of results, a device or a package is "
+        "not there.",
+    ),
 }

@@ -15,8 +15,6 @@ from typing import Any
 import click
 
 from dtpoly.algorithm.dtypes import FLOATS
-from dtpoly.algorithm.program import Program
-from dtpoly.algorithm.show import show
 from dtpoly.cli.budget_argument import BudgetType
 from dtpoly.cli.file_arguments import file_name
 from dtpoly.cli.lazy import load
@@ -30,6 +28,7 @@ from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.bench.simulated import FAULTS
 from dtpoly.explore.devices.devices import devices
 from dtpoly.explore.extras import MissingExtra
+from dtpoly.explore.run.asked_question import asked_question
 from dtpoly.explore.run.emission import Emission
 from dtpoly.explore.run.exploration import Ended
 from dtpoly.explore.run.session import NoModel, Wanted, emit_only, session
@@ -37,7 +36,7 @@ from dtpoly.explore.run.stopping import NoWorkers
 from dtpoly.explore.space.space_file import read_space
 from dtpoly.explore.space.space_schedules import Schedules, schedules
 from dtpoly.explore.store.database import StoreError
-from dtpoly.explore.store.measured_question import Question, UserQuestion, with_plugins_named
+from dtpoly.explore.store.measured_question import Question, UserQuestion
 from dtpoly.explore.store.results import Outcome
 from dtpoly.explore.strategies.choice import STRATEGIES, NoStrategy
 from dtpoly.explore.workers.process import NotOpened
@@ -46,7 +45,6 @@ from dtpoly.frozen import dataclass
 from dtpoly.missing_package import require
 from dtpoly.render.printable import printable
 
-COMPILE = ("compile", "compile_to_kernel")
 VERSION = 1  # of the JSON document
 INTERRUPTED = 130
 MEASURED_BY = (
@@ -337,20 +335,8 @@ def _asked(asked: ExploreCall, space: Schedules) -> UserQuestion:
         tell_error(f"'{asked.file}' has no Func, so there is nothing to measure")
         raise click.exceptions.Exit(1)
     sizes = all_sizes(program, asked.sizes)
-    # Every point computes the same. The directives of one point tell which Func is called.
-    first = space.at(0) if space.count else None
-    func = _compiled(program if first is None else space.program_of(first))
-    text = with_plugins_named(show(program), asked.plugins)
-    return UserQuestion(Path(asked.file).name, text, func, sizes, asked.dtype, asked.seed)
-
-
-def _compiled(program: Program) -> str:
-    """Return the Func that is compiled last.
-
-    This file may not need isl, which may not be installed.
-    """
-    named = [d.func for d in program.directives if d.name in COMPILE]
-    return [*dict.fromkeys(named)][-1] if named else program.funcs[-1].name
+    name = Path(asked.file).name
+    return asked_question(space, name, sizes, asked.dtype, asked.seed, asked.plugins)
 
 
 def _warn(said: Opened) -> None:

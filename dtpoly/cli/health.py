@@ -18,13 +18,14 @@ from typing import Any
 
 from dtpoly import __version__
 from dtpoly.amounts import listed
-from dtpoly.autoschedule.measured_schedules import has_driver
 from dtpoly.explore.devices.devices import devices
 from dtpoly.explore.run.session import known_device
 from dtpoly.frozen import dataclass
 from dtpoly.missing_package import RING_PACKAGES, first_missing, way_out
 from dtpoly.plugins import load_installed
 from dtpoly.runtime.cache import folder, private_folder
+from dtpoly.system.drivers import has_driver
+from dtpoly.system.processes import SPOKEN
 
 # How metadata writes a requirement: a name, the least version, and after a `;` what it depends on.
 REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:>=\s*([\w.]+))?[^;]*(?:;(.*))?")
@@ -176,10 +177,11 @@ def ask_torch() -> Mapping[str, Any] | str:
         done = subprocess.run(
             [sys.executable, "-c", ASK_TORCH],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             check=False,
             timeout=SECONDS,
-            env=environment,
+            env={**environment, **SPOKEN},
         )
     except subprocess.TimeoutExpired:
         return f"its import takes more than {SECONDS} seconds"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 import click
 
 from dtpoly.algorithm.program import Program
+from dtpoly.asking.offered_directives import HEAD, option_rows
 from dtpoly.budget import OverBudgetError
 from dtpoly.budget import check as check_budget
 from dtpoly.budget_messages import over
@@ -26,7 +27,6 @@ from dtpoly.schedule.menu import Option, hosts
 from dtpoly.suggest import near
 
 VERSION = 1  # of the JSON document
-HEAD = ("answer", "directive", "why")
 PATIENCE = 1.0  # seconds, after which a user at a terminal sees the progress
 
 
@@ -92,7 +92,7 @@ def _print(func: str, homes: tuple[str, ...], found: list[Option]) -> None:
     if found:
         table: Callable[..., str] = load("dtpoly.render.text_table").table
         colour = wants_colour(sys.stdout, os.environ)
-        write(table(HEAD, list(_rows(found)), terminal_width(sys.stdout), colour=colour))
+        write(table(HEAD, list(option_rows(found)), terminal_width(sys.stdout), colour=colour))
     else:
         write(f"no more to try for '{func}'\n")
     if homes:
@@ -107,19 +107,6 @@ def check_is_func(name: str, program: Program) -> None:
         meant = near(name, known)
         hint = f"did you mean '{meant}'?" if meant else f"it has {', '.join(known) or 'none'}"
         raise click.BadParameter(f"the program has no Func '{name}'; {hint}", param_hint="FUNC")
-
-
-def _rows(found: list[Option]) -> Iterator[tuple[str, str, str]]:
-    """Yield a row for each directive: legal ones, refused ones, then ones that change nothing."""
-    for one in found:
-        if one.is_legal and one.changes:
-            yield "legal", one.directive, ""
-    for one in found:
-        if not one.is_legal:
-            yield "refused", one.directive, one.reason
-    for one in found:
-        if one.is_legal and not one.changes:
-            yield "legal", one.directive, "changes nothing"
 
 
 def _data(func: str, homes: tuple[str, ...], found: list[Option]) -> dict[str, object]:

@@ -1,23 +1,17 @@
 """Implements `dtpoly report RUN.sqlite`, which draws the results of an exploration."""
 
 from pathlib import Path
-from types import ModuleType
 
 import click
 
 from dtpoly.cli.file_arguments import complete_files
-from dtpoly.cli.lazy import load
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import save, tell_error
 from dtpoly.explore.extras import MissingExtra
 from dtpoly.explore.report.study import studies
+from dtpoly.explore.report.written_report import SUFFIXES, TABLES, written_report
 from dtpoly.explore.store.database import StoreError
 from dtpoly.explore.store.result_store import open_store
-from dtpoly.render.printable import printable
-
-PICTURES = (".png", ".svg", ".pdf")
-TABLES = (".csv", ".json")
-SUFFIXES = (".html", *PICTURES, *TABLES)
 
 
 @click.command(
@@ -62,7 +56,7 @@ def command(file: Path, output: Path | None, as_json: bool) -> int:
         if path.suffix not in TABLES and not any(study.timed for study in given):
             tell_error(f"'{file}' has no schedule with a time")
             return 1
-        data = _drawn(path.suffix, given, file.name)
+        data = written_report(path.suffix, given, file.name)
     except (StoreError, MissingExtra) as error:
         tell_error(str(error))
         return 1
@@ -70,17 +64,3 @@ def command(file: Path, output: Path | None, as_json: bool) -> int:
         write(data.decode())
         return 0
     return 0 if save(path, data) else 1
-
-
-def _drawn(suffix: str, given: object, name: str) -> bytes:
-    if suffix in TABLES:
-        table: ModuleType = load("dtpoly.explore.report.result_table")
-        rows: str = table.as_csv(given) if suffix == ".csv" else table.as_json(given)
-        return rows.encode(errors="backslashreplace")
-    if suffix in PICTURES:
-        figures: ModuleType = load("dtpoly.explore.report.figures")
-        picture: bytes = figures.as_picture(given, suffix.removeprefix("."))
-        return picture
-    page: ModuleType = load("dtpoly.explore.report.page")
-    text: str = page.page(given, f"What was measured: {printable(name)}")
-    return text.encode(errors="backslashreplace")

@@ -265,7 +265,7 @@ def _has_gpu(budget: tuple[int | None, float | None]) -> bool:
     """Return whether this machine can measure, and say why it cannot."""
     if budget[0] == 0:
         return True
-    found: bool = load("dtpoly.autoschedule.measured_schedules").has_driver()
+    found: bool = load("dtpoly.system.drivers").has_driver()
     package = first_missing()
     if not found:
         _note("there is no GPU here: chosen by the cost model alone")

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dtpoly.budget import SECONDS, check, most_bytes, within
-from dtpoly.cli.apart import ended_after, note
+from dtpoly.system.apart import ended_after, note
 
 MOST = 1e8  # three years
 

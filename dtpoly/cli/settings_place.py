@@ -8,6 +8,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from dtpoly.system.owners import is_of_others
+
 SETTINGS = "DTPOLY_SETTINGS"
 OWN, SHARED = "dtpoly.toml", "pyproject.toml"
 MARK = b"tool.dtpoly"  # stands in a shared file that has settings of dtpoly
@@ -53,4 +55,4 @@ def is_foreign(path: Path) -> bool:
     Settings can name plugins, and a plugin is run. So nobody else may set them, as in a folder that
     everyone can write to.
     """
-    return hasattr(os, "geteuid") and path.stat().st_uid not in (os.geteuid(), 0)
+    return is_of_others(path.stat())

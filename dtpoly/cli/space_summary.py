@@ -1,9 +1,8 @@
 """Counts the points of a space and those that each rule removes, as rows and as data."""
 
-import signal
 import sys
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 from rich.console import Console
@@ -12,13 +11,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from dtpoly.algorithm.choices import Alternatives, Item
 from dtpoly.algorithm.show_choices import show_option
 from dtpoly.catalogue import CATALOGUE
-from dtpoly.cli.apart import tidying_up
 from dtpoly.explore.legality.rules import EXACT, SAMPLE, Constrained, RuleTally, constrained, shown
 from dtpoly.explore.legality.verdicts import Rule, SpaceQuestion, decided
 from dtpoly.explore.space.count import point_at, sample
 from dtpoly.explore.space.space import Space, SpaceParameter, parents
 from dtpoly.frozen import dataclass
 from dtpoly.schedule.bound_primitives import Primitives
+from dtpoly.system.alarm import ringing
+from dtpoly.system.apart import tidying_up
 
 CHOICES = ("choice", "options", "in")
 RULES = ("points", "", "why")
@@ -70,7 +70,7 @@ def summarise(space: Space, telling: Telling) -> SpaceSummary:
     asked = SpaceQuestion(space, telling.primitives)
     try:
         answers = decided(asked, points, telling.recheck, telling.seed, telling.workers)
-        with _alarm(telling.seconds), closing(answers), _progress() as bar:
+        with ringing(telling.seconds, TimeIsOverError()), closing(answers), _progress() as bar:
             task = bar.add_task("proving schedules", total=size)
             for one in answers:
                 tally.add(one)
@@ -86,28 +86,6 @@ def summarise(space: Space, telling: Telling) -> SpaceSummary:
 
 class TimeIsOverError(Exception):
     """Raised when the time for a summary is used up."""
-
-
-@contextmanager
-def _alarm(seconds: float | None) -> Generator[None]:
-    """Raise TimeIsOverError inside after this number of seconds.
-
-    A clock is needed because the code inside waits for other processes or for isl.
-    """
-    if seconds is None or not hasattr(signal, "setitimer"):
-        yield  # Windows has no such clock
-        return
-
-    def ring(_number: int, _frame: object) -> None:
-        raise TimeIsOverError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _progress() -> Progress:

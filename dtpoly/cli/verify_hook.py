@@ -8,6 +8,7 @@ files are passed over. All findings go into one SARIF log.
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from dtpoly.cli.named_kernel import kernel_named_in
 from dtpoly.cli.output import write
 from dtpoly.cli.saving import save
 from dtpoly.cli.taken_kernel import SEPARATOR
+from dtpoly.system.processes import SPOKEN
 
 LAUNCH = re.compile(r"^\s*#\s*verify\s*:\s*(\w+)\[", re.MULTILINE)
 TENSORS = re.compile(r"^\s*#\s*tensors\s*:", re.MULTILINE)
@@ -143,7 +145,14 @@ def _has_function(text: str, name: str) -> bool:
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     whole = [sys.executable, "-m", "dtpoly", *command]
-    return subprocess.run(whole, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        whole,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        env={**os.environ, **SPOKEN},
+    )
 
 
 def _log(command: Sequence[str]) -> dict[str, Any]:

@@ -93,4 +93,4 @@ if __name__ == "__main__":
     for place, text in grammars().items():
         target = Path(sys.argv[1]) / place
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text)
+        target.write_text(text, encoding="utf-8", newline="\n")

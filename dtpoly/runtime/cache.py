@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 
 from dtpoly import __version__
+from dtpoly.system.owners import ONLY_FILES, is_mine, is_secret
+from dtpoly.system.whole_files import claim
 from dtpoly.writing import write_atomically
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -134,7 +136,7 @@ def private_folder() -> Path | None:
     """
     base = folder()
     with contextlib.suppress(OSError):
-        if base is None or (base.is_symlink() and not _is_mine(base.lstat())):
+        if base is None or (base.is_symlink() and not is_mine(base.lstat())):
             return None
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
         base = base.resolve()
@@ -154,31 +156,14 @@ def _made(place: Path) -> list[Path]:
 def _is_private(place: Path) -> bool:
     """Return whether it is a folder of this user to which nobody else can write; no link to one."""
     status = place.lstat()
-    return stat.S_ISDIR(status.st_mode) and _is_mine(status)
-
-
-def _is_mine(status: os.stat_result) -> bool:
-    if not hasattr(os, "geteuid"):
-        return True  # Windows, where a user's folders are private
-    is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return status.st_uid == os.geteuid() and (stat.S_ISLNK(status.st_mode) or not is_open)
-
-
-def _is_secret(status: os.stat_result) -> bool:
-    """Return whether nobody else may read a file.
-
-    On Windows the mode says that all may, so it does not count.
-    """
-    return not hasattr(os, "geteuid") or not status.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and is_mine(status)
 
 
 def read_own(path: Path) -> bytes:
     """Return a file of this user's. Raises OSError, also for a link and where others can write."""
-    # The flags also keep it from waiting for a pipe.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(os.open(path, flags), "rb") as file:
+    with open(os.open(path, os.O_RDONLY | ONLY_FILES), "rb") as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode) or not _is_mine(status) or not _is_private(path.parent):
+        if not stat.S_ISREG(status.st_mode) or not is_mine(status) or not _is_private(path.parent):
             raise PermissionError(f"others can write '{path}'")
         if status.st_size > MOST_BYTES:
             raise OSError(f"'{path}' is larger than any entry")
@@ -192,7 +177,7 @@ def _secret(base: Path) -> bytes | None:
         for _ in range(2):
             with contextlib.suppress(FileNotFoundError):
                 found = read_own(path)
-                if len(found) == SECRET and _is_secret(path.stat()):
+                if len(found) == SECRET and is_secret(path.stat()):
                     return found
                 path.unlink()  # cut short, or others have read it
             # If several processes make a key at once, one wins, and the others take its key.
@@ -201,9 +186,9 @@ def _secret(base: Path) -> bytes | None:
                 file.write(os.urandom(SECRET))
             try:
                 with contextlib.suppress(FileExistsError):
-                    os.link(beside, path)
+                    claim(beside, path)
             finally:
-                beside.unlink()
+                beside.unlink(missing_ok=True)
     return None
 
 

@@ -12,6 +12,8 @@ from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.state import State
 
 MOST_SHOWN = 12  # violations and notes in the text of a verdict
+# In a notebook: the colours of the page, and sentences that wrap instead of leaving it.
+_PLAIN = "font-family:monospace;white-space:pre-wrap;background:transparent;color:inherit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,4 +157,4 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the same as `print`, line by line."""
-        return f'<pre style="font-family:monospace">{escape(str(self))}</pre>'
+        return f'<pre style="{_PLAIN}">{escape(str(self))}</pre>'

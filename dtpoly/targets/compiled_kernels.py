@@ -174,6 +174,8 @@ def _tool(name: str, binary: bytes, option: str) -> str:
         path.write_bytes(binary)
         try:
             command = [getattr(knobs.nvidia, name).path, option, str(path)]
-            return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            return subprocess.run(
+                command, check=True, capture_output=True, encoding="utf-8", errors="replace"
+            ).stdout
         except (RuntimeError, subprocess.CalledProcessError) as error:
             raise OSError(f"{name} cannot be run: {error}") from error

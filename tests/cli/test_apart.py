@@ -200,7 +200,7 @@ def test_who_is_ended_by_force_leaves_no_process_behind(tmp_path: Path) -> None:
 
 
 FILLS = """\
-from dtpoly.cli.apart import apart, ended_after, note
+from dtpoly.system.apart import apart, ended_after, note
 
 def work():
     note("filling memory")

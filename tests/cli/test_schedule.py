@@ -92,7 +92,7 @@ def test_times_are_measured(call: Entry) -> None:
 
 
 def test_without_a_gpu_the_model_decides(call: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dtpoly.autoschedule.measured_schedules.has_driver", lambda: False)
+    monkeypatch.setattr("dtpoly.system.drivers.has_driver", lambda: False)
     code, out, err = call("schedule", "-", *SIZES, stdin=SUM)
     assert (code, err) == (0, "note: there is no GPU here: chosen by the cost model alone\n")
     assert "not measured" in out

@@ -8,8 +8,6 @@ system stays: by it, Python itself would look for modules that are not here.
 
 import importlib
 import os
-import select
-import signal
 import socket
 import subprocess
 import sys
@@ -17,22 +15,6 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from typing import Any
-
-MODULES = {"fcntl", "resource", "termios", "tty", "pty", "pwd", "grp", "syslog", "curses"}
-GONE = {
-    os: (
-        *("fork", "forkpty", "killpg", "setsid", "geteuid", "getuid", "getegid", "getgid"),
-        *("fchown", "fchmod", "chown", "lchown", "mkfifo", "nice", "getpgid", "setpgid"),
-        *("sched_getaffinity", "getloadavg", "wait4", "O_NOFOLLOW", "O_NONBLOCK"),
-        *("O_CLOEXEC", "O_ASYNC", "O_DIRECTORY", "set_blocking"),
-    ),
-    signal: (
-        *("SIGKILL", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGPIPE"),
-        *("setitimer", "getitimer", "alarm", "ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"),
-        *("pthread_sigmask", "pthread_kill", "sigwait", "SIG_BLOCK", "SIG_SETMASK", "siginterrupt"),
-    ),
-    select: ("poll", "epoll", "PIPE_BUF", "POLLIN", "POLLOUT"),
-}
 
 
 class Finder:
@@ -43,7 +25,7 @@ class Finder:
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         """Return where a module is."""
-        return None if name in MODULES else self.finder.find_spec(name, path, target)
+        return None if name in listed.MODULES else self.finder.find_spec(name, path, target)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.finder, name)
@@ -90,14 +72,16 @@ class Popen(subprocess.Popen[bytes]):
         self.send_signal(9)
 
 
+listed: Any = importlib.import_module("posix_only")  # beside this file
 # These have their own way on Windows.
 for name in ("asyncio", "selectors", "shutil"):
     importlib.import_module(name)
-for module, names in GONE.items():
+for word, names in listed.GONE.items():
+    module = importlib.import_module(word)
     for name in names:
         if hasattr(module, name):
             delattr(module, name)
-for name in MODULES:
+for name in listed.MODULES:
     sys.modules.pop(name, None)
 sys.meta_path[:] = [Finder(one) for one in sys.meta_path]
 for owner, name, value in (

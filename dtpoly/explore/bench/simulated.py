@@ -8,7 +8,6 @@ seed. No kernel runs.
 
 import os
 import random
-import signal
 import time
 from collections.abc import Mapping
 from dataclasses import field
@@ -29,6 +28,7 @@ from dtpoly.explore.bench.bench import (
 )
 from dtpoly.explore.store.measured_question import SetupFacts
 from dtpoly.frozen import dataclass
+from dtpoly.system.processes import crash, kill
 from dtpoly.timing.spread import quarters
 
 BASE = 0.1  # milliseconds
@@ -61,7 +61,7 @@ class SimulatedBench:
                 while True:
                     time.sleep(60)
             case "crash":
-                os.kill(os.getpid(), signal.SIGSEGV)
+                crash()
             case "kill-once":
                 self._kill_once(candidate, os.getpid())
             case "kill-host-once":
@@ -94,7 +94,7 @@ class SimulatedBench:
             if is_hopeless(times, bound):
                 break
         if self.folder:
-            with open(Path(self.folder) / MEASURED, "a") as file:
+            with open(Path(self.folder) / MEASURED, "a", encoding="utf-8", newline="\n") as file:
                 file.write(f"{os.getpid()} {candidate.point}\n")
         low, middle, high = quarters(times)
         baselines = {name: median(found) for name, found in beside.items()}
@@ -108,7 +108,7 @@ class SimulatedBench:
         mark = Path(self.folder) / f"killed-{crc32(candidate.point.encode())}"
         if not mark.exists():
             mark.touch()
-            os.kill(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+            kill(process)
             # The signal may take a while to reach this process as well.
             time.sleep(60)
 

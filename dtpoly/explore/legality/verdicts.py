@@ -46,6 +46,7 @@ from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.refusal import CODES
 from dtpoly.schedule.state import State
 from dtpoly.schedule.static_checks import check_schedule
+from dtpoly.system.alarm import uninterrupted
 
 T = TypeVar("T")
 
@@ -313,7 +314,7 @@ def _workers(asked: SpaceQuestion, workers: int | None, tasks: int) -> Generator
 
     def ask(some: Sequence[Task]) -> Iterator[tuple[int, Both]]:
         parts = (some[at : at + CHUNK] for at in range(0, len(some), CHUNK))
-        with _uninterrupted():
+        with uninterrupted():
             submitted = [pool.submit(_answers, part) for part in parts]
         for done in as_completed(submitted):
             yield from done.result()
@@ -349,22 +350,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-@contextmanager
-def _uninterrupted() -> Generator[None]:
-    """Let Ctrl-C wait, and keep it from processes that start here: this process ends them.
-
-    A terminal sends it to all of them, also before they can say that they do not want it.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield  # there is no such thing on Windows
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _answers(some: Sequence[Task]) -> list[tuple[int, Both]]:

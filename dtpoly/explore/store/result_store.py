@@ -31,6 +31,7 @@ from dtpoly.explore.store.results import (
     TextProof,
 )
 from dtpoly.frozen import dataclass
+from dtpoly.system.processes import is_alive
 
 # The reason why a time does not count yet if its proof is not finished.
 WAITING = "its proof was not awaited"
@@ -313,13 +314,7 @@ def _is_alive(host: str, process: int) -> bool:
     """True if a process may still run; nothing is known about other hosts."""
     if host != socket.gethostname():
         return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return is_alive(process)
 
 
 def _json(value: Mapping[str, object]) -> str:

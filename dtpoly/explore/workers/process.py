@@ -16,13 +16,12 @@ from typing import IO, Protocol
 from dtpoly.explore.workers.handing import started
 from dtpoly.explore.workers.socket_messages import Message, receive, send
 from dtpoly.frozen import dataclass
+from dtpoly.system.processes import KILLED, kill_group
 
 MODULE = "dtpoly.explore.workers.worker"
 # A context manager.
 Turn = AbstractContextManager[object, bool | None]
 
-# The exit code of a process that was killed; Windows has none.
-KILLED = -signal.SIGKILL if hasattr(signal, "SIGKILL") else None
 WORDS = 600  # letters of the output of a process before it died
 OPENING = 300.0  # seconds until a worker is ready, since it computes a reference
 
@@ -216,15 +215,7 @@ class Process:
         if running is not None:
             # A process that died by itself still has to be waited for.
             with suppress(ProcessLookupError, PermissionError):
-                _kill_all(running.process)
-
-
-def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and its compilers; on Windows, without process groups, only the process."""
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+                kill_group(running.process)
 
 
 def check_facts(wanted: Message | None, said: Message) -> None:

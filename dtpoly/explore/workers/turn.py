@@ -1,21 +1,15 @@
 """Provides a lock for each GPU, so that only one run on this machine measures on it at a time."""
 
-import importlib
 import os
 import tempfile
 import threading
 from dataclasses import field
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from dtpoly.frozen import dataclass
-
-# Only POSIX has this module. Without it, turns are taken within this process alone, as without a
-# file.
-fcntl: Any = importlib.import_module("fcntl") if find_spec("fcntl") else None
-KEPT_HERE = getattr(os, "O_CLOEXEC", 0)  # processes that are started do not inherit the file
+from dtpoly.system.file_locks import lock
+from dtpoly.system.owners import KEPT_HERE
 
 
 @dataclass(slots=True)
@@ -23,7 +17,7 @@ class DeviceTurn:
     """A lock that is held by the thread that measures, among all threads and runs on this machine.
 
     The system takes it from a process that dies. If its file cannot be made, turns are taken within
-    this process alone.
+    this process alone, as they are where the system has no locks.
     """
 
     path: Path
@@ -34,8 +28,8 @@ class DeviceTurn:
         self.inside.acquire()
         try:
             self.held = _opened(self.path)
-            if self.held is not None and fcntl is not None:
-                fcntl.flock(self.held, fcntl.LOCK_EX)
+            if self.held is not None:
+                lock(self.held)
         except BaseException:
             self._release()
             raise

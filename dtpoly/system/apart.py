@@ -14,22 +14,18 @@ import os
 import signal
 import struct
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 
-from dtpoly.cli.interruption import INTERRUPTED
+from dtpoly.system.process_memory import now_of
 
 try:
     import fcntl
 except ImportError:  # Windows has neither this module nor a fork.
     fcntl = None  # type: ignore[assignment]
 
-# The commands that only compute. The others drive devices, ask questions or start processes of
-# their own.
-COMMANDS = {
-    *("check", "show", "explain", "why-not", "legal", "compile", "verify", "space", "cost"),
-    "schedule",
-}
+INTERRUPTED = 130  # the exit code, as shells have it
+CAN_FORK = hasattr(os, "fork")
 GRACE = 0.5  # after an interruption, for a child that can still tidy up
 TIDYING_UP = "tidying up"
 MORE_GRACE = 5.0  # for a child that says that it is tidying up
@@ -46,12 +42,6 @@ MEMORY = "the memory that it may take"
 
 # In the child this has the page that it shares with its parent.
 _page: list[mmap.mmap] = []
-
-
-def is_apart(arguments: Sequence[str]) -> bool:
-    """True if a command line runs in a process of its own."""
-    named = next((one for one in arguments if not one.startswith("-")), "")
-    return hasattr(os, "fork") and named in COMMANDS
 
 
 def apart(work: Callable[[], int], told: Callable[[str, str], int]) -> int:
@@ -143,12 +133,7 @@ def _die_with(end: int) -> None:
 def _is_too_large(child: int, page: mmap.mmap) -> bool:
     """True if the child has more memory than it said that it may have."""
     most: int = struct.unpack("<q", page[:TEXT_AT])[0]
-    try:
-        with open(f"/proc/{child}/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[1])
-    except OSError:  # The child is gone, or this system has no such file.
-        return False
-    return 0 < most < pages * mmap.PAGESIZE
+    return 0 < most < now_of(child)
 
 
 def _waited(child: int, page: mmap.mmap) -> tuple[int, bool]:

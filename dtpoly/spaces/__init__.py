@@ -1,0 +1,1 @@
+"""Offers spaces of schedules, their exploration and its results to Python."""
