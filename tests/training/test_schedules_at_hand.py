@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 import dtpoly
 from dtpoly.algorithm.dtypes import DType
@@ -37,18 +36,6 @@ def test_a_file_without_directives_gets_a_schedule_for_its_sizes() -> None:
     # Other sizes may have another schedule, and nothing is wrong with none.
     empty = scheduled_for(bare, {"x": 0, "k": 512}, DType.F32, "a GPU of tomorrow")
     assert empty.is_legal
-
-
-def test_what_torch_compiles_may_call_a_file_without_a_schedule_first(tmp_path: Path) -> None:
-    """Nothing called the function before, so a schedule is looked for while torch traces it."""
-    path = tmp_path / "bare.dt"
-    path.write_text("Func out; In A; Var x, y; out[x, y] = exp(A[x, y]) * 2;\n", encoding="utf-8")
-    out = dtpoly.load(path).out
-    # Other sizes afterwards are another call, and maybe another schedule.
-    made = torch.compile(lambda A: out(A) + 1, backend="aot_eager", fullgraph=True)
-    for rows in (5, 9):
-        A = torch.linspace(-1, 1, rows * 7).reshape(rows, 7)
-        torch.testing.assert_close(made(A), torch.exp(A) * 2 + 1)
 
 
 def test_copies_keep_32_bits_and_leave_all_else_as_it_is() -> None:
