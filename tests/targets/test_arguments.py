@@ -100,14 +100,14 @@ def test_lines_at_multiples_of_four() -> None:
 def test_rows_of_windows_decide_nothing(place: str) -> None:
     """Tiles of windows begin anywhere in rows, which are odd where a stride is 2."""
     text, sizes = WINDOW.replace("PLACE", place), {"x": 64, "f_": 128, "c": 16}
-    (one,) = made(text, **sizes)
+    (one,) = made(text, DType.F32, **sizes)
     assert not {row.variable for row in one.kernel.fours} & {"X_stride_0", "X_stride_1"}
     found = dict(one.arguments)
     assert found["W_stride_0"].is_told
     assert found["W_ptr"].is_told
     assert found["X_stride_0"].is_told is False
     # The rows of the result, which are as long as x, do decide.
-    assert arguments(text, **sizes | {"x": 63})["W_stride_0"].is_told is False
+    assert arguments(text, DType.F32, **sizes | {"x": 63})["W_stride_0"].is_told is False
 
 
 def test_pairs_may_be_loaded_together() -> None:
