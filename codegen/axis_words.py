@@ -5,7 +5,7 @@ that holds its length, `_` if nothing is known of it, or `-` if its lines may be
 """
 
 from collections.abc import Mapping
-from math import prod
+from math import gcd, prod
 
 from dtpoly.algorithm.label_sizes import axis_reads
 from dtpoly.algorithm.program import Program
@@ -17,6 +17,8 @@ from dtpoly.poly.model import Array, Model
 UNKNOWN, ANYWHERE = "_", "-"
 # So many elements of a program are worth wide loads and stores.
 MANY = 512
+# Triton sees that a number is divisible by this one, and nothing else.
+WIDE = 16
 # Labels by tensor and axis: what `plain_axes` finds, once for all kernels of a file.
 PlainAxes = Mapping[tuple[str, int], tuple[str, ...]]
 
@@ -30,6 +32,7 @@ def axis_words(plain: PlainAxes, model: Model, kernel: TileKernel) -> list[list[
         # The runtime, which chooses a variant, is told nothing of lines that may begin anywhere.
         is_own = pointer.is_scratch or (array is not None and array.func != pointer.name)
         is_own = is_own or bool(kernel.lined) or _are_few(kernel, model, array)
+        is_own = is_own or _begins_anywhere(kernel, pointer.name)
         is_placed = pointer.name in model.places  # then it has the axes of an input
         words: list[str] = []
         for axis in range(pointer.rank):
@@ -65,6 +68,34 @@ def _are_few(kernel: TileKernel, model: Model, array: Array | None) -> bool:
         if all(isinstance(count, int) for count in tile)
     ]
     return len(sizes) == len(found) and max(sizes, default=0) < MANY
+
+
+def _begins_anywhere(kernel: TileKernel, tensor: str) -> bool:
+    """Return whether no tile of a tensor is loaded wide, however its rows lie in memory.
+
+    A window (`X[2 * x + r]`), every second element, a shift and data begin anywhere in a row. The
+    rows of such a tensor must not decide how others are loaded. Those of a convolution with a
+    stride of 2 are odd, and so the weights beside them were loaded element by element.
+    """
+    steps = [step.instruction for step in steps_inside(kernel.body)]
+    found = [one for one in steps if isinstance(one, Load | Store) and one.tensor == tensor]
+    return bool(found) and all(
+        isinstance(one, Load) and one.block is None and _is_apart(one) for one in found
+    )
+
+
+def _is_apart(one: Load) -> bool:
+    """Return whether a thread loads one element at a time, also from rows that begin aligned."""
+    if not one.indices or one.taken:
+        return False
+    last = one.indices[-1]
+    factors = {variable: abs(factor) for variable, factor in last.terms}
+    if [*factors.values()] in ([], [1]) and last.constant % WIDE == 0:
+        return False
+    beside = [variable for variable in one.axes if factors.get(variable) == 1]
+    others = (factor for variable, factor in factors.items() if variable not in beside[:1])
+    # Pairs, as of `X[2 * x + r]` with both r in the tile, begin at even places.
+    return not beside or gcd(last.constant, *others) % 2 == 1
 
 
 def plain_axes(program: Program) -> PlainAxes:

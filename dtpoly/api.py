@@ -41,7 +41,7 @@ from dtpoly.rescheduling import TYPED, add, instead, named, read, sources_of, wi
 from dtpoly.runtime.cache import remembered
 from dtpoly.runtime.loaded_functions import functions
 from dtpoly.runtime.mixed import has_products, mixed_product
-from dtpoly.runtime.traced_calls import is_traced, run_while_traced, tell_autocast
+from dtpoly.runtime.traced_calls import is_left_as_written, run_while_traced, tell_autocast
 from dtpoly.schedule.primitive import Primitive, signatures
 from dtpoly.source import Source
 from dtpoly.suggest import did_you_mean
@@ -477,7 +477,7 @@ def _makes_ready(scheduled: Scheduled) -> Callable[[], bool]:
 def _chooses_at_calls(scheduled: Scheduled) -> Callable[[], bool]:
     def chooses() -> bool:
         """Return whether a call chooses the schedule: there is none, and torch is not tracing."""
-        return not scheduled.is_scheduled and not is_traced()
+        return not scheduled.is_scheduled and not is_left_as_written(scheduled.name)
 
     return chooses
 

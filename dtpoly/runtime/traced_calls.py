@@ -11,6 +11,10 @@ UNCAST = (
     "torch.autocast changes nothing here: a kernel of dtpoly computes in the dtypes of the tensors "
     "that it is given, so cast them before, as in k(x.to(torch.bfloat16))"
 )
+UNSCHEDULED = (
+    "{name} has no schedule, and none is chosen while torch traces a call: this graph computes the "
+    "file as it is written, which may be slow. Write a schedule into it with 'dtpoly schedule'"
+)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -28,6 +32,19 @@ def is_traced() -> bool:
     """Return whether torch traces the call, so that its tensors have no values and no addresses."""
     torch = sys.modules.get("torch")
     return torch is not None and torch._guards.TracingContext.try_get() is not None
+
+
+def is_left_as_written(name: str) -> bool:
+    """Return whether torch traces a call of a file without a schedule, and say what that means.
+
+    A schedule is chosen for the tensors of a call, and what torch traces has none yet.
+    """
+    if not is_traced():
+        return False
+    torch = import_module("torch")
+    if torch.cuda.is_available():
+        warnings.warn(UNSCHEDULED.format(name=name), stacklevel=4)
+    return True
 
 
 @run_while_traced

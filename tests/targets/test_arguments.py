@@ -16,6 +16,11 @@ Func mm; In A, B; SIn s; Var m, n; RVar k;
 mm[m, n] = s * rdot(A[m, k], B[k, n], k);
 mm.block(m:16, n:16); mm.tensorize(m:0, n:0, k:0); mm.compile();
 """
+WINDOW = """\
+Func f; In X, W; Var f_, x; RVar c, r: 3;
+f[f_, x] = rdot(W[c, r, f_], X[c, PLACE], c, r);
+f.block(f_:64, x:32); f.tensorize(f_:0, x:0, c:16); f.compile();
+"""
 PLACED = """\
 Func w into C at [rows[t, i], n] distinct; In A, C, rows: i64; Var t, i, n;
 w[t, i, n] = A[t, i, n] * 2;
@@ -89,6 +94,29 @@ def test_lines_at_multiples_of_four() -> None:
     assert (found["fours"].value, found["even"].value) == (True, False)
     # Of lines at multiples of 16 numbers, Triton sees more by itself.
     assert arguments(PRODUCT, m=64, n=64, k=64)["fours"].value is False
+
+
+@pytest.mark.parametrize("place", ["2 * x + r", "x + r", "x + 3 * r", "2 * x + 2 * r"])
+def test_rows_of_windows_decide_nothing(place: str) -> None:
+    """Tiles of windows begin anywhere in rows, which are odd where a stride is 2."""
+    text, sizes = WINDOW.replace("PLACE", place), {"x": 64, "f_": 128, "c": 16}
+    (one,) = made(text, DType.F32, **sizes)
+    assert not {row.variable for row in one.kernel.fours} & {"X_stride_0", "X_stride_1"}
+    found = dict(one.arguments)
+    assert found["W_stride_0"].is_told
+    assert found["W_ptr"].is_told
+    assert found["X_stride_0"].is_told is False
+    # The rows of the result, which are as long as x, do decide.
+    assert arguments(text, DType.F32, **sizes | {"x": 63})["W_stride_0"].is_told is False
+
+
+def test_pairs_may_be_loaded_together() -> None:
+    """Of a tile that has both elements of each pair, rows that begin aligned are loaded wide."""
+    text = (
+        "Func f; In X; Var y, x; RVar r: 2; f[y, x] = rsum(X[y, 2 * x + r], r);"
+        "f.block(y:1, x:64); f.tensorize(y:0, x:0, r:2); f.compile();"
+    )
+    assert arguments(text, y=64, x=64)["X_stride_0"].is_told
 
 
 def test_a_declared_dtype_counts() -> None:

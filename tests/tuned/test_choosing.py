@@ -8,14 +8,17 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch._guards import TracingContext, tracing
 
 import dtpoly
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.settle import Settled
+from dtpoly.runtime.traced_calls import is_left_as_written
 from dtpoly.tuned import call_sizes, choosing
 from dtpoly.tuned.call_sizes import CPU, CallFacts
 
@@ -150,3 +153,28 @@ def test_an_entry_that_does_not_fit_leaves_the_choice_to_the_model(
     torch.testing.assert_close(k(given), given.sum(1))
     assert len(searched) == 2
     assert k.at_hand(CallFacts("a GPU of tomorrow", "f32", (("k", 4), ("x", 4)))) is None
+
+
+@pytest.mark.long
+def test_what_torch_compiles_may_be_the_first_call(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is right without a schedule, and none is looked for while torch traces."""
+    path, searched = tmp_path / "bare.dt", counted(monkeypatch)
+    path.write_text(SUM, encoding="utf-8")
+    f = dtpoly.load(path).f
+    compiled: Any = vars(torch)["compile"]
+    made = compiled(f, backend="aot_eager", fullgraph=True)
+    given = torch.linspace(-1, 1, 40 * 64).reshape(40, 64)
+    torch.testing.assert_close(made(given), given.sum(1))
+    assert not searched
+
+
+def test_no_schedule_is_chosen_while_torch_traces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert not is_left_as_written("sum.dt")
+    with (
+        tracing(TracingContext(None)),
+        pytest.warns(UserWarning, match="sum.dt has no schedule, and none is chosen"),
+    ):
+        assert is_left_as_written("sum.dt")

@@ -66,19 +66,21 @@ def traffic_of(
         groups.setdefault((stream.array, stream.is_store), []).append(stream)
     at_once = _Touched(machine, machine.together)
     chunk = _largest_chunk(machine, at_once)
-    each = sum(_bytes(machine, streams, 1) for streams in groups.values())
+    once_of = {of: _bytes(machine, streams, 1) for of, streams in groups.items()}
+    ideals = {of: _ideal(streams) for of, streams in groups.items()}
+    each = sum(once_of.values())
     waiting = at_once.bytes
     cache = device["l2_bytes"] * USABLE
-    everything = sum(_ideal(streams) for streams in groups.values())
+    everything = sum(ideals.values())
     l1 = device["shared_bytes"] - resources.shared * max(resources.resident, 1)
     is_near = each * max(resources.resident, 1) <= max(l1, 0)
     fits = min(1.0, cache / waiting) if waiting else 1.0
     found: list[Operand] = []
-    for (array, is_store), streams in groups.items():
-        ideal = _ideal(streams)
+    for of, streams in groups.items():
+        (array, is_store), ideal = of, ideals[of]
         asked = sum(s.loaded * s.size for s in streams)
         moved = sum(s.loaded * s.size * _waste(s) for s in streams)
-        once = _bytes(machine, streams, 1) * programs
+        once = once_of[of] * programs
         again = max(asked - once, 0)
         waste = moved / asked if asked else 1.0
         if is_near and not any(s.is_operand for s in streams):
