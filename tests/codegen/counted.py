@@ -2,6 +2,9 @@
 
 It can be stopped and called again: what became of each case stands in a file beside the record,
 which is read when the command is called again. If dtpoly has changed since then, it begins anew.
+
+`--workers N` tries the cases in N processes. A case that takes more than `--seconds` of the
+processor's time, or whose process dies, is counted as one without an answer.
 """
 
 import argparse
@@ -9,17 +12,22 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 from dtpoly.writing import write_atomically
 from tests.codegen.running import forget
+from tests.same.working import worked
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("dtpoly", "codegen", "frontend", "tests/codegen", "tests/verify", "tests/oracle")
 Counts = Mapping[str, int]
 Tried = Callable[[int], Iterable[str]]
+CASE_S = 120.0
+NO_ANSWER = "no answer: it took too long, or its process died"
 
 
 def nothing_more(_: Counts) -> dict[str, object]:
@@ -47,22 +55,46 @@ def record(
     parser.add_argument("last", type=int, help="the seed behind the last one")
     parser.add_argument("file", type=Path, help="where the counts are written")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long")
+    parser.add_argument("--workers", type=int, default=0, help="how many processes try cases")
+    told = "how much of the processor's time each case may take, with --workers"
+    parser.add_argument("--seconds", type=float, default=CASE_S, help=told)
     given = parser.parse_args(arguments)
     journal = Journal(given.file.with_suffix(".seeds.jsonl"), digest())
     end = time.monotonic() + 60 * given.minutes
     wanted = range(given.first, given.last)
-    for seed in wanted:
-        if seed in journal.words:
-            continue
-        if time.monotonic() > end:
-            break
-        words = tuple(tried(seed))
-        journal.add(seed, words)
-        forget()
-        done = sum(one in journal.words for one in wanted)
-        print(f"{done} of {len(wanted)}: {seed}: {', '.join(words)}", file=sys.stderr, flush=True)
-    told = counted(journal.words, wanted, cases, what, f"python -m {module}", more)
-    write_atomically(given.file, f"{json.dumps(told, indent=1)}\n".encode())
+    left = [seed for seed in wanted if seed not in journal.words]
+    with closing(_answers(tried, left, given.workers, given.seconds)) as answers:
+        while time.monotonic() <= end:
+            answer = next(answers, None)
+            if answer is None:
+                break
+            seed, words = answer
+            journal.add(seed, words)
+            done = sum(one in journal.words for one in wanted)
+            print(
+                f"{done} of {len(wanted)}: {seed}: {', '.join(words)}", file=sys.stderr, flush=True
+            )
+    found = counted(journal.words, wanted, cases, what, f"python -m {module}", more)
+    write_atomically(given.file, f"{json.dumps(found, indent=1)}\n".encode())
+
+
+def _answers(
+    tried: Tried, seeds: Sequence[int], workers: int, seconds: float
+) -> Generator[tuple[int, tuple[str, ...]]]:
+    """Yield each seed with its words: in their order in this process, or as workers end them."""
+    if not workers:
+        yield from ((seed, _answer(tried, seed)) for seed in seeds)
+        return
+    with closing(worked(partial(_answer, tried), seeds, workers, seconds)) as results:
+        for seed, words in results:
+            yield seed, (NO_ANSWER,) if words is None else words
+
+
+def _answer(tried: Tried, seed: int) -> tuple[str, ...]:
+    """Return the words of a case. Its generated files are dropped."""
+    words = tuple(tried(seed))
+    forget()
+    return words
 
 
 def counted(

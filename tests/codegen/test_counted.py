@@ -1,12 +1,13 @@
 """Records of random cases go on where they stopped, and begin anew if sources have changed."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.codegen import counted
-from tests.codegen.counted import Counts, Journal, record
+from tests.codegen.counted import NO_ANSWER, Counts, Journal, record
 
 
 def shares(counts: Counts) -> dict[str, object]:
@@ -63,3 +64,23 @@ def test_it_stops_in_time(tmp_path: Path) -> None:
     )
     assert json.loads(path.read_text())["cases"] == 0
     assert Journal(tmp_path / "record.seeds.jsonl", counted.digest()).words == {}
+
+
+def slow_one(seed: int) -> tuple[str, ...]:
+    while seed == 1:
+        time.process_time()
+    return ("odd" if seed % 2 else "even",)
+
+
+@pytest.mark.long
+def test_workers_and_their_limit(tmp_path: Path) -> None:
+    """Cases are tried in processes, and one that takes too long has no answer."""
+    path = tmp_path / "record.json"
+    more = ["--workers=2", "--seconds=1.0"]
+    record("module", "cases", "numbers", slow_one, arguments=["0", "4", str(path), *more])
+    found = json.loads(path.read_text())
+    assert found["cases"] == 4
+    assert found["outcomes"] == {"even": 2, "odd": 1, NO_ANSWER: 1}
+    seen: list[int] = []
+    assert run(path, 5, seen)["cases"] == 5
+    assert seen == [4]
