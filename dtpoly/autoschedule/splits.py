@@ -23,27 +23,34 @@ STEPS = 8  # of a product, that are worth a program
 
 def split(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]:
     """Yield blocks of what the Func reduces or scans: parts, and kernels that put them together."""
-    label = _label(nest)
-    if label is None or _programs(nest, layout) >= ENOUGH * processors:
+    if _programs(nest, layout) >= ENOUGH * processors:
         return
-    # An index of the label is worth all that is reduced and kept beside it.
-    beside = prod(block for _, block in layout.blocks)
-    each = prod(nest.sizes[x] for x in nest.reduced if x not in (label, *nest.labels))
-    least = LEAST // (beside * each)
-    yield from _parts(nest, layout, label, least, [one * processors for one in TRIED])
+    free = _labels(nest)
+    if not free:
+        return
+    # A part has whole tiles. So the longest label may have fewer parts than another one.
+    longest = max(free, key=lambda one: nest.sizes[one])
+    most = max(free, key=lambda one: pieces(nest.sizes[one], layout.tile(one) or nest.sizes[one]))
+    for label in dict.fromkeys((longest, most)):
+        # An index of the label is worth all that is reduced and kept beside it.
+        beside = prod(block for _, block in layout.blocks)
+        each = prod(nest.sizes[x] for x in nest.reduced if x not in (label, *nest.labels))
+        least = LEAST // (beside * each)
+        yield from _parts(nest, layout, label, least, [one * processors for one in TRIED])
 
 
 def split_products(nest: KernelNest, layout: Layout, processors: int) -> Iterator[Layout]:
     """Yield the same for a product whose result has too few blocks for the device."""
-    label = _label(nest)
-    if label is None or _programs(nest, layout) > ENOUGH_PRODUCTS * processors:
+    free = _labels(nest)
+    if not free or _programs(nest, layout) > ENOUGH_PRODUCTS * processors:
         return
+    label = max(free, key=lambda one: nest.sizes[one])
     least = STEPS * layout.tile(label)
     yield from _parts(nest, layout, label, least, [one * processors for one in TRIED_PRODUCTS])
 
 
-def _label(nest: KernelNest) -> str | None:
-    """Return the label that would have parts, the longest one."""
+def _labels(nest: KernelNest) -> list[str]:
+    """Return the labels that could have parts."""
     mine = [one for one in nest.sums if one.func == nest.func.name]
     own = {label for one in mine if not one.is_scan for label in one.labels}
     own -= {label for one in mine if not one.has_parts for label in one.labels}
@@ -51,7 +58,7 @@ def _label(nest: KernelNest) -> str | None:
     along = {label for one in mine if one.is_scan for label in one.labels}
     if along:  # all parts of a scan begin anew, so that nothing else goes along with them
         free = [*along] if len(along) == 1 and along.isdisjoint(own) else []
-    return max(free, key=lambda one: nest.sizes[one], default=None)
+    return free
 
 
 def _programs(nest: KernelNest, layout: Layout) -> int:

@@ -177,6 +177,19 @@ def test_decoding_is_cut_into_parts() -> None:
     compared(imported(made.text), best.program, made.stages.outputs, inputs, small)
 
 
+@pytest.mark.parametrize(
+    "sizes", [{"a": 1792, "k": 8192}, {"a": 8192, "k": 1792}, {"a": 3, "k": 4000000}]
+)
+def test_a_sum_of_everything_has_programs_for_the_device(sizes: dict[str, int]) -> None:
+    """The longer label is not always the one of which there are enough parts."""
+    text = "Func f; In A; RVar a, k; f[] = rsum(A[a, k] * A[a, k], a, k);"
+    (best,) = islice(schedules(call_of(text, **sizes)), 1)
+    blocks = (line.directive for line in best.lines if line.directive.name == "block")
+    values = (one.value for block in blocks for one in block.arguments)
+    (part,) = (one for one in values if isinstance(one, Split))
+    assert max(sizes[x] / part.factor for x in sizes if best.text.count(f"block({x}:")) >= 132
+
+
 def test_what_cannot_be_one_pass_has_other_schedules() -> None:
     """A rounded quotient by the result so far cannot be brought up to date."""
     text = (

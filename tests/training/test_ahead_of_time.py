@@ -15,7 +15,8 @@ import dtpoly
 from dtpoly.training.differentiable import differentiable
 from tests.training.test_operators import NORM
 
-pytestmark = pytest.mark.gpu
+# Inductor of some versions of torch uses what torch itself calls deprecated.
+pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 
 EXPORT: Callable[..., Any] = vars(torch.export)["export"]
 
