@@ -32,10 +32,18 @@ VERSION = 1  # of the JSON document
 TIMES = 12
 BY_HAND = "# verify:"
 TRIAL_BY = "calls are compared in Triton's interpreter, on tensors of torch"
-ALIKE = (
-    "Triton compiles what a row is made of alike in each variant of a kernel: how it puts the "
-    "lanes of a tile together, and which products and sums it does in one step"
+# Triton's compiler decides by this how many elements a thread loads at once, and so in which order
+# it puts the lanes of a tile together.
+ALIGNED = (
+    "each tensor begins at a multiple of 16 bytes in both calls or in neither, and each of its "
+    "strides is 1, a multiple of 4 or a multiple of 16 in both calls or in neither. Otherwise "
+    "Triton may put the lanes of a tile together in another order"
 )
+LAID_OUT = (
+    "Triton lays out the tiles of both files alike, though their kernels are two texts. Otherwise "
+    "it puts the lanes of a tile together in another order"
+)
+IN_ONE_STEP = "Triton does the same products and sums in one step in both calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +192,7 @@ def _data(found: Any) -> dict[str, Any]:
         "line": found.line or None,
         "why": found.why or None,
         "assumed": list(found.assumed),
+        "in_order": list(found.in_order),
         "seconds": round(found.seconds, 3),
     }
 
@@ -217,7 +226,7 @@ def _lines(one: Mapping[str, Any], asked: BitsAsked) -> list[str]:
     func = one["function"]
     if one["verdict"] == "proved":
         still = [] if one["places"] or asked.label is None else [_still(func, asked.label)]
-        return [*still, f"{func}, assumed: {ALIKE}"]
+        return [*still, *(f"{func}, assumed: {said}" for said in _assumptions(one, asked))]
     place = f"line {one['line']}: " if one["line"] else ""
     lines = [f"{func}: {place}{one['why']}"]
     example = one.get("example")
@@ -233,6 +242,15 @@ def _lines(one: Mapping[str, Any], asked: BitsAsked) -> list[str]:
         first, second = example["floats"]
         lines.append(f"{func}: in f32 an element is {first!r} in one call, {second!r} in the other")
     return lines
+
+
+def _assumptions(one: Mapping[str, Any], asked: BitsAsked) -> list[str]:
+    """Return what a proof takes for granted of Triton, with the lines of the kernels."""
+    if not one["in_order"]:
+        return [IN_ONE_STEP]
+    lines = ", ".join(map(str, one["in_order"]))
+    where = f"line{'s' if len(one['in_order']) > 1 else ''} {lines}"
+    return [f"{ALIGNED if asked.other is None else LAID_OUT} ({where})", IN_ONE_STEP]
 
 
 def _still(func: str, label: str) -> str:
