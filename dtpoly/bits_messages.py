@@ -41,10 +41,6 @@ def of_rows(found: Mapping[str, Any], label: str | None, kernel: Source) -> Diag
     hint = OTHER if label is not None else ""
     if two is not None:
         hint = "the bits are the same among calls of which Triton makes one variant"
-        if found["layouts"]["by_address"]:
-            hint = (
-                "the layouts are the same in all calls whose tensors begin at multiples of 16 bytes"
-            )
     return Diagnostic("DT326", Severity.WARNING, title, span, why, tuple(notes), hint)
 
 

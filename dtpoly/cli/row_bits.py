@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from types import ModuleType
 from typing import Any
@@ -36,10 +36,18 @@ VERSION = 1  # of the JSON document
 TRIAL_BY = "calls are compared in Triton's interpreter, on tensors of torch"
 BOUNDS = "bounds"  # the layer that says that no access is outside
 COMPILED_BY = "triton compiles the variants of kernels whose layouts are compared"
-ALIKE = (
-    "Triton compiles what a row is made of alike in each variant of a kernel: how it puts the "
-    "lanes of a tile together, and which products and sums it does in one step"
+# Triton's compiler decides by this how many elements a thread loads at once, and so in which order
+# it puts the lanes of a tile together.
+ALIGNED = (
+    "each tensor begins at a multiple of 16 bytes in both calls or in neither, and each of its "
+    "strides is 1, a multiple of 4 or a multiple of 16 in both calls or in neither. Otherwise "
+    "Triton may put the lanes of a tile together in another order"
 )
+LAID_OUT = (
+    "Triton lays out the tiles of both files alike, though their kernels are two texts. Otherwise "
+    "it puts the lanes of a tile together in another order"
+)
+IN_ONE_STEP = "Triton does the same products and sums in one step in both calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +132,8 @@ def with_compared(one: dict[str, Any], compared: dict[str, Any], target: str) ->
     """Return an answer with what is known of the layouts of variants."""
     data = one | {"layouts": {"target": target, **compared}}
     two = compared["different"]
-    if one["verdict"] != "proved" or (two is None and compared["failed"] is None):
+    is_alike = two is None or compared["by_address"]  # the proof is about memory aligned alike
+    if one["verdict"] != "proved" or (is_alike and compared["failed"] is None):
         return data
     why = f"variants could not be compiled for {target}: {compared['failed']}"
     line = None
@@ -260,6 +269,7 @@ def _data(found: Any) -> dict[str, Any]:
         "line": found.line or None,
         "why": found.why or None,
         "assumed": list(found.assumed),
+        "in_order": list(found.in_order),
         "seconds": round(found.seconds, 3),
     }
 
@@ -288,18 +298,29 @@ def _as_table(asked: BitsAsked, found: list[dict[str, Any]], kernel: Source) -> 
     write(table(("function", what, "seconds"), rows, width, colour=colour))
     for one in found:
         if one["verdict"] == "proved":
-            if not one["places"] and asked.label is not None:
-                write(f"{_still(one['function'], asked.label)}\n")
-            if "layouts" in one:
-                count, target = one["layouts"]["variants"], one["layouts"]["target"]
-                write(
-                    f"{one['function']}, checked: {count} variants for {target}: one layout each\n"
-                )
-            write(f"{one['function']}, assumed: {ALIKE}\n")
+            for line in _said_of_proof(one, asked):
+                write(f"{one['function']}, {line}\n")
     if told := of_all(found, asked.label, kernel):
         render: ModuleType = load("dtpoly.render.diagnostic_text")
         write("\n" + shown(render.render(told, width), sys.stdout))
 
 
-def _still(func: str, label: str) -> str:
-    return f"{func}: the algorithm depends on the place along {label}, so the row stays at its own"
+def _said_of_proof(one: Mapping[str, Any], asked: BitsAsked) -> Iterator[str]:
+    """Yield how far a proof goes, and what it takes for granted."""
+    if not one["places"] and asked.label is not None:
+        yield f"the algorithm depends on the place along {asked.label}, so the row stays at its own"
+    if "layouts" in one:
+        count, target = one["layouts"]["variants"], one["layouts"]["target"]
+        where = " for memory that is aligned, and another for other memory"
+        more = where if one["layouts"]["by_address"] else ""
+        yield f"checked: {count} variants for {target}: one layout each{more}"
+    yield from (f"assumed: {said}" for said in _assumptions(one, asked))
+
+
+def _assumptions(one: Mapping[str, Any], asked: BitsAsked) -> list[str]:
+    """Return what a proof takes for granted of Triton, with the lines of the kernels."""
+    if not one["in_order"]:
+        return [IN_ONE_STEP]
+    lines = ", ".join(map(str, one["in_order"]))
+    where = f"line{'s' if len(one['in_order']) > 1 else ''} {lines}"
+    return [f"{ALIGNED if asked.other is None else LAID_OUT} ({where})", IN_ONE_STEP]

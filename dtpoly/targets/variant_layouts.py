@@ -169,6 +169,7 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
     assert checked.verdict is not None
     state, target = checked.verdict.scheduled, parse_target(asked["target"])
     code, count = code_of(state), 0
+    by_address: TwoLayouts | None = None
     try:
         for other in OTHERS:
             given = (asked["label"], target, DType(asked["dtype"]), other)
@@ -177,12 +178,12 @@ def answer(asked: Mapping[str, str]) -> dict[str, Any]:
             # What differs with all memory aligned differs by the size of the batch alone.
             aligned = [one for one in variants if not one.what.endswith(APART)]
             found = first_difference(aligned)
-            apart = found or first_difference(variants)
-            if apart is not None:
-                return _data(count, apart, "", is_by_address=found is None)
+            if found is not None:
+                return _data(count, found)
+            by_address = by_address or first_difference(variants)
     except (Failed, DtpolyError, OSError) as error:
         return _data(count, None, str(error))
-    return _data(count, None)
+    return _data(count, by_address, is_by_address=by_address is not None)
 
 
 def _data(

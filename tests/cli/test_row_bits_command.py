@@ -19,10 +19,25 @@ def file(tmp_path: Path) -> Path:
 def test_a_size_is_proved(call: Entry, file: Path) -> None:
     code, out, err = call("verify", str(file), "--bits", "x")
     assert (code, err) == (0, "")
-    head, _, row, assumed = out.splitlines()
+    head, _, row, aligned, in_one_step = out.splitlines()
     assert head.split() == ["function", "bits", "for", "any", "x", "seconds"]
     assert row.split()[:2] == ["softmax", "PROVED"]
-    assert assumed.startswith("softmax, assumed: Triton compiles what a row is made of alike")
+    assert aligned.startswith("softmax, assumed: each tensor begins at a multiple of 16 bytes")
+    assert in_one_step.startswith("softmax, assumed: Triton does the same products and sums")
+
+
+def test_two_files_are_assumed_to_be_laid_out_alike(call: Entry, file: Path) -> None:
+    code, out, _ = call("verify", str(file), "--same-as", str(file))
+    assert code == 0
+    assert "assumed: Triton lays out the tiles of both files alike" in out
+    assert "(line " in out
+
+
+def test_a_product_has_no_sum_that_is_laid_out(call: Entry, file: Path) -> None:
+    file.write_text(PRODUCT)
+    code, out, _ = call("verify", str(file), "--bits", "m")
+    assert code == 0
+    assert "16 bytes" not in out
 
 
 def test_a_kernel_by_hand_is_refuted_with_two_calls(call: Entry, file: Path) -> None:

@@ -32,6 +32,7 @@ from dtpoly.verify.bits.compared_calls import (
     question_of,
 )
 from dtpoly.verify.bits.row_places import has_places
+from dtpoly.verify.bits.tile_variants import ordered, stride_difference
 from dtpoly.verify.plan.kernel_files import file_of
 from dtpoly.verify.proof.verify import CONFUSED, results_of_function, told
 
@@ -123,11 +124,13 @@ def _answered(question: BitQuestion) -> BitAnswer:
     moved = BitsOfTensors(question, is_moved=True)
     first = moved.difference()
     if first is None:
-        return BitAnswer(question, moved.tiles)
+        by_strides = stride_difference(question, moved.tiles)
+        return BitAnswer(question, moved.tiles, difference=by_strides)
     still = BitsOfTensors(question, is_moved=False)
     second = still.difference()
     if second is None:
-        return BitAnswer(question, still.tiles, at_places=first)
+        by_strides = stride_difference(question, still.tiles)
+        return BitAnswer(question, still.tiles, difference=by_strides, at_places=first)
     return BitAnswer(question, still.tiles, difference=second)
 
 
@@ -147,7 +150,8 @@ def _found(found: BitsFound, answers: Callable[[], list[BitAnswer]], seconds: fl
 def _worst(found: BitsFound, answers: list[BitAnswer]) -> BitsFound:
     tiles = {line: word for one in answers for line, word in one.tiles.items()}
     assumed = tuple(f"line {line}: {word}" for line, word in sorted(tiles.items()))
-    proved = replace(found, verdict=BitsVerdict.PROVED, assumed=assumed)
+    in_order = tuple(sorted(ordered(tiles)))
+    proved = replace(found, verdict=BitsVerdict.PROVED, assumed=assumed, in_order=in_order)
     for answer in answers:
         if answer.difference is not None:
             return _different(found, answer.question, answer.difference)

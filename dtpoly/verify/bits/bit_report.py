@@ -32,7 +32,8 @@ class BitsFound:
     `is_for_places` says that the row may stand at another place in the second call, too. If the
     algorithm itself depends on the place of a row, nobody asks for that. `assumed` are the sums of
     tiles that are taken to be grouped alike in each call, and `calls` are those for which a
-    difference may show.
+    difference may show. `in_order` are the lines of those sums whose bits depend on how Triton lays
+    out the tile, which may differ where memory is aligned in another way.
     """
 
     func: str
@@ -42,5 +43,6 @@ class BitsFound:
     why: str = ""
     is_for_places: bool = False
     assumed: tuple[str, ...] = ()
+    in_order: tuple[int, ...] = ()
     calls: tuple[TwoCalls, ...] = ()
     seconds: float = 0.0
