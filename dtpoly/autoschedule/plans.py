@@ -266,12 +266,23 @@ def _reducing(
     programs = prod(setting.sizes[label] for label in host.labels if label in func.labels)
     if row is None and inner is None:
         yield Placed(func.name, ChosenPlace.KERNEL, f"no loop of '{host.name}' has a part of it")
+    elif row is not None and _crowded(setting, func, host, made):
+        why = f"{size} stored: a block has registers for the sums of one product, or is smaller"
+        yield Placed(func.name, ChosenPlace.KERNEL, why)
     elif again:
         why = f"{size} stored once, and not computed again{again}"
         yield Placed(func.name, ChosenPlace.KERNEL, why)
     elif programs < 2 * setting.processors:
         why = f"{many(programs, 'row')} are too few for {setting.processors} multiprocessors"
         yield Placed(func.name, ChosenPlace.KERNEL, why)
+
+
+def _crowded(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) -> bool:
+    """Return whether a product would share its kernel with another one, and all of these do."""
+    beside = [x for x in setting.below[host.name] if x != func.name]
+    products = [x for x in beside if _multiplies(setting.program.func(x))]
+    apart = {one.func for one in made if one.how is ChosenPlace.KERNEL}
+    return _multiplies(func) and bool(products) and apart.isdisjoint(products)
 
 
 def _walked(func: Func) -> tuple[str, ...]:

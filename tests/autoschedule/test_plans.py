@@ -45,6 +45,21 @@ def test_a_product_may_be_stored_or_computed_again() -> None:
     assert places[-1].why.endswith("not computed again for each block of n")
 
 
+def test_of_two_products_one_may_have_a_kernel_of_its_own() -> None:
+    """A block of both has registers for half as many sums of each."""
+    text = (
+        "Func f, g, h; In A, B, C; Var m, n; RVar k; g[m, n] = rdot(A[m, k], B[n, k], k);"
+        "h[m, n] = rdot(A[m, k], C[n, k], k); f[m, n] = maximum(g[m, n], 0) * h[m, n];"
+    )
+    every = plans_of(call_of(text, m=1593, n=2048, k=335))
+    found = {tuple(plan.find(x).how for x in "gh") for plan in every}
+    assert found == {
+        (ChosenPlace.FUSED, ChosenPlace.FUSED),
+        (ChosenPlace.FUSED, ChosenPlace.KERNEL),
+        (ChosenPlace.KERNEL, ChosenPlace.FUSED),
+    }
+
+
 def test_what_is_reduced_for_a_sum_keeps_its_loops() -> None:
     call = call_of(example("cross_entropy"), x=8192, y=50257)
     plan = plans_of(call)[0]
