@@ -165,6 +165,21 @@ def test_a_function_of_the_file_is_not_one_of_triton() -> None:
     assert "in one call" in found.why, found.why
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("total_sum.to(tl.float32, fp_downcast_rounding='rtz')", "total_sum.to(tl.float32)"),
+        ("tl.cast(total_sum, tl.float32, 'rtz')", "tl.cast(total_sum, tl.float32)"),
+        ("tl.extra.cuda.libdevice.exp2(total_sum)", "tl.exp2(total_sum)"),
+    ],
+)
+def test_an_option_that_is_not_read_is_no_proof(one: str, other: str) -> None:
+    mixed = f"    if x_size > 8:\n        total_sum = {one}\n    else:\n"
+    mixed += f"        total_sum = {other}\n"
+    found = bits_of(program_of(SOFTMAX), text_of(SOFTMAX).replace(SUM, SUM + mixed), "softmax", "x")
+    assert found.verdict is BitsVerdict.UNKNOWN
+
+
 def test_a_loop_whose_bounds_are_data_is_not_followed() -> None:
     found = of_example("ragged_sum", "b")
     assert found.verdict is BitsVerdict.UNKNOWN

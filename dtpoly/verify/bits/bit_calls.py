@@ -44,6 +44,16 @@ OF_LANES = frozenset(
 # Words that put the lanes of an axis together, and that leave a value at each lane of it.
 TOGETHER = ("sum", "max", "min", "reduce")
 SCANNED = "associative_scan"
+# How many arguments of a word are read, and which names; None if all names are.
+OPTIONS: dict[str, tuple[int, frozenset[str] | None]] = {
+    "cast": (2, frozenset(("dtype",))),
+    "sum": (2, frozenset(("axis", "keep_dims", "dtype"))),
+    "max": (2, frozenset(("axis", "keep_dims"))),
+    "min": (2, frozenset(("axis", "keep_dims"))),
+    "reduce": (3, frozenset(("axis", "combine_fn", "keep_dims"))),
+    "associative_scan": (3, None),
+    "dot": (3, None),
+}
 # The choice of a lane between two values.
 WHERE = "where"
 PURE_NODES = (ast.Assign, ast.Return, ast.Expr, ast.For, ast.If, ast.AugAssign, ast.Pass)
@@ -54,7 +64,10 @@ def called(state: BitState, node: ast.Call) -> Held:
     match node.func:
         case ast.Attribute(value=ast.Name(id="tl"), attr=word):
             return performed(state, word, node.args, node)
-        case ast.Attribute(value=ast.Attribute(), attr=word) if word in OF_LANES:
+        case ast.Attribute(value=ast.Attribute() as room, attr=word) if word in OF_LANES:
+            # A function of another room than Triton's own may compute the same otherwise.
+            if ast.unparse(room) != "tl.math":
+                return unknown(node.lineno, f"'{ast.unparse(node.func)}'")
             return performed(state, word, node.args, node)
         case ast.Attribute(attr="load"):
             return loaded(state, node, None)
@@ -73,6 +86,9 @@ def performed(state: BitState, word: str, args: Sequence[ast.expr], node: ast.Ca
     """Return the value of `tl.word(...)`."""
     named = {str(one.arg): one.value for one in node.keywords}
     line = node.lineno
+    most, names = OPTIONS.get(word, (len(args), None))
+    if len(args) > most or (names is not None and not names.issuperset(named)):
+        return unknown(line, f"'tl.{word}' with an option that is not read")
     match word:
         case "load":
             return loaded(state, node, named.get("other"))
