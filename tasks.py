@@ -155,23 +155,26 @@ def demo() -> None:
     run([dtpoly, "run", EXAMPLE, "--size", SIZES])
 
 
-def test(arguments: Sequence[str], long: bool) -> None:
-    """Install, then lint, type-check and test; `--long` adds the tests that take minutes.
+def test(arguments: Sequence[str], long: bool, every: bool) -> None:
+    """Install, then lint, type-check and test; `--long` adds tests that take minutes.
 
-    Without it a part of all tests is run, and of those that take minutes as many as end in one: the
-    commit says which.
+    A part of all tests is run, which the commit says, and of those that take minutes as many as end
+    in one; with `--long` a twelfth of these, which takes an hour on two cores. `--all` runs all,
+    which takes half a day of one core: a run that is stopped goes on where it was.
     """
     make_environment(ENVIRONMENT)
     pip_install(ENVIRONMENT, "--editable", ".[dev]")
     python = program(ENVIRONMENT, "python")
     for tool in (["ruff", "format", "--check", "."], ["ruff", "check", "."]):
         run([python, "-m", *tool])
+    long = long or every
     chosen = "not gpu" if long else "not gpu and not long"
     workers = str(min(os.cpu_count() or 1, 8))
     pytest = [python, "-m", "pytest", "-m"]
     seed = str(seed_of_commit())
     spread = ["-n", workers, "--dist=worksteal"]
-    part = [] if long or arguments else ["--sampled", seed]
+    part = [] if every or arguments else ["--sampled", seed]
+    part += ["--ended", str(BUILD / f"ended-{git('rev-parse', 'HEAD')[:12]}.txt")] if every else []
     slowest = ["--durations", "20"]
     pyright = [python, "-m", "pyright", "--pythonpath", python]
     # Without a name pyright checks all files, as mypy does; that takes it five minutes.
@@ -372,7 +375,8 @@ def main() -> None:
     tasks = parser.add_subparsers(dest="task", required=True)
     tasks.add_parser("demo", help=demo.__doc__)
     tests = tasks.add_parser("test", help=test.__doc__)
-    tests.add_argument("--long", action="store_true", help="add the tests that take minutes")
+    tests.add_argument("--long", action="store_true", help="add a part of the tests of minutes")
+    tests.add_argument("--all", action="store_true", help="run all tests, for hours")
     tests.add_argument("pytest", nargs="*", help="arguments for pytest, after --")
     other = tasks.add_parser("triton", help=triton.__doc__)
     other.add_argument("version", help="such as 3.6.0")
@@ -389,7 +393,7 @@ def main() -> None:
         case "demo":
             demo()
         case "test":
-            test(chosen.pytest, chosen.long)
+            test(chosen.pytest, chosen.long, chosen.all)
         case "triton":
             triton(chosen.version, chosen.pytest)
         case "attack":

@@ -9,7 +9,7 @@ from tempfile import gettempdir
 import pytest
 from hypothesis import settings
 
-from tests import rotating, sampling
+from tests import resuming, rotating, sampling
 from tests.cli.server import Server
 
 # This comes before anything imports triton: these processes run Triton's interpreter.
@@ -39,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     rotating.add_options(parser)
     sampling.add_options(parser)
+    resuming.add_options(parser)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -52,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if seed is not None:
         seconds = float(str(config.getoption("--rotating-seconds")))
         config.pluginmanager.register(rotating.Rotation(seed, seconds))
+    resuming.begin(config)
     settings.load_profile("ordinary" if "not long" in config.option.markexpr else "long")
 
 

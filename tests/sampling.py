@@ -3,10 +3,11 @@
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Of all other cases a sixth runs, but of tests that are marked `always` all: those read
-the sources of the project and cost little. Which cases run follows from the seed and from the names
-of the cases, so that all workers choose the same ones. Without the option all cases run. CI gives
-each commit a seed of its own; the longer suite runs all.
+hundredth. Of all other cases a sixth runs, and of those that take long a twelfth, but of tests that
+are marked `always` all: those read the sources of the project and cost little. Which cases run
+follows from the seed and from the names of the cases, so that all workers choose the same ones.
+Without the option all cases run. CI gives each commit a seed of its own, and so does the longer
+suite; `python3 tasks.py test --all` runs all.
 """
 
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ import pytest
 SHARE = 0.1
 AT_MOST, SHARE_OF_MANY = 2, 0.01
 OTHERS = 6  # of so many cases of tests that are not marked, one runs
+OTHERS_LONG = 12  # and of those that take seconds or minutes
 
 
 def chosen_of(count: int) -> int:
@@ -44,9 +46,9 @@ def sampled(names: Iterable[str], seed: int) -> set[str]:
     return chosen
 
 
-def is_drawn(name: str, seed: int) -> bool:
-    """Return whether a case of a test that is not marked runs."""
-    return _number(name, seed) % OTHERS == 0
+def is_drawn(name: str, seed: int, others: int = OTHERS) -> bool:
+    """Return whether a case of a test that is not marked runs, one of so many."""
+    return _number(name, seed) % others == 0
 
 
 def _number(name: str, seed: int) -> int:
@@ -62,7 +64,9 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     marked = {item.nodeid for item in items if item.get_closest_marker("sampled") is not None}
     always = {item.nodeid for item in items if item.get_closest_marker("always") is not None}
     others = (item.nodeid for item in items if item.nodeid not in marked)
-    drawn = (one for one in others if one in always or is_drawn(one, number))
+    long = {item.nodeid for item in items if item.get_closest_marker("long") is not None}
+    shares = {one: OTHERS_LONG if one in long else OTHERS for one in others}
+    drawn = (one for one, of in shares.items() if one in always or is_drawn(one, number, of))
     chosen = sampled(marked, number).union(drawn)
     left_out = [item for item in items if item.nodeid not in chosen]
     if left_out:
