@@ -57,7 +57,9 @@ def square_calls(subject: str) -> tuple[Call, ...]:
         known = consistent(one.program, sizes)
         if known is None:
             continue
-        probe = Probe(known, Recipe(at, data=(Data.RANDOM, Data.ASCENDING, Data.BELOW_ZERO)[at % 3]))
+        probe = Probe(
+            known, Recipe(at, data=(Data.RANDOM, Data.ASCENDING, Data.BELOW_ZERO)[at % 3])
+        )
         try:
             inputs = probe.inputs(one.program)
             for made in [inputs, *others(inputs)]:

@@ -30,6 +30,15 @@ def rows_of(path: Path) -> list[dict[str, object]]:
     return found
 
 
+def numbers_of(subject: str, classes: list[str], word: str) -> list[int]:
+    """Return the numbers of mistakes of these classes, in lines of the text that have a word."""
+    return [
+        number
+        for number, (name, line, _, text) in enumerate(mistakes(subject))
+        if name in classes and word in text.splitlines()[line - 1]
+    ]
+
+
 def counted(rows: list[dict[str, object]]) -> dict[str, object]:
     """Return what a record says of rows: counts by class and by subject, and each finding."""
 
@@ -63,6 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.verify.mutation.squares")
     parser.add_argument("--subjects", nargs="*", default=list(texts()))
     parser.add_argument("--classes", nargs="*", default=list(CLASSES), choices=list(CLASSES))
+    parser.add_argument("--naming", default="", help="only mistakes whose lines have this word")
     parser.add_argument("--each", type=int, default=1000, help="mistakes of each subject")
     parser.add_argument("--seconds", type=float, default=600, help="stop after so long")
     parser.add_argument("--rows", type=Path, default=ROOT / "build" / "squares.jsonl")
@@ -75,7 +85,7 @@ def main() -> None:
     known = {(row["subject"], row["number"]) for row in rows}
     for subject in chosen.subjects:
         try:
-            every = [n for n, one in enumerate(mistakes(subject)) if one[0] in chosen.classes]
+            every = numbers_of(subject, chosen.classes, chosen.naming)
         except DtpolyError as error:
             print(f"{subject}: {type(error).__name__}", file=sys.stderr)
             continue
