@@ -11,6 +11,7 @@ from tests.verify.mutation.edits import Edit, Splice, Text, blocks, nodes
 AXES_AT = {"sum": 1, "max": 1, "min": 1, "reduce": 1, "expand_dims": 1, "associative_scan": 1}
 AXES_AT |= {"cumsum": 1, "cumprod": 1, "argmax": 1, "argmin": 1}
 OTHER_ORDER = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
+SIGNS: dict[type[ast.operator], str] = {ast.Mult: "*", ast.Div: "/", ast.Sub: "-"}
 MOST_OTHERS = 3  # names that are tried in the place of one
 
 
@@ -90,7 +91,7 @@ def names(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
             for members in families.values():
                 if node.id in members:
                     at = members.index(node.id)
-                    near = sorted(members, key=lambda one: abs(members.index(one) - at))  # noqa: B023
+                    near = sorted(members, key=lambda one: abs(members.index(one) - at))
                     others |= dict.fromkeys(near[1 : 1 + MOST_OTHERS])
             for other in others:
                 yield text.put(node, other)
@@ -154,12 +155,15 @@ def bounds(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
 def corrections(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
     """Drop or double a factor, a summand or what is subtracted; double a statement."""
     for node in nodes(function):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div | ast.Sub):
-            if "exp" in text.of(node) or "max" in text.of(node) or "sum" in text.of(node):
-                yield text.put(node, text.around(node.left))
-                sign = {ast.Mult: "*", ast.Div: "/", ast.Sub: "-"}[type(node.op)]
-                yield text.put(node, f"({text.of(node)}) {sign} {text.around(node.right)}")
-                yield text.put(node, text.around(node.right))
+        if (
+            isinstance(node, ast.BinOp)
+            and type(node.op) in SIGNS
+            and any(word in text.of(node) for word in ("exp", "max", "sum"))
+        ):
+            yield text.put(node, text.around(node.left))
+            sign = SIGNS[type(node.op)]
+            yield text.put(node, f"({text.of(node)}) {sign} {text.around(node.right)}")
+            yield text.put(node, text.around(node.right))
         if isinstance(node, ast.AugAssign):
             yield text.drop(node)
             yield text.put(node, f"{text.of(node)}\n{' ' * node.col_offset}{text.of(node)}")

@@ -31,11 +31,10 @@ WORD = re.compile(r"(\w+):(p/)?(\d+)")
 
 def square(text: str) -> str:
     """Return the text of a file with equal tiles: each block and each step has SIDE elements."""
-    lines = []
-    for line in text.split("\n"):
-        if re.match(r"\s*\w+\.(block|tensorize)\(", line):
-            line = WORD.sub(_squared, line)  # noqa: PLW2901
-        lines.append(line)
+    lines = (
+        WORD.sub(_squared, line) if re.match(r"\s*\w+\.(block|tensorize)\(", line) else line
+        for line in text.split("\n")
+    )
     return "\n".join(lines)
 
 
