@@ -8,9 +8,11 @@ from itertools import pairwise
 from dtpoly.plan.runtime_text import FIRST
 from tests.verify.mutation.edits import Edit, Splice, Text, blocks, nodes
 
-AXES_AT = {"sum": 1, "max": 1, "min": 1, "reduce": 1, "expand_dims": 1, "associative_scan": 1}
-AXES_AT |= {"cumsum": 1, "cumprod": 1, "argmax": 1, "argmin": 1}
-OTHER_ORDER = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
+OF_AXES = (
+    *("sum", "max", "min", "reduce", "expand_dims", "associative_scan"),
+    *("cumsum", "cumprod", "argmax", "argmin"),
+)
+OTHER_ORDER: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 SIGNS: dict[type[ast.operator], str] = {ast.Mult: "*", ast.Div: "/", ast.Sub: "-"}
 MOST_OTHERS = 3  # names that are tried in the place of one
 
@@ -50,9 +52,8 @@ def axes(text: Text, function: ast.FunctionDef) -> Iterator[Edit]:
     """Exchange the axes of reductions, of new axes, and of products of transposed tiles."""
     for node in nodes(function):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            at = AXES_AT.get(node.func.attr)
-            if at is not None and len(node.args) > at:
-                axis = node.args[at]
+            if node.func.attr in OF_AXES and len(node.args) > 1:
+                axis = node.args[1]
                 if isinstance(axis, ast.Constant) and axis.value in (0, 1):
                     yield text.put(axis, str(1 - axis.value))
             if node.func.attr == "trans":

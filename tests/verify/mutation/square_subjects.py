@@ -12,6 +12,7 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from tests.codegen.inputs import Inputs
 from tests.codegen.parted_programs import PARTED
 from tests.verify.mutation.judging import Subject
 
@@ -26,6 +27,7 @@ EXAMPLES = (
     *(f"attentions/{one.stem}" for one in sorted((ROOT / "examples/attentions").glob("*.dt"))),
 )
 PACKAGED = ("cross_entropy", "layer_norm", "softmax", "causal_attention")
+Value = torch.Tensor | int | float | bool
 WORD = re.compile(r"(\w+):(p/)?(\d+)")
 
 
@@ -73,10 +75,10 @@ def square_subject(name: str) -> Subject:
     return Subject(program, code.stages.outputs, code.text)
 
 
-def others(inputs: dict[str, object]) -> list[dict[str, object]]:
+def others(inputs: Inputs) -> list[Inputs]:
     """Return the same inputs with data that show lost frames: one row far above, below, or -inf."""
 
-    def changed(value: object, how: str) -> object:
+    def changed(value: Value, how: str) -> Value:
         if not isinstance(value, torch.Tensor) or not value.is_floating_point() or not value.dim():
             return value
         made = value.clone()
