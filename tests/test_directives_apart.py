@@ -27,8 +27,8 @@ OTHER_MEANINGS = {
     "compile": {
         *(
             "codegen/python_names.py",
-            "dtpoly/cli/apart.py",
-            "dtpoly/cli/explore_command.py",
+            "dtpoly/cli/commands_apart.py",
+            "dtpoly/explore/run/asked_question.py",
             "dtpoly/cli/main.py",
             "dtpoly/cli/new_command.py",
         ),
@@ -54,7 +54,8 @@ OTHER_MEANINGS = {
     "precision": {"dtpoly/ir/parts.py"},
     "store": {"dtpoly/framing/pointer_uses.py", "dtpoly/ir/kernel_text.py"},
     "stream": {"codegen/python_names.py"},
-    # Keys of JSON, by which a kernel is described, and of plans.
+    # Keys of JSON, by which a kernel or an answer is described, and of plans.
+    "same_bits": {"dtpoly/cli/schedule_command.py"},
     "beside": {"dtpoly/explanation.py"},
     "panels": {
         *("dtpoly/explanation.py", "dtpoly/explore/cost/cost_table.py"),
