@@ -136,7 +136,7 @@ def is_help(words: Iterable[str]) -> bool:
 def of_settings(error: click.BadParameter) -> Exception:
     """Return the error as what it is if the value came from the settings file or a variable."""
     context, option = error.ctx, error.param
-    if context is None or option is None or option.name is None:
+    if context is None or option is None:
         return error
     source = context.get_parameter_source(option.name)
     if source is ParameterSource.DEFAULT_MAP:

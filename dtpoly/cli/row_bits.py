@@ -117,6 +117,7 @@ def _with_layouts(asked: BitsAsked, found: list[dict[str, Any]]) -> list[dict[st
         env=environment,
         capture_output=True,
         text=True,
+        encoding="utf-8",
         check=False,
     )
     if done.returncode:
