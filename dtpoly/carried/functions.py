@@ -14,6 +14,7 @@ from dtpoly.carried.checks import (
     dt_is_current,
     dt_number,
 )
+from dtpoly.carried.kept_texts import dt_note_text
 from dtpoly.carried.launches import dt_launches, dt_shapes
 from dtpoly.carried.launching import dt_hooks
 from dtpoly.carried.libraries import torch
@@ -25,6 +26,8 @@ from dtpoly.carried.values import dt_dtype, dt_into, dt_places, dt_source, dt_te
 
 def dt_function(plan: Any, *kernels: Any) -> Any:
     """Make the function that a plan describes: it checks a call, makes memory, launches kernels."""
+    for kernel in kernels:
+        dt_note_text(kernel)
     inputs, passed = plan.get("inputs", {}), plan.get("passed", ())
     by_name = {one: plan["sizes"][one] is not None for one in passed}  # whether it may be missing
     by_name |= {} if any(len(what) == 2 for what in inputs.values()) else {"device": True}

@@ -6,12 +6,14 @@ import contextlib
 import threading
 from typing import Any
 
+from dtpoly.carried.kept_texts import dt_keep_text
 from dtpoly.carried.libraries import tl, torch, triton
 from dtpoly.carried.values import dt_torch
 
 
 def dt_interpret(kernel: Any, programs: int, args: Any, constants: Any) -> None:
     """Launch in Triton's interpreter, which computes as GPUs do, for one thread at a time."""
+    dt_keep_text(kernel)
     interpreter = triton.runtime.interpreter
     lock = interpreter.__dict__.setdefault("launching", threading.RLock())
     with lock, interpreter.np.errstate(all="ignore"), contextlib.ExitStack() as after:

@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 from dtpoly.carried.interpreting import dt_interpret
+from dtpoly.carried.kept_texts import dt_keep_text
 from dtpoly.carried.libraries import tl, triton
 from dtpoly.carried.memory import dt_allocate, dt_is_direct
 from dtpoly.carried.values import dt_interpreted
@@ -25,6 +26,7 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
 
     def with_facts(kept: tuple[int, ...], count: int) -> Any:
         if kept not in functions:
+            dt_keep_text(kernel)
             rest = [at for at in range(count) if at not in kept]
             made = functions[kept] = triton.jit(kernel.fn, do_not_specialize=rest)
             made.pre_run_hooks = dt_hooks(kernel)

@@ -1,11 +1,10 @@
 """Makes an operator of torch of a function, so that torch can trace it."""
 
-import hashlib
-import linecache
 import threading
 from typing import Any
 
 from dtpoly.carried.checks import dt_is_special, dt_outs
+from dtpoly.carried.kept_texts import dt_digest
 from dtpoly.carried.libraries import torch
 from dtpoly.carried.values import dt_into, dt_places
 
@@ -39,22 +38,6 @@ def dt_is_overridden() -> bool:
     """Return whether a mode may change functions of torch. One that sets a device does not."""
     modes = map(torch._C._get_function_stack_at, range(torch._C._len_torch_function_stack()))
     return any(type(mode).__module__ != "torch.utils._device" for mode in modes)
-
-
-def dt_digest(function: Any) -> str:
-    """Compute a number of the text of a kernel's file, without the comments at its top.
-
-    The text is read as Triton reads that of kernels, so it is what runs, also if somebody edited
-    it. Any other text has another number.
-    """
-    file = function.__code__.co_filename
-    linecache.checkcache(file)
-    lines = linecache.getlines(file, function.__globals__)
-    if not lines:
-        raise RuntimeError(f"'{file}' cannot be read, and Triton needs the text of kernels")
-    while lines and lines[0].startswith("#"):
-        lines = lines[1:]
-    return hashlib.sha256("".join(lines).encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def dt_batched(operator: Any) -> Any:

@@ -19,7 +19,16 @@ OFFERED = {
 }
 # In an order in which each finds what it needs when it is read; `libraries` are the imports.
 MODULES = (
-    *("values", "checks", "sizes", "memory", "interpreting", "launching", "operators"),
+    *(
+        "values",
+        "checks",
+        "sizes",
+        "memory",
+        "kept_texts",
+        "interpreting",
+        "launching",
+        "operators",
+    ),
     *("launches", "again", "functions"),
 )
 # What a file must import for it, besides the libraries of kernels.

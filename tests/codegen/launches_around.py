@@ -1,6 +1,7 @@
 """Checks what surrounds launches: hooks, versions of Triton, its interpreter, and its caches."""
 
 import gc
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -74,6 +75,25 @@ def check_interpreter() -> None:
     ):
         assert module.dt_start(kernel, None, [], 3, [1, 2], {"three": 3}) is None
     interpret.assert_called_once_with(kernel, 3, [1, 2], {"three": 3})
+
+
+def check_edited() -> None:
+    """Variants that are made after somebody edited the file have the text that was imported."""
+    module = module_of(MATMUL)
+    kernel, made = module.f_kernel, []
+    path = Path(module.__file__ or "")
+    text = path.read_text(encoding="utf-8")
+    changed = text.replace("tl.program_id(0)", "tl.program_id(1)").replace("import re\n", "")
+    assert changed.count("\n") == text.count("\n") - 1
+    choose = module.dt_chooser(kernel, AXES, [])
+    for call in (same(), same((80, 1)), same((1, 64)), same((65, 1))):
+        made.append(choose([*call[0]], {**call[1]})[0])
+        path.write_text(changed, encoding="utf-8")
+    path.unlink()
+    made.append(choose([*same((128, 2))[0]], {**same((128, 2))[1]})[0])
+    assert len(set(map(id, made))) > 2
+    assert {one.src for one in made} == {kernel.src}
+    assert "program_id(0)" in kernel.src
 
 
 def check_cleared() -> None:

@@ -26,7 +26,7 @@ HELPERS: dict[str, str] = {
 # The runtime of files with plans, by the function that they call: it is imported, or it is a text
 # with this hash.
 RUNTIME: dict[str, tuple[str, str]] = {
-    "dt_function": ("imported", "6be396c6fab821bf82afb29a4534dd7c")
+    "dt_function": ("imported", "30b5c6f9f85f780279978cadded29625")
 }
 MEANINGS: dict[str, tuple[str, str]] = {
     "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),
