@@ -13,7 +13,7 @@ import sys
 import pytest
 import torch
 
-from tests.batch.on_a_gpu import RowInBatches, differing, kernel_of, main
+from tests.batch.on_a_gpu import APART, RowInBatches, differing, kernel_of, main, steps
 
 
 @pytest.mark.gpu
@@ -39,6 +39,14 @@ def test_a_row_that_differs_is_told() -> None:
     found = differing(RowInBatches("softmax", 20, ()), kernel, "cpu", (1, 3))
     where = "batch of 3, row 0, 0 elements apart"
     assert found[0] == f"softmax, rows of 20: {where}: 20 of 20 are others"
+
+
+def test_strides_of_one_kind() -> None:
+    assert steps(1024, is_alike=True) == (0, 16)
+    assert steps(1000, is_alike=True) == (0, 16)
+    assert steps(4097, is_alike=True) == (0, 1, 16)
+    for length in (1, 100, 512, 1000, 4097):
+        assert {*steps(length, is_alike=True), *steps(length, is_alike=False)} == {*APART}
 
 
 def test_it_does_not_run_where_kernels_are_interpreted(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,8 +15,8 @@ import dtpoly
 from dtpoly.training.differentiable import differentiable
 from tests.training.test_operators import NORM
 
-# Inductor of some versions of torch uses what torch itself calls deprecated.
-pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+# Inductor of some versions of torch uses what torch calls deprecated, and captures empty graphs.
+pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("default")]
 
 EXPORT: Callable[..., Any] = vars(torch.export)["export"]
 

@@ -11,8 +11,8 @@ from dtpoly import nn
 from dtpoly.training.differentiable import differentiable
 from tests.training.test_operators import NORM, expected
 
-# Inductor of some versions of torch uses what torch itself calls deprecated.
-pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+# Inductor of some versions of torch uses what torch calls deprecated, and captures empty graphs.
+pytestmark = [pytest.mark.gpu, pytest.mark.filterwarnings("default")]
 
 COMPILE: Callable[..., Any] = vars(torch)["compile"]
 STREAM: Callable[..., Any] = vars(torch.cuda)["Stream"]
