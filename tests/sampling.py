@@ -3,7 +3,7 @@
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Of all other cases a sixth runs, and of those that take long a twelfth, but of tests that
+hundredth. Of all other cases an eighth runs, and of those that take long a twelfth, but of tests that
 are marked `always` all: those read the sources of the project and cost little. Which cases run
 follows from the seed and from the names of the cases, so that all workers choose the same ones.
 Without the option all cases run. CI gives each commit a seed of its own, and so does the longer
@@ -18,7 +18,7 @@ import pytest
 
 SHARE = 0.1
 AT_MOST, SHARE_OF_MANY = 2, 0.01
-OTHERS = 6  # of so many cases of tests that are not marked, one runs
+OTHERS = 8  # of so many cases of tests that are not marked, one runs
 OTHERS_LONG = 12  # and of those that take seconds or minutes
 
 
