@@ -32,11 +32,11 @@ def test_all_cases_have_their_turn() -> None:
 
 
 def test_of_other_tests_a_share_runs_and_each_has_its_turn() -> None:
-    names = [f"file::test_{number}" for number in range(300)]
+    names = [f"file::test_{number}" for number in range(1000)]
     for seed in range(5):
         drawn = sum(is_drawn(name, seed) for name in names)
         assert 0.7 < drawn * OTHERS / len(names) < 1.3
-    assert all(any(is_drawn(name, seed) for seed in range(60)) for name in names)
+    assert all(any(is_drawn(name, seed) for seed in range(100)) for name in names)
 
 
 @pytest.mark.sampled
