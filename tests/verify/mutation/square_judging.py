@@ -68,12 +68,23 @@ def square_calls(subject: str) -> tuple[Call, ...]:
                     found.append(call)
         except (DtpolyError, TypeError):
             continue
+    if not found:
+        raise RuntimeError(f"{subject}: the unchanged text is right for no call, so none can tell")
     return tuple(found)
 
 
-def judged_square(subject: str, number: int) -> SquareJudged:
-    """Verify one mistake of a subject, and run it if it is proved."""
+@cache
+def is_proved_unchanged(subject: str) -> bool:
+    """Return whether the text of a subject is proved, before anything in it is changed."""
     one = square_subject(subject)
+    return verify(one.program, one.text, SECONDS).verdict is LayerVerdict.PROVED
+
+
+def judged_square(subject: str, number: int) -> SquareJudged:
+    """Verify one mistake of a subject, which is proved without it, and run it if it is proved."""
+    one = square_subject(subject)
+    if not is_proved_unchanged(subject):
+        raise RuntimeError(f"{subject}: the unchanged text is not proved, so no mistake tells much")
     word, line, what, text = mistakes(subject)[number]
     began = perf_counter()
     verdict = verify(one.program, text, SECONDS).verdict
@@ -81,7 +92,7 @@ def judged_square(subject: str, number: int) -> SquareJudged:
     ran = ""
     if verdict is LayerVerdict.PROVED:
         calls = square_calls(subject)
-        ran = "right" if calls else "no call"
+        ran = "right"
         for call in calls:
             result = run(one.program, one.funcs, text, call)
             if result.outcome in (Outcome.WRONG, Outcome.RAISES):
