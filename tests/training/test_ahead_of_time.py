@@ -30,6 +30,7 @@ saved = torch.load(sys.argv[2])
 found = aoti_load_package(sys.argv[1])(saved["x"].cuda(), saved["w"].cuda())
 torch.testing.assert_close(found.cpu(), saved["wanted"])
 assert "dtpoly" not in sys.modules
+print("it is right", flush=True)
 """
 
 WITHOUT_PYTHON = """
@@ -83,7 +84,7 @@ def ended(command: Sequence[str | Path], folder: Path) -> None:
     found = subprocess.run(
         command, cwd=folder, env=known, capture_output=True, text=True, check=False
     )
-    assert found.returncode == 0, found.stderr[-3000:]
+    assert found.returncode == 0, f"{found.stdout[-300:]}\n{found.stderr[-3000:]}"
 
 
 def test_a_process_without_dtpoly(
@@ -91,7 +92,10 @@ def test_a_process_without_dtpoly(
 ) -> None:
     package, tensors = packaged
     torch.save(tensors, tmp_path / "tensors.pt")
-    ended([sys.executable, "-c", ALONE, package, tmp_path / "tensors.pt"], tmp_path)
+    ended(
+        [sys.executable, "-X", "faulthandler", "-c", ALONE, package, tmp_path / "tensors.pt"],
+        tmp_path,
+    )
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler of C++")
