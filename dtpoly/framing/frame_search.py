@@ -77,7 +77,7 @@ def _candidates(
             if isinstance(made, CannotFrame):
                 yield made, choice.labels
                 return
-            plain = replace(made.frame, guesses=())
+            plain = replace(made.frame, guesses=(), beyond=())
             if plain not in texts:
                 texts.add(plain)
                 yield made, choice.labels

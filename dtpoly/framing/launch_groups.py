@@ -5,6 +5,7 @@ Launches of a group differ in sizes alone. A number of a group is a row: what it
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field
 from keyword import iskeyword
 
 from dtpoly.framing.pointer_uses import PointerUses
@@ -77,6 +78,8 @@ class LaunchGroup:
     shared: tuple[tuple[str, str], ...] = ()
     # The numbers of an algorithm that parameters are; without an algorithm there are none.
     scalars: Mapping[str, str] | None = None
+    # What names of the module were while these launches ran.
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def tensor_of(self, parameter: str) -> GroupTensor | None:
         """Return the tensor that a parameter is given."""
@@ -120,8 +123,13 @@ def name_of(parameter: str) -> str:
 
 
 def _same(one: WatchedLaunch, other: WatchedLaunch) -> bool:
-    """Return whether two launches say the same; in which memory their tensors lie says nothing."""
+    """Return whether two launches say the same.
+
+    In which memory their tensors lie says nothing, but which of them share it does.
+    """
     if one.grid != other.grid or one.given.keys() != other.given.keys():
+        return False
+    if _shared(one, _tensors_of(one)) != _shared(other, _tensors_of(other)):
         return False
     return all(_plain(value) == _plain(other.given[name]) for name, value in one.given.items())
 
@@ -134,7 +142,7 @@ def _plain(value: Given) -> object:
 
 def _kind(launch: WatchedLaunch) -> object:
     """Return what launches of one group have in common."""
-    kinds: list[object] = [len(launch.grid)]
+    kinds: list[object] = [len(launch.grid), tuple(sorted(launch.names.items()))]
     for name, value in launch.given.items():
         match value:
             case WatchedTensor():
@@ -181,7 +189,7 @@ def _group(
             # A number that is now whole and now a float is a float.
             fixed[name] = next((one for one in values if isinstance(one, float)), values[0])
     known = {name: row[0] for name, row in numbers.items() if len(set(row)) == 1}
-    tensors = [name for name in parameters if isinstance(first.given[name], WatchedTensor)]
+    tensors = _tensors_of(first)
     # A tensor is not None, whatever else it is.
     found = uses({**known, **_constants(fixed), **dict.fromkeys(tensors, TENSOR)})
     return LaunchGroup(
@@ -193,7 +201,8 @@ def _group(
         fixed=fixed,
         parameters=parameters,
         constants=first.constants,
-        shared=_shared(first, tensors),
+        names=first.names,
+        shared=tuple(dict.fromkeys(pair for one in launches for pair in _shared(one, tensors))),
     )
 
 
@@ -240,6 +249,11 @@ def _tensor_names(alike: Mapping[str, Sequence[str]], uses: PointerUses) -> dict
             name = f"{name}_"
         names[lead] = name
     return names
+
+
+def _tensors_of(launch: WatchedLaunch) -> list[str]:
+    """Return the parameters that are given tensors."""
+    return [name for name, value in launch.given.items() if isinstance(value, WatchedTensor)]
 
 
 def _shared(launch: WatchedLaunch, parameters: Sequence[str]) -> tuple[tuple[str, str], ...]:
