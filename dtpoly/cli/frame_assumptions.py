@@ -75,8 +75,8 @@ def of_inputs(program: Program) -> tuple[str, ...]:
 
 
 _LAID_OUT = (
-    "each stride that no argument passes is that of a contiguous tensor, and no two tensors share"
-    " memory"
+    "each stride that no argument passes is that of a contiguous tensor, no two tensors share"
+    " memory, and no result overlaps itself"
 )
 
 

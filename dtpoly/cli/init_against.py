@@ -114,7 +114,7 @@ def _completed(
     matched = FrameGuess("of the algorithm", pairs, ())
     taken = [f"the tensors of '{match.group.name}' are those of '{algorithm.name}': {pairs}"]
     taken += [f"len({label}) is always {size}" for label, size in algorithm.fixed.items()]
-    taken += algorithm.notes
+    taken += algorithm.guesses
     others = f"There are {count} such matches." if count > 1 else "No other match fits the sizes."
 
     def complete(frame: KernelFrame) -> KernelFrame:
@@ -123,7 +123,7 @@ def _completed(
             algorithm, match.dtypes, match.stored, match.into, scalars, match.others
         )
         said = (f"The algorithm is '{algorithm.name}', where {matched.taken}. {others}",)
-        notes = (*frame.notes, *said)
+        notes = (*frame.notes, *said, *algorithm.notes)
         beyond = (*frame.beyond, *taken)
         return replace(frame, names=names, algorithm=text, notes=notes, beyond=beyond)
 

@@ -122,6 +122,7 @@ def groups_of(launches: Sequence[WatchedLaunch], module: Module) -> tuple[Launch
             for one, row in group.numbers.items()
             if one in group.constants and not formulas_of(row, facts, is_constant=True)
         ]
+        chosen += [one for one in group.constants if one in group.varying]
         parts = split_by(kind, chosen) if chosen else (tuple(kind),)
         found += [one for part in parts for one in grouped(part, uses)]
     return tuple(found)

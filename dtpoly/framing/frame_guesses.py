@@ -8,7 +8,7 @@ which the verdict repeats until somebody has looked at it and removes the line.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from dtpoly.framing.frame_arguments import gaps
+from dtpoly.framing.frame_arguments import unsaid_strides
 from dtpoly.framing.launch_groups import GroupTensor, LaunchGroup
 from dtpoly.framing.tensor_axes import AxesChoice, LabelledTensor, plain_axes
 
@@ -118,7 +118,7 @@ def _axes(choice: AxesChoice) -> Iterator[str]:
                 yield (f"{_axis_of(tensor, at)} always has size 1: this frame has {_shown(one)}")
             elif set(strides) == {0}:
                 yield (f"{_axis_of(tensor, at)} always has stride 0: this frame has {_shown(one)}")
-        if [axis.sizes for axis in plain_axes(tensor)] != [axis.sizes for axis in one.axes]:
+        if plain_axes(tensor) != one.axes:
             count = len(tensor.sizes)
             yield (
                 f"the {'axis' if count == 1 else f'{count} axes'} of '{tensor.name}' always"
@@ -131,21 +131,21 @@ def _axis_of(tensor: GroupTensor, at: int) -> str:
 
 
 def _layouts(choice: AxesChoice, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield which tensors the frame takes as contiguous."""
-    not_so = {one.name for one in gaps(choice, texts)}
-    said = " ".join(texts.values())
-    for name in not_so:
-        yield (
-            f"'{name}' was not contiguous, but no argument is its stride: this frame takes it as"
-            " contiguous"
-        )
-    seen = [
-        one.tensor.name
-        for one in choice.tensors
-        if one.tensor.name not in not_so and f"{one.tensor.name}.stride(" not in said
-    ]
-    if seen:
-        yield f"{_quoted(seen)} {'are' if len(seen) > 1 else 'is'} always contiguous"
+    """Yield which strides the frame takes as those of contiguous tensors."""
+    axes = [*unsaid_strides(choice, texts)]
+    for one, at, is_so in axes:
+        if not is_so:
+            yield (
+                f"'{one.tensor.name}' was not contiguous, but no argument is the stride of axis"
+                f" {at} of {_shown(one)}: this frame takes it as that of a contiguous tensor"
+            )
+    seen: dict[str, list[int]] = {}
+    for one, at, is_so in axes:
+        if is_so:
+            seen.setdefault(_shown(one), []).insert(0, at)
+    found = [f"{_listed(list(map(str, ats)))} of {shown}" for shown, ats in seen.items()]
+    if found:
+        yield f"the strides of these axes are always those of contiguous tensors: {_listed(found)}"
 
 
 def _memory(group: LaunchGroup) -> Iterator[str]:

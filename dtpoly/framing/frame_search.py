@@ -53,7 +53,9 @@ def found_frame(
     for made, labels in _candidates(group, choices):
         if isinstance(made, CannotFrame):
             return made
-        sets = promise_sets(made, labels, with_values=with_values)
+        shown = {one.name for one in made.frame.tensors}
+        near = [one.name for one in group.tensors if one.is_near and one.name in shown]
+        sets = promise_sets(made, labels, near, with_values=with_values)
         end = search.end_of(made, sets[-1])
         if end == PROVED:
             return search.with_few_promises(made, sets)

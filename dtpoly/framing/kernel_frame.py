@@ -1,11 +1,13 @@
 """A frame of a kernel as data, and its text: the tensors, the launch, the promises, the guesses."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dtpoly.frozen import dataclass
 
 WIDTH = 100
 PROMISED = "callers keep these promises, as all launches did"
+FINITE = "finite"
+OF_VALUES = "values are finite, which no launch shows, because no element is looked at"
 NAMED = "while the kernels ran, these names of the module were"
 GUESSED = "# guessed: "
 INDENT = "#     "
@@ -74,7 +76,7 @@ def text_of(frame: KernelFrame) -> str:
         lines += _tensor_lines(frame)
     lines += _launch_lines(frame)
     if frame.promises:
-        lines += _guessed(f"{PROMISED}: {', '.join(frame.promises)}")
+        lines += _promised(frame.promises)
     lines += _listed("# assume: ", frame.promises)
     lines += [frame.algorithm.rstrip()] if frame.algorithm else []
     return "\n".join([*lines, ""])
@@ -92,6 +94,14 @@ def _said(frame: KernelFrame) -> Iterator[str]:
         yield from _guessed(said)
     if frame.notes or frame.guesses or frame.beyond:
         yield ""
+
+
+def _promised(promises: Sequence[str]) -> Iterator[str]:
+    sizes = [one for one in promises if one != FINITE]
+    if sizes:
+        yield from _guessed(f"{PROMISED}: {', '.join(sizes)}")
+    if FINITE in promises:
+        yield from _guessed(OF_VALUES)
 
 
 def _guessed(text: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ Launches of a group differ in sizes alone. A number of a group is a row: what it
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from keyword import iskeyword
 
@@ -60,6 +60,19 @@ class GroupTensor:
             inner = times(inner, sizes)
         return True
 
+    @property
+    def is_near(self) -> bool:
+        """Return whether 32 bits count to the last element in each launch."""
+        counts = range(len(self.sizes[0]) if self.sizes else 0)
+        return all(
+            sum((sizes[at] - 1) * strides[at] for sizes, strides in self._axes) < 2**31 - 1
+            for at in counts
+        )
+
+    @property
+    def _axes(self) -> Iterator[tuple[Row, Row]]:
+        return zip(self.sizes, self.strides, strict=True)
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchGroup:
@@ -78,6 +91,8 @@ class LaunchGroup:
     shared: tuple[tuple[str, str], ...] = ()
     # The numbers of an algorithm that parameters are; without an algorithm there are none.
     scalars: Mapping[str, str] | None = None
+    # The parameters that are given several floats.
+    varying: frozenset[str] = frozenset()
     # What names of the module were while these launches ran.
     names: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -178,6 +193,7 @@ def _group(
     parameters = tuple(first.given)
     numbers: dict[str, Row] = {}
     fixed: dict[str, Given] = {}
+    varying: set[str] = set()
     for name in parameters:
         values = [one.given[name] for one in launches]
         if isinstance(values[0], WatchedTensor):
@@ -188,6 +204,8 @@ def _group(
         else:
             # A number that is now whole and now a float is a float.
             fixed[name] = next((one for one in values if isinstance(one, float)), values[0])
+            if len(set(map(repr, values))) > 1:
+                varying.add(name)
     known = {name: row[0] for name, row in numbers.items() if len(set(row)) == 1}
     tensors = _tensors_of(first)
     # A tensor is not None, whatever else it is.
@@ -202,6 +220,7 @@ def _group(
         parameters=parameters,
         constants=first.constants,
         names=first.names,
+        varying=frozenset(varying),
         shared=tuple(dict.fromkeys(pair for one in launches for pair in _shared(one, tensors))),
     )
 
