@@ -3,6 +3,7 @@
 Each of these launches was once framed by something that one of them was not.
 """
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -205,7 +206,7 @@ def test_an_option_that_changes_values_is_refused(
     by_number("", (0.5, 0.5, 0.5)).put(here)
     module = f"traced_{abs(hash(here))}"
     (here / f"{module}.py").write_text(TRACED)
-    monkeypatch.syspath_prepend(here)
+    monkeypatch.setattr("sys.path", [str(here), *sys.path])
     code, _, err = call(
         *("verify", "--init", f"{MODULE}::k", "--watched", RECORD, "-o", FRAME),
         *("--against", f"torch:{module}.{name}"),
@@ -228,7 +229,7 @@ def test_a_trace_names_what_was_traced(
     RecordedKernel(text, given, ("B",)).put(here)
     module = f"traced_{abs(hash(here))}"
     (here / f"{module}.py").write_text(TRACED)
-    monkeypatch.syspath_prepend(here)
+    monkeypatch.setattr("sys.path", [str(here), *sys.path])
     code, out, err = call(
         *("verify", "--init", f"{MODULE}::k", "--watched", RECORD, "-o", FRAME),
         *("--against", f"torch:{module}.copied"),
