@@ -127,7 +127,8 @@ def _axes(choice: AxesChoice) -> Iterator[str]:
 
 
 def _axis_of(tensor: GroupTensor, at: int) -> str:
-    return f"axis {at} of the {len(tensor.sizes)} axes of '{tensor.name}'"
+    count = len(tensor.sizes)
+    return f"{'the axis' if count == 1 else f'axis {at} of the {count} axes'} of '{tensor.name}'"
 
 
 def _layouts(choice: AxesChoice, texts: Mapping[str, str]) -> Iterator[str]:
@@ -173,6 +174,9 @@ def _dtypes(group: LaunchGroup) -> Iterator[str]:
             for dtype, names in kinds.items()
         ]
         yield _listed(parts)
+    for name in group.fixed:
+        if name in group.mixed:
+            yield f"'{name}' was now a float and now a whole number: this frame has a float"
 
 
 def _shown(one: LabelledTensor) -> str:

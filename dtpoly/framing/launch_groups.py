@@ -93,6 +93,8 @@ class LaunchGroup:
     scalars: Mapping[str, str] | None = None
     # The parameters that are given several floats.
     varying: frozenset[str] = frozenset()
+    # Those that are now given a float and now a whole number.
+    mixed: frozenset[str] = frozenset()
     # What names of the module were while these launches ran.
     names: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -194,6 +196,7 @@ def _group(
     numbers: dict[str, Row] = {}
     fixed: dict[str, Given] = {}
     varying: set[str] = set()
+    mixed: set[str] = set()
     for name in parameters:
         values = [one.given[name] for one in launches]
         if isinstance(values[0], WatchedTensor):
@@ -206,6 +209,8 @@ def _group(
             fixed[name] = next((one for one in values if isinstance(one, float)), values[0])
             if len(set(map(repr, values))) > 1:
                 varying.add(name)
+            if len(set(map(type, values))) > 1:
+                mixed.add(name)
     known = {name: row[0] for name, row in numbers.items() if len(set(row)) == 1}
     tensors = _tensors_of(first)
     # A tensor is not None, whatever else it is.
@@ -221,6 +226,7 @@ def _group(
         constants=first.constants,
         names=first.names,
         varying=frozenset(varying),
+        mixed=frozenset(mixed),
         shared=tuple(dict.fromkeys(pair for one in launches for pair in _shared(one, tensors))),
     )
 

@@ -276,7 +276,7 @@ class _Trace:
             return self.values[node.args[0]][node.args[1]]
         packet = str(getattr(target, "overloadpacket", target))
         word = packet.rpartition(".")[2]
-        _check_options(packet, node.kwargs)
+        check_options(packet, node.kwargs)
         args = list(node.args)
         if word in UNARY:
             one = self.value(args[0])
@@ -456,7 +456,7 @@ class _Trace:
         return found
 
 
-def _check_options(packet: str, options: Mapping[str, Any]) -> None:
+def check_options(packet: str, options: Mapping[str, Any]) -> None:
     """Refuse what an operation is told by name, unless its formula says the same.
 
     Raises NotTraced.

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
+from dtpoly.framing.torch_tracing import NotTraced, check_options
 from tests.cli.conftest import Entry, call
 from tests.cli.test_compile_verified import here
 from tests.framing.records import FRAME, MODULE, RECORD, RecordedKernel, framed, tensor
@@ -73,6 +75,12 @@ def test_a_number_that_did_not_differ_may_be_one_and_is_named(call: Entry, here:
     framed(call, here, by_number("", (0.5, 0.5, 0.5)))
     code, out, _ = call("verify", FRAME)
     assert code == 1 or "'scale' was 0.5" in out
+
+
+def test_a_number_that_is_no_float_in_each_launch_is_named(call: Entry, here: Path) -> None:
+    framed(call, here, by_number("", (0.5, 1, 0.25)))
+    said = "'scale' was now a float and now a whole number: this frame has a float"
+    assert f"guessed from launches: {said}" in call("verify", FRAME)[1]
 
 
 @pytest.mark.parametrize(
@@ -193,6 +201,15 @@ def divided(x):
 """
 
 
+def test_options_that_change_values_are_refused() -> None:
+    check_options("aten.sum", {"dtype": torch.float16, "keepdim": True, "other": None})
+    with pytest.raises(NotTraced, match="makes int32 of its values"):
+        check_options("aten._to_copy", {"dtype": torch.int32})
+    with pytest.raises(NotTraced, match="is told 'rounding_mode'"):
+        check_options("aten.div", {"rounding_mode": "floor"})
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "why"),
     [
@@ -215,6 +232,7 @@ def test_an_option_that_changes_values_is_refused(
     assert why in " ".join(err.replace("|", " ").split())
 
 
+@pytest.mark.long
 def test_a_trace_names_what_was_traced(
     call: Entry, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
