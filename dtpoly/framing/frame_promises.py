@@ -16,8 +16,28 @@ SIZES_OF_LOOPS = ("2**30", "2**27", "2**20")
 VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
 
 
+def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str, ...]:
+    """Return which labels count the blocks of another one, as scales of blocks do."""
+    found: list[str] = []
+    for name, row in labels.items():
+        for other, sizes in labels.items():
+            for block in blocks:
+                counts = tuple(-(-size // block) for size in sizes) if block > 1 else ()
+                if name != other and len(set(row)) > 1 and row == counts:
+                    found.append(f"len({name}) == cdiv(len({other}), {block})")
+                    if all(size % block == 0 for size in sizes):
+                        found.append(f"len({other}) % {block} == 0")
+                    break
+    return tuple(dict.fromkeys(found))
+
+
 def promise_sets(
-    made: BuiltFrame, labels: Mapping[str, Row], near: Sequence[str], *, with_values: bool
+    made: BuiltFrame,
+    labels: Mapping[str, Row],
+    near: Sequence[str],
+    relations: Sequence[str],
+    *,
+    with_values: bool,
 ) -> tuple[tuple[str, ...], ...]:
     """Return sets of promises, from few to many; all launches that were seen keep each of them.
 
@@ -41,7 +61,8 @@ def promise_sets(
         found.append((*tiles, *reaches, *more))
         found += [(*tiles, *one, *reaches, *more) for one in sizes]
         found.append((*tiles, *sizes[-1], *reaches, *least, *more))
-    return tuple(dict.fromkeys(found))
+    # What labels have to do with one another is left out at the end, if it is not needed.
+    return tuple(dict.fromkeys((*one, *relations) for one in found))
 
 
 def _tiles(made: BuiltFrame, labels: Mapping[str, Row]) -> Iterator[int]:

@@ -174,6 +174,21 @@ def test_names_of_the_module_that_differ_have_frames_of_their_own(call: Entry, h
     )
 
 
+def test_sizes_that_are_made_of_others_which_are_so_too(call: Entry, here: Path) -> None:
+    """The last axis of x is twice that of w, which is twice that of v."""
+    text = (
+        "def k(x, w, v, y, B: tl.constexpr):\n"
+        "    at = tl.program_id(0) * B + tl.arange(0, B)\n"
+        "    tl.store(y + at, 0.0)\n"
+    )
+    given = [
+        ((n,), (tensor(7 + n, 4 * n), tensor(2 * n), tensor(n), tensor(n), 1)) for n in (11, 13, 17)
+    ]
+    text = framed(call, here, RecordedKernel(text, given, ("B",)))
+    assert "w[2, n]" in text
+    assert verdict(call) == "PROVED"
+
+
 def test_a_kernel_that_has_changed_since_is_an_error(call: Entry, here: Path) -> None:
     by_number("", (0.5, 0.5, 0.5)).put(here)
     module = (here / MODULE).read_text()
@@ -256,3 +271,38 @@ def test_a_trace_names_what_was_traced(
     out = call("verify", FRAME)[1]
     assert f"guessed from launches: the algorithm is what '{module}.copied' did with x of" in out
     assert "guessed from launches: the tensors of 'k' are those of" in out
+
+
+def test_sizes_that_count_blocks_are_promised_and_named(call: Entry, here: Path) -> None:
+    text = (
+        "def k(x, s, y, n, B: tl.constexpr):\n"
+        "    at = tl.program_id(0) * B + tl.arange(0, B)\n"
+        "    v = tl.load(x + at, mask=at < n, other=0.0)\n"
+        "    scale = tl.clamp(tl.max(tl.abs(v), 0), min=1e-12, max=float('inf'))\n"
+        "    tl.store(y + at, v / scale, mask=at < n)\n"
+        "    tl.store(s + tl.program_id(0), scale)\n"
+    )
+    sizes = (131, 257, 1031)
+    given = [((-(-n // 64),), (tensor(n), tensor(-(-n // 64)), tensor(n), n, 64)) for n in sizes]
+    promise = "len(r) == cdiv(len(n), 64)"
+    frame = framed(call, here, RecordedKernel(text, given, ("B",)))
+    assert f"# assume: {promise}" in frame or f", {promise}" in frame, frame
+    code, out, _ = call("verify", FRAME)
+    assert code == 0
+    assert any(promise in line for line in out.splitlines() if "guessed from launches" in line)
+
+
+def test_an_axis_with_one_program_is_no_index(call: Entry, here: Path) -> None:
+    """A second axis of the grid has one program: its id times a size is 0."""
+    text = (
+        "def k(x, y, n, B: tl.constexpr):\n"
+        "    at = tl.arange(0, B)\n"
+        "    row = tl.program_id(0).to(tl.int64) * n + tl.program_id(1) * n\n"
+        "    tl.store(y + row + at, tl.load(x + row + at, mask=at < n), mask=at < n)\n"
+    )
+    sizes = ((7, 131), (11, 257), (5, 1031))
+    given = [((r, 1), (tensor(r, n), tensor(r, n), n, 1 << (n - 1).bit_length())) for r, n in sizes]
+    framed(call, here, RecordedKernel(text, given, ("B",)))
+    code, out, _ = call("verify", FRAME)
+    assert code == 0, out
+    assert "axis 1 of the grid was 1" in out
