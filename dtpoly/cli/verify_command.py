@@ -47,7 +47,7 @@ from dtpoly.cli.taken_kernel import (
 from dtpoly.cli.without_algorithm import (
     STRUCTURE,
     DeclaredTensor,
-    algorithm_of,
+    checked_tensors,
     of_structure,
     tensors_in,
 )
@@ -377,14 +377,15 @@ def _checked(asked: VerifyCall, source: Source) -> tuple[Checked, tuple[str, ...
         checked = check(source, asked.primitives)
         if checked.program is None or checked.verdict is not None or asked.kernel is None:
             return checked, tuple(LAYERS)
-        tensors = _tensors(asked, source)
+        comments = comments_about(asked.kernel, source)
+        tensors = tensors_in(comments)
         if not tensors:
             return checked, tuple(LAYERS)
         if asked.ring or asked.certificate or asked.to_check:
             raise click.UsageError(
                 "--ring, --certificate and --check need an algorithm, not only tensors"
             )
-        return check(Source(source.name, algorithm_of(tensors)), asked.primitives), STRUCTURE
+        return checked_tensors(comments, tensors, source.name, asked.primitives), STRUCTURE
 
 
 def _tensors(asked: VerifyCall, source: Source) -> tuple[DeclaredTensor, ...]:
