@@ -35,10 +35,16 @@ def tests(report: Report) -> Iterator[str]:
 
 
 def assumptions(report: Report) -> Iterator[str]:
-    """Yield the conditions that callers must keep, as far as the file itself states them."""
+    """Yield the conditions that callers must keep, as far as the file itself states them.
+
+    One that several functions have is told once, with all their names.
+    """
+    functions: dict[str, list[str]] = {}
     for function in report.functions:
         for one in function.assumed:
-            yield f"{function.name}, assumed: {one}"
+            functions.setdefault(one, []).append(function.name)
+    for one, names in functions.items():
+        yield f"{', '.join(dict.fromkeys(names))}, assumed: {one}"
 
 
 def verdict_data(report: Report, told: Sequence[Diagnostic]) -> Data:

@@ -112,6 +112,9 @@ def _completed(
     """Return what gives a frame its algorithm."""
     pairs = ", ".join(f"{one} is '{other}'" for one, other in match.pairs)
     matched = FrameGuess("of the algorithm", pairs, ())
+    taken = [f"the tensors of '{match.group.name}' are those of '{algorithm.name}': {pairs}"]
+    taken += [f"len({label}) is always {size}" for label, size in algorithm.fixed.items()]
+    taken += algorithm.guesses
     others = f"There are {count} such matches." if count > 1 else "No other match fits the sizes."
 
     def complete(frame: KernelFrame) -> KernelFrame:
@@ -121,7 +124,8 @@ def _completed(
         )
         said = (f"The algorithm is '{algorithm.name}', where {matched.taken}. {others}",)
         notes = (*frame.notes, *said, *algorithm.notes)
-        return replace(frame, names=names, algorithm=text, notes=notes)
+        beyond = (*frame.beyond, *taken)
+        return replace(frame, names=names, algorithm=text, notes=notes, beyond=beyond)
 
     return complete
 

@@ -1,13 +1,14 @@
 """Writes the frame of a kernel for `dtpoly verify --init FILE::NAME --watched RECORD`.
 
 The frame comes from launches that were watched. Each frame that fits them is tried by the verifier,
-and the first one that it proves is written; what is guessed in it stands in its comments.
+and the first one that it proves is written; what is guessed in it stands in lines `# guessed:`,
+which the verdict of a later `dtpoly verify` repeats.
 """
 
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -64,19 +65,15 @@ def init(asked: InitCall) -> int:
         raise unseen(record, asked.kernel, read_record(record))
     trials: list[DtpolyError] = []
     found: list[FoundFrame] = []
-    names = names_of(module, launches[0])
-
-    def complete(frame: KernelFrame) -> KernelFrame:
-        return replace(frame, names=names)
-
     for group in groups_of(launches, module):
+        names = names_of(module, group)
         if asked.against is None:
             one = found_frame(
                 group,
                 axes_choices(group),
                 prover(asked.kernel, asked.seconds, trials),
                 SEARCHES * asked.seconds,
-                complete,
+                _with_names(names),
             )
         else:
             seconds = (asked.seconds, SEARCHES * asked.seconds)
@@ -89,6 +86,11 @@ def init(asked: InitCall) -> int:
     for error in trials[:1] if is_open else ():
         sys.stderr.write(shown(render(error.diagnostics, terminal_width(sys.stderr)), sys.stderr))
     return _tell(asked, found)
+
+
+def _with_names(names: tuple[tuple[str, str], ...]) -> Callable[[KernelFrame], KernelFrame]:
+    """Return what gives a frame the meanings of names."""
+    return lambda frame: replace(frame, names=names)
 
 
 def launches_of(
@@ -120,15 +122,16 @@ def groups_of(launches: Sequence[WatchedLaunch], module: Module) -> tuple[Launch
             for one, row in group.numbers.items()
             if one in group.constants and not formulas_of(row, facts, is_constant=True)
         ]
+        chosen += [one for one in group.constants if one in group.varying]
         parts = split_by(kind, chosen) if chosen else (tuple(kind),)
         found += [one for part in parts for one in grouped(part, uses)]
     return tuple(found)
 
 
-def names_of(module: Module, launch: WatchedLaunch) -> tuple[tuple[str, str], ...]:
+def names_of(module: Module, launch: LaunchGroup | WatchedLaunch) -> tuple[tuple[str, str], ...]:
     """Return what names of a module are that cannot be understood from its text.
 
-    The launch has seen what they were. A name about which nothing has to be said is left out.
+    The launches have seen what they were. A name about which nothing has to be said is left out.
     """
     named = {
         name: text
@@ -230,6 +233,7 @@ def _frame_data(one: FoundFrame) -> dict[str, object]:
         "verdict": one.end,
         "promises": list(one.frame.promises),
         "guesses": [_guess_data(guess) for guess in one.frame.guesses],
+        "assumed": list(one.frame.beyond),
         "tried": one.tried,
     }
 

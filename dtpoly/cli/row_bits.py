@@ -61,6 +61,7 @@ class BitsAsked:
     seconds: float
     as_json: bool
     layouts: tuple[str, str] | None = None  # the target and the dtype for which they are compared
+    launches: tuple[str, ...] | None = None  # what is assumed of those of a kernel by hand
 
 
 def answer_about_bits(
@@ -83,8 +84,21 @@ def answer_about_bits(
         ]
         if asked.layouts is not None:
             found = _with_layouts(asked, found)
+    if asked.launches is not None:
+        found = [_of_launches(one, report, asked.launches) for one in found]
     (_as_data if asked.as_json else _as_table)(asked, found, kernel)
     return 0 if all(one["verdict"] == "proved" for one in found) else 1
+
+
+def _of_launches(one: dict[str, Any], report: Report, launches: Sequence[str]) -> dict[str, Any]:
+    """Return an answer that also says what is assumed of the launches of a kernel by hand."""
+    of_proof = [
+        said
+        for layers in report.functions
+        for said in layers.assumed
+        if layers.name == one["function"]
+    ]
+    return one | {"launches": [*of_proof, *launches]}
 
 
 def layouts_asked(words: str) -> tuple[str, str]:
@@ -316,6 +330,7 @@ def _said_of_proof(one: Mapping[str, Any], asked: BitsAsked) -> Iterator[str]:
         more = where if one["layouts"]["by_address"] else ""
         yield f"checked: {count} variants for {target}: one layout each{more}"
     yield from (f"assumed: {said}" for said in _assumptions(one, asked))
+    yield from (f"assumed: {said}" for said in one.get("launches", ()))
 
 
 def _assumptions(one: Mapping[str, Any], asked: BitsAsked) -> list[str]:

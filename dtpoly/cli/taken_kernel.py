@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from dtpoly.cli.frame_assumptions import marked, of_guesses, of_launches
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.extract.comments import comments_outside
 from dtpoly.extract.python_modules import read_module
@@ -12,7 +13,7 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source
 from dtpoly.verify.proof.report import Report
-from dtpoly.verify.triton.said import LINE
+from dtpoly.verify.triton.said import LINE, is_by_hand
 
 SEPARATOR = "::"
 ASSUME = "assume"
@@ -21,13 +22,18 @@ NAME = re.compile(r"#\s*name\s*:(.*)")
 
 @dataclass(frozen=True, slots=True)
 class GivenKernels:
-    """The text to verify, and what is assumed because it was taken out of a module."""
+    """The text to verify, and what is assumed because of how it was found and is launched."""
 
     source: Source
     assumed: tuple[str, ...] = ()
 
+    @property
+    def is_launched(self) -> bool:
+        """Return whether the text says itself how its kernels are launched, as it has no plans."""
+        return is_by_hand(self.source.text)
+
     def assuming(self, report: Report) -> Report:
-        """Return a report that says what was assumed to take the kernel out of its module."""
+        """Return a report that says what was assumed of the kernel and its launches."""
         functions = (replace(f, assumed=(*f.assumed, *self.assumed)) for f in report.functions)
         return Report(tuple(functions)) if self.assumed else report
 
@@ -46,17 +52,23 @@ def given_kernels(kernel: str, algorithm: Source) -> GivenKernels:
     path, separator, name = kernel.partition(SEPARATOR)
     source = read_file(path)
     if not separator:
-        return GivenKernels(source)
+        both = (*_comments(algorithm.text), *_comments(source.text))
+        guessed = of_guesses([line for _, line in both])
+        return GivenKernels(source, (*of_launches(source.text), *guessed))
     module = read_module(source)
     taken = take_out(module, name, dict(_named(_comments(algorithm.text))))
+    own = comments_outside(module, name)
     lines = [
         *_said(_comments(algorithm.text), name),
-        *_said(comments_outside(module, name), name),
+        *_said(own, name),
     ]
     if not any(_launches(line, name) for line in lines):
         raise DtpolyError((unlaunched(module, name, algorithm.name),))
-    text = "\n".join([taken.text, "", *lines, ""])
-    return GivenKernels(Source(source.name, text), taken.assumed)
+    guessed = of_guesses([line for _, line in (*_comments(algorithm.text), *own)])
+    # What was guessed goes along with the text, because that may be verified without the file.
+    text = "\n".join([taken.text, "", *marked(guessed), "", *lines, ""])
+    launched = of_launches("\n".join(lines))
+    return GivenKernels(Source(source.name, text), (*taken.assumed, *launched, *guessed))
 
 
 def comments_about(kernel: str, algorithm: Source) -> tuple[tuple[Source, str], ...]:

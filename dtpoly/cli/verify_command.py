@@ -19,6 +19,7 @@ from dtpoly.checking import Checked, check
 from dtpoly.cli.doubts import RING_BY, in_ring, tried_or_told
 from dtpoly.cli.evidence import check_proof, show_fusions, write_proof
 from dtpoly.cli.file_arguments import complete_files
+from dtpoly.cli.frame_assumptions import of_inputs, of_tensors
 from dtpoly.cli.func_option import wanted_funcs, with_func
 from dtpoly.cli.lazy import load
 from dtpoly.cli.main import BUG
@@ -43,7 +44,13 @@ from dtpoly.cli.taken_kernel import (
     given_kernels,
     path_of,
 )
-from dtpoly.cli.without_algorithm import STRUCTURE, algorithm_of, of_structure, tensors_in
+from dtpoly.cli.without_algorithm import (
+    STRUCTURE,
+    DeclaredTensor,
+    checked_tensors,
+    of_structure,
+    tensors_in,
+)
 from dtpoly.codegen.header import header, writer_of
 from dtpoly.diagnostics import Diagnostic, DtpolyError
 from dtpoly.frontend.reading import STANDARD_INPUT
@@ -248,7 +255,7 @@ def command(**given: Any) -> int:
     assert checked.program is not None
     program = checked.program
     with limited(BUDGET, time.thread_time() - began):
-        kernels = _kernels(checked, source, asked.kernel, wanted)
+        kernels = _kernels(checked, source, asked, wanted, only)
     text = kernels.source
     if asked.extract is not None:
         return _extract(text, asked.extract)
@@ -256,7 +263,7 @@ def command(**given: Any) -> int:
         with limited(CHECKING * (len(program.funcs) + 2)):
             return check_proof(source, text, asked.to_check, wanted, kernels.assumed, asked.as_json)
     if asked.bits is not None or asked.same_as is not None:
-        return _about_bits(asked, program, text, wanted)
+        return _about_bits(asked, program, kernels, wanted)
     found = kernels.assuming(_found(asked, program, text, wanted, only))
     with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
         rows = answers_of_file(program, text.text, asked.primitives, found, asked.seconds)
@@ -269,13 +276,16 @@ def command(**given: Any) -> int:
     return 0 if is_proved and all(one["verdict"] == "proved" for one in rows) else 1
 
 
-def _about_bits(asked: VerifyCall, program: Program, text: Source, wanted: tuple[str, ...]) -> int:
+def _about_bits(
+    asked: VerifyCall, program: Program, kernels: GivenKernels, wanted: tuple[str, ...]
+) -> int:
     """Answer a question about bits. It takes longer than the proof of a kernel."""
     about = (asked.bits, asked.same_as, asked.file, asked.kernel, asked.seconds, asked.as_json)
     layouts = None if asked.layouts is None else layouts_asked(asked.layouts)
-    bits = BitsAsked(*about, layouts)
+    is_by_hand = asked.kernel is not None and kernels.is_launched
+    bits = BitsAsked(*about, layouts, kernels.assumed if is_by_hand else None)
     with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
-        return answer_about_bits(bits, program, text, wanted, asked.primitives)
+        return answer_about_bits(bits, program, kernels.source, wanted, asked.primitives)
 
 
 def _with_kernel(asked: VerifyCall) -> VerifyCall:
@@ -367,14 +377,20 @@ def _checked(asked: VerifyCall, source: Source) -> tuple[Checked, tuple[str, ...
         checked = check(source, asked.primitives)
         if checked.program is None or checked.verdict is not None or asked.kernel is None:
             return checked, tuple(LAYERS)
-        tensors = tensors_in(comments_about(asked.kernel, source))
+        comments = comments_about(asked.kernel, source)
+        tensors = tensors_in(comments)
         if not tensors:
             return checked, tuple(LAYERS)
         if asked.ring or asked.certificate or asked.to_check:
             raise click.UsageError(
                 "--ring, --certificate and --check need an algorithm, not only tensors"
             )
-        return check(Source(source.name, algorithm_of(tensors)), asked.primitives), STRUCTURE
+        return checked_tensors(comments, tensors, source.name, asked.primitives), STRUCTURE
+
+
+def _tensors(asked: VerifyCall, source: Source) -> tuple[DeclaredTensor, ...]:
+    """Return the tensors that comments declare. Raises DtpolyError."""
+    return () if asked.kernel is None else tensors_in(comments_about(asked.kernel, source))
 
 
 def _found(
@@ -417,7 +433,8 @@ def _tell(
     if asked.as_sarif:
         as_log: Callable[..., str] = load("dtpoly.render.sarif").render
         descriptions: dict[str, str] = load("dtpoly.catalogue").descriptions()
-        write(as_log(told, descriptions, __version__))
+        noted = tuple(load("dtpoly.verdict_table").assumptions(found))
+        write(as_log(told, descriptions, __version__, noted))
         return
     if not asked.as_json:
         _show(found, told)
@@ -441,11 +458,21 @@ def _check_together(instead: Mapping[str, object], more: Mapping[str, object]) -
 
 
 def _kernels(
-    checked: Checked, source: Source, kernel: str | None, wanted: tuple[str, ...]
+    checked: Checked,
+    source: Source,
+    asked: VerifyCall,
+    wanted: tuple[str, ...],
+    only: tuple[str, ...],
 ) -> GivenKernels:
     """Return the kernels: those of a file, one of a module, or those that are generated."""
-    if kernel is not None:
-        return given_kernels(kernel, source)
+    if asked.kernel is not None:
+        kernels = given_kernels(asked.kernel, source)
+        if not kernels.is_launched:
+            return kernels
+        assert checked.program is not None
+        is_bare = only == STRUCTURE
+        declared = of_tensors(_tensors(asked, source)) if is_bare else of_inputs(checked.program)
+        return replace(kernels, assumed=(*kernels.assumed, *declared))
     assert checked.verdict is not None
     heading = header(__version__, checked.file.source.name)
     return GivenKernels(

@@ -103,7 +103,11 @@ def merged(logs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     ]
     first = logs[0]["runs"][0]
     driver = {**first["tool"]["driver"], "rules": [rules[one] for one in order]}
-    return {**logs[0], "runs": [{**first, "tool": {"driver": driver}, "results": results}]}
+    run = {**first, "tool": {"driver": driver}, "results": results}
+    # What each proof assumes.
+    if invocations := [one for log in logs for one in log["runs"][0].get("invocations", ())]:
+        run["invocations"] = invocations
+    return {**logs[0], "runs": [run]}
 
 
 def _frames(module: Path) -> Iterator[Path]:

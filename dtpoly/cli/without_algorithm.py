@@ -12,8 +12,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from dtpoly.checking import Checked, check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.frozen import dataclass
+from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source, Span
 from dtpoly.verify.proof.report import Layer, Report
 
@@ -103,6 +105,23 @@ def algorithm_of(tensors: Sequence[DeclaredTensor]) -> str:
         lines.append(f"{name}[{', '.join(one.axes)}] = cast({value}, {one.dtype});")
         lines.append(f"{name}.compile();")
     return "\n".join([*lines, ""])
+
+
+def checked_tensors(
+    comments: Iterable[tuple[Source, str]],
+    tensors: Sequence[DeclaredTensor],
+    name: str,
+    primitives: Primitives,
+) -> Checked:
+    """Return the checked file of tensors that comments declare.
+
+    Raises DtpolyError at these comments, because nobody has written the file itself.
+    """
+    checked = check(Source(name, algorithm_of(tensors)), primitives)
+    if checked.program is None:
+        source, comment = next(pair for pair in comments if LINE.fullmatch(pair[1]))
+        raise _refused(source, comment, checked.diagnostics[0].title)
+    return checked
 
 
 def of_structure(report: Report) -> Report:

@@ -1,7 +1,7 @@
 """Finds what binds each name of a Python module, without running it."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
@@ -60,6 +60,13 @@ def bindings_of(module: ast.Module) -> Mapping[str, tuple[Binding, ...]]:
 def changes_of(module: ast.Module) -> Mapping[str, tuple[BindingChange, ...]]:
     """Return the places that set a part of what a name is, by that name."""
     found: dict[str, list[BindingChange]] = {}
+    # What another module is, its private functions included, is told by that module.
+    imported = {
+        (one.asname or one.name).partition(".")[0]
+        for node in ast.walk(module)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for one in node.names
+    }
     for node in ast.walk(module):
         words = set[str]()
         match node:
@@ -70,6 +77,12 @@ def changes_of(module: ast.Module) -> Mapping[str, tuple[BindingChange, ...]]:
             case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[of, said, *_]):
                 if isinstance(said, ast.Constant):
                     words.add(str(said.value))
+            case ast.Call(func=ast.Attribute(attr="__setattr__" | "__delattr__"), args=[of, _, *_]):
+                pass
+            case ast.Call(func=ast.Attribute() as of) if _is_inner(of) and not _is_of(of, imported):
+                # It may change anything, so no words are noted.
+                found.setdefault(_root(of), []).append(BindingChange(node.lineno, frozenset()))
+                continue
             case _:
                 continue
         while isinstance(of, ast.Attribute):
@@ -78,6 +91,29 @@ def changes_of(module: ast.Module) -> Mapping[str, tuple[BindingChange, ...]]:
         if isinstance(of, ast.Name):
             found.setdefault(of.id, []).append(BindingChange(node.lineno, frozenset(words)))
     return {name: tuple(changes) for name, changes in found.items()}
+
+
+def _is_inner(called: ast.Attribute) -> bool:
+    """Return whether a method is called that is not for users, and so may change anything.
+
+    That is `kernel._update(...)` or `kernel.__dict__.update(...)`.
+    """
+    inner = called.value
+    of_dict = isinstance(inner, ast.Attribute) and inner.attr == "__dict__"
+    return called.attr.startswith("_") or of_dict
+
+
+def _is_of(of: ast.Attribute, imported: Set[str]) -> bool:
+    """Return whether something is a part of what was imported, or of no name."""
+    root = _root(of)
+    return not root or root in imported
+
+
+def _root(of: ast.expr) -> str:
+    """Return the name of which something is a part; nothing if it is a part of no name."""
+    while isinstance(of, ast.Attribute):
+        of = of.value
+    return of.id if isinstance(of, ast.Name) else ""
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[tuple[str, Binding]]:

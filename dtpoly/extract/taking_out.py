@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from dtpoly.diagnostics import Diagnostic, Severity
+from dtpoly.extract.broken_lines import Rewriting, in_brackets, rewritten
 from dtpoly.extract.comments import lines_for_verifier
 from dtpoly.extract.meanings import (
     BUILTINS,
@@ -51,16 +52,6 @@ class TakenOut:
     text: str
     functions: tuple[str, ...]
     assumed: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rewriting:
-    """A place in a line of a module that is written in another way; places are in bytes."""
-
-    line: int
-    start: int
-    end: int
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +123,8 @@ def take_out(module: Module, kernel: str, named: Mapping[str, str] | None = None
                     title = f"'{ast.unparse(place)}' goes over several lines"
                     raise one.module.refused(place.lineno, title, "write it in one line")
                 edits.append(Rewriting(place.lineno, place.col_offset, place.end_col_offset, text))
+        # These come last, because a bracket stands before the word that is rewritten behind it.
+        edits += in_brackets(one.module.lines, one.function)
         taking.taken[key] = Taken(one, taking.name_of(one), tuple(edits))
     for name in taking.named.keys() - taking.needed:
         title = f"'# name: {name} = {taking.named[name]}' is about nothing that has to be said"
@@ -420,10 +413,7 @@ def _lines(one: Taken) -> list[str]:
         edits.append(
             Rewriting(function.lineno, start, start + len(function.name.encode()), one.name)
         )
-    # From the end of a line to its start, so that places stay true.
-    for edit in sorted(edits, key=lambda edit: (edit.line, edit.start), reverse=True):
-        old = lines[edit.line - 1].encode()
-        lines[edit.line - 1] = (old[: edit.start] + edit.text.encode() + old[edit.end :]).decode()
+    lines = rewritten(lines, edits)
     depth = function.col_offset
     body = lines[function.lineno - 1 : function.end_lineno]
     return [line[depth:] if not line[:depth].strip() else line.lstrip() for line in body]

@@ -1,10 +1,9 @@
 """Writes what a launch gives each parameter, as a line for the verifier says it."""
 
 import json
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
 
-from dtpoly.framing.launch_groups import GroupTensor, LaunchGroup, Row
+from dtpoly.framing.launch_groups import LaunchGroup, Row, times
 from dtpoly.framing.size_formulas import SizeFormula, formulas_of
 from dtpoly.framing.tensor_axes import STRIDE, AxesChoice, LabelledTensor, facts_of
 from dtpoly.frozen import dataclass
@@ -70,7 +69,8 @@ def number_site(group: LaunchGroup, choice: AxesChoice, name: str, mode: str) ->
 def fixed_text(group: LaunchGroup, name: str, *, is_float: bool) -> str | CannotFrame:
     """Return what a parameter is given that is no tensor and no whole number.
 
-    A float is one that callers choose, unless `is_float` says that it is that number.
+    A float is one that callers choose, unless `is_float` says that it is that number. Of a float
+    that launches chose in several ways nothing else can be said.
     """
     match group.fixed[name]:
         case bool() | None as value:
@@ -87,6 +87,8 @@ def fixed_text(group: LaunchGroup, name: str, *, is_float: bool) -> str | Cannot
             return CannotFrame(name, f"it is given a '{text}', which no line can say")
         case float() if group.scalars is not None and name in group.scalars:
             return group.scalars[name]
+        case float() if name in group.varying:
+            return name
         case float() as value if is_float or name in group.constants or group.scalars is not None:
             return repr(value)
         case _:
@@ -128,14 +130,21 @@ def _tensor(choice: AxesChoice, name: str) -> LabelledTensor:
     return next(one for one in choice.tensors if one.tensor.name == name)
 
 
-def gaps(choice: AxesChoice, texts: Mapping[str, str]) -> tuple[GroupTensor, ...]:
-    """Return the tensors that were not contiguous although no argument says so."""
-    said = " ".join(chain(texts.values()))
-    return tuple(
-        one.tensor
-        for one in choice.tensors
-        if not one.is_dense and f"{one.tensor.name}.stride(" not in said
-    )
+def unsaid_strides(
+    choice: AxesChoice, texts: Mapping[str, str]
+) -> Iterator[tuple[LabelledTensor, int, bool]]:
+    """Yield each axis whose stride no argument is, and whether it is that of a contiguous tensor.
+
+    The frame takes such a stride as that of a contiguous tensor, whatever it was.
+    """
+    said = set(texts.values())
+    for one in choice.tensors:
+        inner = tuple(1 for _ in one.axes[0].sizes) if one.axes else ()
+        for at in reversed(range(len(one.axes))):
+            axis = one.axes[at]
+            if f"{one.tensor.name}.stride({at})" not in said:
+                yield one, at, axis.strides == inner
+            inner = times(inner, axis.sizes)
 
 
 def scalars_of(group: LaunchGroup, texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

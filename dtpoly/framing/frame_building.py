@@ -9,11 +9,11 @@ from dtpoly.framing.frame_arguments import (
     ArgumentSite,
     CannotFrame,
     fixed_text,
-    gaps,
     in_order,
     number_site,
     scalars_of,
 )
+from dtpoly.framing.frame_guesses import ANY, guesses_of_launches
 from dtpoly.framing.kernel_frame import FrameGuess, FrameScalar, FrameTensor, KernelFrame
 from dtpoly.framing.launch_groups import LaunchGroup
 from dtpoly.framing.size_formulas import SizeFormula, grid_formulas
@@ -79,13 +79,16 @@ def built(
         programs = grid_formulas(row, facts_of(group, choice.labels))
         site = ArgumentSite(f"axis {axis} of the grid", programs)
         sites.append(site)
-        grid.append(_taken(site, options, "any"))
+        grid.append(_taken(site, options, ANY))
     while len(grid) > 1 and grid[-1] == "1":
         grid.pop()
     labels = dict.fromkeys(
         word for one in choice.tensors for word in one.words if not word.isdecimal()
     )
     tiled = {label for text in texts.values() for label in POWER.findall(text)}
+    guesses = _guesses(sites, options, group)
+    told = {one.about for one in guesses}
+    taken = {one.about: _taken(one, options, ANY) for one in sites if one.about not in told}
     frame = KernelFrame(
         group.name,
         tuple(
@@ -96,8 +99,9 @@ def built(
         tuple(grid),
         tuple(texts.items()),
         in_order(group.parameters, group.constants),
-        guesses=_guesses(sites, options, group),
-        notes=_notes(group, choice, texts),
+        guesses=guesses,
+        notes=_notes(group, choice),
+        beyond=guesses_of_launches(group, choice, texts, taken),
     )
     return BuiltFrame(
         frame,
@@ -157,7 +161,7 @@ def _further(one: SizeFormula, other: SizeFormula, group: LaunchGroup) -> str:
     return f"a launch in which {one.text} and {other.text} differ would tell"
 
 
-def _notes(group: LaunchGroup, choice: AxesChoice, texts: Mapping[str, str]) -> tuple[str, ...]:
+def _notes(group: LaunchGroup, choice: AxesChoice) -> tuple[str, ...]:
     """Return what a reader should know of the launches that were seen."""
     launches = "one launch" if group.count == 1 else f"{group.count} different launches"
     notes = [f"Written by dtpoly verify --init, from {launches} of '{group.name}'."]
@@ -171,15 +175,5 @@ def _notes(group: LaunchGroup, choice: AxesChoice, texts: Mapping[str, str]) -> 
         notes.append(
             "With one launch, a number that is a size by chance looks like one: record launches"
             " of two or more sizes, best of different primes."
-        )
-    for tensor in gaps(choice, texts):
-        notes.append(
-            f"'{tensor.name}' was not contiguous, but no argument is its stride: this frame takes"
-            " it as contiguous."
-        )
-    for one, other in group.shared:
-        notes.append(
-            f"'{one}' and '{other}' shared memory, but this frame takes them as apart: the proof"
-            " says nothing of such a launch."
         )
     return tuple(notes)

@@ -7,22 +7,49 @@ most. Which promises wrappers keep is not seen in launches, but what was launche
 from collections.abc import Iterator, Mapping, Sequence
 
 from dtpoly.framing.frame_building import BuiltFrame
+from dtpoly.framing.kernel_frame import FINITE
 from dtpoly.framing.launch_groups import Row
 
 # The most lanes of a row in one tile, from the usual limit down; and the sizes of other labels.
 TILES = (65536, 8192, 1024, 256, 64)
 SIZES_OF_LOOPS = ("2**30", "2**27", "2**20")
 VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
-FINITE = "finite"
+
+
+def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str, ...]:
+    """Return which labels count the blocks of another one, as scales of blocks do."""
+    found: list[str] = []
+    for name, row in labels.items():
+        for other, sizes in labels.items():
+            for block in blocks:
+                counts = tuple(-(-size // block) for size in sizes) if block > 1 else ()
+                if name != other and len(set(row)) > 1 and row == counts:
+                    found.append(f"len({name}) == cdiv(len({other}), {block})")
+                    if all(size % block == 0 for size in sizes):
+                        found.append(f"len({other}) % {block} == 0")
+                    break
+    return tuple(dict.fromkeys(found))
 
 
 def promise_sets(
-    made: BuiltFrame, labels: Mapping[str, Row], *, with_values: bool
+    made: BuiltFrame,
+    labels: Mapping[str, Row],
+    near: Sequence[str],
+    relations: Sequence[str],
+    *,
+    with_values: bool,
 ) -> tuple[tuple[str, ...], ...]:
-    """Return sets of promises, from few to many; all launches that were seen keep each of them."""
-    reaches = tuple(f"reach({one.name}) < 2**31" for one in made.frame.tensors)
+    """Return sets of promises, from few to many; all launches that were seen keep each of them.
+
+    Only of values nothing is known, as no element is looked at.
+    """
+    reaches = tuple(f"reach({name}) < 2**31" for name in near)
     sizes = [_below(made.looped, bound, VALUES[bound], labels) for bound in SIZES_OF_LOOPS]
-    least = tuple(f"len({label}) >= 1" for label in (*made.tiled, *made.looped))
+    least = tuple(
+        f"len({label}) >= 1"
+        for label in (*made.tiled, *made.looped)
+        if all(size >= 1 for size in labels.get(label, ()))
+    )
     # Without an algorithm, few forms need values that are finite: these come last.
     tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]
     order = tiles_first if with_values else sorted(tiles_first, key=lambda pair: len(pair[1]))
@@ -34,7 +61,8 @@ def promise_sets(
         found.append((*tiles, *reaches, *more))
         found += [(*tiles, *one, *reaches, *more) for one in sizes]
         found.append((*tiles, *sizes[-1], *reaches, *least, *more))
-    return tuple(dict.fromkeys(found))
+    # What labels have to do with one another is left out at the end, if it is not needed.
+    return tuple(dict.fromkeys((*one, *relations) for one in found))
 
 
 def _tiles(made: BuiltFrame, labels: Mapping[str, Row]) -> Iterator[int]:

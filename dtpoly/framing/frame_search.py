@@ -13,10 +13,10 @@ from itertools import product
 
 from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
-from dtpoly.framing.frame_promises import promise_sets
+from dtpoly.framing.frame_promises import promise_sets, relations_of
 from dtpoly.framing.kernel_frame import KernelFrame
 from dtpoly.framing.launch_groups import LaunchGroup, Row
-from dtpoly.framing.tensor_axes import AxesChoice
+from dtpoly.framing.tensor_axes import AxesChoice, facts_of
 from dtpoly.frozen import dataclass
 
 MOST_CHOICES = 3  # of axes that are tried
@@ -53,7 +53,10 @@ def found_frame(
     for made, labels in _candidates(group, choices):
         if isinstance(made, CannotFrame):
             return made
-        sets = promise_sets(made, labels, with_values=with_values)
+        shown = {one.name for one in made.frame.tensors}
+        near = [one.name for one in group.tensors if one.is_near and one.name in shown]
+        relations = relations_of(labels, facts_of(group, labels).blocks)
+        sets = promise_sets(made, labels, near, relations, with_values=with_values)
         end = search.end_of(made, sets[-1])
         if end == PROVED:
             return search.with_few_promises(made, sets)
@@ -77,7 +80,7 @@ def _candidates(
             if isinstance(made, CannotFrame):
                 yield made, choice.labels
                 return
-            plain = replace(made.frame, guesses=())
+            plain = replace(made.frame, guesses=(), beyond=())
             if plain not in texts:
                 texts.add(plain)
                 yield made, choice.labels

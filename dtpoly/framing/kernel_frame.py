@@ -1,13 +1,15 @@
 """A frame of a kernel as data, and its text: the tensors, the launch, the promises, the guesses."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from dtpoly.frozen import dataclass
 
 WIDTH = 100
-PROMISED = (
-    "# Guessed: callers keep these promises. Launches kept them; without them there is no proof."
-)
+PROMISED = "callers keep these promises, as all launches did"
+FINITE = "finite"
+OF_VALUES = "values are finite, which no launch shows, because no element is looked at"
+NAMED = "while the kernels ran, these names of the module were"
+GUESSED = "# guessed: "
 INDENT = "#     "
 MOST_OTHERS = 3  # formulas that a comment names besides the one that is taken
 KNOWN = "f32"  # the dtype of a tensor without one
@@ -55,6 +57,8 @@ class KernelFrame:
     promises: tuple[str, ...] = ()
     guesses: tuple[FrameGuess, ...] = ()
     notes: tuple[str, ...] = ()
+    # What else is taken for granted because all launches were like that.
+    beyond: tuple[str, ...] = ()
     # What names of the module are that its text does not show.
     names: tuple[tuple[str, str], ...] = ()
     # Instead of the tensors, an algorithm.
@@ -64,12 +68,15 @@ class KernelFrame:
 def text_of(frame: KernelFrame) -> str:
     """Return the frame as the text of a .dt file."""
     lines = [*_said(frame)]
+    if frame.names:
+        shown = ", ".join(f"'{name}' {meant}" for name, meant in frame.names)
+        lines += _guessed(f"{NAMED}: {shown}")
     lines += [f"# name: {name} = {meant}" for name, meant in frame.names]
     if not frame.algorithm:
         lines += _tensor_lines(frame)
     lines += _launch_lines(frame)
     if frame.promises:
-        lines.append(PROMISED)
+        lines += _promised(frame.promises)
     lines += _listed("# assume: ", frame.promises)
     lines += [frame.algorithm.rstrip()] if frame.algorithm else []
     return "\n".join([*lines, ""])
@@ -82,9 +89,27 @@ def _said(frame: KernelFrame) -> Iterator[str]:
         shown = one.others[:MOST_OTHERS]
         others = f"; it may also be {' or '.join(shown)}" if shown else ""
         further = f"; {one.further}" if one.further else ""
-        yield from wrapped(f"Guessed: {one.about} is {one.taken}{others}{further}.", "# ")
-    if frame.notes or frame.guesses:
+        yield from _guessed(f"{one.about} is {one.taken}{others}{further}")
+    for said in frame.beyond:
+        yield from _guessed(said)
+    if frame.notes or frame.guesses or frame.beyond:
         yield ""
+
+
+def _promised(promises: Sequence[str]) -> Iterator[str]:
+    sizes = [one for one in promises if one != FINITE]
+    if sizes:
+        yield from _guessed(f"{PROMISED}: {', '.join(sizes)}")
+    if FINITE in promises:
+        yield from _guessed(OF_VALUES)
+
+
+def _guessed(text: str) -> Iterator[str]:
+    """Yield a guess in lines that the verifier reads, because its verdict repeats them."""
+    yield from (
+        line if at == 0 else f"{INDENT}{line.removeprefix(GUESSED)}"
+        for at, line in enumerate(wrapped(text, GUESSED))
+    )
 
 
 def _tensor_lines(frame: KernelFrame) -> list[str]:

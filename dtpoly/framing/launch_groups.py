@@ -4,7 +4,8 @@ Launches of a group differ in sizes alone. A number of a group is a row: what it
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from keyword import iskeyword
 
 from dtpoly.framing.pointer_uses import PointerUses
@@ -59,6 +60,19 @@ class GroupTensor:
             inner = times(inner, sizes)
         return True
 
+    @property
+    def is_near(self) -> bool:
+        """Return whether 32 bits count to the last element in each launch."""
+        counts = range(len(self.sizes[0]) if self.sizes else 0)
+        return all(
+            sum((sizes[at] - 1) * strides[at] for sizes, strides in self._axes) < 2**31 - 1
+            for at in counts
+        )
+
+    @property
+    def _axes(self) -> Iterator[tuple[Row, Row]]:
+        return zip(self.sizes, self.strides, strict=True)
+
 
 @dataclass(frozen=True, slots=True)
 class LaunchGroup:
@@ -77,6 +91,12 @@ class LaunchGroup:
     shared: tuple[tuple[str, str], ...] = ()
     # The numbers of an algorithm that parameters are; without an algorithm there are none.
     scalars: Mapping[str, str] | None = None
+    # The parameters that are given several floats.
+    varying: frozenset[str] = frozenset()
+    # Those that are now given a float and now a whole number.
+    mixed: frozenset[str] = frozenset()
+    # What names of the module were while these launches ran.
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def tensor_of(self, parameter: str) -> GroupTensor | None:
         """Return the tensor that a parameter is given."""
@@ -120,8 +140,13 @@ def name_of(parameter: str) -> str:
 
 
 def _same(one: WatchedLaunch, other: WatchedLaunch) -> bool:
-    """Return whether two launches say the same; in which memory their tensors lie says nothing."""
+    """Return whether two launches say the same.
+
+    In which memory their tensors lie says nothing, but which of them share it does.
+    """
     if one.grid != other.grid or one.given.keys() != other.given.keys():
+        return False
+    if _shared(one, _tensors_of(one)) != _shared(other, _tensors_of(other)):
         return False
     return all(_plain(value) == _plain(other.given[name]) for name, value in one.given.items())
 
@@ -134,7 +159,7 @@ def _plain(value: Given) -> object:
 
 def _kind(launch: WatchedLaunch) -> object:
     """Return what launches of one group have in common."""
-    kinds: list[object] = [len(launch.grid)]
+    kinds: list[object] = [len(launch.grid), tuple(sorted(launch.names.items()))]
     for name, value in launch.given.items():
         match value:
             case WatchedTensor():
@@ -170,6 +195,8 @@ def _group(
     parameters = tuple(first.given)
     numbers: dict[str, Row] = {}
     fixed: dict[str, Given] = {}
+    varying: set[str] = set()
+    mixed: set[str] = set()
     for name in parameters:
         values = [one.given[name] for one in launches]
         if isinstance(values[0], WatchedTensor):
@@ -180,8 +207,12 @@ def _group(
         else:
             # A number that is now whole and now a float is a float.
             fixed[name] = next((one for one in values if isinstance(one, float)), values[0])
+            if len(set(map(repr, values))) > 1:
+                varying.add(name)
+            if len(set(map(type, values))) > 1:
+                mixed.add(name)
     known = {name: row[0] for name, row in numbers.items() if len(set(row)) == 1}
-    tensors = [name for name in parameters if isinstance(first.given[name], WatchedTensor)]
+    tensors = _tensors_of(first)
     # A tensor is not None, whatever else it is.
     found = uses({**known, **_constants(fixed), **dict.fromkeys(tensors, TENSOR)})
     return LaunchGroup(
@@ -193,7 +224,10 @@ def _group(
         fixed=fixed,
         parameters=parameters,
         constants=first.constants,
-        shared=_shared(first, tensors),
+        names=first.names,
+        varying=frozenset(varying),
+        mixed=frozenset(mixed),
+        shared=tuple(dict.fromkeys(pair for one in launches for pair in _shared(one, tensors))),
     )
 
 
@@ -240,6 +274,11 @@ def _tensor_names(alike: Mapping[str, Sequence[str]], uses: PointerUses) -> dict
             name = f"{name}_"
         names[lead] = name
     return names
+
+
+def _tensors_of(launch: WatchedLaunch) -> list[str]:
+    """Return the parameters that are given tensors."""
+    return [name for name, value in launch.given.items() if isinstance(value, WatchedTensor)]
 
 
 def _shared(launch: WatchedLaunch, parameters: Sequence[str]) -> tuple[tuple[str, str], ...]:

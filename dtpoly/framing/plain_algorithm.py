@@ -46,6 +46,8 @@ class PlainAlgorithm:
     fixed: Mapping[str, int]
     # What a reader should know of where it comes from.
     notes: tuple[str, ...] = ()
+    # What is taken for granted because it was so at one launch.
+    guesses: tuple[str, ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def labelled(
         row for row in rows if varies and _is_one(row) and (are_numbers or _is_constant(row, group))
     }
     free = [row for row in rows if row not in fixed]
-    parted = {row: parts for row in free if (parts := _parts(row, free, group)) is not None}
+    parted = _parted(free, group)
     names = _names([row for row in free if row not in parted], group)
     tensors: list[LabelledTensor] = []
     for one in group.tensors:
@@ -173,6 +173,16 @@ def _merged(axes: Sequence[SeenAxis], way: Sequence[bool]) -> tuple[SeenAxis, ..
 def _is_constant(row: Row, group: LaunchGroup) -> bool:
     """Return whether a size is what a constant of the kernel is given."""
     return row in (group.numbers.get(name) for name in group.constants)
+
+
+def _parted(rows: Sequence[Row], group: LaunchGroup) -> dict[Row, tuple[int, Row]]:
+    """Return which sizes are made of parts, and of which; no part is made of parts itself."""
+    found: dict[Row, tuple[int, Row]] = {}
+    for row in sorted(rows):
+        parts = _parts(row, [one for one in rows if one not in found], group)
+        if parts is not None:
+            found[row] = parts
+    return found
 
 
 def _parts(row: Row, rows: Sequence[Row], group: LaunchGroup) -> tuple[int, Row] | None:

@@ -22,8 +22,14 @@ from dtpoly.frozen import dataclass
 from dtpoly.source import Source, Span
 
 MOST_ORDERS = 24  # of tensors that are tried as the inputs
+FLOATS = ("f", "bf")  # begin the names of dtypes of floats
 LABELS = ("x", "y", "z", "w", "v", "u", "r", "n", "m", "k", "i", "j")
 PASSED = ("clone", "alias", "detach", "contiguous", "_to_copy", "lift_fresh_copy", "dropout")
+# What operations are told by name: the formulas follow it, or it does not change values.
+TOLD = (
+    *("alpha", "correction", "dim", "dtype", "implicit", "keepdim", "max", "min"),
+    *("device", "layout", "memory_format", "non_blocking", "pin_memory"),
+)
 SHAPED = ("view", "reshape", "_unsafe_view", "unsqueeze", "squeeze", "expand", "flatten")
 
 
@@ -118,6 +124,7 @@ def _traced(
     """Return the algorithm for some arguments. Raises NotTraced."""
     torch: Any = import_module("torch")
     make_fx: Any = import_module("torch.fx.experimental.proxy_tensor").make_fx
+    _check_dtypes(arguments)
     at = _telling(group)
     shapes = [tuple(axis.sizes[at] for axis in plain_axes(one)) for _, one in arguments]
     names = [_name_of(one) for one, _ in arguments]
@@ -141,8 +148,21 @@ def _traced(
         raise
     except Exception as error:  # whatever the user's own function raises
         raise NotTraced(f"torch cannot trace it: {str(error).splitlines()[0]}") from error
-    reading = _Trace(labels)
-    return reading.algorithm(graph, name, names, shapes)
+    found = _Trace(labels).algorithm(graph, name, names, shapes)
+    given = [f"{one} of sizes {list(shape)}" for one, shape in zip(names, shapes, strict=True)]
+    given += [f"{one} = {value!r}" for one, value in numbers.items()]
+    guess = (
+        f"the algorithm is what '{name}' did with {', '.join(given)}: with others it may do"
+        " something else, and in between everything is f32"
+    )
+    return replace(found, guesses=(guess,))
+
+
+def _check_dtypes(arguments: Sequence[tuple[str, GroupTensor]]) -> None:
+    """Refuse tensors of whole numbers: the trace is one of floats. Raises NotTraced."""
+    for name, tensor in arguments:
+        if not tensor.dtype.startswith(FLOATS):
+            raise NotTraced(f"'{name}' has whole numbers ({tensor.dtype}), and floats are traced")
 
 
 def _name_of(parameter: str) -> str:
@@ -215,10 +235,7 @@ class _Trace:
                 self.values[node] = self.operated(node)
             else:
                 raise NotTraced(f"it uses '{node.target}', which is no argument")
-        note = f"The algorithm was traced from '{name}' at one launch, with f32 in between."
-        return PlainAlgorithm(
-            name, tuple(inputs), (), tuple(self.funcs), tuple(results), {}, (note,)
-        )
+        return PlainAlgorithm(name, tuple(inputs), (), tuple(self.funcs), tuple(results), {})
 
     def outputs(self, node: Any, name: str) -> list[str]:
         """Make Funcs of what a function returns."""
@@ -259,6 +276,7 @@ class _Trace:
             return self.values[node.args[0]][node.args[1]]
         packet = str(getattr(target, "overloadpacket", target))
         word = packet.rpartition(".")[2]
+        check_options(packet, node.kwargs)
         args = list(node.args)
         if word in UNARY:
             one = self.value(args[0])
@@ -327,7 +345,8 @@ class _Trace:
         value = self.value(args[0])
         rank = len(value.axes)
         over = [args[1]] if isinstance(args[1], int) else args[1]
-        less = node.kwargs.get("correction", args[2] if len(args) > 2 else 1)
+        given = node.kwargs.get("correction", args[2] if len(args) > 2 else None)
+        less = 1 if given is None else given
         labels = [value.axes[one % rank] for one in over]
         keeps = node.kwargs.get("keepdim", False)
         mean = self.reduced("mean", [args[0], over, True], node)
@@ -435,6 +454,18 @@ class _Trace:
         if most is not None:
             found = self.together("minimum({}, {})", [found, self.value(most)])
         return found
+
+
+def check_options(packet: str, options: Mapping[str, Any]) -> None:
+    """Refuse what an operation is told by name, unless its formula says the same.
+
+    Raises NotTraced.
+    """
+    for name, value in options.items():
+        if name == "dtype" and value is not None and not value.is_floating_point:
+            raise NotTraced(f"'{packet}' makes {str(value).removeprefix('torch.')} of its values")
+        if name not in TOLD and value is not None:
+            raise NotTraced(f"'{packet}' is told '{name}', which has no meaning here")
 
 
 def _at(name: str, labels: Sequence[str]) -> str:

@@ -15,24 +15,40 @@ SCHEMA = (
 Data = dict[str, object]
 
 
-def render(diagnostics: Sequence[Diagnostic], descriptions: Mapping[str, str], version: str) -> str:
+def render(
+    diagnostics: Sequence[Diagnostic],
+    descriptions: Mapping[str, str],
+    version: str,
+    assumed: Sequence[str] = (),
+) -> str:
     """Return the log as text."""
-    return json.dumps(log(diagnostics, descriptions, version), indent=2) + "\n"
+    return json.dumps(log(diagnostics, descriptions, version, assumed), indent=2) + "\n"
 
 
-def log(diagnostics: Sequence[Diagnostic], descriptions: Mapping[str, str], version: str) -> Data:
-    """Return a log with one run of dtpoly, and a rule with its description for each code."""
+def log(
+    diagnostics: Sequence[Diagnostic],
+    descriptions: Mapping[str, str],
+    version: str,
+    assumed: Sequence[str] = (),
+) -> Data:
+    """Return a log with one run of dtpoly, and a rule with its description for each code.
+
+    What a proof assumes is no finding, so it stands in the notes of the run.
+    """
     codes = sorted({diagnostic.code for diagnostic in diagnostics})
     driver = {
         "name": "dtpoly",
         "version": version,
         "rules": [_rule(code, descriptions.get(code)) for code in codes],
     }
-    run = {
+    run: Data = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "results": [_result(d, codes.index(d.code)) for d in diagnostics],
     }
+    if assumed:
+        notes = [{"level": "note", "message": _text(one)} for one in assumed]
+        run["invocations"] = [{"executionSuccessful": True, "toolExecutionNotifications": notes}]
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 

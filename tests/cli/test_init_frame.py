@@ -186,7 +186,7 @@ def test_an_axis_of_the_grid_is_divided_and_a_promise_is_guessed(
     (frame,) = json.loads(out)["frames"]
     assert (code, frame["verdict"], frame["promises"]) == (0, "proved", ["len(n) <= 2**30"])
     assert "[(cdiv(len(n), 1024),)]" in frame["text"]
-    assert "# Guessed: callers keep these promises." in frame["text"]
+    assert "# guessed: callers keep these promises, as all launches did: len(n)" in frame["text"]
 
 
 def test_what_one_launch_does_not_tell_is_asked(call: Entry, launched: Launched) -> None:

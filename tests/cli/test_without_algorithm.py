@@ -191,3 +191,29 @@ def test_an_axis_may_be_a_number_and_a_name_without_axes_is_a_number_of_callers(
     assert program is not None
     # Axes of one number are axes of their own.
     assert sorted(program.fixed.values()) == [1, 2, 2, 2]  # and one that all have
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("# tensors: n[n], out(Y[n])", "'n' is declared twice"),
+        ("# tensors: X[n], out(Y[n]), n.i32", "'n' is declared twice"),
+        ("# tensors: X[n].f99, out(Y[n])", "f99"),
+    ],
+)
+def test_names_that_clash_are_told_where_they_are_written(
+    line: str, why: str, call: Entry, here: Path
+) -> None:
+    (here / "kernel.py").write_text(KERNEL.replace(TENSORS, line))
+    code, _, err = call("verify", "--kernel", "kernel.py")
+    assert code == 1
+    assert "error[DT315]" in err
+    assert f"| {line}" in err
+    assert why in err
+
+
+def test_what_several_functions_assume_is_told_once(call: Entry, here: Path) -> None:
+    (here / "kernel.py").write_text(KERNEL)
+    out = call("verify", "--kernel", "kernel.py")[1]
+    assert out.count("assumed: len(n) <= 4096") == 1
+    assert "Y, Z_new, assumed: len(n) <= 4096" in out

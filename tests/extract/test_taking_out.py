@@ -126,6 +126,9 @@ REFUSED = {
             ("tl.sqrt = tl.exp", "tl.sqrt(x)"),
             ("triton.language.sqrt = tl.exp", "sqrt(x)"),
             ("twice.fn = TWO", "twice(x)"),
+            ("twice._unsafe_update_src('')", "twice(x)"),
+            ("twice.__dict__.update(fn=TWO)", "twice(x)"),
+            ("object.__setattr__(twice, 'fn', TWO)", "twice(x)"),
         )
     },
     "a change of anything": (f"{TOP}setattr(tl, os.name, tl.exp)\n", "tl.sqrt(x)", "@triton.jit"),

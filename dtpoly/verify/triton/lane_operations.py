@@ -40,6 +40,7 @@ from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 # Functions of the libraries of devices, and the types that they have them for.
 OF_LIBRARY = ("tanh",)
+INF = "inf"  # how a literal without an end is written
 FULL = {kinds.NUMBER: "tl.float32"}  # what a compiled kernel has
 FULL_FLOATS = ("tl.float32", "tl.float64", kinds.REAL)
 # Operations of two floats, and what terms call them.
@@ -135,11 +136,14 @@ def clamped(given: Operands) -> TileValue:
     kind = meaning("clamp", list(map(of_tile, tiles)), line).kind
     operands = [settled(kind, one) for one in _typed(items, tiles, kind, line)]
     low, high = (finite(one.text) if isinstance(one, Literal) else None for one in operands[1:])
-    if low is None or high is None or low > high:
+    has_no_top = low is not None and isinstance(operands[2], Literal) and operands[2].text == INF
+    if not has_no_top and (low is None or high is None or low > high):
         raise given.refused(" between what are no written numbers in this order")
     if not given.state.launch.is_finite:
         raise given.refused(" drops a nan: promise '# assume: finite'")
     not_in_eight(kind, line)
+    if has_no_top:
+        return TileValue(axes, applied("maximum", operands[:2]), kind)
     return TileValue(axes, in_kind(applied("clamp", operands), kind, "clamp", line), kind)
 
 

@@ -30,7 +30,9 @@ def program(given: Operands) -> TileValue:
     if is_count:
         # It has 32 bits, even if the sizes that it is computed from have more.
         return replace(scalar(programs_of(extents), "tl.int32"), is_cut=True)
-    return scalar(state.digits.of(f"program_{axis}", extents), "tl.int32")
+    # Where there is one program, its id is the number 0, and no index.
+    more = tuple(one for one in extents if one.constant != 1)
+    return scalar(state.digits.of(f"program_{axis}", more), "tl.int32")
 
 
 def arange(given: Operands) -> TileValue:
