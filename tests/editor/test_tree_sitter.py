@@ -137,7 +137,7 @@ def test_operators_are_grouped_as_the_compiler_groups_them(read: Reader) -> None
 
     def shown(node: Any) -> str:
         if node.type not in ("unary", "binary"):
-            return node.text.decode()
+            return str(node.text.decode())
         return f"({' '.join(shown(one) for one in node.children)})"
 
     assert shown(body) == "((not ((a + (b * (- c[x]))) == d)) or e)"
