@@ -1,4 +1,4 @@
-"""Writes a file that is at no moment half written."""
+"""Writes a file in one step, so that no reader ever finds half of it."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,10 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Put a file in its place in one step, so that whoever is stopped leaves the old or the new."""
+    """Replace a file in one step.
+
+    If the process is stopped meanwhile, the old file or the new one is there, and never a part.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.write_text(text)

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from dtpoly.api import Scheduled, load, parse
     from dtpoly.diagnostics import Diagnostic, DtpolyError
     from dtpoly.spaces.exploration_results import Results, results
+    from dtpoly.spaces.schedule_choice import ScheduleChoice, choose_schedule
     from dtpoly.spaces.schedule_space import ScheduleSpace, space
     from dtpoly.training.differentiable import Differentiable, differentiable
     from dtpoly.watching.launch_watch import watch
@@ -18,9 +19,11 @@ __all__ = [
     "Differentiable",
     "DtpolyError",
     "Results",
+    "ScheduleChoice",
     "ScheduleSpace",
     "Scheduled",
     "__version__",
+    "choose_schedule",
     "differentiable",
     "load",
     "parse",
@@ -35,8 +38,10 @@ _HOMES = {
     "Differentiable": "dtpoly.training.differentiable",
     "DtpolyError": "dtpoly.diagnostics",
     "Results": "dtpoly.spaces.exploration_results",
+    "ScheduleChoice": "dtpoly.spaces.schedule_choice",
     "ScheduleSpace": "dtpoly.spaces.schedule_space",
     "Scheduled": "dtpoly.api",
+    "choose_schedule": "dtpoly.spaces.schedule_choice",
     "differentiable": "dtpoly.training.differentiable",
     "load": "dtpoly.api",
     "parse": "dtpoly.api",

@@ -1,7 +1,9 @@
 """The result of judging a program's schedule: all that can be said without generating a kernel."""
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Self
 
 from dtpoly.algorithm.program import Program
 from dtpoly.algorithm.show import show
@@ -20,6 +22,9 @@ from dtpoly.schedule.explained_directives import explain
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.schedule.verdict import Verdict
 from dtpoly.suggest import did_you_mean
+
+if TYPE_CHECKING:  # it is loaded when somebody asks
+    from dtpoly.estimated_cost import EstimatedCost
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -132,6 +137,26 @@ class Judged:
                 f"there is no label '{label}'{did_you_mean(label, state.model.size_of)}"
             )
         return as_map(state, sizes)
+
+    def cost(
+        self,
+        sizes: Mapping[str, int],
+        *,
+        device: str = "h200",
+        dtype: str = "f32",
+        warm: bool = False,
+    ) -> "EstimatedCost":
+        """Estimate how long the kernels take on a GPU, without using it, as `dtpoly cost` does.
+
+        Sizes that follow from others may be left out. The device is a name, or a file that `dtpoly
+        device` wrote; the dtype is that of inputs that declare none. `warm` assumes warm caches and
+        launches that wait in a queue. Raises DtpolyError for a refused schedule or sizes that do
+        not fit, ValueError for a label, device or dtype that is not known.
+        """
+        state = self.check().verdict.scheduled
+        answers: Any = import_module("dtpoly.estimated_cost")
+        found: EstimatedCost = answers.estimated(state, sizes, device, dtype, warm)
+        return found
 
     @property
     def tree(self) -> ShownText:

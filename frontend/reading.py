@@ -9,10 +9,13 @@ from pathlib import Path
 
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.source import Source, Span
+from dtpoly.suggest import near
 
 from .parse import MAX_CHARACTERS
 
 STANDARD_INPUT = "-"
+KINDS = (".dt", ".dts")
+MOST_LISTED = 1000  # files of a folder that are looked through for a name that is nearly right
 # No text of MAX_CHARACTERS is longer than this in UTF-8.
 _MAX_BYTES = 4 * MAX_CHARACTERS
 
@@ -69,7 +72,9 @@ def decode(name: str, data: bytes) -> Source:
 def _unreadable(name: str, error: OSError) -> Diagnostic:
     reason = error.strerror or str(error)
     hint = "check the path"
-    if isinstance(error, IsADirectoryError):
+    if isinstance(error, FileNotFoundError):
+        hint = _missing(name)
+    elif isinstance(error, IsADirectoryError):
         hint = f"name the files in it: {os.path.join(name, '*.dt')}"
     elif os.path.islink(name) and os.path.isfile(name):
         hint = "name the file that it leads to"
@@ -83,6 +88,19 @@ def _unreadable(name: str, error: OSError) -> Diagnostic:
         notes=(Note(reason[:1].lower() + reason[1:]),),
         hint=hint,
     )
+
+
+def _missing(name: str) -> str:
+    """Return the way out where there is no such file: a pattern, or a name that is nearly right."""
+    if "*" in name:
+        return "no file matches this pattern: check the path"
+    folder, file = os.path.split(name)
+    try:
+        there = [one for one in sorted(os.listdir(folder or ".")) if one.endswith(KINDS)]
+    except OSError:
+        return "check the path"
+    meant = near(file, there[:MOST_LISTED])
+    return f"did you mean '{os.path.join(folder, meant)}'?" if meant else "check the path"
 
 
 def _too_large(name: str) -> Diagnostic:

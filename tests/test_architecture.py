@@ -157,8 +157,13 @@ ALLOWED: dict[str, set[str]] = {
         *("source", "diagnostics", "render", "algorithm", "schedule", "frontend", "checking"),
         *("explanation", "offers", "one_pass_offers", "plugins", "python_errors"),
     },
+    # How a schedule costs, for Python: it is loaded when somebody asks.
+    "estimated_cost": {
+        *("algorithm", "explore", "generate", "python_errors", "render", "schedule", "suggest"),
+        "targets",
+    },
     "judged": {
-        *("asking", "offers"),
+        *("asking", "offers", "estimated_cost"),
         *("diagnostics", "suggest", "algorithm", "schedule", "checking", "notebook", "remarks"),
         "python_errors",
     },
@@ -185,7 +190,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "spaces": {
         *("diagnostics", "suggest", "writing", "render", "algorithm", "amounts", "explore"),
-        *("api", "python_errors"),
+        *("api", "python_errors", "estimated_cost", "autoschedule", "source", "frontend"),
+        *("plugins", "targets"),
     },
     "nn": {"algorithm", "api", "training", "missing_package"},
     "__main__": {"cli"},

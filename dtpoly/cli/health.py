@@ -30,7 +30,18 @@ from dtpoly.system.processes import SPOKEN
 # How metadata writes a requirement: a name, the least version, and after a `;` what it depends on.
 REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:>=\s*([\w.]+))?[^;]*(?:;(.*))?")
 EXTRA = re.compile(r"extra == ['\"]([\w-]+)['\"]")
-FOR_DEVELOPERS = "dev"  # the extra with what only the tests of dtpoly need
+# The extras with what only those who work on dtpoly need: its tests, its website, its releases.
+FOR_DEVELOPERS = ("dev", "site", "release")
+# What each other extra is for.
+USES = {
+    "editor": "dtpoly lsp serves editors with it",
+    "torch": "kernels run with it",
+    "plots": "dtpoly report draws figures with it",
+    "explore": "dtpoly explore searches by a model with it",
+    "tables": "results become DataFrames with it",
+    "ray": "dtpoly explore measures on several machines with it",
+    "proofs": "certificates are checked by a second engine with it",
+}
 SECONDS = 120  # for the process that asks torch; a first import may take long
 ASK_TORCH = """
 import json, torch
@@ -98,7 +109,7 @@ def requirements(lines: Sequence[str]) -> Iterator[Requirement]:
         assert match is not None, line
         extra = EXTRA.search(match[3] or "")
         name, group = match[1], "" if extra is None else extra[1]
-        if group != FOR_DEVELOPERS and name not in seen:
+        if group not in FOR_DEVELOPERS and name not in seen:
             seen.add(name)
             yield Requirement(name, match[2] or "", group)
 
@@ -112,7 +123,9 @@ def package_check(wanted: Requirement) -> HealthCheck:
         if wanted.name in RING_PACKAGES:
             install = way_out(wanted.name)
         state = HealthState.NOTE if wanted.extra else HealthState.WRONG
-        return HealthCheck(wanted.name, state, "it is not installed", install)
+        use = USES.get(wanted.extra, "")
+        said = f"it is not installed; {use}" if use else "it is not installed"
+        return HealthCheck(wanted.name, state, said, install)
     if is_older(version, wanted.least):
         said = f"{version}, and dtpoly asks for {wanted.least} or newer"
         return HealthCheck(wanted.name, HealthState.WRONG, said, f"{install} --upgrade")

@@ -34,8 +34,8 @@ PATIENCE = 1.0  # seconds, after which a user at a terminal sees the progress
     short_help="List directives that could be added.",
     epilog="""\b
 Examples:
-  dtpoly legal 2mm.dt _2mm
-  dtpoly legal 2mm.dt mm --json""",
+  dtpoly legal softmax.dt softmax
+  dtpoly legal softmax.dt total --json""",
 )
 @file_name
 @click.argument("func", metavar="FUNC")

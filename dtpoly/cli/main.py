@@ -76,7 +76,8 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         put_off(*UNUSED)
     try:
         code = _run(given)
-        sys.stdout.flush()
+        if not sys.stdout.closed:  # as it is once the language server has said good-bye
+            sys.stdout.flush()
         if arguments is None and "triton" not in sys.modules:
             # The process ends soon. Freeing its objects one by one would take a fifth of its time.
             # Triton's library would complain about objects that are left.

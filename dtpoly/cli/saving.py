@@ -18,7 +18,8 @@ def save(path: Path, data: bytes, done: str = "wrote", more: str = "") -> bool:
             write_atomically(path, data)
     except OSError as error:
         reason = error.strerror or str(error)
-        tell_error(f"cannot write '{path}': {reason[:1].lower()}{reason[1:]}")
+        way = "" if path.parent.exists() else f": make the folder '{path.parent}' first"
+        tell_error(f"cannot write '{path}': {reason[:1].lower()}{reason[1:]}{way}")
         return False
     print(printable(f"{done} {path}{more}"), file=sys.stderr)
     return True

@@ -2,15 +2,9 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import redirect_stdout
+from collections.abc import Iterable
 from dataclasses import replace
-from itertools import islice
-from math import inf
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from time import monotonic
-from typing import Any
 
 import click
 
@@ -20,9 +14,16 @@ from dtpoly.algorithm.show import show_directive
 from dtpoly.amounts import duration
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.reasons import ReasonLine
+from dtpoly.autoschedule.schedule_answer import (
+    MOST,
+    ScheduleAnswer,
+    half_of,
+    head_of,
+    in_time,
+    measured_answer,
+)
 from dtpoly.autoschedule.schedule_text import whole_text
 from dtpoly.autoschedule.schedules import schedules
-from dtpoly.autoschedule.settle import Settled
 from dtpoly.autoschedule.unscheduled_source import (
     Algorithm,
     algorithm_of,
@@ -42,7 +43,6 @@ from dtpoly.cli.seconds_option import limited, seconds_option
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
-from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs
 from dtpoly.missing_package import first_missing, way_out
 from dtpoly.plugins import with_plugins
@@ -52,29 +52,8 @@ from dtpoly.suggest import near
 from dtpoly.targets.subject import check_dtype
 
 VERSION = 1  # of the JSON document
-MOST = 20  # schedules that are worth a measurement
-# Of the time to measure, that in which they may be made; and how many are made in any case.
-PREPARING, FEWEST = 0.3, 4
 PRECISIONS = ("ieee", "tf32", "tf32x3")
 INTERRUPTED = 130
-
-
-@dataclass(frozen=True)
-class ScheduleAnswer:
-    """The schedules that were considered, the one that is chosen, and the known times."""
-
-    call: PricedCall
-    every: tuple[Settled, ...]
-    place: int = 0
-    milliseconds: tuple[float | None, ...] = ()  # measured
-    outcomes: tuple[str, ...] = ()
-    device: str = ""  # the device of the measurements
-    is_interrupted: bool = False
-
-    @property
-    def best(self) -> Settled:
-        """Return the schedule that is chosen."""
-        return self.every[self.place]
 
 
 @click.command(
@@ -180,7 +159,7 @@ def command(
         wants = (0, None)
     with limited(seconds):
         most = count or (1 if wants[0] == 0 else wants[0] or MOST)
-        every = tuple(_in_time(schedules(call), most, None if count else wants[1]))
+        every = tuple(in_time(schedules(call), most, None if count else wants[1]))
     if not every:
         tell_error(
             f"no schedule was found for '{source.name}' that fits on {device.name}{_and(call)}"
@@ -188,8 +167,8 @@ def command(
         return 1
     answer = ScheduleAnswer(call, every)
     if wants[0] != 0:
-        answer = _measured(answer, source.name, wants, place, plugins)
-    text = whole_text(source, algorithm, _head(answer), answer.best)
+        answer = measured_answer(answer, source.name, wants, place, plugins, _note)
+    text = whole_text(source, algorithm, head_of(answer), answer.best)
     if as_json:
         write(json.dumps(_document(file, answer, text), indent=2) + "\n")
     elif count is not None:
@@ -199,18 +178,6 @@ def command(
     if output is not None and not save(output, text.encode()):
         return 1
     return INTERRUPTED if answer.is_interrupted else 0
-
-
-def _in_time(found: Iterator[Settled], most: int, seconds: float | None) -> Iterator[Settled]:
-    """Yield so many schedules; with a time to measure, no more than are made in a part of it.
-
-    Each is proved and generated before the next one, and the first ones are the most likely.
-    """
-    end = monotonic() + (PREPARING * seconds if seconds is not None else inf)
-    for number, one in enumerate(islice(found, most), 1):
-        yield one
-        if number >= FEWEST and monotonic() > end:
-            return
 
 
 def _call(
@@ -274,81 +241,6 @@ def _has_gpu(budget: tuple[int | None, float | None]) -> bool:
     return found and package is None
 
 
-def _measured(
-    answer: ScheduleAnswer,
-    name: str,
-    budget: tuple[int | None, float | None],
-    place: str,
-    plugins: tuple[str, ...],
-) -> ScheduleAnswer:
-    """Return the answer with measured times, or unchanged if no device could be opened."""
-    measure: Any = load("dtpoly.autoschedule.measured_schedules")
-    with TemporaryDirectory() as folder, redirect_stdout(sys.stderr):
-        path = Path(folder) / "results.sqlite"
-        wanted = measure.MeasureBudget(*budget)
-        try:
-            found = measure.measured(answer.call, name, answer.every, wanted, path, place, plugins)
-        except measure.NothingMeasured as error:
-            _note(f"nothing was measured: {error}: chosen by the cost model alone")
-            return answer
-    times = tuple(one.median if one else None for one in found.results)
-    outcomes = tuple(str(one.outcome) if one else "" for one in found.results)
-    best = found.best
-    if found.nearer not in ("", answer.call.device.key):
-        _note(f"ranked as if for {answer.call.device.name}: say --device {found.nearer}")
-    if best is None:
-        _note("no schedule could be measured: chosen by the cost model alone")
-    more = (times, outcomes, found.device, found.is_interrupted)
-    return ScheduleAnswer(answer.call, answer.every, best or 0, *more)
-
-
-def _head(answer: ScheduleAnswer) -> str:
-    """Return what is said of the schedule that is chosen, and of what was given up for it."""
-    return " ".join((_time_of(answer), *_price_of(answer)))
-
-
-def _price_of(answer: ScheduleAnswer) -> Iterator[str]:
-    """Yield what rows with the same bits cost, if they are asked for."""
-    if not answer.call.rows:
-        return
-    labels = ", ".join(dict.fromkeys(label for _, label in answer.call.rows))
-    yield f"Rows along {labels} have the same bits in each batch: that is proved."
-    first = answer.every[0]
-    if first.given_up is None:
-        yield "It costs nothing: of all schedules, the first one is proved."
-        return
-    took, least = duration(first.seconds), duration(first.given_up.seconds)
-    word = _cost(first.seconds, first.given_up.seconds)
-    yield f"It costs {word}: about {took}, and {least} without. That one is not proved:"
-    yield f"{first.given_up.why}."
-
-
-def _cost(seconds: float, least: float) -> str:
-    """Return by how much a schedule is slower."""
-    more = round(100 * (seconds / least - 1))
-    return f"{more} %" if more > 0 else "less than 1 %"
-
-
-def _time_of(answer: ScheduleAnswer) -> str:
-    call, at = answer.call, answer.place
-    sizes = ", ".join(f"{label}={size}" for label, size in call.sizes.items())
-    taken = answer.milliseconds[at] if answer.milliseconds else None
-    if taken is None:
-        best = answer.best
-        about, low, high = map(duration, (best.seconds, *_half(best)))
-        sure = f"{low} to {high} for half of the {best.spread.kind} that were measured"
-        where = f"For {sizes} in {call.dtype} on {call.device.name}"
-        return f"{where}: about {about}, not measured ({sure})."
-    timed = sum(one is not None for one in answer.milliseconds)
-    took = duration(taken / 1e3)
-    return f"For {sizes} in {call.dtype} on {answer.device}: {took}, the best of {timed} measured."
-
-
-def _half(one: Settled) -> tuple[float, float]:
-    """Return the seconds between which half of the kernels lie of which so much was predicted."""
-    return one.spread.low * one.seconds, one.spread.high * one.seconds
-
-
 def _listed(answer: ScheduleAnswer) -> str:
     """List the schedules, one in a line: place, expected time, measured time, directives."""
     lines: list[str] = []
@@ -374,7 +266,7 @@ def _document(file: str, answer: ScheduleAnswer, text: str) -> dict[str, object]
         "candidates": [
             {
                 "predicted_ms": 1e3 * one.seconds,
-                "half_within_ms": [1e3 * seconds for seconds in _half(one)],
+                "half_within_ms": [1e3 * seconds for seconds in half_of(one)],
                 "kind": one.spread.kind,
                 "measured_ms": times[at] if times else None,
                 "outcome": (outcomes[at] or None) if outcomes else None,

@@ -23,8 +23,8 @@ VERSION = 1  # of the JSON document
     short_help="Say whether a directive may be added, or why not.",
     epilog="""\b
 Examples:
-  dtpoly why-not 2mm.dt 'mm.fuse_at(_2mm, n)'
-  dtpoly why-not 2mm.dt '_2mm.block(m:32, n:64)' --json
+  dtpoly why-not softmax.dt 'total.fuse_at(softmax, y)'
+  dtpoly why-not softmax.dt 'softmax.block(x:8)' --json
 
 \b
 Exit codes: 0 it may be added, 1 it may not, 2 it is no directive.""",

@@ -12,6 +12,7 @@ from typing import Any
 
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.operations import CALL_NAMES
+from dtpoly.editor.highlight_queries import highlights
 from dtpoly.frontend.lexical import ALGORITHM, DECLARATION_WORDS, PLACE, RANGE, RESERVED, WHERE
 from dtpoly.frontend.symbols import PACKED
 
@@ -86,6 +87,7 @@ def grammars() -> Mapping[str, str]:
     return {
         "vscode/syntaxes/dtpoly.tmLanguage.json": json.dumps(textmate(), indent=2) + "\n",
         "vim/syntax/dtpoly.vim": vim(),
+        "tree-sitter/queries/highlights.scm": highlights(OPERATORS, CONSTANTS, PLACED),
     }
 
 

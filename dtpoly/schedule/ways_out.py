@@ -78,7 +78,7 @@ def _asked(
 ) -> _Legal:
 
     def is_legal(left: Program) -> bool | None:
-        """None if it is not known: what is asked last is asked no more."""
+        """Return whether a Program is legal; None once isl has used up its operations."""
         return answered(lambda: is_good(left, primitives))
 
     gone = tuple(_gone(program, involved, primitives, is_legal))

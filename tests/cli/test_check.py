@@ -185,3 +185,11 @@ def test_an_algorithm_of_another_kind_is_not_quoted(call: Entry, tmp_path: Path,
     assert code == 1
     assert "is no .dt file" in out + err
     assert "secret = 1" not in out + err
+
+
+def test_a_file_that_is_not_there_may_be_another_one(call: Entry, good: Path) -> None:
+    meant = good.with_name("softmx.dt")
+    assert f"hint: did you mean '{good}'?" in call("check", str(meant))[1]
+    assert "hint: check the path" in call("check", str(good.with_name("zebra.dt")))[1]
+    assert "hint: no file matches this pattern" in call("check", str(good.with_name("q*.dt")))[1]
+    assert "hint: check the path" in call("check", str(good.parent / "absent" / "softmax.dt"))[1]

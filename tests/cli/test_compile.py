@@ -218,7 +218,8 @@ def test_the_source_is_not_replaced(call: Entry, good: Path) -> None:
 def test_a_folder_that_is_not_there(call: Entry, good: Path) -> None:
     code, out, err = call("compile", str(good), "-o", "missing/softmax.py")
     assert (code, out) == (1, "")
-    assert err == "error: cannot write 'missing/softmax.py': no such file or directory\n"
+    said = "cannot write 'missing/softmax.py': no such file or directory"
+    assert err == f"error: {said}: make the folder 'missing' first\n"
 
 
 def test_a_folder_in_its_place(call: Entry, good: Path, elsewhere: Path) -> None:

@@ -1,6 +1,7 @@
 """`dtpoly doctor`: what it looks at, what it says, and its exit code."""
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from dtpoly.cli import health
 from dtpoly.cli.health import HealthState, Requirement, gpus_of, package_check, requirements
 from tests.cli.conftest import Entry
 
+ROOT = Path(__file__).parents[2]
 LINES = (
     "click>=8.1",
     'numpy>=1.26; extra == "torch"',
@@ -128,3 +130,11 @@ def test_a_torch_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     (found,) = health.gpu_checks()
     assert found.state is HealthState.WRONG
     assert found.found == "torch cannot be used: ImportError: libcudart is missing"
+
+
+def test_each_extra_says_what_it_is_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {*project["optional-dependencies"]}
+    assert extras == {*health.USES, *health.FOR_DEVELOPERS}
+    absent = package_check(Requirement("no-such-package-here", "1.0", "plots"))
+    assert absent.found == "it is not installed; dtpoly report draws figures with it"

@@ -170,7 +170,7 @@ def test_a_page_loads_nothing_and_shows_all(call: Entry, explore: Explore, tmp_p
     assert (code, err) == (0, f"wrote {page}\n")
     text = page.read_text()
     assert text.count("<svg") == text.count("</svg>") == 7
-    for word in ("src=", "@import", "<script", "<link", "url(http"):
+    for word in ("src=", "@import", "<link", "url(http", "fetch("):
         assert word not in text
     # Namespaces are the only addresses.
     assert {*re.findall(r"https?://[^\"' <>)]*", text)} <= {

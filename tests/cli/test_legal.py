@@ -96,7 +96,7 @@ def test_someone_who_waits_is_told_how_far_it_is(
 def test_help_has_an_example(call: Entry) -> None:
     code, out, _ = call("legal", "--help")
     assert code == 0
-    assert "dtpoly legal 2mm.dt _2mm" in out
+    assert "dtpoly legal softmax.dt softmax" in out
 
 
 def test_every_directive_is_offered_or_said_not_to_be(call: Entry, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_a_file_without_funcs(call: Entry) -> None:
 def test_help_has_an_example(call: Entry) -> None:
     code, out, _ = call("why-not", "--help")
     assert code == 0
-    assert "dtpoly why-not 2mm.dt 'mm.fuse_at(_2mm, n)'" in out
+    assert "dtpoly why-not softmax.dt 'total.fuse_at(softmax, y)'" in out
 
 
 def test_as_a_process_and_for_the_shell(file: str) -> None:

@@ -1,4 +1,6 @@
-"""A pytest plugin for versions of Triton whose interpreter takes no bool: there it takes one.
+"""A pytest plugin for older versions of Triton, whose interpreter refuses a Python bool.
+
+With this plugin the interpreter takes it.
 
 `python3 tasks.py triton VERSION` loads it. What is compiled for a GPU needs none of it.
 """

@@ -1,4 +1,4 @@
-"""Questions that are asked again."""
+"""A question that was asked before is answered from memory, and is not computed again."""
 
 import pytest
 

@@ -1,7 +1,9 @@
 """Draws the run times of all schedules as bars, with the baselines as lines."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from dtpoly.explore.report.marks import MARKS
 from dtpoly.explore.report.study import Study
 
 FAST, MIDDLE, BEHIND = "#2a6fbb", "#9dbfe0", "#cfcfcf"
@@ -10,13 +12,15 @@ LINES = ("#d1495b", "#e08e0b", "#3c8d5a", "#7b4ea3", "#6b6b6b", "#00838f")
 MOST = 6.0
 
 
-def draw_bars(axes: Any, study: Study) -> None:
-    """Draw the figure of the thesis, in which lower is better."""
+def draw_bars(axes: Any, study: Study) -> Sequence[str]:
+    """Draw the figure of the thesis, in which lower is better; return the points of its bars."""
     times = [one.time for one in study.timed]
     least, most = study.best_baseline, max(study.baselines.values(), default=None)
     colours = [_colour(time, least, most) for time in times]
     # One drawing has all bars, so that thousands of bars are as fast as one.
-    axes.bar(range(1, len(times) + 1), times, width=1.0 if len(times) > 60 else 0.85, color=colours)
+    wide = 1.0 if len(times) > 60 else 0.85
+    for bar in axes.bar(range(1, len(times) + 1), times, width=wide, color=colours):
+        bar.set_gid(MARKS)
     top = _top(times, most)
     for at, time in enumerate(study.baselines.values()):
         axes.axhline(time, color=LINES[at % len(LINES)], linewidth=1.4)
@@ -40,6 +44,7 @@ def draw_bars(axes: Any, study: Study) -> None:
             color="#444444",
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5},
         )
+    return [one.point for one in study.timed]
 
 
 def _colour(time: float, least: float | None, most: float | None) -> str:

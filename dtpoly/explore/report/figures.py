@@ -6,11 +6,13 @@ from typing import Any
 
 from dtpoly.explore.extras import extra
 from dtpoly.explore.report.bars import draw_bars
+from dtpoly.explore.report.marks import MARKS, marked
 from dtpoly.explore.report.parallel_coordinates import draw_coordinates
 from dtpoly.explore.report.scatter import draw_expected, draw_search
 from dtpoly.explore.report.study import Study, axes_of
 
-Draw = Callable[[Any, Study], None]
+# It draws, and returns the points of the marks that have a text, in the order of drawing.
+Draw = Callable[[Any, Study], Sequence[str]]
 
 WIDTH = 9.5
 # Without a date, the same results make the same file; the other data have no use in a page.
@@ -48,16 +50,16 @@ def figures_of(study: Study) -> list[tuple[str, Draw, float]]:
 
 
 def as_svg(study: Study, draw: Draw, height: float) -> str:
-    """Return one figure for a page. Raises MissingExtra."""
+    """Return one figure for a page, whose marks show their text. Raises MissingExtra."""
     pyplot = _pyplot()
     with pyplot.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(WIDTH, height), layout="constrained")
-        draw(axes, study)
+        points = draw(axes, study)
         file = io.StringIO()
         figure.savefig(file, format="svg", metadata=dict.fromkeys(UNSAID))
         pyplot.close(figure)
     text = file.getvalue()
-    return text[text.index("<svg") :]
+    return marked(text[text.index("<svg") :], points)
 
 
 def as_picture(given: Sequence[Study], form: str) -> bytes:
@@ -85,7 +87,8 @@ def as_picture(given: Sequence[Study], form: str) -> bytes:
         file = io.BytesIO()
         figure.savefig(file, format=form, dpi=150, metadata=dict.fromkeys(METADATA[form]))
         pyplot.close(figure)
-    return file.getvalue()
+    # Only a page has a use for the names of marks, and a name may stand in a file once.
+    return file.getvalue().replace(f' id="{MARKS}"'.encode(), b"")
 
 
 def heading(study: Study) -> str:

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from dtpoly.explore.extras import MissingExtra
 from dtpoly.explore.report.figures import as_svg, figures_of, heading
-from dtpoly.explore.report.study import NEAR, Study, axes_of
+from dtpoly.explore.report.marks import scripted
+from dtpoly.explore.report.study import NEAR, Study, Timed, axes_of
 from dtpoly.explore.store.results import Outcome
 
 BEST = 10
@@ -20,12 +22,16 @@ th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #e4e4
 th { font-weight: 600; } td.word, th.word { text-align: left; }
 td.other { background: #fdf1cf; } code { font: 12px/1.5 ui-monospace, monospace; }
 .wide { overflow-x: auto; } .said { color: #555; }
+#tip { position: absolute; margin: 0; padding: .4rem .6rem; background: #fff; font-size: 12px;
+  border: 1px solid #bbb; box-shadow: 0 2px 6px #0003; pointer-events: none; white-space: pre-wrap;
+  max-width: 44rem; }
+.dtpoly-marks use:hover, .dtpoly-marks path:hover { stroke: #d1495b; }
 """
 
 
 def page(given: Sequence[Study], title: str) -> str:
-    """Return a page with all studies of a file. Raises MissingExtra."""
-    parts = [part for study in given for part in _section(study)]
+    """Return a page with all studies of a file; without matplotlib it has no figures."""
+    parts = [part for at, study in enumerate(given) for part in _section(at, study)]
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -34,18 +40,18 @@ def page(given: Sequence[Study], title: str) -> str:
             f"<title>{escape(title)}</title><style>{CSS}</style></head><body>",
             f"<h1>{escape(title)}</h1>",
             *parts,
+            scripted([{one.point: told(study, one) for one in study.timed} for study in given]),
             "</body></html>",
             "",
         ]
     )
 
 
-def _section(study: Study) -> Iterator[str]:
+def _section(at: int, study: Study) -> Iterator[str]:
+    yield f'<section data-study="{at}">'
     yield f"<h2>{escape(heading(study))}</h2>"
     yield f'<p class="said">{escape("; ".join(sentences(study)))}.</p>'
-    for title, draw, height in figures_of(study):
-        yield f"<h3>{escape(title[0].upper() + title[1:])}</h3>"
-        yield as_svg(study, draw, height)
+    yield from _figures(study)
     if study.timed:
         yield f"<h3>The {min(BEST, len(study.timed))} best, and how they differ</h3>"
         yield from _best(study)
@@ -55,6 +61,33 @@ def _section(study: Study) -> Iterator[str]:
     versions = ", ".join(f"{k} {v}" for k, v in study.question.facts.versions.items())
     if versions:
         yield f'<p class="said">{escape(versions)}</p>'
+    yield "</section>"
+
+
+def _figures(study: Study) -> Iterator[str]:
+    """Yield the figures, or what to install for them."""
+    for title, draw, height in figures_of(study):
+        try:
+            drawn = as_svg(study, draw, height)
+        except MissingExtra as error:
+            yield f'<p class="said">There are no figures: {escape(str(error))}</p>'
+            return
+        yield f"<h3>{escape(title[0].upper() + title[1:])}</h3>"
+        yield drawn
+
+
+def told(study: Study, one: Timed) -> str:
+    """Return what a mark says of its schedule: times, the line of the point, file and sizes."""
+    low, high = one.quarters
+    half = f", half of the runs between {low:.4g} and {high:.4g}" if high > low else ""
+    times = [f"{one.time:.4g} ms{half}{', stopped early' if one.is_stopped else ''}"]
+    if study.best is not None and one is not study.best:
+        times.append(f"{one.time / study.best.time - 1:+.1%} to the best")
+    if study.best_baseline is not None:
+        times.append(f"{one.time / study.best_baseline - 1:+.1%} to the best baseline")
+    if one.expected is not None:
+        times.append(f"{one.expected:.4g} ms expected by the cost model")
+    return "\n".join([*times, one.point, heading(study)])
 
 
 def sentences(study: Study) -> Iterator[str]:

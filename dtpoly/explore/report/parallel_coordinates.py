@@ -6,6 +6,7 @@ from math import log
 from typing import Any
 
 from dtpoly.explore.extras import extra
+from dtpoly.explore.report.marks import MARKS
 from dtpoly.explore.report.study import Study, Timed, axes_of
 
 BEND = 0.45  # of the way between two axes
@@ -15,8 +16,11 @@ NONE = "none"
 LETTERS = 50  # characters of all names that stand beside each other
 
 
-def draw_coordinates(axes: Any, study: Study) -> None:
-    """Draw upright axes; the last one is the time, with the fastest at the top."""
+def draw_coordinates(axes: Any, study: Study) -> Sequence[str]:
+    """Draw upright axes; the last one is the time, with the fastest at the top.
+
+    Returns the points of the lines.
+    """
     collections = extra("matplotlib.collections", "plots")
     rows = study.timed
     options = _options(rows)
@@ -36,10 +40,12 @@ def draw_coordinates(axes: Any, study: Study) -> None:
             edgecolors=[colours(0.95 * shares[at]) for at in order],
             linewidths=[1.8 if at < BEST else 0.7 for at in order],
             alpha=_alphas(len(rows)),
+            gid=MARKS,
         ),
         autolim=False,
     )
     _name_axes(axes, options, rows)
+    return [rows[at].point for at in order]
 
 
 def _curve(heights: Sequence[float]) -> Any:

@@ -21,6 +21,7 @@ class Timed:
     time: float
     quarters: tuple[float, float]
     is_stopped: bool  # early, after few samples
+    expected: float | None = None  # by the cost model, in milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def _study(store: ResultStore, number: int, question: Question) -> Study:
             row.result.median,
             (row.result.quarter or row.result.median, row.result.three_quarters or 0.0),
             row.result.outcome is Outcome.SLOW,
+            expected.get(row.point),
         )
         for row in rows
         if row.result.is_timed and row.result.median is not None
@@ -97,7 +99,7 @@ def _study(store: ResultStore, number: int, question: Question) -> Study:
         dict(sorted(medians.items(), key=lambda item: item[1])),
         Counter(one.outcome for one in known),
         Counter((one.outcome, one.kind) for one in known if one.kind),
-        [(expected[one.point], one.time) for one in timed if one.point in expected],
+        [(one.expected, one.time) for one in timed if one.expected is not None],
     )
 
 

@@ -16,7 +16,7 @@ SUFFIXES = (".html", *PICTURES, *TABLES)
 def written_report(suffix: str, given: Sequence[Study], name: str) -> bytes:
     """Return the content of a file with this ending, which is one of SUFFIXES.
 
-    Raises MissingExtra.
+    Raises MissingExtra for a picture without matplotlib.
     """
     if suffix in TABLES:
         rows = as_csv(given) if suffix == ".csv" else as_json(given)

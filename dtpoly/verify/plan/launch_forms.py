@@ -1,4 +1,4 @@
-"""Make a `PlannedCall` of the dictionary of a launch, or say what is not as docs/plan.md says."""
+"""Reads the dictionary of a launch as a `PlannedCall`, and refuses what docs/plan.md forbids."""
 
 from __future__ import annotations
 
@@ -83,7 +83,10 @@ def _warps(of: DictLiteral) -> int:
 
 
 def _factors(of: DictLiteral, key: str) -> tuple[Formula, ...] | None:
-    """Return the factors of a number of programs, which is 1 without any; None without the key."""
+    """Return the formulas whose product is a number of programs.
+
+    No formulas mean one program. Where the launch does not have the key, the answer is None.
+    """
     return formulas(of, key) if key in of.entries else None
 
 
