@@ -6,14 +6,13 @@ an even number may be worked on; those with an odd number only say how far that 
 
 from collections.abc import Mapping
 
-from dtpoly.frozen import dataclass
-
 ROWS = "In A; Var x; RVar y; top[x] = rmax(A[x, y], y);"
 E = "exp(A[x, y] - reshape(top[x], x, 1))"
 MEAN = "In A; Var x; RVar y; mean[x] = rsum(A[x, y], y) / len(y);"
 D = "(A[x, y] - reshape(mean[x], x, 1))"
 TILES = "f.block(x:2); f.tensorize(x:0, y:16); f.compile();"
 PARTS = "f.block(x:2, y:p/64); f.tensorize(x:0, y:16, p:2); f.compile();"
+
 ATTENDED = (
     "Func f, scores, top, e, total; In Q, K, V{more}; Var x, n; RVar k, y{among};"
     "scores[x, y] = {scores}; top[x] = rmax(scores[x, y], y);"
@@ -30,9 +29,7 @@ def attended(
 ) -> str:
     """Return attention of rows of Q to those of K, maybe in parts."""
     cut, merge = (", y:p/64", ", p:2") if parts else ("", "")
-    return ATTENDED.format(
-        scores=scores, more=more, among=among, sink=sink, cut=cut, merge=merge
-    )
+    return ATTENDED.format(scores=scores, more=more, among=among, sink=sink, cut=cut, merge=merge)
 
 
 # In the order in which they were written down.
@@ -131,7 +128,9 @@ PRACTISED: Mapping[str, str] = {
         "picked[x] = rsum(where(y == reshape(T[x], x, 1), A[x, y], 0), y);"
         "f[x] = pow(1 - exp(picked[x] - lse[x]), 2) * (lse[x] - picked[x]);"
         f"lse.fuse_at(f, x); top.online(lse, y); picked.fuse_at(f, x); loss[x] = f[x]; {TILES}"
-    ).replace("loss, ", "").replace("loss[x] = f[x]; ", ""),
+    )
+    .replace("loss, ", "")
+    .replace("loss[x] = f[x]; ", ""),
     "an average with weights that sum to one": (
         "Func f, top, total; In A, B; Var x; RVar y; top[x] = rmax(A[x, y], y);"
         f"total[x] = rsum({E}, y); f[x] = rsum({E} * B[x, y], y) / total[x];"
