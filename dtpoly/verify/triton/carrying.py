@@ -64,7 +64,14 @@ from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_bounds import LeftOut
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.list_calls import carried_list, list_after, nth_of
-from dtpoly.verify.triton.mean_frames import NEW, SumUpdate, mean_of, moved_in_loop
+from dtpoly.verify.triton.mean_frames import (
+    LowerSum,
+    MeanUpdate,
+    SumUpdate,
+    mean_of,
+    moved_in_loop,
+)
+from dtpoly.verify.triton.mean_moves import NEW
 from dtpoly.verify.triton.running_frames import (
     KeptLoop,
     RunningExtreme,
@@ -252,29 +259,84 @@ def _about_mean(
     end: LoopEnd,
 ) -> TileValue | None:
     """Return the sum of powers of deviations that a loop moves with a mean; None if it does not."""
+    found = _moved_sum(run, one, before, after, end, ())
+    if found is None:
+        return None
+    total, update = found
+    of, whole = (after[total.variable], after_loop(run, total.variable, before, after, end))
+    assert isinstance(of, TileValue)
+    assert isinstance(whole, TileValue)
+    at = dict(zip(lanes_of(of.axes), total.lanes, strict=True))
+    mean = mean_of(put(run, as_term(whole.item, 0), at), put_whole(update.until, end.last))
+    body = swapped(update.part, NEW, mean)
+    return replace(new, item=Total("add", tuple(end.last), end.here, body))
+
+
+def _moved_sum(
+    run: ProofRun,
+    one: str,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+    above: tuple[str, ...],
+) -> tuple[Carried, MeanUpdate] | None:
+    """Return the sum of whose mean a name sums powers of deviations, and its update, or None.
+
+    `above` are names whose updates look at this one: it may not look at them again.
+    """
+    new = after[one]
+    if not isinstance(new, TileValue) or isinstance(new.item, Whole | PointerValue | Radix):
+        return None
     term, start = as_term(new.item, 0), _start(run, (one,), before, after, is_one=False)
     olds = frames_of(term, one, end.loop)
     is_plain = len(end.last) == 1 and end.left_out is None and kinds.is_float(new.kind)
-    if len(olds) != 1 or start != ZERO or not is_plain:
+    totals = {old: _sum_at(run, old, before, after, end) for old in olds}
+    sums = [(old, total) for old, total in totals.items() if total is not None]
+    if len(sums) != 1 or start != ZERO or not is_plain or {*above} & {x.variable for x in olds}:
         return None
-    (old,) = olds
+    ((of, total),) = sums
+    me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
+    others = dict[Carried, LowerSum]()
+    for old in olds:
+        if old != of:
+            other = _moved_sum(run, old.variable, before, after, end, (*above, one))
+            lower = None if other is None else _lower_at(old, after[old.variable], *other, of)
+            if lower is None or old.lanes != me.lanes:
+                return None
+            others[old] = lower
+    loop = (end.loop, end.here, end.known, end.moving)
+    found = moved_in_loop(run, term, me, total, loop, others)
+    return None if found is None else (of, found)
+
+
+def _lower_at(
+    old: Carried, new: Value, total: Carried, update: MeanUpdate, of: Carried
+) -> LowerSum | None:
+    """Return a sum of powers at some lanes, if there it is about the mean of a sum `of`."""
+    assert isinstance(new, TileValue)
+    at = dict(zip(lanes_of(new.axes), old.lanes, strict=True))
+    lanes = tuple(put_whole(lane, at) for lane in total.lanes)
+    if (total.variable, lanes) != (of.variable, of.lanes):
+        return None
+    return LowerSum(update.powers, put_whole(update.before, at))
+
+
+def _sum_at(
+    run: ProofRun,
+    old: Carried,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> SumUpdate | None:
+    """Return the update of a variable at some lanes, if the loop adds it up from 0 on."""
     of = after[old.variable]
     if not isinstance(of, TileValue) or not kinds.is_float(of.kind):
         return None
     summed = reduction_of(run, old.variable, of, before, after, end)
-    whole = after_loop(run, old.variable, before, after, end)
     if summed is None or summed.operation != "add" or summed.start != ZERO:
         return None
-    assert isinstance(whole, TileValue)
     at = dict(zip(lanes_of(of.axes), old.lanes, strict=True))
-    total = SumUpdate(old, put(run, as_term(of.item, 0), at))
-    me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
-    found = moved_in_loop(run, term, me, total, (end.loop, end.here, end.known, end.moving))
-    if found is None:
-        return None
-    mean = mean_of(put(run, as_term(whole.item, 0), at), put_whole(found.until, end.last))
-    body = swapped(found.part, NEW, mean)
-    return replace(new, item=Total("add", tuple(end.last), end.here, body))
+    return SumUpdate(old, put(run, as_term(of.item, 0), at))
 
 
 def _of_last(
