@@ -34,6 +34,7 @@ from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, V
 from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
 
 from .loads_apart import loads_apart
+from .lower_moments import with_lower_sums
 from .motions import (
     SAME_TILES,
     UNLIKE,
@@ -224,6 +225,7 @@ def _in_one_loop(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     early, late = _apart(first, body[walk.stop : other.start])
     front = (*front, *early)
+    front, second = with_lower_sums(front, first, late, second, names)
     mean = moving_mean(front, first, late, second, names)
     between = late
     if mean is not None:
