@@ -17,7 +17,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
 from dtpoly.verify.algebra.frame_terms import ZERO
-from dtpoly.verify.algebra.identities import IDENTITY, has_identity
+from dtpoly.verify.algebra.identities import has_identity
 from dtpoly.verify.algebra.kernel_values import (
     LostValue,
     PointerValue,
@@ -29,14 +29,13 @@ from dtpoly.verify.algebra.kernel_values import (
     lanes_of,
 )
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.recurrences import JOINED, recurrence, step_of
+from dtpoly.verify.algebra.recurrences import JOINED, recurrence
 from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.algebra.residues import RING, settled
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
     Carried,
     Choose,
-    Pair,
     PlaceOf,
     Term,
     Total,
@@ -63,7 +62,8 @@ from dtpoly.verify.triton.branch_frames import grown, in_one_frame
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_bounds import LeftOut
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.list_calls import carried_list, list_after, nth_of
+from dtpoly.verify.triton.list_calls import list_after, nth_of
+from dtpoly.verify.triton.loop_pieces import pieces_of, step_with
 from dtpoly.verify.triton.mean_frames import (
     LowerSum,
     MeanUpdate,
@@ -177,7 +177,7 @@ def reduction_of(
     term = as_term(new.item, 0)
     whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
     inner = nth_of(whole, new.axes)
-    taken = _pieces(inner or whole, end.loop, lanes) or _step(whole, end.loop, lanes)
+    taken = pieces_of(inner or whole, end.loop, lanes) or step_with(whole, end.loop, lanes)
     if taken is None:
         return None
     variables, operation, pieces = taken
@@ -396,56 +396,6 @@ def _start(
         term = settled(new.kind, term) if is_one else term
         starts.append(put(run, term, {a: name(b) for a, b in lanes}))
     return starts[0] if len(starts) == 1 else pair(*starts)
-
-
-Pieces = tuple[tuple[str, ...], str, list[Term]]
-
-
-def _pieces(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
-    """Take `old op a op b` apart into the variables of old, op, and [a, b]; None for others."""
-    match term:
-        case AppliedOperation(operation=operation, operands=(left, right)) if operation in IDENTITY:
-            for old, new in ((left, right), (right, left)):
-                variables = _old(old, loop, lanes)
-                if variables is not None:
-                    return variables, operation, [new]
-                inner = _pieces(old, loop, lanes)
-                if inner is not None and inner[1] == operation:
-                    return inner[0], operation, [*inner[2], new]
-            return None
-        case Choose(condition=condition, yes=yes, no=no):
-            sides = ((condition, yes, no), (negation(condition), no, yes))
-            for where, other, stays in sides:
-                inner = _pieces(other, loop, lanes)
-                if inner is not None and _old(stays, loop, lanes) == inner[0]:
-                    variables, operation, pieces = inner
-                    nothing = IDENTITY[operation]
-                    return variables, operation, [choose(where, one, nothing) for one in pieces]
-            return None
-        case _:
-            return None
-
-
-def _step(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
-    """Take `factor * old + added` apart into the variable of old, the step, and its operation."""
-    for before, step in step_of(term):
-        variables = _old(before, loop, lanes)
-        if variables is not None:
-            return variables, JOINED, [step]
-    return None
-
-
-def _old(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, ...] | None:
-    match term:
-        case Carried(variable=variable, loop=of, lanes=at) if of == loop and at == lanes:
-            return (variable,)
-        case Pair(value=Carried() as value, place=Carried() as place):
-            both_of = (value, place)
-            if all(one.loop == loop and one.lanes == lanes for one in both_of):
-                return (value.variable, place.variable)
-            return None
-        case _:
-            return carried_list(term, loop, lanes)
 
 
 def _carries(term: Term, loop: str) -> bool:

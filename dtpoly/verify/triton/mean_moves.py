@@ -68,9 +68,11 @@ def moves_of(
     if any(len(monomial) > MOST_DEGREE for monomial in powers):
         return None
     names = {symbol: f"sum {at}" for at, symbol in enumerate(lower)}
+    parts: dict[Term, str] = {NEW: OF_NEW, OLD: OF_OLD, count: OF_COUNT}
+    parts.update(names)
     added: Polynomial = {}
     for one in moves:
-        found = polynomial_of(one, {NEW: OF_NEW, OLD: OF_OLD, count: OF_COUNT, **names})
+        found = polynomial_of(one, parts)
         if found is None:
             return None
         added = plus(added, found)
