@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Accumulate, Fill, ForLoop, If, Lanes, Let, Step
+from dtpoly.ir.kernel import Accumulate, Fill, ForLoop, If, Instruction, Lanes, Let, Step
 from dtpoly.ir.parts import assigned_by, renamed, walk
 from dtpoly.ir.tile_values import Call, Masked, Value, Variable
 from dtpoly.ir.tiled import blocks_of, of_blocks
@@ -138,6 +138,7 @@ def _lower(
     for one in top.added.names[:-1]:
         other[one] = fresh(one.replace(top.added.sum.name, name), names)
         names.add(other[one])
+    made: Instruction
     for step in steps:
         match step.instruction:
             case Let(value=value) as let:

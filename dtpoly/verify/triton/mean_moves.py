@@ -69,7 +69,7 @@ def moves_of(
         return None
     names = {symbol: f"sum {at}" for at, symbol in enumerate(lower)}
     parts: dict[Term, str] = {NEW: OF_NEW, OLD: OF_OLD, count: OF_COUNT}
-    parts.update(names)
+    parts |= {symbol: said for symbol, said in names.items()}
     added: Polynomial = {}
     for one in moves:
         found = polynomial_of(one, parts)
