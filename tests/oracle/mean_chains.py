@@ -259,7 +259,7 @@ def _moved(
 
     `powers` are the sums of the first powers of their deviations from the first mean, from 0 on.
     """
-    moves = []
+    moves: list[float] = []
     for step in PROBES:
         before, now = (
             _operand(chain, operand, data, row, 0, means[0] + step, one) for one in means
