@@ -17,12 +17,13 @@ from dtpoly.ir.tiled import flat
 
 from .motions import CannotJoinError
 
-# The largest power of a deviation: sums of higher ones move by sums of lower ones.
-MOST = 2
+# The largest power of a deviation. Its sum moves by the sums of all lower ones.
+MOST = 4
+EXPONENTS = tuple(range(2, 2 * MOST + 1))
 # Of a sum of powers of deviations: the factor of each power.
 Powers = Mapping[int, float]
 NO_POWERS = "no sum of powers of deviations from it brings this up to date when it changes"
-TOO_HIGH = "sums of deviations are brought up to date up to their squares, not higher powers"
+TOO_HIGH = "sums of deviations are brought up to date up to fourth powers, not higher powers"
 OTHER_MASK = "what is summed has a mask of its own, so its mean is not that of all"
 
 
@@ -191,9 +192,11 @@ def _powers(value: Value, of: Deviation) -> Powers | None:
             return _times(_powers(one, of), _powers(other, of))
         case Call(operation="div", operands=(one, other)) if written_number(other):
             return _times(_powers(one, of), {0: 1 / (written_number(other) or 1)})
-        case Call(operation="pow", operands=(one, other)) if written_number(other) == MOST:
-            base = _powers(one, of)
-            return _times(base, base)
+        case Call(operation="pow", operands=(one, other)) if written_number(other) in EXPONENTS:
+            found: Powers | None = {0: 1.0}
+            for _ in range(int(written_number(other) or 0)):
+                found = _times(found, _powers(one, of))
+            return found
         case _:
             return None
 

@@ -128,6 +128,8 @@ MIXED = "no factor and no sum brings this up to date when it changes"
 UNLIKE = "their loops do not go over the same indices in the same tiles"
 SAME_TILES = "give both the same tiles of the label, as in tensorize(y:16) without another one"
 BETWEEN = "between the loops, something else is computed from its result"
+LOOP_BETWEEN = "a loop stands between the two, and must stay there: that of {}"
+JOIN_ALL = "bring '{0}' into the same loop, too: {0}.online(...)"
 OF_ALL = "a mean is a sum of floats that is divided by the size of its label: / len(y)"
 INSIDE = "compute it of each element, inside of the reduction, as in rmax(2 * A[x, y], y)"
 NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"
@@ -148,8 +150,19 @@ def computed_between(step: Step, first: tuple[Step, ...]) -> CannotJoinError:
     """Return the reason why a step between the loops keeps them apart."""
     sums = [one.instruction for one in steps_inside(first)]
     is_sum = any(isinstance(one, Accumulate) and one.reduction == "rsum" for one in sums)
+    loops = sorted({_reduced_in(one) for one in steps_inside((step,))} - {""})
+    if loops:
+        what = ", ".join(f"'{one}'" for one in loops)
+        return CannotJoinError(LOOP_BETWEEN.format(what), way=JOIN_ALL.format(loops[0]))
     what = ", ".join(map(show_value, values(step.instruction))) or "something else"
     return CannotJoinError(f"{BETWEEN}: {what}", way=OF_ALL if is_sum else INSIDE)
+
+
+def _reduced_in(step: Step) -> str:
+    """Return the Func that a step of a loop reduces; nothing if it reduces none."""
+    func, _, what = step.origin.partition("@")[0].partition(".")
+    is_update = isinstance(step.instruction, Accumulate | Product) and what.endswith("update")
+    return func if is_update else ""
 
 
 def unbounded() -> CannotJoinError:

@@ -34,6 +34,7 @@ from dtpoly.ir.tile_values import Axes, Call, Converted, LiteralNumber, Value, V
 from dtpoly.ir.tiled import blocks_of, is_alike, of_blocks
 
 from .loads_apart import loads_apart
+from .lower_moments import with_lower_sums
 from .motions import (
     SAME_TILES,
     UNLIKE,
@@ -224,14 +225,14 @@ def _in_one_loop(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     early, late = _apart(first, body[walk.stop : other.start])
     front = (*front, *early)
+    front, second = with_lower_sums(front, first, late, second, names)
     mean = moving_mean(front, first, late, second, names)
     between = late
     if mean is not None:
         between = tuple(step for step in late if mean.of.name not in assigned((step,)))
         second = renamed(second, {mean.of.name: mean.of.new})
     everything = frozenset({*assigned(body)})
-    mixing = _ordered_before(between, second, everything)
-    if mixing is not None:
+    if (mixing := _ordered_before(between, second, everything)) is not None:
         raise computed_between(mixing, first)
     if mean is not None and mean.of.name not in exposed((*between, *behind)) | live:
         late = between
@@ -454,7 +455,10 @@ def _updates(frames: tuple[Frame, ...], moves: Moves, second: tuple[Step, ...]) 
         if found.is_still or one.name not in carried:
             continue
         done.add(one.name)
-        axes = one.axes if isinstance(one, Accumulate) else _of_product(one)
+        if isinstance(one, Accumulate):
+            axes = one.axes
+        else:
+            axes = (*one.left_axes[:-1], one.right_axes[-1])
         moved = _moved(frames, found, axes)
         how = "rsum"
         if found.is_factor:
@@ -462,10 +466,6 @@ def _updates(frames: tuple[Frame, ...], moves: Moves, second: tuple[Step, ...]) 
         if one.dtype != _dtype(frames):
             moved = Converted(moved, axes_of(moved), one.dtype)
         yield replace(step, instruction=Accumulate(one.name, how, moved, axes, one.dtype))
-
-
-def _of_product(one: Product) -> Axes:
-    return (*one.left_axes[:-1], one.right_axes[-1])
 
 
 def _moved(frames: tuple[Frame, ...], found: Motion, axes: Axes) -> Value:

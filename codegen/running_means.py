@@ -12,6 +12,7 @@ squares, so nothing cancels, as it would in a sum of squares less the square of 
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import comb
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
@@ -27,6 +28,7 @@ from dtpoly.ir.kernel import (
     Store,
     TiledLoop,
 )
+from dtpoly.ir.kinds import Element
 from dtpoly.ir.parts import (
     accessed,
     assigned_by,
@@ -61,6 +63,7 @@ from .deviations import (
 from .motions import NOT_GONE, SAME_TILES, UNLIKE, CannotJoinError
 from .python_names import fresh
 
+NO_LOWER = "sums of powers of deviations from it are not all kept in one loop"
 NOT_ALL = "it is a mean, and the loops do not go over all of its elements from 0 on, tile by tile"
 
 
@@ -229,6 +232,15 @@ class MovingMean:
     of: Mean
     sums: tuple[MovedSum, ...]
 
+    def sum_of(self, power: int, axes: Axes, dtype: Element) -> Value:
+        """Return the sum of a power of the deviations, which is kept beside sums of higher ones."""
+        plain = (one.sum for one in self.sums if dict(one.powers) == {power: 1.0})
+        found = next(plain, None)
+        if found is None:
+            raise CannotJoinError(NO_LOWER)
+        value = Variable(found.name, axes, found.dtype)
+        return value if found.dtype == dtype else Converted(value, axes, dtype)
+
 
 def moving_mean(
     front: tuple[Step, ...],
@@ -252,12 +264,12 @@ def moving_mean(
     names.update((mean.before, mean.old, mean.new, mean.moved))
     if not accessed((*first, *second), Store).isdisjoint(accessed(second, Load)):
         raise CannotJoinError("a tensor is loaded and stored in the loops")
-    (one, mine), (other, theirs) = (_only_block(walk, mean) for walk in (first, second))
+    (one, mine), (other, theirs) = (only_block(walk, mean) for walk in (first, second))
     if not is_alike(one.instruction, other.instruction):
         raise CannotJoinError(UNLIKE, way=SAME_TILES)
     found: list[tuple[MovedSum, ...]] = []
     for block, at in zip(blocks_of(one), blocks_of(other), strict=True):
-        found.append(tuple(_moved_sums(mean, block, at, mine)))
+        found.append(tuple(_moved_sums(mean, block, at)))
     ways = {tuple((one.sum.name, *one.powers.items()) for one in sums) for sums in found}
     outside = tuple(step for step in second if step is not other)
     if mine != theirs or len(ways) != 1 or depending(outside, frozenset((mean.name,))):
@@ -296,36 +308,42 @@ def steps_of_move(moving: MovingMean, at: Counted, step: Step) -> Iterator[Step]
     by = Call("sub", (mean.variable(mean.new, axes), mean.variable(mean.old, axes)), axes, dtype)
     for name, value in ((mean.old, old), (mean.new, new), (mean.moved, by)):
         yield replace(step, instruction=Let(name, value, axes))
-    for moved in moving.sums:
-        change = _change(mean, moved.powers, axes, number)
+    # A sum moves by what sums of lower powers were, so that of the highest powers comes first.
+    for moved in sorted(moving.sums, key=lambda one: -max(one.powers, default=0)):
+        change = _change(moving, moved.powers, axes, number)
         if change is not None:
             if moved.sum.dtype != dtype:
                 change = Converted(change, axes, moved.sum.dtype)
             yield Step(replace(moved.sum, value=change), moved.origin)
 
 
-def _change(mean: Mean, powers: Powers, axes: Axes, number: Value) -> Value | None:
-    """Return what n deviations, whose sum is 0, change by if each of them becomes smaller."""
-    dtype, moved = mean.quotient.dtype, mean.variable(mean.moved, axes)
+def _change(moving: MovingMean, powers: Powers, axes: Axes, number: Value) -> Value | None:
+    """Return by what a sum of powers of n deviations, whose sum is 0, changes if each is smaller.
+
+    The sum of `(u - d)^k` is that of `u^k` and of `comb(k, j) * (-d)^(k - j) * u^j` for each lower
+    j: n times a number where j is 0, nothing where it is 1, and else another sum.
+    """
+    dtype = moving.of.quotient.dtype
     total: Value | None = None
     for power, factor in powers.items():
-        if not power:
-            continue
-        one: Value = moved
-        for _ in range(power - 1):
-            one = Call("mul", (one, moved), axes, dtype)
-        one = Call("mul", (one, number), axes, dtype)
-        factor *= (-1) ** power
-        if abs(factor) != 1:
-            one = Call("mul", (one, LiteralNumber(abs(factor))), axes, dtype)
-        if total is None:
-            total = one if factor > 0 else Call("neg", (one,), axes, dtype)
-        else:
-            total = Call("add" if factor > 0 else "sub", (total, one), axes, dtype)
+        for below in (one for one in range(power) if one != 1):
+            one = moving.of.variable(moving.of.moved, axes)
+            product: Value = one
+            for _ in range(power - below - 1):
+                product = Call("mul", (product, one), axes, dtype)
+            times = moving.sum_of(below, axes, dtype) if below else number
+            product = Call("mul", (product, times), axes, dtype)
+            by = factor * comb(power, below) * (-1) ** (power - below)
+            if abs(by) != 1:
+                product = Call("mul", (product, LiteralNumber(abs(by))), axes, dtype)
+            if total is None:
+                total = product if by > 0 else Call("neg", (product,), axes, dtype)
+            else:
+                total = Call("add" if by > 0 else "sub", (total, product), axes, dtype)
     return total
 
 
-def _only_block(walk: tuple[Step, ...], mean: Mean) -> tuple[Step, Affine]:
+def only_block(walk: tuple[Step, ...], mean: Mean) -> tuple[Step, Affine]:
     """Return the only block of a walk, and the size over which it goes, from 0 on."""
     blocks = [one for one in walk if isinstance(one.instruction, ForLoop | If | TiledLoop)]
     if len(blocks) != 1:
@@ -369,7 +387,7 @@ def _part(mean: Mean, body: tuple[Step, ...]) -> str | None:
     return None
 
 
-def _summed(mean: Mean, block: Step) -> AddedValue:
+def summed_in(mean: Mean, block: Step) -> AddedValue:
     """Return what a block of the first walk adds to the total."""
     one = block.instruction
     assert isinstance(one, ForLoop | If)
@@ -380,18 +398,18 @@ def _summed(mean: Mean, block: Step) -> AddedValue:
     return found[0]
 
 
-def _overhang(mean: Mean, block: Step, size: Affine) -> Overhang:
+def overhang_of(mean: Mean, block: Step) -> Overhang:
     """Return which lanes of a block have an element: all of a whole tile, not all of the last."""
     one = block.instruction
     assert isinstance(one, ForLoop | If)
     lanes = _reduced_lanes(mean, one.body)
     if lanes is None:
         return Overhang("", None)
-    inside = size + Affine(((lanes.name, -1),), -1)
+    inside = mean.size + Affine(((lanes.name, -1),), -1)
     return Overhang(lanes.name, inside if isinstance(one, If) else None)
 
 
-def _moved_sums(mean: Mean, mine: Step, theirs: Step, size: Affine) -> Iterator[MovedSum]:
+def _moved_sums(mean: Mean, mine: Step, theirs: Step) -> Iterator[MovedSum]:
     """Yield the sums of a block of the second walk that move with the mean, and their powers."""
     one, other = mine.instruction, theirs.instruction
     assert isinstance(one, ForLoop | If)
@@ -402,7 +420,7 @@ def _moved_sums(mean: Mean, mine: Step, theirs: Step, size: Affine) -> Iterator[
     if any(isinstance(step.instruction, ForLoop | If | TiledLoop) for step in body):
         raise CannotJoinError(NOT_ALL)
     moving = depending(body, frozenset((mean.name,)))
-    summed, overhang = _summed(mean, mine), _overhang(mean, mine, size)
+    summed, overhang = summed_in(mean, mine), overhang_of(mean, mine)
     passed = set[str]()
     for found in sums_of(body):
         if found.sum.name not in moving:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from dtpoly.algorithm.inference import check_declared
-from dtpoly.algorithm.mixing import mixing_part, summed_part
+from dtpoly.algorithm.mixing import MixingPart, mixing_part, summed_part
 from dtpoly.algorithm.program import Directive, Program, in_order
 from dtpoly.algorithm.show import show_directive
 from dtpoly.budget import OverBudgetError, stage, within, within_default
@@ -101,30 +101,35 @@ def _not_one_pass(state: State, error: NotOnePassError) -> Diagnostic:
         for fact in facts
         if isinstance(fact, Fused) and (fact.func, fact.consumer) == (func, reader)
     )
+    mixing = _mixing(state.program, error)
+    way = error.why.way or (mixing.way if mixing else "")
     return Diagnostic(
         "DT307",
         Severity.ERROR,
         f"'{func}' cannot be computed in the loop of '{reader}' that depends on it",
         next(spans, None),
         "does not become one loop",
-        (_why_not(state.program, error),),
-        error.why.way or f"compute it before that loop: {func}.fuse_at(...) in place of this",
+        (_why_not(mixing, error),),
+        way or f"compute it before that loop: {func}.fuse_at(...) in place of this",
     )
 
 
-def _why_not(program: Program, error: NotOnePassError) -> Note:
+def _mixing(program: Program, error: NotOnePassError) -> MixingPart | None:
+    """Return the part of the algorithm that the reason is about; None if it is not found there."""
+    if not error.why.part:
+        return None
+    find = summed_part if error.why.is_of_mean else mixing_part
+    return find(program, error.func, error.reader)
+
+
+def _why_not(mixing: MixingPart | None, error: NotOnePassError) -> Note:
     """Say why two loops do not become one, at the part of the algorithm that the reason is about.
 
     If the part is not found there, the reason names it as the kernel has it.
     """
-    if not error.why.part:
+    if mixing is None or mixing.part.span is None:
         return Note(str(error))
-    func, reader = error.func, error.reader
-    find = summed_part if error.why.is_of_mean else mixing_part
-    part = find(program, func, reader)
-    if part is None or part.span is None:
-        return Note(str(error))
-    return Note(error.why.reason, part.span)
+    return Note(error.why.reason, mixing.part.span)
 
 
 def stages_of(state: State, wanted: Sequence[str] | None = None) -> Generated:

@@ -4,11 +4,16 @@ It can be stopped and called again: what became of each case stands in a file be
 which is read when the command is called again. If dtpoly has changed since then, it begins anew.
 
 `--workers N` tries the cases in N processes. A case that takes more than `--seconds` of the
-processor's time, or whose process dies, is counted as one without an answer.
+processor's time, or whose process dies, is counted as one without an answer; it is tried again if
+the command is called again with more seconds. What cases have in common, such as a draw, is made
+once, in the process of the command, which gives each worker the cases that it tries.
+
+Kernels run in Triton's interpreter, unless TRITON_INTERPRET says something else.
 """
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections import Counter
@@ -17,15 +22,18 @@ from contextlib import closing
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, TypeVar, overload
 
 from dtpoly.writing import write_atomically
 from tests.codegen.running import forget
 from tests.same.working import worked
 
+os.environ.setdefault("TRITON_INTERPRET", "1")  # before a kernel is imported, here or in a worker
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ("dtpoly", "codegen", "frontend", "tests/codegen", "tests/verify", "tests/oracle")
 Counts = Mapping[str, int]
-Tried = Callable[[int], Iterable[str]]
+Case = TypeVar("Case")
 CASE_S = 120.0
 NO_ANSWER = "no answer: it took too long, or its process died"
 
@@ -35,11 +43,37 @@ def nothing_more(_: Counts) -> dict[str, object]:
     return {}
 
 
+@overload
 def record(
     module: str,
     cases: str,
     what: str,
-    tried: Tried,
+    tried: Callable[[int], Iterable[str]],
+    *,
+    more: Callable[[Counts], Mapping[str, object]] = nothing_more,
+    arguments: Sequence[str] | None = None,
+) -> None: ...
+
+
+@overload
+def record(
+    module: str,
+    cases: str,
+    what: str,
+    tried: Callable[[Case], Iterable[str]],
+    case_of: Callable[[int], Case],
+    *,
+    more: Callable[[Counts], Mapping[str, object]] = nothing_more,
+    arguments: Sequence[str] | None = None,
+) -> None: ...
+
+
+def record(
+    module: str,
+    cases: str,
+    what: str,
+    tried: Callable[[Case], Iterable[str]],
+    case_of: Callable[[int], Case] | None = None,
     *,
     more: Callable[[Counts], Mapping[str, object]] = nothing_more,
     arguments: Sequence[str] | None = None,
@@ -48,8 +82,32 @@ def record(
 
     The command line names the first seed, the one behind the last, and the file. `tried` returns
     the words that are counted, `cases` is what the record calls them, and `more` says what else the
-    record has, from the counts.
+    record has, from the counts. `tried` is given the seed, or what `case_of` makes of it in this
+    process. The record is written, too, if the command is stopped by Ctrl-C.
     """
+    given = _parser(module, what).parse_args(arguments)
+    journal = Journal(given.file.with_suffix(".seeds.jsonl"), digest())
+    end = time.monotonic() + 60 * given.minutes
+    wanted = range(given.first, given.last)
+    left = [seed for seed in wanted if not journal.has(seed, given.seconds)]
+    jobs = [(seed, case_of(seed) if case_of else seed) for seed in left]
+    try:
+        with closing(_answers(tried, jobs, given.workers, given.seconds)) as answers:
+            while time.monotonic() <= end:
+                answer = next(answers, None)
+                if answer is None:
+                    break
+                seed, words = answer
+                journal.add(seed, words, given.seconds)
+                done = sum(one in journal.words for one in wanted)
+                said = f"{done} of {len(wanted)}: {seed}: {', '.join(words)}"
+                print(said, file=sys.stderr, flush=True)
+    finally:
+        found = counted(journal.words, wanted, cases, what, f"python -m {module}", more)
+        write_atomically(given.file, f"{json.dumps(found, indent=1)}\n".encode())
+
+
+def _parser(module: str, what: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"python -m {module}", description=what)
     parser.add_argument("first", type=int, help="the first seed")
     parser.add_argument("last", type=int, help="the seed behind the last one")
@@ -58,41 +116,27 @@ def record(
     parser.add_argument("--workers", type=int, default=0, help="how many processes try cases")
     told = "how much of the processor's time each case may take, with --workers"
     parser.add_argument("--seconds", type=float, default=CASE_S, help=told)
-    given = parser.parse_args(arguments)
-    journal = Journal(given.file.with_suffix(".seeds.jsonl"), digest())
-    end = time.monotonic() + 60 * given.minutes
-    wanted = range(given.first, given.last)
-    left = [seed for seed in wanted if seed not in journal.words]
-    with closing(_answers(tried, left, given.workers, given.seconds)) as answers:
-        while time.monotonic() <= end:
-            answer = next(answers, None)
-            if answer is None:
-                break
-            seed, words = answer
-            journal.add(seed, words)
-            done = sum(one in journal.words for one in wanted)
-            print(
-                f"{done} of {len(wanted)}: {seed}: {', '.join(words)}", file=sys.stderr, flush=True
-            )
-    found = counted(journal.words, wanted, cases, what, f"python -m {module}", more)
-    write_atomically(given.file, f"{json.dumps(found, indent=1)}\n".encode())
+    return parser
 
 
 def _answers(
-    tried: Tried, seeds: Sequence[int], workers: int, seconds: float
+    tried: Callable[[Any], Iterable[str]],
+    jobs: Sequence[tuple[int, object]],
+    workers: int,
+    seconds: float,
 ) -> Generator[tuple[int, tuple[str, ...]]]:
     """Yield each seed with its words: in their order in this process, or as workers end them."""
     if not workers:
-        yield from ((seed, _answer(tried, seed)) for seed in seeds)
+        yield from ((job[0], _answer(tried, job)) for job in jobs)
         return
-    with closing(worked(partial(_answer, tried), seeds, workers, seconds)) as results:
-        for seed, words in results:
+    with closing(worked(partial(_answer, tried), jobs, workers, seconds)) as results:
+        for (seed, _), words in results:
             yield seed, (NO_ANSWER,) if words is None else words
 
 
-def _answer(tried: Tried, seed: int) -> tuple[str, ...]:
+def _answer(tried: Callable[[Any], Iterable[str]], job: tuple[int, object]) -> tuple[str, ...]:
     """Return the words of a case. Its generated files are dropped."""
-    words = tuple(tried(seed))
+    words = tuple(tried(job[1]))
     forget()
     return words
 
@@ -118,14 +162,18 @@ def counted(
 
 
 class Journal:
-    """What became of each seed, in a file that grows by a line for each of them."""
+    """What became of each seed, in a file that grows by a line for each of them.
+
+    Of a case without an answer, it knows for how many seconds it was tried.
+    """
 
     def __init__(self, path: Path, sources: str) -> None:
         self.path = path
         self.words: dict[int, tuple[str, ...]] = {}
+        self.seconds: dict[int, float] = {}
         if path.exists():
             self._read(sources)
-        lines = [json.dumps({"sources": sources}), *map(json.dumps, self.words.items())]
+        lines = [json.dumps({"sources": sources}), *map(self._line, self.words)]
         write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
 
     def _read(self, sources: str) -> None:
@@ -135,16 +183,28 @@ class Journal:
             return
         for line in rest:
             try:
-                seed, words = json.loads(line)
+                seed, words, *seconds = json.loads(line)
             except json.JSONDecodeError:
                 break  # the last line, if the command was killed while it wrote
-            self.words[seed] = tuple(words)
+            self._take(seed, words, *seconds)
 
-    def add(self, seed: int, words: Sequence[str]) -> None:
-        """Write down what became of a seed."""
+    def _take(self, seed: int, words: Sequence[str], seconds: float = 0.0) -> None:
         self.words[seed] = tuple(words)
+        self.seconds[seed] = seconds
+
+    def _line(self, seed: int) -> str:
+        return json.dumps([seed, [*self.words[seed]], self.seconds[seed]])
+
+    def has(self, seed: int, seconds: float) -> bool:
+        """Return whether a seed need not be tried with so many seconds."""
+        words = self.words.get(seed)
+        return words is not None and (words != (NO_ANSWER,) or self.seconds[seed] >= seconds)
+
+    def add(self, seed: int, words: Sequence[str], seconds: float) -> None:
+        """Write down what became of a seed, which had so many seconds."""
+        self._take(seed, words, seconds)
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(f"{json.dumps([seed, [*words]])}\n")
+            file.write(f"{self._line(seed)}\n")
 
 
 def digest() -> str:

@@ -5,6 +5,7 @@ from random import Random
 
 ROWS = "In A; Var x; RVar y; mean[x] = rsum(A[x, y], y) / len(y);"
 SQUARES = "rsum(pow(A[x, y] - reshape(mean[x], x, 1), 2), y)"
+CUBES, FOURTHS = SQUARES.replace("2)", "3)"), SQUARES.replace("2)", "4)")
 TILES = "f.block(x:2); f.tensorize(x:0, y:16); f.compile();"
 VARIANCE = f"Func f, mean; {ROWS} f[x] = {SQUARES} / len(y); mean.online(f, y);"
 NORM = (
@@ -50,6 +51,36 @@ OF_MEANS: Mapping[str, str] = {
         "f[x] = rsum(0.5 * d[x, y] * d[x, y] - 3 * d[x, y] + 2, y); d.inline();"
         f"mean.online(f, y); {TILES}"
     ),
+    "a third central moment": (
+        f"Func f, mean; {ROWS} f[x] = {CUBES} / len(y); mean.online(f, y); {TILES}"
+    ),
+    "a third central moment, one index at a time": (
+        f"Func f, mean; {ROWS} f[x] = {CUBES} / len(y); mean.online(f, y);"
+        "f.block(x:2); f.compile();"
+    ),
+    "a fourth central moment": (
+        f"Func f, mean; {ROWS} f[x] = {FOURTHS} / len(y); mean.online(f, y); {TILES}"
+    ),
+    "a skewness": (
+        f"Func f, mean, variance; {ROWS} variance[x] = {SQUARES} / len(y);"
+        f"f[x] = {CUBES} / len(y) * pow(rsqrt(variance[x] + 0.1), 3);"
+        f"mean.online(f, y); variance.online(f, y); {TILES}"
+    ),
+    "a kurtosis": (
+        f"Func f, mean, variance; {ROWS} variance[x] = {SQUARES} / len(y);"
+        f"f[x] = {FOURTHS} / len(y) / pow(variance[x] + 0.1, 2);"
+        f"mean.online(f, y); variance.online(f, y); {TILES}"
+    ),
+    "powers with factors": (
+        f"Func f, mean, d; {ROWS} d[x, y] = reshape(mean[x], x, 1) - A[x, y];"
+        "f[x] = rsum(d[x, y] * d[x, y] * (2 - 0.5 * d[x, y]) + pow(d[x, y], 4) * 0.25 - 3, y);"
+        f"d.inline(); mean.online(f, y); {TILES}"
+    ),
+    "cubes of exponentials of columns": (
+        "Func f, mean; In A; Var y; RVar x; mean[y] = rsum(exp(A[x, y]), x) / len(x);"
+        "f[y] = rsum(pow(exp(A[x, y]) - mean[y], 3), x) / len(x); mean.online(f, x);"
+        "f.block(y:16); f.tensorize(y:0, x:2); f.compile();"
+    ),
 }
 
 
@@ -64,8 +95,12 @@ def of(value: str, mean: str = "rsum(A[x, y], y) / len(y)", more: str = "") -> s
 DEVIATION = "A[x, y] - reshape(mean[x], x, 1)"
 # What is refused, and a part of the reason.
 REFUSED_MEANS: Mapping[str, tuple[str, str]] = {
-    "a cube": (of(f"({DEVIATION}) * ({DEVIATION}) * ({DEVIATION})"), "not higher powers"),
-    "a power of four": (of(f"pow(pow({DEVIATION}, 2), 2)"), "not higher powers"),
+    "a fifth power": (of(f"({DEVIATION}) * pow({DEVIATION}, 4)"), "not higher powers"),
+    "a sixth power": (of(f"pow(pow({DEVIATION}, 2), 3)"), "not higher powers"),
+    "weights of cubes": (
+        of(f"B[x, y] * pow({DEVIATION}, 3)"),
+        "no sum of powers of deviations from it",
+    ),
     "a distance": (of(f"abs({DEVIATION})"), "no sum of powers of deviations from it"),
     "an exponential": (of(f"exp({DEVIATION})"), "no sum of powers of deviations from it"),
     "weights": (of(f"B[x, y] * pow({DEVIATION}, 2)"), "no sum of powers of deviations from it"),
@@ -142,6 +177,7 @@ ELEMENTS = (
 SUMS = (
     *("pow({d}, 2)", "({d}) * ({d})", "({d}) * ({d}) * 0.5 - ({d})", "-pow({d}, 2) + 1"),
     *("pow(2 * ({d}), 2) / 4", "3 * ({d})", "(({d}) + 1) * (({d}) - 1)"),
+    *("pow({d}, 3)", "({d}) * pow({d}, 2) * 0.5 - pow({d}, 2)", "pow({d}, 4) - 2 * pow({d}, 3)"),
 )
 
 

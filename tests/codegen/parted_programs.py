@@ -103,6 +103,18 @@ PARTED: Mapping[str, str] = {
         f"f[x] = log(rsum(exp(2 * A[x, y] - reshape(top[x], x, 1)), y)) + top[x];"
         "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:2); top.online(f, y); f.compile();"
     ),
+    "three below a maximum": (
+        f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', 'rmax(A[x, y], y) - 3')}"
+        f"f[x] = log(rsum({EXPONENTIALS}, y)) + top[x];"
+        "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:2); top.online(f, y); f.compile();"
+    ),
+    "one above twice a maximum": (
+        f"Func f, top, total; {ROWS.replace('rmax(A[x, y], y)', '2 * rmax(A[x, y], y) + 1')}"
+        "total[x] = rsum(exp(2 * A[x, y] - reshape(top[x], x, 1)), y);"
+        "f[x] = rsum(exp(2 * A[x, y] - reshape(top[x], x, 1)) * A[x, y], y) / total[x];"
+        "f.block(x:2, y:p/32); f.tensorize(x:0, y:16, p:2);"
+        "top.online(f, y); total.online(f, y); f.compile();"
+    ),
     "a maximum with its sign turned": (
         f"Func f, top; {ROWS.replace('rmax(A[x, y], y)', '-rmax(A[x, y], y)')}"
         f"f[x] = log(rsum(exp(A[x, y] + reshape(top[x], x, 1)), y)) - top[x];"

@@ -1,6 +1,9 @@
 """Records of random cases go on where they stopped, and begin anew if sources have changed."""
 
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -66,8 +69,66 @@ def test_it_stops_in_time(tmp_path: Path) -> None:
     assert Journal(tmp_path / "record.seeds.jsonl", counted.digest()).words == {}
 
 
+def test_what_cases_have_in_common(tmp_path: Path) -> None:
+    """What a seed stands for is asked once, and only of seeds that are left."""
+    path, asked, seen = tmp_path / "record.json", list[int](), list[str]()
+
+    def name_of(seed: int) -> str:
+        asked.append(seed)
+        return f"case {seed}"
+
+    def tried(name: str) -> tuple[str, ...]:
+        seen.append(name)
+        return ("tried",)
+
+    for last in ("1", "3"):
+        record("module", "cases", "names", tried, name_of, arguments=["0", last, str(path)])
+    assert asked == [0, 1, 2]
+    assert seen == ["case 0", "case 1", "case 2"]
+
+
+def test_it_is_stopped(tmp_path: Path) -> None:
+    """What was tried before Ctrl-C is in the record."""
+    path = tmp_path / "record.json"
+
+    def tried(seed: int) -> tuple[str, ...]:
+        if seed == 2:
+            raise KeyboardInterrupt
+        return ("tried",)
+
+    with pytest.raises(KeyboardInterrupt):
+        record("module", "cases", "numbers", tried, arguments=["0", "5", str(path)])
+    assert json.loads(path.read_text())["outcomes"] == {"tried": 2}
+
+
+def test_more_seconds(tmp_path: Path) -> None:
+    """A case without an answer is tried again if it has more seconds, and not if it has as many."""
+    seen: list[int] = []
+    journal = Journal(tmp_path / "record.seeds.jsonl", counted.digest())
+    journal.add(0, (NO_ANSWER,), 100.0)
+    journal.add(1, (NO_ANSWER,), 200.0)
+    journal.add(2, ("even",), 100.0)
+
+    def tried(seed: int) -> tuple[str, ...]:
+        seen.append(seed)
+        return ("odd" if seed % 2 else "even",)
+
+    arguments = ["0", "3", str(tmp_path / "record.json"), "--seconds=200"]
+    record("module", "cases", "numbers", tried, arguments=arguments)
+    assert seen == [0]
+
+
+def test_kernels_run_in_the_interpreter() -> None:
+    """The commands need no variable of the environment, also in a worker."""
+    code = "import tests.verify.refuted_mutants, triton; print(triton.knobs.runtime.interpret)"
+    without = {one: value for one, value in os.environ.items() if one != "TRITON_INTERPRET"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=without, check=True, capture_output=True, text=True)
+    assert done.stdout == "True\n"
+
+
 def slow_one(seed: int) -> tuple[str, ...]:
-    while seed == 1:
+    while seed in {1, 2}:
         time.process_time()
     return ("odd" if seed % 2 else "even",)
 
@@ -80,7 +141,7 @@ def test_workers_and_their_limit(tmp_path: Path) -> None:
     record("module", "cases", "numbers", slow_one, arguments=["0", "4", str(path), *more])
     found = json.loads(path.read_text())
     assert found["cases"] == 4
-    assert found["outcomes"] == {"even": 2, "odd": 1, NO_ANSWER: 1}
+    assert found["outcomes"] == {NO_ANSWER: 2, "even": 1, "odd": 1}
     seen: list[int] = []
     assert run(path, 5, seen)["cases"] == 5
-    assert seen == [4]
+    assert seen == [1, 2, 4]  # it has 120 seconds for each now

@@ -357,6 +357,25 @@ REFUSED = {
         "top.online(f, y);" + TILES,
         "no factor and no sum",
     ),
+    "a quotient of each operand": (
+        f"Func f, top; {ROWS} f[x] = rsum(A[x, y] / reshape(top[x], x, 1), y);"
+        "top.online(f, y);" + TILES,
+        "no factor and no sum",
+    ),
+    "an exponential times its exponent": (
+        f"Func f, top; {ROWS} f[x] = rsum(exp(A[x, y] - reshape(top[x], x, 1)) *"
+        "(A[x, y] - reshape(top[x], x, 1)), y);"
+        "top.online(f, y);" + TILES,
+        "no factor and no sum",
+    ),
+    "a loop between the two": (
+        f"Func f, top, own, other; {ROWS.replace('In A', 'In A, B')}"
+        "own[x] = rsum(pow(A[x, y] / reshape(top[x], x, 1), 2), y);"
+        "other[x] = rsum(B[x, y] * B[x, y], y);"
+        "f[x] = rsum(A[x, y] / reshape(top[x], x, 1) * B[x, y], y) * rsqrt(own[x] * other[x]);"
+        "top.online(f, y); own.online(f, y); other.fuse_at(f, x);" + TILES,
+        "a loop stands between the two",
+    ),
     "by a sum of squares": (
         f"Func f, top; {ROWS} f[x] = rsum(pow(A[x, y] - reshape(top[x], x, 1), 2), y);"
         "top.online(f, y);" + TILES,

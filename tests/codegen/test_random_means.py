@@ -32,7 +32,7 @@ def test_of_many_chains(part: int) -> None:
 
 
 def test_what_the_oracle_says_of_each_operand() -> None:
-    """Sums of powers up to squares can be brought up to date; cubes, weights and masks cannot."""
+    """Sums of powers up to the fourth can be brought up to date; weights and masks cannot."""
     found = dict[str, set[bool]]()
     for seed in range(200):
         one = mean_chain(seed)

@@ -86,6 +86,18 @@ def test_a_mean_far_from_0_costs_no_digits(far: float) -> None:
     assert is_lost.all() or abs(far) < 1e4
 
 
+@pytest.mark.parametrize("far", [0.0, 1e3, -1e4])
+@pytest.mark.parametrize(("name", "power"), [("a third central moment", 3), ("a kurtosis", 4)])
+def test_moments_far_from_0_cost_no_digits(name: str, power: int, far: float) -> None:
+    """They are those that two walks find, but for rounding of the elements themselves."""
+    A = torch.rand(3, 1000, generator=torch.Generator().manual_seed(1)).pow(3) * 8 + far
+    rest = A.double() - A.double().mean(1, keepdim=True)
+    wanted = rest.pow(power).mean(1)
+    if power == 4:
+        wanted = wanted / (rest.pow(2).mean(1) + 0.1).pow(2)
+    torch.testing.assert_close(module(name).f(A).double(), wanted, rtol=1e-2, atol=0)
+
+
 def test_rows_as_torch_norms_them() -> None:
     A = torch.randn(4, 53, generator=torch.Generator().manual_seed(2)) * 3 + 7
     found = module("a layer normalization").f(A)

@@ -1,8 +1,9 @@
 """Makes random chains with a mean in whose loop sums of deviations run, and executes them.
 
-How a sum changes when the mean changes is found out by trying: the operand of a single element that
-is the mean itself says how much each of n elements with this mean changes on average. If that is
-wrong for some elements, the sum cannot be brought up to date. dtpoly's own rules are not used.
+How a sum changes when the mean changes is found out by trying. The operands of four made-up
+elements change by some numbers, and a cubic goes through these. If it says how all elements change,
+the sums of the first three powers of elements say how the sum does, and a loop can keep these. If
+it does not, the sum cannot be brought up to date in this way. dtpoly's own rules are not used.
 """
 
 import math
@@ -27,9 +28,23 @@ GOOD = (
     *(("pow(d, 2)",) * 6),
     *("d * d", "d * d * 0.5 - d", "-pow(d, 2) + 1", "pow(2 * d, 2) / 4", "(d + 1) * (d - 1)"),
     *("3 * d", "d * d * 0.25 + 2", "pow(d * 0.5, 2) - 1"),
+    *(
+        "d * d * d",
+        "pow(d, 3)",
+        "pow(pow(d, 2), 2)",
+        "pow(d, 4) - 2 * pow(d, 3) + d",
+        "d * d * (1 - d)",
+    ),
 )
 BAD = (
-    *("d * d * d", "pow(pow(d, 2), 2)", "abs(d)", "exp(d)", "B[x, y] * pow(d, 2)"),
+    *(
+        "d * d * d * d * d",
+        "pow(pow(d, 2), 3)",
+        "B[x, y] * pow(d, 3)",
+        "abs(d)",
+        "exp(d)",
+        "B[x, y] * pow(d, 2)",
+    ),
     *("d * B[x, y]", "where(M[x, y] > 0, pow(d, 2), 0)", "floor(d)", "pow(B[x, y] - mean, 2)"),
     *("where(d > 0, pow(d, 2), 0)", "maximum(d, 0)"),
 )
@@ -43,6 +58,8 @@ BEYOND = (
     "pow(d, 2) + mean",
     "pow(item + mean, 2)",
 )
+# How far made-up elements are from the mean.
+PROBES = (-1.0, 0.0, 1.0, 2.0)
 ITEMS = (
     *(("A[x, y]",) * 4),
     *("exp(A[x, y] * 0.25)", "A[x, y] - B[x, y]", "A[x, y] * B[x, y]", "A[x, y] * c"),
@@ -210,7 +227,7 @@ def judged(chain: MeanChain) -> MeanRuns | Cannot:
 
 
 def _is_moved_alike(chain: MeanChain, operand: str, seed: int) -> bool:
-    """Return whether elements move a sum as if each of them were their mean."""
+    """Return whether elements move a sum as the cubic says that made-up elements lie on."""
     data, count = _tables(chain.data(3, 1 + seed % 5, seed)), 1 + seed % 5
     row, random = seed % 3, Random(seed)
     items = [_item(chain, data, row, y) for y in range(count)]
@@ -223,18 +240,33 @@ def _is_moved_alike(chain: MeanChain, operand: str, seed: int) -> bool:
             for y in range(count)
         ]
         # Other inputs of an operand are those of some element.
-        alone = _moved(chain, operand, data, row, (mean, new))
-        if not math.isclose(math.fsum(moves), count * alone, rel_tol=1e-7, abs_tol=1e-7):
+        powers = [math.fsum((one - mean) ** power for one in items) for power in range(4)]
+        moved = _moved(chain, operand, data, row, (mean, new), powers)
+        if not math.isclose(math.fsum(moves), moved, rel_tol=1e-7, abs_tol=1e-7):
             return False
     return True
 
 
 def _moved(
-    chain: MeanChain, operand: str, data: Data, row: int, means: tuple[float, float]
+    chain: MeanChain,
+    operand: str,
+    data: Data,
+    row: int,
+    means: tuple[float, float],
+    powers: list[float],
 ) -> float:
-    """Return by how much an element that is the first mean moves a sum to the second one."""
-    before, now = (_operand(chain, operand, data, row, 0, means[0], one) for one in means)
-    return now - before
+    """Return by how much elements move a sum from the first mean to the second one.
+
+    `powers` are the sums of the first powers of their deviations from the first mean, from 0 on.
+    """
+    moves: list[float] = []
+    for step in PROBES:
+        before, now = (
+            _operand(chain, operand, data, row, 0, means[0] + step, one) for one in means
+        )
+        moves.append(now - before)
+    cubic = np.linalg.solve(np.vander(PROBES, increasing=True), np.array(moves))
+    return float(cubic @ np.array(powers))
 
 
 def _tables(data: Data) -> dict[str, Any]:
@@ -300,6 +332,7 @@ def _in_one_loop(
     chain: MeanChain, data: Data, x: int, taken: list[int], sizes: tuple[int, int]
 ) -> dict[str, float]:
     count, total, mean = 0, 0.0, 0.0
+    sums_of = [0.0] * 4  # of the first powers of elements
     sums = dict.fromkeys((name for name, _ in chain.sums), 0.0)
     for start in range(0, sizes[1], chain.tile):
         tile = [y for y in taken if start <= y < start + chain.tile]
@@ -308,8 +341,18 @@ def _in_one_loop(
         new = total / (count + len(tile))
         for name, operand in chain.sums:
             if count:
-                sums[name] += count * _moved(chain, operand, data, x, (mean, new))
+                powers = [_about(sums_of, power, mean) for power in range(4)]
+                sums[name] += _moved(chain, operand, data, x, (mean, new), powers)
             for y in tile:
                 sums[name] += _operand(chain, operand, data, x, y, items[y], new)
         count, mean = count + len(tile), new
+        for power in range(4):
+            sums_of[power] += math.fsum(one**power for one in items.values())
     return {"mean": mean if count else math.nan, **sums}
+
+
+def _about(sums: list[float], power: int, mean: float) -> float:
+    """Return the sum of a power of deviations from a number, from sums of powers of elements."""
+    return math.fsum(
+        math.comb(power, one) * (-mean) ** (power - one) * sums[one] for one in range(power + 1)
+    )

@@ -43,7 +43,7 @@ def worked(
                     yield waiting.pop(future), result
             except BrokenProcessPool:
                 _end(pool)
-                with closing(_alone(work, list(waiting.values()), seconds)) as found:
+                with closing(_alone(work, list(waiting.values()), workers, seconds)) as found:
                     yield from found
                 waiting, pool = {}, _pool(workers)
     finally:
@@ -51,19 +51,29 @@ def worked(
 
 
 def _alone(
-    work: Callable[[Job], Result], jobs: Sequence[Job], seconds: float
+    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, seconds: float
 ) -> Generator[tuple[Job, Result | None]]:
-    """Yield each job, done in a process of its own, because one of them kills processes."""
-    for job in jobs:
-        pool = _pool(1)
-        try:
-            found: Result | None = pool.submit(_limited, work, job, seconds).result()
-            pool.shutdown()
-        except BrokenProcessPool:
-            found = None
-        finally:
+    """Yield each job, done in a process of its own, because one of them kills processes.
+
+    So many as there are workers are done at the same time.
+    """
+    waiting: dict[Future[Result], tuple[Job, ProcessPoolExecutor]] = {}
+    rest = iter(jobs)
+    try:
+        while True:
+            for job in islice(rest, workers - len(waiting)):
+                pool = _pool(1)
+                waiting[pool.submit(_limited, work, job, seconds)] = job, pool
+            if not waiting:
+                return
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                job, pool = waiting.pop(future)
+                died = isinstance(future.exception(), BrokenProcessPool)
+                _end(pool)
+                yield job, None if died else future.result()
+    finally:
+        for _, pool in waiting.values():
             _end(pool)
-        yield job, found
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:

@@ -152,7 +152,92 @@ OF_MOVES: dict[str, tuple[str, str]] = {
     ),
     "not divided in the end": (r"(?<=_sum) / tl\.cast\(y_size, real\)(?=[\n,)])", ""),
 }
-# Programs in whose texts these mistakes are made.
+_MOVE = r"mean_moved \* mean_(?:squares|cubes) \* \d\.0"
+_POWER = r"(?:mean_moved \* ){3,4}tl\.cast\(y_start, real\)"
+# Mistakes in how sums of cubes and of fourth powers move, and the sums of lower powers with them.
+OF_POWERS: dict[str, tuple[str, str]] = {
+    "a lower sum is left out of a move": (rf"{_MOVE}", "0.0"),
+    "a lower sum has another factor": (r"(mean_(?:squares|cubes)) \* (?:3|4|6)\.0", r"\1 * 2.0"),
+    "a lower sum has a factor of the next power": (r"(mean_squares) \* 3\.0", r"\1 * 4.0"),
+    "a lower sum moves the other way": (
+        r"([+-]) ((?:mean_moved \* )+mean_(?:squares|cubes))",
+        r"\1 -\2",
+    ),
+    "the sum of squares in the place of cubes": (r"mean_cubes \* 4\.0", "mean_squares * 4.0"),
+    "the sum of cubes in the place of squares": (r"mean_squares \* 6\.0", "mean_cubes * 6.0"),
+    "its own sum in the place of squares": (r"mean_squares \* ([36]\.0)", r"f_sum * \1"),
+    "the sum of elements in the place of squares": (
+        r"mean_squares \* ([36]\.0)",
+        r"mean_sum * \1",
+    ),
+    "a move too few": (r"mean_moved \* (?=mean_(?:squares|cubes))", ""),
+    "a move too many": (r"(?=mean_(?:squares|cubes) \*)", "mean_moved * "),
+    "no power of the move": (rf"{_POWER}", "0.0"),
+    "a power too few": (rf"mean_moved \* (?={_POWER})", ""),
+    "a power for one element more": (r"(mean_moved \* tl\.cast\(y_start)(?=, real)", r"\1 + 1"),
+    "the squares move first": (
+        r"\n( +mean_cubes \+= \((?:.*\n)*?.*\n +\))\n( +mean_squares \+= mean_moved .*)(?=\n)",
+        r"\n\2\n\1",
+    ),
+    "the squares move before all": (
+        r"\n( +f_sum \+= \((?:.*\n)*?)( +mean_squares \+= mean_moved .*)(?=\n)",
+        r"\n\2\n\1",
+    ),
+    "squares do not move": (r"\n +mean_squares \+= mean_moved .*(?=\n)", ""),
+    "squares move twice": (r"\n( +mean_squares \+= mean_moved .*)(?=\n)", r"\n\1\n\1"),
+    "cubes do not move": (r"\n +mean_cubes \+= \((?:.*\n)*?.*\n +\)(?=\n)", ""),
+    "a lower sum is not taken in": (
+        r"\n +mean_(?:squares|cubes) \+= mean_\w+_part\w*(?=\n)",
+        "",
+    ),
+    "a lower sum is taken in twice": (
+        r"\n( +mean_(?:squares|cubes) \+= mean_\w+_part\w*)(?=\n)",
+        r"\n\1\n\1",
+    ),
+    "a lower sum is set": (
+        r"(mean_(?:squares|cubes)) \+= (mean_\w+_part\w*)",
+        r"\1 = \2",
+    ),
+    "a lower sum begins with 1": (
+        r"(mean_(?:squares|cubes) = tl\.full\(\(2,\), )0\.0",
+        r"\g<1>1.0",
+    ),
+    "a lower sum has one power more": (
+        r"(mean_(?:squares|cubes)_tile = )base",
+        r"\1base * base",
+    ),
+    "a lower sum has a factor": (r"(mean_(?:squares|cubes)_tile = )base", r"\g<1>2.0 * base"),
+    "a lower sum is not masked": (
+        r"(mean_\w+_tile_2 = )tl\.where\(y_mask\[None, :\], ((?:base \* )+base), 0\.0\)",
+        r"\1\2",
+    ),
+    "a lower sum lacks an element": (
+        r"(mean_\w+s_tile_2 = )tl\.where\(y_mask\[None, :\],",
+        r"\1tl.where((y < y_size - 1)[None, :],",
+    ),
+    "a lower sum has elements beyond the end": (
+        r"(mean_\w+s_tile_2 = )tl\.where\(y_mask\[None, :\],",
+        r"\1tl.where((y < y_size + 1)[None, :],",
+    ),
+    "a lower sum of the old mean": (
+        r"(mean_(?:squares|cubes)_tile = base)(?= \*)",
+        r"\1 * 0.0 + (A_tile - mean_before[:, None])",
+    ),
+    "the highest sum of the old mean": (r"A_tile(\w*) - mean_so_far", r"A_tile\1 - mean_before"),
+    "the move of the highest sum comes too late": (
+        r"\n( +f_sum \+= \((?:.*\n)*?.*\n +\))\n((?:.*\n)*?)( +f_sum \+= f_sum_part\w*)(?=\n)",
+        r"\n\2\3\n\1",
+    ),
+    "two sums that look at each other": (
+        r"(mean_squares \+= mean_moved \* mean_moved \* tl\.cast\(y_start, real\))",
+        r"\1 + mean_moved * f_sum",
+    ),
+    "the highest sum is not taken in": (r"\n +f_sum \+= f_sum_part\w*(?=\n)", ""),
+    "the highest sum begins with 1": (r"(f_sum = tl\.full\(\(2,\), )0\.0", r"\g<1>1.0"),
+}
+# Programs in whose texts these are made.
+MISTAKEN_POWERS = ("a third central moment", "a fourth central moment")
+# Programs in whose texts the other mistakes are made.
 MISTAKEN = (
     "variance",
     "variance, one row a program",

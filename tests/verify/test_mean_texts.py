@@ -16,18 +16,33 @@ from dtpoly.verify.proof.certificate import certificate
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from dtpoly.verify.triton.mean_frames import OF_MEANS as LICENCE
+from dtpoly.verify.triton.mean_frames import OF_POWERS as LICENCE_OF_POWERS
 from tests.codegen.mean_programs import OF_MEANS
-from tests.verify.mean_mutants import MISTAKEN, mutants_of_means
+from tests.verify.mean_mutants import (
+    MISTAKEN,
+    MISTAKEN_POWERS,
+    OF_POWERS,
+    mutants_of_means,
+)
+from tests.verify.online_mutants import OnlineMutant, mutants_of
 from tests.verify.test_online_texts import is_not_proved_wrongly
 from tests.verify.texts import ROOT, text_of
 
 EXAMPLES = ("wide_layer_norm",)
 PARTS = 10
+CUBE = "1*c*c*c*n + -3*c*c*c'*n + 3*c*c'*c'*n + -1*c'*c'*c'*n"
 # Mistakes that are tried in the ordinary suite.
 QUICK = (
     *("no move", "moved for one element more", "the old sum is the new one"),
     *("the new mean is that of all", "deviations from the old mean", "tiles overlap"),
     *("the old mean is divided by 0", "a masked deviation is 1"),
+)
+
+
+QUICK_POWERS = (
+    *("a lower sum is left out of a move", "a lower sum has another factor"),
+    *("the squares move before all", "squares do not move", "a lower sum begins with 1"),
+    *("a lower sum is not taken in", "the sum of squares in the place of cubes"),
 )
 
 
@@ -66,6 +81,11 @@ def test_the_certificate_has_the_move() -> None:
         ("2 + 3*u", "3*c*n + -3*c'*n", True),
         ("2 + 3*u", "-3*c*n + 3*c'*n", False),
         ("1*u*u*u", "", False),
+        ("1*u*u*u", f"3*c*s2 + -3*c'*s2 + {CUBE}", True),
+        ("1*u*u*u", f"3*c*s2 + -2*c'*s2 + {CUBE}", False),
+        ("1*u*u*u", f"3*c*s3 + -3*c'*s3 + {CUBE}", False),
+        ("1*u*u*u", CUBE, False),
+        ("1*u*u*u*u*u", "", False),
     ],
 )
 def test_the_checker_multiplies_a_move_out(powers: str, moves: str, is_right: bool) -> None:
@@ -93,6 +113,51 @@ def test_a_mistake_is_not_proved(name: str, part: int) -> None:
             is_not_proved_wrongly(program, text)
         except AssertionError as error:
             raise AssertionError(f"{mutant} is proved, and wrong") from error
+
+
+def mutants_of_powers(name: str) -> list[tuple[OnlineMutant, str]]:
+    """Return the mistakes in how sums of cubes, or of fourth powers, move."""
+    return list(mutants_of(name, emitted(name)[1], OF_POWERS))
+
+
+def test_there_are_mistakes_of_powers() -> None:
+    made = [one for name in MISTAKEN_POWERS for one, _ in mutants_of_powers(name)]
+    assert {one.mistake for one in made} == OF_POWERS.keys()
+    assert len(made) >= 140
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("name", MISTAKEN_POWERS)
+def test_a_mistake_of_powers_is_not_proved(name: str, part: int) -> None:
+    """In a tail nobody looks at the lower sums again, so some mistakes compute the same."""
+    program, _ = emitted(name)
+    for mutant, text in mutants_of_powers(name)[part::PARTS]:
+        try:
+            is_not_proved_wrongly(program, text)
+        except AssertionError as error:
+            raise AssertionError(f"{mutant} is proved, and wrong") from error
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("mistake", QUICK_POWERS)
+def test_a_mistake_of_powers_is_refuted(mistake: str) -> None:
+    name = "a fourth central moment"
+    program, _ = emitted(name)
+    wrong = next(text for one, text in mutants_of_powers(name) if one.mistake == mistake)
+    assert verify(program, wrong).verdict is not LayerVerdict.PROVED
+    assert isinstance(tried(program, wrong, "f", 20.0), WrongTrial)
+
+
+def test_the_certificate_has_the_move_of_cubes() -> None:
+    name = "a third central moment"
+    told = certificate(emitted(name)[0], OF_MEANS[name], emitted(name)[1])
+    (function,) = json.loads(told)["functions"]
+    assert LICENCE_OF_POWERS in function["licences"]
+    assert check_certificate(told, OF_MEANS[name], emitted(name)[1]).accepted
+    forged = told.replace("-3*c'*s2", "3*c'*s2")
+    assert forged != told
+    assert not check_certificate(forged, OF_MEANS[name], emitted(name)[1]).accepted
 
 
 IN_ONE_LOOP = {

@@ -14,7 +14,7 @@ from tests.codegen.inputs import Recipe
 from tests.codegen.parted_programs import PARTED, program, sizes_around_parts
 from tests.codegen.running import compared, imported
 from tests.verify.online_mutants import MISTAKES, OF_PARTS, OnlineMutant, mutants_of
-from tests.verify.refuted_mutants import drawn, words
+from tests.verify.refuted_mutants import drawn, drawn_one, words
 from tests.verify.texts import text_of
 
 SECONDS = 60  # the causal one takes some ten
@@ -89,7 +89,8 @@ def test_the_frame_of_other_rows_is_not_proved(tile: str) -> None:
 @pytest.mark.parametrize("part", range(MANY))
 def test_most_mistakes_are_refuted_with_an_example(part: int) -> None:
     """The others that floats show are few, and none is proved."""
-    found = Counter(word for number in range(8 * part, 8 * part + 8) for word in words(number))
+    mutants = map(drawn_one, range(8 * part, 8 * part + 8))
+    found = Counter(word for mutant in mutants for word in words(mutant))
     wrong = sum(count for word, count in found.items() if "refuted" in word or "wrong" in word)
     assert sum(count for word, count in found.items() if "refuted" in word) >= 0.6 * wrong, found
     assert not any("proved, and wrong" in word for word in found), found

@@ -102,7 +102,8 @@ class Exponent:
     def plus(self, other: Exponent, sign: int = 1) -> Exponent:
         """Return the sum of both, or their difference."""
         more = other.scaled(Fraction(sign))
-        return Exponent(_together(self.frames, more.frames), (*self.rest, *more.rest))
+        rest = _without_opposites((*self.rest, *more.rest))
+        return Exponent(_together(self.frames, more.frames), rest)
 
 
 def _together(one: Powers, other: Powers) -> Powers:
@@ -110,6 +111,24 @@ def _together(one: Powers, other: Powers) -> Powers:
     for frame, power in other.items():
         found[frame] = found.get(frame, Fraction(0)) + power
     return {frame: power for frame, power in found.items() if power}
+
+
+def _without_opposites(
+    rest: tuple[tuple[Fraction, Term], ...],
+) -> tuple[tuple[Fraction, Term], ...]:
+    """Return summands without a written number that is added as often as it is taken away.
+
+    So it is in `(t - 3) - (m - 3)`, where a part is brought to the frame of the whole. Nothing
+    else is left out: a value of data may be infinite.
+    """
+    often = dict[Term, Fraction]()
+    for factor, one in rest:
+        often[one] = often.get(one, Fraction(0)) + factor
+    return tuple((factor, one) for factor, one in rest if often[one] or not _is_finite_number(one))
+
+
+def _is_finite_number(term: Term) -> bool:
+    return isinstance(term, Literal) and finite(term.text) is not None
 
 
 class Framing:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from math import comb
 from typing import Any
 
 from dtpoly.verify.algebra.proof_run import Assumption, Lemma
@@ -18,6 +19,8 @@ from dtpoly.verify.algebra.whole import Atom, Extreme, Whole, names_of
 from dtpoly.verify.triton.helpers import MEANINGS, RUNTIME
 from dtpoly.verify.triton.shifts import is_shift
 
+# The largest power of a deviation.
+MOST_POWER = 4
 # The coefficient of each product of atoms.
 Polynomial = Counter[tuple[str, ...]]
 
@@ -101,21 +104,25 @@ def _told(polynomial: str) -> dict[tuple[str, ...], Fraction]:
 def _is_move(
     powers: Mapping[tuple[str, ...], Fraction], moves: Mapping[tuple[str, ...], Fraction]
 ) -> bool:
-    """Return whether a sum of n deviations u and of their squares moves like this from c to c'.
+    """Return whether a sum of powers of n deviations u moves like this from the mean c to c'.
 
-    The sum of u is 0. So that of `a * (u + c - c') + b * (u + c - c')**2` is larger than that of
-    `a * u + b * u**2` by `n * (a * (c - c') + b * (c - c')**2)`.
+    By the binomial theorem, the sum of `(u + d)**k`, where d is `c - c'`, is larger than that of
+    `u**k` by the sum of `comb(k, j) * d**(k - j) * s(j)` over the j below k. Here s(j) is the sum
+    of `u**j`: s(0) is n, and s(1) is 0.
     """
-    once, twice = powers.get(("u",), Fraction(0)), powers.get(("u", "u"), Fraction(0))
-    wanted = {
-        ("c", "n"): once,
-        ("c'", "n"): -once,
-        ("c", "c", "n"): twice,
-        ("c", "c'", "n"): -2 * twice,
-        ("c'", "c'", "n"): twice,
-    }
-    is_known = powers.keys() <= {(), ("u",), ("u", "u")}
-    return is_known and {of: factor for of, factor in wanted.items() if factor} == dict(moves)
+    wanted: dict[tuple[str, ...], Fraction] = {}
+    for of, factor in powers.items():
+        power = len(of)
+        if of != ("u",) * power or power > MOST_POWER:
+            return False
+        for below in (j for j in range(power) if j != 1):
+            summed = f"s{below}" if below else "n"
+            left = power - below
+            for times in range(left + 1):
+                key = tuple(sorted((*("c",) * (left - times), *("c'",) * times, summed)))
+                by = comb(power, below) * comb(left, times) * (-1) ** times
+                wanted[key] = wanted.get(key, Fraction(0)) + factor * by
+    return {of: factor for of, factor in wanted.items() if factor} == dict(moves)
 
 
 def _strides(monomial: Sequence[Atom]) -> int:

@@ -74,12 +74,29 @@ def _moved(
     region = set_of(known if is_affine(known) else state.facts)
     lanes = lanes_of(new.axes)
     me = Carried(one, BRANCH, tuple(map(name, lanes)))
+    others = _other_sums(state, one, names[0], lanes)
     for of in sums:
         for total in _updates(state, (names[0][of], names[1][of]), lanes):
-            found = moved_in_branch(state.run, terms, total, me, region)
+            some = [other for other in others if other not in (terms[0], total.old)]
+            found = moved_in_branch(state.run, terms, total, me, region, some)
             if found is not None:
                 return replace(new, item=found)
     return None
+
+
+def _other_sums(
+    state: KernelState, one: str, before: Names, lanes: tuple[str, ...]
+) -> tuple[Term, ...]:
+    """Return the sums that other names hold before a branch, at the same lanes."""
+    found = list[Term]()
+    for other, value in before.items():
+        if other == one or not _is_number(value) or len(lanes_of(value.axes)) != len(lanes):
+            continue
+        values = dict(zip(lanes_of(value.axes), map(name, lanes), strict=True))
+        term = put(state.run, as_term(value.item, 0), values)
+        if _has_sum(term):
+            found.append(term)
+    return tuple(dict.fromkeys(found))
 
 
 def _has_sum(term: Term) -> bool:

@@ -17,7 +17,7 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
 from dtpoly.verify.algebra.frame_terms import ZERO
-from dtpoly.verify.algebra.identities import IDENTITY, has_identity
+from dtpoly.verify.algebra.identities import has_identity
 from dtpoly.verify.algebra.kernel_values import (
     LostValue,
     PointerValue,
@@ -29,14 +29,13 @@ from dtpoly.verify.algebra.kernel_values import (
     lanes_of,
 )
 from dtpoly.verify.algebra.proof_run import ProofRun
-from dtpoly.verify.algebra.recurrences import JOINED, recurrence, step_of
+from dtpoly.verify.algebra.recurrences import JOINED, recurrence
 from dtpoly.verify.algebra.regions import Region
 from dtpoly.verify.algebra.residues import RING, settled
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
     Carried,
     Choose,
-    Pair,
     PlaceOf,
     Term,
     Total,
@@ -63,8 +62,16 @@ from dtpoly.verify.triton.branch_frames import grown, in_one_frame
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_bounds import LeftOut
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.list_calls import carried_list, list_after, nth_of
-from dtpoly.verify.triton.mean_frames import NEW, SumUpdate, mean_of, moved_in_loop
+from dtpoly.verify.triton.list_calls import list_after, nth_of
+from dtpoly.verify.triton.loop_pieces import pieces_of, step_with
+from dtpoly.verify.triton.mean_frames import (
+    LowerSum,
+    MeanUpdate,
+    SumUpdate,
+    mean_of,
+    moved_in_loop,
+)
+from dtpoly.verify.triton.mean_moves import NEW
 from dtpoly.verify.triton.running_frames import (
     KeptLoop,
     RunningExtreme,
@@ -170,7 +177,7 @@ def reduction_of(
     term = as_term(new.item, 0)
     whole = term.pair if isinstance(term, ValueOf | PlaceOf) else term
     inner = nth_of(whole, new.axes)
-    taken = _pieces(inner or whole, end.loop, lanes) or _step(whole, end.loop, lanes)
+    taken = pieces_of(inner or whole, end.loop, lanes) or step_with(whole, end.loop, lanes)
     if taken is None:
         return None
     variables, operation, pieces = taken
@@ -252,29 +259,84 @@ def _about_mean(
     end: LoopEnd,
 ) -> TileValue | None:
     """Return the sum of powers of deviations that a loop moves with a mean; None if it does not."""
+    found = _moved_sum(run, one, before, after, end, ())
+    if found is None:
+        return None
+    total, update = found
+    of, whole = (after[total.variable], after_loop(run, total.variable, before, after, end))
+    assert isinstance(of, TileValue)
+    assert isinstance(whole, TileValue)
+    at = dict(zip(lanes_of(of.axes), total.lanes, strict=True))
+    mean = mean_of(put(run, as_term(whole.item, 0), at), put_whole(update.until, end.last))
+    body = swapped(update.part, NEW, mean)
+    return replace(new, item=Total("add", tuple(end.last), end.here, body))
+
+
+def _moved_sum(
+    run: ProofRun,
+    one: str,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+    above: tuple[str, ...],
+) -> tuple[Carried, MeanUpdate] | None:
+    """Return the sum of whose mean a name sums powers of deviations, and its update, or None.
+
+    `above` are names whose updates look at this one: it may not look at them again.
+    """
+    new = after[one]
+    if not isinstance(new, TileValue) or isinstance(new.item, Whole | PointerValue | Radix):
+        return None
     term, start = as_term(new.item, 0), _start(run, (one,), before, after, is_one=False)
     olds = frames_of(term, one, end.loop)
     is_plain = len(end.last) == 1 and end.left_out is None and kinds.is_float(new.kind)
-    if len(olds) != 1 or start != ZERO or not is_plain:
+    totals = {old: _sum_at(run, old, before, after, end) for old in olds}
+    sums = [(old, total) for old, total in totals.items() if total is not None]
+    if len(sums) != 1 or start != ZERO or not is_plain or {*above} & {x.variable for x in olds}:
         return None
-    (old,) = olds
+    ((of, total),) = sums
+    me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
+    others = dict[Carried, LowerSum]()
+    for old in olds:
+        if old != of:
+            other = _moved_sum(run, old.variable, before, after, end, (*above, one))
+            lower = None if other is None else _lower_at(old, after[old.variable], *other, of)
+            if lower is None or old.lanes != me.lanes:
+                return None
+            others[old] = lower
+    loop = (end.loop, end.here, end.known, end.moving)
+    found = moved_in_loop(run, term, me, total, loop, others)
+    return None if found is None else (of, found)
+
+
+def _lower_at(
+    old: Carried, new: Value, total: Carried, update: MeanUpdate, of: Carried
+) -> LowerSum | None:
+    """Return a sum of powers at some lanes, if there it is about the mean of a sum `of`."""
+    assert isinstance(new, TileValue)
+    at = dict(zip(lanes_of(new.axes), old.lanes, strict=True))
+    lanes = tuple(put_whole(lane, at) for lane in total.lanes)
+    if (total.variable, lanes) != (of.variable, of.lanes):
+        return None
+    return LowerSum(update.powers, put_whole(update.before, at))
+
+
+def _sum_at(
+    run: ProofRun,
+    old: Carried,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> SumUpdate | None:
+    """Return the update of a variable at some lanes, if the loop adds it up from 0 on."""
     of = after[old.variable]
     if not isinstance(of, TileValue) or not kinds.is_float(of.kind):
         return None
     summed = reduction_of(run, old.variable, of, before, after, end)
-    whole = after_loop(run, old.variable, before, after, end)
     if summed is None or summed.operation != "add" or summed.start != ZERO:
         return None
-    assert isinstance(whole, TileValue)
     at = dict(zip(lanes_of(of.axes), old.lanes, strict=True))
-    total = SumUpdate(old, put(run, as_term(of.item, 0), at))
-    me = Carried(one, end.loop, tuple(name(axis) for axis in lanes_of(new.axes)))
-    found = moved_in_loop(run, term, me, total, (end.loop, end.here, end.known, end.moving))
-    if found is None:
-        return None
-    mean = mean_of(put(run, as_term(whole.item, 0), at), put_whole(found.until, end.last))
-    body = swapped(found.part, NEW, mean)
-    return replace(new, item=Total("add", tuple(end.last), end.here, body))
+    return SumUpdate(old, put(run, as_term(of.item, 0), at))
 
 
 def _of_last(
@@ -334,56 +396,6 @@ def _start(
         term = settled(new.kind, term) if is_one else term
         starts.append(put(run, term, {a: name(b) for a, b in lanes}))
     return starts[0] if len(starts) == 1 else pair(*starts)
-
-
-Pieces = tuple[tuple[str, ...], str, list[Term]]
-
-
-def _pieces(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
-    """Take `old op a op b` apart into the variables of old, op, and [a, b]; None for others."""
-    match term:
-        case AppliedOperation(operation=operation, operands=(left, right)) if operation in IDENTITY:
-            for old, new in ((left, right), (right, left)):
-                variables = _old(old, loop, lanes)
-                if variables is not None:
-                    return variables, operation, [new]
-                inner = _pieces(old, loop, lanes)
-                if inner is not None and inner[1] == operation:
-                    return inner[0], operation, [*inner[2], new]
-            return None
-        case Choose(condition=condition, yes=yes, no=no):
-            sides = ((condition, yes, no), (negation(condition), no, yes))
-            for where, other, stays in sides:
-                inner = _pieces(other, loop, lanes)
-                if inner is not None and _old(stays, loop, lanes) == inner[0]:
-                    variables, operation, pieces = inner
-                    nothing = IDENTITY[operation]
-                    return variables, operation, [choose(where, one, nothing) for one in pieces]
-            return None
-        case _:
-            return None
-
-
-def _step(term: Term, loop: str, lanes: tuple[Whole, ...]) -> Pieces | None:
-    """Take `factor * old + added` apart into the variable of old, the step, and its operation."""
-    for before, step in step_of(term):
-        variables = _old(before, loop, lanes)
-        if variables is not None:
-            return variables, JOINED, [step]
-    return None
-
-
-def _old(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, ...] | None:
-    match term:
-        case Carried(variable=variable, loop=of, lanes=at) if of == loop and at == lanes:
-            return (variable,)
-        case Pair(value=Carried() as value, place=Carried() as place):
-            both_of = (value, place)
-            if all(one.loop == loop and one.lanes == lanes for one in both_of):
-                return (value.variable, place.variable)
-            return None
-        case _:
-            return carried_list(term, loop, lanes)
 
 
 def _carries(term: Term, loop: str) -> bool:

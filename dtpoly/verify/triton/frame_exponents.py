@@ -15,8 +15,9 @@ from itertools import combinations
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_comparison import MOST_SUMMANDS, adds_nothing
 from dtpoly.verify.algebra.frame_terms import NATURAL, SYMBOL, guarded, inward, sum_of
-from dtpoly.verify.algebra.frames import Framing
+from dtpoly.verify.algebra.frames import Exponent, Framing
 from dtpoly.verify.algebra.identities import IDENTITY
+from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.powers_of_two import natural
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of
@@ -38,6 +39,8 @@ from dtpoly.verify.algebra.value import difference
 from dtpoly.verify.algebra.whole import TRUE, All, Truth, both, names_of, negation
 
 OF_BESIDE = "what stands beside x - m in an exponent is not too large for exp"
+# exp of this, and of its negative, is neither too large nor too small for a number of 8 bits.
+MOST_BESIDE = 5
 Summands = tuple[tuple[Fraction, Term], ...]
 
 
@@ -247,7 +250,7 @@ def _value_in(framing: Framing, operand: Term, symbol: Term, operation: str) -> 
 
 def _rest_in(framing: Framing, operand: Term, symbol: Term, operation: str) -> Summands | None:
     """Return the summands of x for `c * (x - m)`, or for `c * (m - x)` of a minimum, c > 0."""
-    exponent = framing.exponent(operand)
+    exponent = _without_small_number(framing, framing.exponent(operand))
     powers = [p for one, p in exponent.frames.items() if symbol_in(one) == symbol]
     if len(powers) != 1 or len(exponent.frames) != 1 or not exponent.rest:
         return None
@@ -256,6 +259,27 @@ def _rest_in(framing: Framing, operand: Term, symbol: Term, operation: str) -> S
     if any(has_symbol(term) for _, term in exponent.rest):
         return None
     return exponent.scaled(-1 / powers[0]).rest
+
+
+def _without_small_number(framing: Framing, exponent: Exponent) -> Exponent:
+    """Return an exponent without a small number that is written in it, as in `x - (m - 3)`.
+
+    With it, all exponentials have one more factor, which makes them neither infinite nor 0.
+    """
+    rest = [one for one in exponent.rest if _number_in(one) is None]
+    total = sum((number for one in exponent.rest if (number := _number_in(one))), Fraction(0))
+    if len(rest) in (0, len(exponent.rest)) or abs(total) > MOST_BESIDE:
+        return exponent
+    if total:
+        framing.run.take(OF_BESIDE)
+    return replace(exponent, rest=tuple(rest))
+
+
+def _number_in(summand: tuple[Fraction, Term]) -> Fraction | None:
+    """Return the number that a summand is, if it is written as one."""
+    factor, one = summand
+    number = finite(one.text) if isinstance(one, Literal) else None
+    return None if number is None else factor * number
 
 
 def is_correction(framing: Framing, factor: Term, operations: Mapping[FrameSymbols, str]) -> bool:

@@ -1,15 +1,17 @@
-"""Recognise sums of squared deviations that are moved to a new mean in each iteration (lemma 27).
+"""Recognise sums of powers of deviations that each iteration moves to a new mean (lemma 27).
 
 In `s = s + n * (c_new - c)**2 + (the sum of (t - c_new)**2)`, c is the mean of the n elements so
 far and c_new that with the tile of this iteration. So after the loop s is the sum of the squared
-deviations of all elements from the last mean. That sum is what the variable is read as. Nothing
-here needs trust but `_update` and what it calls: a value that is not recognised is lost.
+deviations of all elements from the last mean. That sum is what the variable is read as. A sum of
+cubes moves by the sum of squares, too, which the loop must keep beside it. Nothing here needs trust
+but `_update` and what it calls: a value that is not recognised is lost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import partial
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.frame_terms import ZERO
@@ -22,7 +24,6 @@ from dtpoly.verify.algebra.term_polynomials import (
     polynomial_of,
     put_polynomial,
     said_polynomial,
-    times,
 )
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
@@ -53,17 +54,31 @@ from dtpoly.verify.algebra.whole import (
     put_truth,
     within,
 )
+from dtpoly.verify.triton.mean_moves import (
+    DEVIATION,
+    NEW,
+    OF_ELEMENT,
+    OF_NEW,
+    OLD,
+    moves_of,
+)
 
-# Symbols for the sum of the elements, and for their mean, before an iteration and after it; for an
-# element, its deviation, and the number of elements before the iteration.
+# Symbols for the sum of the elements before an iteration and after it, and for an element.
 OLD_SUM, NEW_SUM = Given("sum before", False), Given("sum after", False)
-OLD, NEW = Given("mean before", False), Given("mean after", False)
-OF_OLD, OF_NEW, OF_ELEMENT, OF_COUNT = "c", "c'", "x", "n"
-DEVIATION = "u"
 ELEMENT = Given("element", False)
-# The largest power of a deviation. Sums of higher ones are moved by sums of lower ones.
-MOST_DEGREE = 2
 OF_MEANS = "a sum of squared deviations is moved from one mean to another"
+OF_POWERS = "a sum of higher powers of deviations is moved from one mean to another"
+SQUARES = 2
+# What other sums of a loop sum, by symbols for them: powers of deviations of so many elements.
+Lower = Mapping[Given, Callable[[Whole], Polynomial | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class LowerSum:
+    """A sum of powers of deviations that a loop keeps, and of how many elements in an iteration."""
+
+    powers: Polynomial
+    before: Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +136,22 @@ def moved_in_loop(
     me: Carried,
     total: SumUpdate,
     loop: tuple[str, Truth, Region, AbstractSet[str]],
+    others: Mapping[Carried, LowerSum],
 ) -> MeanUpdate | None:
     """Return how an iteration updates a sum of powers of deviations from a running mean, or None.
 
     `loop` has the counter, its range, all that is known in an iteration, and the names that may
     mean something else in each. Both sums must begin with 0, and `total` must be a sum that is
-    recognised.
+    recognised; so must `others`, sums of powers of deviations from its mean.
     """
     counter, here, known, moving = loop
+    lower: dict[Given, Callable[[Whole], Polynomial | None]] = {}
+    for one, of in others.items():
+        symbol = _symbol(len(lower))
+        term = swapped(term, one, symbol)
+        lower[symbol] = partial(_as_many, run, of, known)
     try:
-        found = _update(run, term, me, total, known)
+        found = _update(run, term, me, total, known, lower)
         if found is None or found.looks_at() & moving - {counter}:
             return None
         earlier = run.fresh(counter)
@@ -150,20 +171,38 @@ def moved_in_loop(
     return found
 
 
+def _symbol(number: int) -> Given:
+    return Given(f"lower sum {number}", False)
+
+
+def _as_many(run: ProofRun, of: LowerSum, known: Region, before: Whole) -> Polynomial | None:
+    """Return what a sum sums, if it is one of so many elements."""
+    return of.powers if run.equal(of.before, before, known) else None
+
+
 def moved_in_branch(
     run: ProofRun,
     terms: tuple[Term, Term],
     total: SumUpdate,
     me: Carried,
     known: Region,
+    others: Sequence[Term],
 ) -> Term | None:
     """Return what a sum of powers of deviations is after a branch that takes a tile in, or None.
 
     `terms` are the values before and after. Before the branch it must be such a sum already.
+    `others` are values before the branch that may be such sums, too, if they have a mean in them.
     """
     old, new = terms
+    term = swapped(new, old, me)
+    lower: dict[Given, Callable[[Whole], Polynomial | None]] = {}
+    for one in others:
+        symbol = _symbol(len(lower))
+        if any(_quotients(one, total.old)) and any(part == one for part in walk(term)):
+            term = swapped(term, one, symbol)
+            lower[symbol] = partial(_powers_before, run, one, total.old, known)
     try:
-        found = _update(run, swapped(new, old, me), me, total, known)
+        found = _update(run, term, me, total, known, lower)
         kept = None if found is None else _kept_before(run, old, total.old, found, known)
     except NotAffine:
         return None
@@ -182,7 +221,7 @@ def mean_of(total: Term, count: Whole) -> Term:
 def _take(run: ProofRun, me: Carried, found: MeanUpdate) -> None:
     powers, moves = (said_polynomial(one) for one in (found.powers, found.moves))
     run.assume(Lemma.MEANS, me.variable, powers, moves)
-    run.take(OF_MEANS)
+    run.take(OF_POWERS if any(len(one) > SQUARES for one in found.powers) else OF_MEANS)
 
 
 def _kept_before(
@@ -192,29 +231,49 @@ def _kept_before(
 
     The elements are those of the sum, and `update.before` is their number.
     """
+    for powers, whole in _sums_before(run, old, old_sum, update.before, known):
+        if powers == update.powers:
+            return whole
+    return None
+
+
+def _powers_before(
+    run: ProofRun, old: Term, old_sum: Term, known: Region, before: Whole
+) -> Polynomial | None:
+    """Return what a value is the sum of, if that is powers of deviations of so many elements."""
+    return next((one for one, _ in _sums_before(run, old, old_sum, before, known)), None)
+
+
+def _sums_before(
+    run: ProofRun, old: Term, old_sum: Term, before: Whole, known: Region
+) -> Iterator[tuple[Polynomial, Term]]:
+    """Yield what a value is the sum of, and the value with NEW for the mean.
+
+    That mean is the one of the sum of the same elements, of which there are so many.
+    """
     for mean in _quotients(old, old_sum):
         whole = swapped(old, mean, NEW)
         elements = _sum_of_sums(run, old_sum)
         if elements is None or any(one == old_sum for one in walk(whole)):
             continue
         found = _powers(run, whole, elements, known)
-        if found is None or found[0] != update.powers:
+        if found is None:
             continue
-        some = known.intersect(set_of(compare(">", update.before, number(0))))
-        if not run.equal(_count_of(mean), update.before, some):
+        some = known.intersect(set_of(compare(">", before, number(0))))
+        if not run.equal(_count_of(mean), before, some):
             continue
-        if _is_count(run, found[1], number(0), update.before, known):
-            return whole
-    return None
+        if _is_count(run, found[1], number(0), before, known):
+            yield found[0], whole
 
 
 def _update(
-    run: ProofRun, term: Term, me: Carried, total: SumUpdate, known: Region
+    run: ProofRun, term: Term, me: Carried, total: SumUpdate, known: Region, lower: Lower
 ) -> MeanUpdate | None:
     """Return how a value changes that is a sum of powers of deviations from a running mean.
 
     The induction: if the value is the sum of P(x - c) over n elements with the mean c, it is the
-    sum of P(x - c') over these and the tile after it.
+    sum of P(x - c') over these and the tile after it. So are, before it, the values that symbols in
+    `lower` stand for, with polynomials of their own.
     """
     tile = None if total.tile is None else _tile(run, total.tile)
     marked = swapped(swapped(term, total.new, NEW_SUM), total.old, OLD_SUM)
@@ -237,10 +296,11 @@ def _update(
         return None
     (count,) = counts
     powers, elements = found
-    added = _moves(moves, powers, count)
+    before, one = count.value, number(1)
+    sums = _lower_in(moves, lower, before)
+    added = None if sums is None else moves_of(moves, powers, count, sums)
     if added is None:
         return None
-    before, one = count.value, number(1)
     some = known.intersect(set_of(compare(">=", before, one)))
     are_numbers = all(run.holds(compare(">=", each, one), known) for each in (guard, until))
     if not are_numbers or not run.equal(guard, before, some):
@@ -267,24 +327,16 @@ def _carries(term: Term, me: Carried) -> bool:
     )
 
 
-def _moves(moves: Sequence[Term], powers: Polynomial, count: Place) -> Polynomial | None:
-    """Return what is added if it is the change of a sum of powers when its mean moves, or None.
-
-    Of n deviations u, whose sum is 0, let each become u - d. Then the sum of P(u - d) is that of
-    P(u) and n * (P(-d) - P(0)), if P has a degree of at most 2.
-    """
-    if any(len(monomial) > MOST_DEGREE for monomial in powers):
-        return None
-    added: Polynomial = {}
-    for one in moves:
-        found = polynomial_of(one, {NEW: OF_NEW, OLD: OF_OLD, count: OF_COUNT})
-        if found is None:
-            return None
-        added = plus(added, found)
-    moved = plus(named(OF_OLD), named(OF_NEW), -1)
-    change = {monomial: factor for monomial, factor in powers.items() if monomial}
-    wanted = times(named(OF_COUNT), put_polynomial(change, DEVIATION, moved))
-    return None if plus(added, wanted, -1) else added
+def _lower_in(moves: Sequence[Term], lower: Lower, before: Whole) -> dict[Given, Polynomial] | None:
+    """Return what the sums sum that stand in some terms; None if one of them is none."""
+    found: dict[Given, Polynomial] = {}
+    for symbol, powers_of in lower.items():
+        if any(part == symbol for one in moves for part in walk(one)):
+            powers = powers_of(before)
+            if powers is None:
+                return None
+            found[symbol] = powers
+    return found
 
 
 def _powers(
