@@ -75,6 +75,16 @@ def remembering(answers: Answers) -> Generator[None]:
         _REMEMBERED.reset(before)
 
 
+@contextmanager
+def remembering_one_file() -> Generator[None]:
+    """Keep isl's answers while the code of one file is made, unless somebody keeps them already."""
+    if _REMEMBERED.get() is not None:
+        yield
+        return
+    with remembering(Answers()):
+        yield
+
+
 def remembered(question: Callable[[], Hashable], ask: Callable[[], T]) -> T:
     """Return the answer to a question, from the kept answers inside `remembering`.
 
