@@ -78,11 +78,16 @@ def remembering(answers: Answers) -> Generator[None]:
 @contextmanager
 def remembering_one_file() -> Generator[None]:
     """Keep isl's answers while the code of one file is made, unless somebody keeps them already."""
-    if _REMEMBERED.get() is not None:
+    if is_remembering():
         yield
         return
     with remembering(Answers()):
         yield
+
+
+def is_remembering() -> bool:
+    """Return whether answers are kept here."""
+    return _REMEMBERED.get() is not None
 
 
 def remembered(question: Callable[[], Hashable], ask: Callable[[], T]) -> T:
