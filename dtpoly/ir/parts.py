@@ -75,11 +75,12 @@ def _renamed(part: object, names: Mapping[str, str], put: Mapping[str, Affine]) 
         several = cast(tuple[object, ...], part)
         new = [_renamed(one, names, put) for one in several]
         is_same = all(one is other for one, other in zip(several, new, strict=True))
-        return part if is_same else tuple(new)
+        return several if is_same else tuple(new)
     if isinstance(part, Affine):
         return part if names.keys().isdisjoint(part.labels) else part.substitute(put)
+    kind: type[Any] = type(part)
     changed: dict[str, object] = {}
-    for name in _named_fields(type(part)):
+    for name in _named_fields(kind):
         before = getattr(part, name)
         after = _renamed(before, names, put)
         if after is not before:

@@ -10,9 +10,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
+from types import MappingProxyType
 
 from dtpoly.algorithm.expressions import Affine
-from dtpoly.algorithm.program import NOTHING
 from dtpoly.frozen import dataclass
 from dtpoly.poly import executed_tiles as executed
 from dtpoly.poly.absent import any_sizes, is_idle
@@ -28,6 +28,7 @@ from dtpoly.poly.numbered_names import NumberedText, numbered, remembered_apart_
 from dtpoly.poly.spaces import PolyError, affs, computing, set_space
 from dtpoly.poly.tiles import StatementTiles
 
+AS_THEY_ARE: Mapping[str, str] = MappingProxyType({})
 AXIS = "axis "  # this prefix marks the names of axes among the names of iterators
 
 
@@ -233,7 +234,7 @@ class _LoopPlace:
     names: Names
     axis: str = ""  # the axis of the next loop
     # The names of statements and axes, for those that have another one in the tree.
-    known_as: Mapping[str, str] = NOTHING
+    known_as: Mapping[str, str] = AS_THEY_ARE
 
     @property
     def is_ranged(self) -> bool:

@@ -1,12 +1,13 @@
 """Parts of kernels under other names."""
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.parts import renamed, walk
 from dtpoly.ir.tile_values import Call, IndexValue, Variable
 
-X, Y = Variable("x", ("i",), "float32"), Variable("y", ("j",), "float32")
-INNER = Call("-", (Y, X), ("i", "j"), "float32")
-BOTH = Call("+", (X, INNER), ("i", "j"), "float32")
+X, Y = Variable("x", ("i",), DType.F32), Variable("y", ("j",), DType.F32)
+INNER = Call("-", (Y, X), ("i", "j"), DType.F32)
+BOTH = Call("+", (X, INNER), ("i", "j"), DType.F32)
 
 
 def test_what_has_none_of_the_names_stays_the_same_object() -> None:
@@ -31,9 +32,9 @@ def test_an_index_gets_the_names_too() -> None:
 
 
 def test_words_that_are_no_names_stay() -> None:
-    found = renamed(BOTH, {"+": "*", "float32": "int8"})
+    found = renamed(BOTH, {"+": "*", "f32": "f16"})
     assert found.operation == "+"
-    assert found.dtype == "float32"
+    assert found.dtype is DType.F32
 
 
 def test_a_walk_goes_from_the_left_to_the_right() -> None:
