@@ -21,7 +21,6 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_erro
 from dtpoly.directives.built_in import COMPILING, DIRECTIVES
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
-from dtpoly.poly.remembered import remembering_one_file
 from dtpoly.schedule.applied_directives import resolve
 from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.facts import Fused
@@ -75,7 +74,7 @@ def code_of(
     if found := check_declared(state.program):
         raise DtpolyError(found)
     try:
-        with within_default(), remembering_one_file(), stage("generating its code"):
+        with within_default(), stage("generating its code"):
             return _supported(state, names, beside, known)
     except OverBudgetError as error:
         raise DtpolyError([over(error)]) from error

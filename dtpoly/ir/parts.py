@@ -3,7 +3,7 @@
 The passes of code generation walk through kernels with these functions.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import Any, TypeVar, cast
@@ -78,9 +78,8 @@ def _renamed(part: object, names: Mapping[str, str], put: Mapping[str, Affine]) 
         return several if is_same else tuple(new)
     if isinstance(part, Affine):
         return part if names.keys().isdisjoint(part.labels) else part.substitute(put)
-    kind: type[Any] = type(part)
     changed: dict[str, object] = {}
-    for name in _named_fields(kind):
+    for name in _named_fields(cast(Hashable, type(part))):
         before = getattr(part, name)
         after = _renamed(before, names, put)
         if after is not before:
