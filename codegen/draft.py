@@ -30,6 +30,18 @@ class Property(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedBody:
+    """A body in which loops were joined, and the body that it was made of.
+
+    A pass that asks whether loops can be joined has joined them. The pass that joins them takes the
+    result, if it has the same body still.
+    """
+
+    of: tuple[Step, ...]
+    body: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class KernelDraft:
     """A kernel between two passes: what it was lowered with, its body, and what passes found out.
 
@@ -55,6 +67,7 @@ class KernelDraft:
     fours: tuple[Row, ...] = ()
     lined: frozenset[str] = frozenset()
     turned: tuple[str, ...] = ()
+    joined: "JoinedBody | None" = field(default=None, compare=False, repr=False)
 
     @property
     def replaced(self) -> dict[str, str]:

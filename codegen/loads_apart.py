@@ -29,7 +29,6 @@ def _block(
     while rest:
         step, rest = rest[0], rest[1:]
         one = step.instruction
-        after = live | exposed(rest)
         if isinstance(one, Load) and one.name not in live and one.name not in assigned(rest):
             texts = known.setdefault(one.name, {})
             name = texts.setdefault(_text(one), one.name if not texts else fresh(one.name, names))
@@ -37,9 +36,11 @@ def _block(
             step = replace(step, instruction=replace(one, name=name))
             rest = renamed(rest, {one.name: name})
         elif isinstance(one, ForLoop | If):
-            inner = _block(one.body, known, names, after | exposed((step,)))
+            after = live | exposed(rest) | exposed((step,))
+            inner = _block(one.body, known, names, after)
             step = replace(step, instruction=replace(one, body=inner))
         elif isinstance(one, TiledLoop):
+            after = live | exposed(rest)
             parts = [_block((part,), known, names, after)[0] for part in parts_of(step)]
             step = with_parts(step, *parts)
         done.append(step)

@@ -25,6 +25,7 @@ from dtpoly.poly.generation import loop_ast
 from dtpoly.poly.launched import unnumbered
 from dtpoly.poly.loops import LoopNode
 from dtpoly.poly.model import Model, Statement, by_name, is_ranged
+from dtpoly.poly.remembered import remembering_one_file
 from dtpoly.poly.spaces import PolyError, computing
 from dtpoly.poly.tiles import StatementTiles, tiles_of
 
@@ -133,7 +134,11 @@ def generate(
     """
     every = {func: returned.get(func, (func,)) for func in outputs}
     try:
-        with limited(operations), computing("the code of a schedule"):
+        with (
+            remembering_one_file(),
+            limited(operations),
+            computing("the code of a schedule"),
+        ):
             made = answered(lambda: _generated(program, model, launches, every, known))
     except PolyError as error:
         raise Unsupported(BEYOND) from error

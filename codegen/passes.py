@@ -21,7 +21,7 @@ from .building import Building
 from .counters import with_own_counters
 from .data_rounds import with_data_rounds
 from .descriptors import Wish, described
-from .draft import KernelDraft, Property, kernel_of
+from .draft import JoinedBody, KernelDraft, Property, kernel_of
 from .early_loads import with_early_loads
 from .flattening import flattened
 from .folded_scales import with_folded_scales
@@ -67,24 +67,24 @@ def begin_at_data(draft: KernelDraft) -> KernelDraft:
     """Let loops begin and end where data says, if other rounds would change nothing."""
     running = frozenset(reader for _, reader in draft.launch.running)
     changed = replace(draft, body=with_data_rounds(draft.body, draft.names, running))
-    return changed if not running or _can_be_joined(changed) else draft
-
-
-def _can_be_joined(draft: KernelDraft) -> bool:
-    """Return whether the loops of a draft can be joined that `online` asks for.
-
-    A mask that only the maximum has lets its loop alone end at data: then all go to the end.
-    """
+    if not running:
+        return changed
+    # A mask that only the maximum has lets its loop alone end at data: then all go to the end.
     try:
-        join_running(draft)
+        return replace(changed, joined=JoinedBody(changed.body, _joined(changed)))
     except NotOnePassError:
-        return False
-    return True
+        return draft
 
 
 def join_running(draft: KernelDraft) -> KernelDraft:
     """Join the loops of reductions with loops that depend on their results."""
-    return replace(draft, body=with_running(draft.body, draft.launch.running, draft.names))
+    known = draft.joined
+    body = known.body if known is not None and known.of is draft.body else _joined(draft)
+    return replace(draft, body=body, joined=None)
+
+
+def _joined(draft: KernelDraft) -> tuple[Step, ...]:
+    return with_running(draft.body, draft.launch.running, draft.names)
 
 
 def fold_scales(draft: KernelDraft) -> KernelDraft:

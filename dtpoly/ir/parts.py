@@ -3,9 +3,10 @@
 The passes of code generation walk through kernels with these functions.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import TypeVar, cast
+from functools import cache
+from typing import Any, TypeVar, cast
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.ir.copy_steps import CopyLater, LoadSlot, SharedBuffer
@@ -56,22 +57,41 @@ WORDS = ("operation", "reduction", "atomic", "precision", "dtype", "converted", 
 
 def renamed(part: Part, names: Mapping[str, str]) -> Part:
     """Return a part of a kernel with other names for some variables and axes."""
-    return cast(Part, _renamed(part, names))
+    changed = {old: new for old, new in names.items() if old != new}
+    if not changed:
+        return part
+    put = {old: Affine(((new, 1),)) for old, new in changed.items()}
+    return cast(Part, _renamed(part, changed, put))
 
 
-def _renamed(part: object, names: Mapping[str, str]) -> object:
-    match part:
-        case str():
-            return names.get(part, part)
-        case Affine():
-            return part.substitute({old: Affine(((new, 1),)) for old, new in names.items()})
-        case tuple():
-            return tuple(_renamed(one, names) for one in cast(tuple[object, ...], part))
-        case _ if is_dataclass(part) and not isinstance(part, type):
-            named = (one.name for one in fields(part) if one.name not in WORDS)
-            return replace(part, **{one: _renamed(getattr(part, one), names) for one in named})
-        case _:
-            return part
+def _renamed(part: object, names: Mapping[str, str], put: Mapping[str, Affine]) -> object:
+    """Return the part with other names; a part that has none of them is returned as it is.
+
+    `put` has the new names as indices.
+    """
+    if isinstance(part, str):
+        return names.get(part, part)
+    if isinstance(part, tuple):
+        several = cast(tuple[object, ...], part)
+        new = [_renamed(one, names, put) for one in several]
+        is_same = all(one is other for one, other in zip(several, new, strict=True))
+        return several if is_same else tuple(new)
+    if isinstance(part, Affine):
+        return part if names.keys().isdisjoint(part.labels) else part.substitute(put)
+    changed: dict[str, object] = {}
+    for name in _named_fields(cast(Hashable, type(part))):
+        before = getattr(part, name)
+        after = _renamed(before, names, put)
+        if after is not before:
+            changed[name] = after
+    return replace(cast(Any, part), **changed) if changed else part
+
+
+@cache
+def _named_fields(kind: type) -> tuple[str, ...]:
+    """Return the fields of a class that may hold names of variables and axes."""
+    found = fields(kind) if is_dataclass(kind) else ()
+    return tuple(one.name for one in found if one.name not in WORDS)
 
 
 def nested(part: object) -> Iterator[object]:
@@ -113,9 +133,11 @@ def operands_of(value: Value) -> tuple[Value, ...]:
 
 def walk(value: Value) -> Iterator[Value]:
     """Yield the value and all that it is made of."""
-    yield value
-    for one in operands_of(value):
-        yield from walk(one)
+    left = [value]
+    while left:
+        one = left.pop()
+        yield one
+        left.extend(reversed(operands_of(one)))
 
 
 def with_values(one: Instruction, change: Callable[[Value, Axes], Value]) -> Instruction:

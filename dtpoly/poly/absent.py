@@ -26,8 +26,8 @@ from dtpoly.poly.masks import (
     named_affs,
 )
 from dtpoly.poly.model import Model
-from dtpoly.poly.remembered import remembered
-from dtpoly.poly.spaces import Affs, affs, set_space, to_aff
+from dtpoly.poly.numbered_names import numbered, remembered_apart_from_names
+from dtpoly.poly.spaces import Affs, affs, dim_names, set_space, to_aff
 from dtpoly.poly.tiles import StatementTiles
 
 
@@ -118,8 +118,11 @@ def _are_inside(
     lanes: isl.Set, ways: tuple[tuple[Condition, ...], ...], sides: tuple[Affine, ...]
 ) -> bool:
     """True if lanes that pass one of several masks have only indices that exist."""
-    return remembered(
-        lambda: ("are inside", str(lanes), ways, sides), lambda: _pass_inside(lanes, ways, sides)
+    return remembered_apart_from_names(
+        "are inside",
+        lambda: numbered(f"{lanes}\n{ways}\n{sides}", {*dim_names(lanes.get_space())}),
+        lambda: _pass_inside(lanes, ways, sides),
+        lambda answer, _: answer,
     )
 
 

@@ -7,12 +7,14 @@ on its own axis.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, Conditions
 from dtpoly.frozen import dataclass
 from dtpoly.poly.beyond import copies_read, reads_what_is_there, within_sizes
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy_islpy import isl
+from dtpoly.poly.numbered_names import NumberedText, numbered, remembered_apart_from_names
 from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
 from dtpoly.poly.tiles import AxisLanes, StatementTiles, place_of, programs
@@ -147,16 +149,42 @@ def mask(
     if not tiles.lanes:
         return ((),)
     some = occurs.intersect(tiles.domain).reset_tuple_id()
-    return remembered(
-        lambda: (
-            "mask",
-            *(str(one) for one in (active, some, context)),
-            *(tiles.dims, shape(tiles), _blocks(tiles), _written(tiles)),
-            *(str(read.relation) for read in copies_read(tiles)),
-            tuple(size_of.items()),
-            None if dims is None else frozenset(dims),
-        ),
+    return remembered_apart_from_names(
+        "mask",
+        lambda: _mask_question(tiles, (active, some, context), size_of, dims),
         lambda: _mask(tiles, active, some, context, size_of, dims),
+        _with_names,
+    )
+
+
+def _mask_question(
+    tiles: StatementTiles,
+    sets: tuple[isl.Set, ...],
+    size_of: Mapping[str, str],
+    dims: Collection[str] | None,
+) -> NumberedText:
+    """Return all that decides about a mask; names of labels stay, and those of axes are numbered.
+
+    The names of axes are those of private copies, of loops whose tiles are uneven, and of lanes.
+    """
+    known = (
+        *(tiles.dims, shape(tiles), _blocks(tiles), sorted(_written(tiles) or ())),
+        *("@" in tiles.name, [(read.array, read.relation) for read in copies_read(tiles)]),
+        tuple(size_of.items()),
+        None if dims is None else [dim.name for dim in lane_dims(tiles) if dim.name in dims],
+    )
+    labels = tiles.statement.labels
+    axes = {*tiles.dims, *(dim.name for dim in lane_dims(tiles))} - {*labels, *size_of}
+    names = {tiles.name, *axes, *map(start_name, axes)}
+    return numbered("\n".join((*map(str, sets), repr(known))), names)
+
+
+def _with_names(
+    ways: tuple[tuple[Condition, ...], ...], names: Mapping[str, str]
+) -> tuple[tuple[Condition, ...], ...]:
+    put = {old: Affine(((new, 1),)) for old, new in names.items()}
+    return tuple(
+        tuple(replace(one, value=one.value.substitute(put)) for one in way) for way in ways
     )
 
 

@@ -75,6 +75,21 @@ def remembering(answers: Answers) -> Generator[None]:
         _REMEMBERED.reset(before)
 
 
+@contextmanager
+def remembering_one_file() -> Generator[None]:
+    """Keep isl's answers while the code of one file is made, unless somebody keeps them already."""
+    if is_remembering():
+        yield
+        return
+    with remembering(Answers()):
+        yield
+
+
+def is_remembering() -> bool:
+    """Return whether answers are kept here."""
+    return _REMEMBERED.get() is not None
+
+
 def remembered(question: Callable[[], Hashable], ask: Callable[[], T]) -> T:
     """Return the answer to a question, from the kept answers inside `remembering`.
 

@@ -91,6 +91,11 @@ def param_names(space: isl.Space) -> list[str]:
     return [dim_name(space, isl.dim_type.param, i) for i in range(space.dim(isl.dim_type.param))]
 
 
+def dim_names(space: isl.Space) -> list[str]:
+    """Return the names of the dims of a set, in order."""
+    return [dim_name(space, isl.dim_type.set, i) for i in range(space.dim(isl.dim_type.set))]
+
+
 def named_dims(of: isl.Set, name: str, dims: Sequence[str]) -> isl.Set:
     """Return the set with new names for its tuple and its dims."""
     for position, dim in enumerate(dims):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import COMMAND, ROOT, WRONG, environment
-from tests.pace import is_kept
+from tests.pace import is_kept, is_kept_once
 
 MATMUL = ROOT / "examples" / "matmul.dt"
 ATTENTION = ROOT / "tests" / "data" / "thesis" / "listing_4_04_attention.dt"
@@ -117,6 +117,13 @@ g[x] = f[x] + ;
 def test_a_proof_takes_less_than_four_tenths_of_a_second() -> None:
     path = DATA / "thesis" / "listing_4_03_2mm.dt"
     assert is_under(0.4, "pyparsing, click, islpy", "check", str(path))
+
+
+@pytest.mark.alone
+def test_code_of_attention_is_looked_at_in_a_second() -> None:
+    """All code is generated, for what only it can show. A copy of a Func was made three times."""
+    path = ROOT / "examples" / "causal_flash_attention.dt"
+    assert is_kept_once(1.0, lambda: processor_seconds([*COMMAND, "check", str(path)]), 20)
 
 
 @pytest.mark.alone

@@ -12,7 +12,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.checking import check
 from dtpoly.codegen import lower, passes
 from dtpoly.codegen.draft import KernelDraft, Property, kernel_of
-from dtpoly.codegen.passes import PASSES, KernelPass
+from dtpoly.codegen.passes import PASSES, KernelPass, join_running
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import code_of
 from dtpoly.ir.check import complaints
@@ -95,6 +95,29 @@ def test_each_pass_runs_on_some_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
         if path.stem in ("matmul", "halves_by_two_groups", "two_mm_outer"):
             compiled(path)
     assert {one.rewrite.__name__ for one in PASSES} == {*watch.ran}
+
+
+def test_loops_that_were_joined_to_see_whether_they_can_be_are_taken_as_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[KernelDraft] = []
+
+    def watched(first: KernelDraft) -> Iterator[KernelDraft]:
+        for draft in passes.drafts(first):
+            seen.append(draft)
+            yield draft
+
+    monkeypatch.setattr(lower, "drafts", watched)
+    compiled(ROOT / "examples" / "flash_attention.dt")
+    (known,) = [one for one in seen if one.joined is not None]
+    assert known.joined is not None
+    assert join_running(known).body is known.joined.body
+    assert join_running(known).joined is None
+    assert join_running(replace(known, joined=None)).body == known.joined.body
+    # Of a body that a pass has made since, the loops are joined anew.
+    longer = replace(known, body=(*known.body, known.body[0]))
+    assert join_running(longer).body == join_running(replace(longer, joined=None)).body
+    assert join_running(longer).body != known.joined.body
 
 
 def without_lanes(draft: KernelDraft) -> KernelDraft:
