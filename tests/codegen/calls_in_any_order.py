@@ -118,13 +118,13 @@ class CallsInAnyOrder:
                 assert all(a is b for a, b in zip(listed(got), outs, strict=True))
                 return outs
             case 1:
-                got: list[Any] = []
+                met: list[Any] = []
                 thread = threading.Thread(
-                    target=lambda: got.append(self.f(**given, **passed)), name="caller"
+                    target=lambda: met.append(self.f(**given, **passed)), name="caller"
                 )
                 thread.start()
                 thread.join()
-                return listed(got[0])
+                return listed(met[0])
             case 2 if not self.into:
                 return listed(self.f(*given.values(), **passed))
             case _:
