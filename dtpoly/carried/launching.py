@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from dtpoly.carried.interpreting import dt_interpret
-from dtpoly.carried.kept_texts import dt_keep_text
+from dtpoly.carried.kept_texts import dt_keep_parts, dt_keep_text
 from dtpoly.carried.libraries import tl, triton
 from dtpoly.carried.memory import dt_allocate, dt_is_direct
 from dtpoly.carried.values import dt_interpreted
@@ -130,6 +130,7 @@ def dt_start(kernel: Any, choose: Any, blocks: Any, programs: int, args: Any, ho
         dt_allocate()
     chosen, args, constants = choose(args, how)
     if not dt_is_direct or dt_hooks(kernel) or dt_is_watched():
+        dt_keep_parts(kernel)
         chosen[(programs,)](*args, **constants)
         return None
     numbers = [one for one in args if one.__class__ is int]
@@ -144,6 +145,7 @@ def dt_start(kernel: Any, choose: Any, blocks: Any, programs: int, args: Any, ho
         handles = compiled.function, compiled.packed_metadata, None, None, None
         run(programs, 1, 1, stream, *handles, *args, *rest)
     else:
+        dt_keep_parts(kernel)
         compiled = chosen[(programs,)](*args, **constants)
         if not isinstance(compiled, triton.compiler.CompiledKernel):
             return None

@@ -1,10 +1,12 @@
 """Checks what surrounds launches: hooks, versions of Triton, its interpreter, and its caches."""
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pytest
 import torch
 
 from tests.codegen.keeping import checks_of, do, module_of, ran, triton
@@ -94,6 +96,40 @@ def check_edited() -> None:
     assert len(set(map(id, made))) > 2
     assert {one.src for one in made} == {kernel.src}
     assert "program_id(0)" in kernel.src
+
+
+def check_imported_again() -> None:
+    """A function of a text that is gone is refused; one of the same text is not, nor a new one."""
+    module = module_of(MATMUL)
+    path, chooser, kernel = Path(module.__file__ or ""), module.dt_chooser, module.f_kernel
+    text = path.read_text(encoding="utf-8")
+    exec(compile(text, str(path), "exec"), module.__dict__)
+    first = chooser(kernel, AXES, [])(*same())[0]
+    changed = text.replace("tl.program_id(0)", "tl.program_id(1)")
+    path.write_text(changed, encoding="utf-8")
+    exec(compile(changed, str(path), "exec"), module.__dict__)
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="imported again with another text"):
+            chooser(kernel, AXES, [])(*same((65, 1)))
+        launch = launcher_of(module)
+        launched(launch, same())
+        new = module.dt_chooser(module.f_kernel, AXES, [])(*same())[0]
+        assert ["program_id(1)" in one.src for one in (first, new)] == [False, True]
+
+
+def check_imported_again_before_triton_compiles() -> None:
+    """Also where a variant is there, and is to be compiled for other types."""
+    module = module_of(MATMUL)
+    path, launch = Path(module.__file__ or ""), launcher_of(module)
+    launched(launch, same())
+    changed = path.read_text(encoding="utf-8").replace("program_id(0)", "program_id(1)")
+    path.write_text(changed, encoding="utf-8")
+    exec(compile(changed, str(path), "exec"), module.__dict__)
+    assert launched(launch, same())  # that is compiled, of the old text
+    args, told = same()
+    args = [one if isinstance(one, int) else replace(one, dtype=torch.float16) for one in args]
+    with pytest.raises(RuntimeError, match="imported again with another text"):
+        launch((args, {**told, "A_B_dtype": triton.language.float16}), 1)
 
 
 def check_cleared() -> None:

@@ -47,6 +47,7 @@ IN_PLACE = (
 Launches = list[tuple[Any, ...]]
 Results = torch.Tensor | tuple[torch.Tensor, ...]
 made = set[int]()  # the addresses of all memory that was asked for
+rooms = dict[int, int]()  # and how many bytes are there
 
 
 def generated(text: str) -> tuple[Program, ModuleType]:
@@ -83,6 +84,7 @@ def noted(make: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     def make_one(*args: Any, **named: Any) -> torch.Tensor:
         tensor = make(*args, **named)
         made.add(tensor.data_ptr())
+        rooms[tensor.data_ptr()] = tensor.untyped_storage().nbytes()
         return tensor
 
     return make_one

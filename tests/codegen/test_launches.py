@@ -10,10 +10,17 @@ import sys
 
 import pytest
 
-from tests.codegen import again, again_around, again_meanwhile, launches, launches_around
+from tests.codegen import (
+    again,
+    again_around,
+    again_in_any_order,
+    again_meanwhile,
+    launches,
+    launches_around,
+)
 from tests.codegen.keeping import checks_of
 
-MODULES = (launches, launches_around, again, again_around, again_meanwhile)
+MODULES = (launches, launches_around, again, again_around, again_in_any_order, again_meanwhile)
 NAMES = [name for one in MODULES for name in checks_of(vars(one))]
 
 
