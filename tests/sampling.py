@@ -3,8 +3,8 @@
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Of all other cases an eighth runs, and of those that take long a twelfth, but of tests that
-are marked `always` all: those read the sources of the project and cost little. Which cases run
+hundredth. Of all other cases an eighth runs, and of those that take long a twelfth, but of tests
+that are marked `always` all: those read the sources of the project and cost little. Which cases run
 follows from the seed and from the names of the cases, so that all workers choose the same ones.
 Without the option all cases run. CI gives each commit a seed of its own, and so does the longer
 suite; `python3 tasks.py test --all` runs all.
