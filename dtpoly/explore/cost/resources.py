@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import ceil, prod
 
-from dtpoly.algorithm.expressions import Dot, Expr, Read, free_labels
+from dtpoly.algorithm.expressions import Dot, Expr, Read, free_labels, reads
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.streams import AccessStream
@@ -124,19 +124,31 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
             return sums + made
         return sums + _of_operands(kernel, walk, statement.body)
     sums = made if statement.role is Role.UPDATE and walk.loops and not walk.joined else 0
+    if mine:
+        sums += _products_read(kernel, walk)
     return sums + LOADED * loads + COMPUTED * made + 4 * alone * _each_alone(kernel, walk)
+
+
+def _products_read(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return the bytes of the sums of products that a statement reads, before they are carried."""
+    read = {one.array for one in walk.statement.reads}
+    if walk.statement.body is not None:
+        read |= {one.tensor for one in reads(walk.statement.body)}
+    products = (w for w in kernel.walks if w.statement.name in kernel.operand_dtypes)
+    mine = (w for w in products if w.statement.writes.array in read and not is_carried(w))
+    return sum(4 * lanes_of(w, w.statement.free) for w in mine)
 
 
 def _each_alone(kernel: CostedKernel, walk: StatementWalk) -> int:
     """Return the registers of an element that is loaded by itself, and is no operand.
 
-    In a loop of products its addresses are there for all elements, and the values of later
-    iterations are loaded while an earlier one is computed.
+    Beside sums of products, all elements of a tile are there before they are added, each with its
+    address. In a joined loop, those of later iterations are there, too.
     """
-    others = kernel.walks if walk.joined else ()
-    if any(other.statement.name in kernel.operand_dtypes and other.joined for other in others):
+    products = kernel.operand_dtypes
+    if walk.joined and any(w.statement.name in products for w in kernel.walks if w.joined):
         return ADDRESS + 2 * stages_of(kernel)
-    return 1
+    return EACH_ALONE if _products_read(kernel, walk) else 1
 
 
 def _of_operands(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
