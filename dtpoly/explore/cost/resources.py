@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import ceil, prod
 
-from dtpoly.algorithm.expressions import Dot, Expr, Read, free_labels, reads
+from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels, reads
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.streams import AccessStream
@@ -187,7 +187,8 @@ def _computed(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[
     """Yield the operands that are in registers first: no copy of what is in memory."""
     loaded = {s.array for s in _loads(kernel, walk)}
     for side in (body.left, body.right):
-        if not isinstance(side, Read) or side.tensor not in loaded:
+        inner = side.operand if isinstance(side, Reshape) else side
+        if not isinstance(inner, Read) or inner.tensor not in loaded:
             yield side
 
 
