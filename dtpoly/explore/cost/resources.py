@@ -119,24 +119,39 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
     loads = sum(s.size * s.tile for s in mine if not s.is_kept)
     alone = max((lanes_of(walk, s.labels) for s in mine if not s.is_wide), default=0)
     if statement.role is Role.UPDATE and isinstance(statement.body, Dot):
-        sums = 0 if is_carried(walk) else 4 * lanes_of(walk, statement.free)
+        sums = _own_sums(kernel, walk)
         if statement.name not in kernel.operand_dtypes:
             return sums + made
         return sums + _of_operands(kernel, walk, statement.body)
     sums = made if statement.role is Role.UPDATE and walk.loops and not walk.joined else 0
     if mine:
-        sums += _products_read(kernel, walk)
+        sums += sum(_own_sums(kernel, product) for product in _products_read(kernel, walk))
     return sums + LOADED * loads + COMPUTED * made + 4 * alone * _each_alone(kernel, walk)
 
 
-def _products_read(kernel: CostedKernel, walk: StatementWalk) -> int:
-    """Return the bytes of the sums of products that a statement reads, before they are carried."""
-    read = {one.array for one in walk.statement.reads}
-    if walk.statement.body is not None:
-        read |= {one.tensor for one in reads(walk.statement.body)}
-    products = (w for w in kernel.walks if w.statement.name in kernel.operand_dtypes)
-    mine = (w for w in products if w.statement.writes.array in read and not is_carried(w))
-    return sum(4 * lanes_of(w, w.statement.free) for w in mine)
+def _own_sums(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return the bytes of the sums of a product, where they are not counted as kept.
+
+    They are where a joined loop carries them, and where a value that takes their place is passed.
+    """
+    array, many = walk.statement.writes.array, lanes_of(walk, walk.statement.free)
+    takers = (w for w in kernel.walks if array in _arrays(w) and _is_passed(kernel, w))
+    is_taken = any(lanes_of(w, w.statement.labels) == many for w in takers)
+    return 0 if is_carried(walk) or is_taken else 4 * many
+
+
+def _products_read(kernel: CostedKernel, walk: StatementWalk) -> list[StatementWalk]:
+    """Return the products whose sums a statement reads."""
+    read, products = _arrays(walk), kernel.operand_dtypes
+    every = (w for w in kernel.walks if w.statement.name in products)
+    return [w for w in every if w.statement.writes.array in read]
+
+
+def _arrays(walk: StatementWalk) -> set[str]:
+    """Return the arrays and inputs that a statement reads."""
+    body = walk.statement.body
+    found = {one.array for one in walk.statement.reads}
+    return found if body is None else found | {one.tensor for one in reads(body)}
 
 
 def _each_alone(kernel: CostedKernel, walk: StatementWalk) -> int:
