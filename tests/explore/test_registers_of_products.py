@@ -59,9 +59,18 @@ def test_what_is_copied_in_the_background_needs_addresses_alone() -> None:
 
 
 def test_sums_stay_while_others_of_the_loop_compute() -> None:
-    """Of 128 columns, scores are 64 numbers of a thread, and results 32."""
+    """So 64 more columns of the result, which are 32 numbers of a thread, take 32 registers."""
     plain = ATTENTION.format("", 128)
-    assert needed(resources(plain, "bf16", HEADS)) >= 64 + 32 + 64
+    narrow, wide = (needed(resources(plain, "bf16", {**HEADS, "n": n})) for n in (64, 128))
+    assert wide == narrow + 32
+
+
+def test_a_value_takes_the_place_of_its_sums() -> None:
+    """Scores of 128 rows fit beside 128 columns of results: Triton spills nothing there."""
+    rows = ATTENTION.format("", 64).replace("m:64", "m:128")
+    found = resources(rows, "bf16", {**HEADS, "k": 128, "n": 128})
+    assert found.spilled == 0
+    assert found.registers >= 64 + 128
 
 
 def test_a_bias_that_is_loaded_element_by_element_spills() -> None:
