@@ -123,7 +123,8 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
         if statement.name not in kernel.operand_dtypes:
             return sums + made
         return sums + _of_operands(kernel, walk, statement.body)
-    sums = made if statement.role is Role.UPDATE and walk.loops and not walk.joined else 0
+    is_added = statement.role is Role.UPDATE and walk.loops
+    sums = made if is_added and not (walk.joined and kernel.operand_dtypes) else 0
     if mine:
         sums += sum(_own_sums(kernel, product) for product in _products_read(kernel, walk))
     return sums + LOADED * loads + COMPUTED * made + 4 * alone * _each_alone(kernel, walk)
