@@ -42,6 +42,8 @@ LIMITS = {
 
 # Where Triton makes warps that load for others, as dtpoly has tried it.
 SPECIALIZED = ("cuda:90",)
+# Where four warps multiply together, and read operands from shared memory as they do.
+GROUPED = ("cuda:90", "cuda:100", "cuda:103")
 # Where programs may wait for the launch before theirs.
 WAITING = ("cuda:90", "cuda:100", "cuda:103", "cuda:120")
 
@@ -67,6 +69,11 @@ class Target:
     def has_waiting(self) -> bool:
         """Return whether programs may wait for the launch before theirs."""
         return str(self) in WAITING
+
+    @property
+    def has_groups(self) -> bool:
+        """Return whether four warps multiply together what is in shared memory."""
+        return str(self) in GROUPED
 
     @property
     def has_specialized(self) -> bool:

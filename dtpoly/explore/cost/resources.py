@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from math import ceil, prod
 
-from dtpoly.algorithm.expressions import Dot, free_labels
+from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels, reads
 from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
 from dtpoly.explore.cost.work import unit_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
+from dtpoly.targets.parameter_types import BYTES
 
 WARP = 32
 DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says nothing
@@ -19,7 +21,13 @@ MOST_REGISTERS, OTHERS = 255, 16
 # Of a tile that is loaded and used up, and of one that is computed, what is alive at a moment.
 # With these and the number above, half of 398 kernels are within -21 and +11 % of the compiler's.
 LOADED, COMPUTED = 0.5, 0.25
-EACH_ALONE = 4  # registers of an element of an operand that is loaded by itself
+# Registers of an element of an operand that is loaded by itself: a value, the next one, and an
+# address. An address alone is enough where at least four bytes are copied in the background.
+EACH_ALONE, ADDRESS, COPIED = 4, 2, 4
+# Warps that multiply together, the rows that their product has at least, the least rows and columns
+# of a warp that multiplies by itself, and the bytes of each that it reads at once.
+GROUP, ROWS = 4, 64
+LEAST_ROWS, LEAST_COLUMNS, AT_ONCE = 16, 8, 128
 REGISTER_STEP = 8
 BLOCK_OVERHEAD = 1024
 # Of products without tensor cores, as Triton shares their tiles among threads.
@@ -49,8 +57,8 @@ def resources_of(kernel: CostedKernel, device: Device) -> Resources:
     wanted = OTHERS + ceil(_live_bytes(kernel) / (4 * threads))
     # The compiler leaves room for one program at least.
     most = min(MOST_REGISTERS, int(device["registers"]) // threads)
-    registers = min(wanted, most)
-    spilled = 4 * threads * (wanted - registers)
+    registers = min(wanted + ceil(_read_first(kernel, device)), most)
+    spilled = 4 * threads * max(wanted - most, 0)
     shared = _shared(kernel)
     given = -(-registers // REGISTER_STEP) * REGISTER_STEP
     limits = {
@@ -79,10 +87,16 @@ def stages_of(kernel: CostedKernel) -> int:
 
 def _live_bytes(kernel: CostedKernel) -> float:
     """Bytes of the tiles that are alive at the same time, at most."""
-    kept = sum(4 * lanes_of(w, w.statement.labels) for w in kernel.walks if _is_passed(kernel, w))
+    passed = sum(4 * lanes_of(w, w.statement.labels) for w in kernel.walks if _is_passed(kernel, w))
     shared = sum(4 * s.tile for s in kernel.streams if s.is_kept)
     # What is made of a tile mostly takes its place.
-    return max(kept, shared) + max((_of_walk(kernel, walk) for walk in kernel.walks), default=0)
+    kept = max(passed, shared) + sum(map(_carried, kernel.walks))
+    return kept + max((_of_walk(kernel, walk) for walk in kernel.walks), default=0)
+
+
+def _carried(walk: StatementWalk) -> int:
+    """Return the bytes of sums that stay while other statements of a joined loop compute."""
+    return 4 * lanes_of(walk, walk.statement.free) if is_carried(walk) else 0
 
 
 def _is_passed(kernel: CostedKernel, walk: StatementWalk) -> bool:
@@ -103,31 +117,138 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
     made = 4 * lanes_of(walk, statement.labels)
     mine = list(_loads(kernel, walk))
     loads = sum(s.size * s.tile for s in mine if not s.is_kept)
-    alone = 4 * max((lanes_of(walk, s.labels) for s in mine if not s.is_wide), default=0)
+    alone = max((lanes_of(walk, s.labels) for s in mine if not s.is_wide), default=0)
     if statement.role is Role.UPDATE and isinstance(statement.body, Dot):
-        sums = 4 * lanes_of(walk, statement.free)
+        sums = _own_sums(kernel, walk)
         if statement.name not in kernel.operand_dtypes:
             return sums + made
-        return sums + _of_lanes(kernel, walk, statement.body)
-    sums = made if statement.role is Role.UPDATE and walk.loops else 0
-    return sums + LOADED * loads + COMPUTED * made + alone
+        return sums + _of_operands(kernel, walk, statement.body)
+    is_added = statement.role is Role.UPDATE and walk.loops
+    sums = made if is_added and not (walk.joined and kernel.operand_dtypes) else 0
+    if mine:
+        sums += sum(_own_sums(kernel, product) for product in _products_read(kernel, walk))
+    return sums + LOADED * loads + COMPUTED * made + 4 * alone * _each_alone(kernel, walk)
+
+
+def _own_sums(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return the bytes of the sums of a product, where they are not counted as kept.
+
+    They are where a joined loop carries them, and where a value that takes their place is passed.
+    """
+    array, many = walk.statement.writes.array, lanes_of(walk, walk.statement.free)
+    takers = (w for w in kernel.walks if array in _arrays(w) and _is_passed(kernel, w))
+    is_taken = any(lanes_of(w, w.statement.labels) == many for w in takers)
+    return 0 if is_carried(walk) or is_taken else 4 * many
+
+
+def _products_read(kernel: CostedKernel, walk: StatementWalk) -> list[StatementWalk]:
+    """Return the products whose sums a statement reads."""
+    read, products = _arrays(walk), kernel.operand_dtypes
+    every = (w for w in kernel.walks if w.statement.name in products)
+    return [w for w in every if w.statement.writes.array in read]
+
+
+def _arrays(walk: StatementWalk) -> set[str]:
+    """Return the arrays and inputs that a statement reads."""
+    body = walk.statement.body
+    found = {one.array for one in walk.statement.reads}
+    return found if body is None else found | {one.tensor for one in reads(body)}
+
+
+def _each_alone(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return the registers of an element that is loaded by itself, and is no operand.
+
+    Beside sums of products, all elements of a tile are there before they are added, each with its
+    address. In a joined loop, those of later iterations are there, too.
+    """
+    products = kernel.operand_dtypes
+    if walk.joined and any(w.statement.name in products for w in kernel.walks if w.joined):
+        return ADDRESS + 2 * stages_of(kernel)
+    return EACH_ALONE if _products_read(kernel, walk) else 1
+
+
+def _of_operands(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
+    """Return the bytes of what threads have in registers of a product, beside its sums."""
+    dtype = kernel.operand_dtypes[walk.statement.name]
+    loads = [s for s in _loads(kernel, walk) if s.is_operand and not s.is_wide]
+    if unit_of(dtype, kernel.launch.precision) is None:
+        # Each element has an address and a condition, in each step.
+        alone = EACH_ALONE * sum(s.tile for s in loads)
+        return 4 * alone + _of_lanes(kernel, walk, body)
+    # Tensor cores read what is copied to shared memory. What is copied in the background needs an
+    # address alone, and what has less than four bytes goes through registers.
+    each = [(EACH_ALONE if s.size < COPIED else ADDRESS) if walk.loops else 1 for s in loads]
+    alone = sum(lanes_of(walk, s.labels) * n for s, n in zip(loads, each, strict=True))
+    sides = _computed(kernel, walk, body)
+    return 4 * alone + sum(BYTES[dtype] * lanes_of(walk, free_labels(side)) for side in sides)
 
 
 def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
-    """Return the bytes of operands that threads have in registers: none with tensor cores."""
-    dtype = kernel.operand_dtypes[walk.statement.name]
-    if unit_of(dtype, kernel.launch.precision) is not None:
-        return 0.0
+    """Return the bytes of operands that lanes multiply, beside what their loads need.
+
+    A thread reads few indices of an operand ahead. One that is computed is all there before.
+    """
     warps = kernel.launch.num_warps or DEFAULT_WARPS
-    left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
+    own = own_sides(walk, body)
+    sides = lane_sides(lanes_of(walk, own[0]), lanes_of(walk, own[1]), warps)
+    many = operand_registers(sides)
+    depth = lanes_of(walk, body.labels)
+    for side in _computed(kernel, walk, body):
+        mine = sides[0] if {*free_labels(side)} & {*own[0]} else sides[1]
+        many += max(depth - READ_AHEAD, 0) * mine.each
+    return 4 * WARP * warps * many
+
+
+def _computed(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[Expr]:
+    """Yield the operands that are in registers first: no copy of what is in memory."""
+    loaded = {s.array for s in _loads(kernel, walk)}
+    for side in (body.left, body.right):
+        inner = side.operand if isinstance(side, Reshape) else side
+        if not isinstance(inner, Read) or inner.tensor not in loaded:
+            yield side
+
+
+def own_sides(walk: StatementWalk, body: Dot) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the labels of the rows of a product, and those of its columns."""
     free = walk.statement.free
-    own = sorted(
+    left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
+    first, second = sorted(
         (left - right, right - left), key=lambda side: min(map(free.index, side), default=0)
     )
-    rows, columns = (lanes_of(walk, [x for x in free if x in side]) for side in own)
-    # What is loaded element by element has an address and a condition for each, in each step.
-    alone = sum(s.tile for s in _loads(kernel, walk) if s.is_operand and not s.is_wide)
-    return 4 * (WARP * warps * operand_registers(rows, columns, warps) + EACH_ALONE * alone)
+    return tuple(x for x in free if x in first), tuple(x for x in free if x in second)
+
+
+def _read_first(kernel: CostedKernel, device: Device) -> float:
+    """Return the registers in which a thread has operands that its warp multiplies.
+
+    Warps that multiply together read shared memory as they do. Others copy what they multiply into
+    registers, as much of it as these have room for.
+    """
+    return max((_of_warp(kernel, walk, device) for walk in kernel.walks), default=0.0)
+
+
+def _of_warp(kernel: CostedKernel, walk: StatementWalk, device: Device) -> float:
+    body, dtype = walk.statement.body, kernel.operand_dtypes.get(walk.statement.name)
+    if dtype is None or not isinstance(body, Dot):
+        return 0.0
+    warps = kernel.launch.num_warps or DEFAULT_WARPS
+    rows, columns = (lanes_of(walk, side) for side in own_sides(walk, body))
+    is_group = device.target.has_groups and warps % GROUP == 0 and max(rows, columns) >= ROWS
+    if is_group or unit_of(dtype, kernel.launch.precision) is None:
+        return 0.0
+    depth = min(BYTES[dtype] * lanes_of(walk, body.labels), AT_ONCE)
+    return depth * sum(_sides_of_warp(rows, columns, warps)) / (4 * WARP)
+
+
+def _sides_of_warp(rows: int, columns: int, warps: int) -> tuple[int, int]:
+    """Return the rows and the columns of a warp, which Triton keeps about equally many."""
+    while warps > 1:
+        if rows >= columns and rows > LEAST_ROWS:
+            rows //= 2
+        elif columns > LEAST_COLUMNS:
+            columns //= 2
+        warps //= 2
+    return rows, columns
 
 
 def _loads(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
@@ -201,7 +322,7 @@ def lane_sides(rows: int, columns: int, warps: int) -> tuple[LaneSide, LaneSide]
     )
 
 
-def operand_registers(rows: int, columns: int, warps: int) -> float:
+def operand_registers(sides: tuple[LaneSide, LaneSide]) -> float:
     """Return how many registers a thread needs for what it multiplies, beside its sums."""
-    across, along = lane_sides(rows, columns, warps)
+    across, along = sides
     return READ_AHEAD * (across.each + along.each)

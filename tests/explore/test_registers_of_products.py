@@ -1,0 +1,108 @@
+"""Which registers of a product the cost model knows before anything is compiled."""
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.label_sizes import Sizes
+from dtpoly.explore.cost.cost import cost
+from dtpoly.explore.cost.resources import MOST_REGISTERS, WARP, Resources
+from dtpoly.explore.devices.devices import find_device
+from tests.explore.test_footprints import state_of
+
+EVEN, ODD = {"m": 512, "n": 512, "k": 512}, {"m": 512, "n": 512, "k": 514}
+HEADS = {"z": 2, "m": 512, "l": 512, "k": 64, "n": 64}
+ATTENTION = (
+    "Func out, S, top, e, total; In Q, K, V, B; Var z, m, n; RVar k, l;"
+    "S[z, m, l] = rdot(Q[z, m, k], K[z, l, k], k){};"
+    "top[z, m] = rmax(S[z, m, l], l);"
+    "e[z, m, l] = exp(S[z, m, l] - reshape(top[z, m], z, m, 1));"
+    "total[z, m] = rsum(e[z, m, l], l);"
+    "out[z, m, n] = rdot(e[z, m, l], V[z, l, n], l) / reshape(total[z, m], z, m, 1);"
+    "e.inline(); out.block(z:1, m:64); out.tensorize(z:0, m:0, n:0, k:0, l:{});"
+    "out.num_warps(4); out.num_stages(3); S.fuse_at(out, l);"
+    "top.online(out, l); total.online(out, l); out.compile();"
+)
+BIAS = " + reshape(B[m, l], 1, m, l)"
+
+
+def resources(text: str, dtype: str, sizes: Sizes, key: str = "h200") -> Resources:
+    """Return what the last kernel of a text takes."""
+    state = state_of(text)
+    return cost(state, sizes, DType(dtype), find_device(key)).kernels[-1].resources
+
+
+def needed(found: Resources) -> float:
+    """Return the registers of a thread, with those for which there is no room."""
+    return found.registers + found.spilled / (4 * WARP * found.warps)
+
+
+def product(rows: int = 128, left: str = "A[m, k]", precision: str = "tf32", more: str = "") -> str:
+    """Return a product of tiles with so many rows."""
+    return (
+        f"Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot({left}, B[k, n], k){more};"
+        f"f.block(m:{rows}, n:64); f.tensorize(m:0, n:0, k:32); f.num_warps(4);"
+        f"f.num_stages(4); f.precision({precision}); f.compile();"
+    )
+
+
+def test_what_is_loaded_element_by_element_passes_through_registers() -> None:
+    """Triton spills 896 bytes of a thread for 256 rows of f16; what is aligned needs none."""
+    spilling = resources(product(256), "f16", ODD)
+    assert spilling.spilled > 0
+    assert abs(needed(spilling) - (MOST_REGISTERS + 896 / 4)) <= 100
+    for fits in (resources(product(256), "f16", EVEN), resources(product(64), "f16", ODD)):
+        assert fits.spilled == 0
+
+
+def test_what_is_copied_in_the_background_needs_addresses_alone() -> None:
+    even, odd = (needed(resources(product(), "f32", sizes)) for sizes in (EVEN, ODD))
+    narrow = needed(resources(product(), "f16", ODD))
+    assert even < odd < narrow
+
+
+def test_sums_stay_while_others_of_the_loop_compute() -> None:
+    """So 64 more columns of the result, which are 32 numbers of a thread, take 32 registers."""
+    plain = ATTENTION.format("", 128)
+    narrow, wide = (needed(resources(plain, "bf16", {**HEADS, "n": n})) for n in (64, 128))
+    assert wide == narrow + 32
+
+
+def test_a_value_takes_the_place_of_its_sums() -> None:
+    """Scores of 128 rows fit beside 128 columns of results: Triton spills nothing there."""
+    rows = ATTENTION.format("", 64).replace("m:64", "m:128")
+    found = resources(rows, "bf16", {**HEADS, "k": 128, "n": 128})
+    assert found.spilled == 0
+    assert found.registers >= 64 + 128
+
+
+def test_a_bias_that_is_loaded_element_by_element_spills() -> None:
+    """Triton spills 2168 bytes of a thread with 128 columns, and nearly nothing with rows of 4."""
+    odd = {**HEADS, "m": 486, "l": 486}
+    aligned, alone = (resources(ATTENTION.format(BIAS, 128), "bf16", s) for s in (HEADS, odd))
+    assert aligned.spilled == 0
+    assert alone.spilled > 4 * WARP * alone.warps * 256
+    assert resources(ATTENTION.format(BIAS, 16), "bf16", odd).spilled == 0
+
+
+def test_what_is_loaded_behind_a_product_stands_beside_its_sums() -> None:
+    text = product(256, more=" + A[m, n]")
+    one, other = (
+        needed(resources(text, "bf16", {"m": 512, "n": many, "k": many})) for many in (512, 486)
+    )
+    assert other > one + 128
+
+
+def test_an_exact_operand_that_is_computed_is_there_for_all_indices() -> None:
+    plain, computed = (
+        needed(resources(product(left=one, precision="ieee"), "f32", EVEN))
+        for one in ("A[m, k]", "where(A[m, k] > 0, A[m, k], 0)")
+    )
+    assert computed > plain + 100
+
+
+def test_warps_that_multiply_alone_have_operands_in_registers() -> None:
+    """As much of them as there is room for: no kernel spills because of them."""
+    group, alone = (resources(product(), "bf16", EVEN, key) for key in ("h200", "a100"))
+    assert group.registers + 32 <= alone.registers
+    assert resources(product(256), "f16", EVEN, "a100").spilled == 0
+    few = product().replace("num_warps(4)", "num_warps(2)")
+    group, alone = (resources(few, "bf16", EVEN, key) for key in ("h200", "a100"))
+    assert group.registers == alone.registers
