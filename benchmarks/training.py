@@ -130,7 +130,11 @@ def linear_losses() -> dict[str, Call]:
     def of_liger(x: torch.Tensor, w: torch.Tensor, t: torch.Tensor) -> Any:
         return theirs(x, w, t)[0]
 
-    return beside(nn.linear_cross_entropy, of_torch, Liger=of_liger)
+    several: dict[str, Call] = {
+        f"dtpoly, {rows} rows at once": partial(nn.linear_cross_entropy, rows_at_once=rows)
+        for rows in (2048, 4096, 8192, 16384)
+    }
+    return {**beside(nn.linear_cross_entropy, of_torch, Liger=of_liger), **several}
 
 
 def units() -> dict[str, Call]:
@@ -268,7 +272,7 @@ def compared(one: Case) -> Iterator[tuple[str, dict[str, Any]]]:
             far = float((result.detach().float() - first).abs().max())
             del result
             found: dict[str, Any] = {"far_from_first": far, **measured(call, given)}
-            if name == "dtpoly":
+            if name.startswith("dtpoly"):
                 found["kernels"] = longest(call, given)
             if one.small:
                 found["host_us"] = hosted(call, inputs(one.small, one.classes))

@@ -120,7 +120,7 @@ def _coming_in(
     tests += holding(tiling, steps.when)
     # The element before that at which a part begins is there, and does not come in.
     is_of_part = len(steps.when) > 1
-    if tests and (is_of_part or other != 0 or not _is_0_elsewhere(tiling, operand, along)):
+    if tests and (is_of_part or other != 0 or not _is_0_elsewhere(tiling, operand, steps, along)):
         axes = union(tiling.lanes, axes_of(value), *(test.axes for test in tests))
         value = Masked(value, tuple(tests), other, axes, element)
     return value
@@ -137,12 +137,21 @@ def _spread(tiling: Tiling, value: Value, wanted: Axes, element: Element) -> Val
     return value
 
 
-def _is_0_elsewhere(tiling: Tiling, operand: Expr, along: Axes) -> bool:
-    """Return whether a load gives 0 where no element comes in."""
+def _is_0_elsewhere(tiling: Tiling, operand: Expr, steps: ScanSteps, along: Axes) -> bool:
+    """Return whether a load gives 0 where no element comes in.
+
+    It does if it is outside of an axis there. Only an axis that is read at the label alone is known
+    to end where the elements do: `A[s + 1]` still has an element before the first one, `A[s % 3]`
+    has one everywhere, and so has what does not depend on the label.
+    """
     building = tiling.building
     if not isinstance(operand, Read) or operand.tensor in building.storage.registers:
         return False
-    if any(index.data is not None for index in operand.indices):
+    if operand.padding is not None or any(index.data is not None for index in operand.indices):
         return False
-    is_empty = operand.padding is None or operand.padding == Integer(0)
-    return is_empty and set(along) <= {n for i in operand.indices for n in tiling.index(i).labels}
+    return any(
+        steps.label in index.labels
+        and index.is_plain
+        and set(along) <= {*tiling.index(index).labels}
+        for index in operand.indices
+    )

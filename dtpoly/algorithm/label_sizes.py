@@ -36,13 +36,31 @@ Sizes = Mapping[str, int]
 
 def axis_reads(program: Program) -> tuple[AxisRead, ...]:
     """Return every read of an axis that must be inside its tensor, in program order."""
-    return tuple(
+    found = [
         AxisRead(read.tensor, axis, as_shown(index), read.span)
         for func in program.funcs
         for read in touched(func)
         for axis, index in enumerate(read.indices)
         if axis not in padded_axes(read)
+    ]
+    shown = {read.decides_alone for read in found}
+    return (
+        *found,
+        *(read for read in _results_of_scans(program) if read.decides_alone not in shown),
     )
+
+
+def _results_of_scans(program: Program) -> Iterator[AxisRead]:
+    """Yield for each scan that the axis of its results is as long as the label it goes over.
+
+    No tensor says so of a scan that reads none at this label, or reads it through `pad`.
+    """
+    for func in program.funcs:
+        for node in walk(func.body):
+            if isinstance(node, Reduce) and node.scan is not None and node.scan.at in func.labels:
+                axis = func.labels.index(node.scan.at)
+                for label in node.labels:
+                    yield AxisRead(func.name, axis, Affine(((label, 1),)), node.span)
 
 
 def used_labels(program: Program) -> frozenset[str]:

@@ -8,6 +8,7 @@ from dtpoly.algorithm.expressions import (
     Affine,
     Dot,
     Expr,
+    Float,
     ProgramId,
     Read,
     Reduce,
@@ -256,7 +257,14 @@ def _typed(funcs: list[Func], derivation: Derivation, results: dict[str, str]) -
         results[one.name]: one.dtype for one in derivation.program.inputs if one.name in results
     }
     starts = {one.into.tensor: one.name for one in funcs if one.into is not None}
-    return [replace(one, dtype=dtypes.get(starts.get(one.name, one.name))) for one in funcs]
+    typed = [replace(one, dtype=dtypes.get(starts.get(one.name, one.name))) for one in funcs]
+    # A gradient that is 0 everywhere is a float all the same.
+    return [
+        replace(one, body=Float(0.0))
+        if one.name in results.values() and one.dtype is None and one.body == ZERO
+        else one
+        for one in typed
+    ]
 
 
 def _inputs(

@@ -129,7 +129,10 @@ class _InChunks(torch.autograd.Function):
         """Multiply what was summed for a loss that is given 1."""
         (d_rows, d_weight, counts), (gift,) = ctx.saved_tensors, gifts
         if d_weight is not None:
-            d_weight = d_weight.mul_(_of_counted(gift, counts.any())).to(ctx.dtype)
+            # Multiplied and rounded at once: it is as large as all weights of the classes.
+            rounded = torch.empty_like(d_weight, dtype=ctx.dtype)
+            factor = _of_counted(gift, counts.any())
+            d_weight = torch.mul(d_weight, factor, out=rounded)
         return d_rows.mul_(_of_counted(gift, counts).unsqueeze(1)), d_weight, None, None, None
 
 

@@ -165,7 +165,9 @@ def _has_32_bits(program: Program) -> bool:
     """Return whether kernels compute some part in 32 bits, though all floats given have 64."""
     types = types_of(program)
     parts = (type_of(node, types) for func in program.funcs for node in walk(func.body))
-    return any(one.dtype is DType.F32 and not one.weak for one in parts)
+    is_part = any(one.dtype is DType.F32 and not one.weak for one in parts)
+    # A Func that is made of numbers alone is stored in 32 bits.
+    return is_part or any(types[func.name].dtype is DType.F32 for func in program.funcs)
 
 
 def _laid(random: Random, value: torch.Tensor) -> torch.Tensor:

@@ -20,6 +20,7 @@ from dtpoly.algorithm.program import Program, Tensor
 from dtpoly.algorithm.show import show
 from dtpoly.diagnostics import DtpolyError
 from tests.gradient.comparing import read
+from tests.gradient.random_mixtures import mixture_case
 from tests.gradient.random_texts import formula_case, layer_case
 from tests.oracle.cases import (
     Case,
@@ -63,8 +64,13 @@ KINDS: dict[str, Callable[[int], Case]] = {
     "running": chain_case,
     "formulas": formula_case,
     "layers": layer_case,
+    "mixtures": mixture_case,
 }
-WRITTEN = ("formulas", "layers")  # have functions already, and numbers that have gradients
+WRITTEN = (
+    "formulas",
+    "layers",
+    "mixtures",
+)  # have functions already, and numbers that have gradients
 
 SEVERAL, TIES = 0.25, 0.3  # shares of algorithms with several results, and with equal elements
 

@@ -8,7 +8,17 @@ import pytest
 
 from tests.gradient.outcomes import FREE, REFUSALS, RIGHT, kernel_outcome, outcome, second_outcome
 from tests.gradient.random_algorithms import KINDS
-from tests.gradient.record import Found, Job, done, keep_jobs, kept_of, known_jobs, main, together
+from tests.gradient.record import (
+    Found,
+    Job,
+    done,
+    jobs_left,
+    keep_jobs,
+    kept_of,
+    known_jobs,
+    main,
+    together,
+)
 
 CASES = 25  # of a long test
 
@@ -28,7 +38,7 @@ def test_kernels_of_a_random_gradient(kind: str) -> None:
 
 
 def test_the_record_counts_what_it_is_asked_for() -> None:
-    found = together([(job, done(job)) for job in (Job("plain", 7, 9), Job("running", 7, 8))])
+    found = together([done(job) for job in (Job("plain", 7, 9), Job("running", 7, 8))])
     assert found["wrong"] == []
     assert sum(found["ways"]["first"].values()) == 3
     assert set(found["kinds"]["plain"]) <= {RIGHT, FREE, *REFUSALS}
@@ -47,14 +57,34 @@ def test_a_record_goes_on_where_it_was(tmp_path: Path) -> None:
         known_jobs(kept, 8)
 
 
+def test_seeds_that_are_known_are_in_no_job() -> None:
+    known = [Job("plain", 4, 6), Job("plain", 10, 13), Job("layers", 3, 14)]
+    left = jobs_left(3, 14, known, at_a_time=10)
+    had = Counter((job.kind, seed) for job in (*left, *known) for seed in range(*job[1:]))
+    assert had == Counter((kind, seed) for kind in KINDS for seed in range(3, 14))
+    assert [job for job in left if job.kind == "plain"] == [
+        *(Job("plain", 3, 4), Job("plain", 6, 10)),
+        Job("plain", 13, 14),
+    ]
+    assert jobs_left(3, 14, [*left, *known]) == []
+
+
+def test_a_job_ends_at_its_time() -> None:
+    job, found = done(Job("plain", 7, 9), until=0)
+    assert (job, found.wrong) == (Job("plain", 7, 7), [])
+    assert sum(found.counts["first"].values()) == 0
+
+
 @pytest.mark.long
 def test_a_record_that_is_stopped(tmp_path: Path) -> None:
     file = tmp_path / "found.json"
-    words = ["20", str(file), "--first", "70", "--minutes", "0"]
+    words = ["200", str(file), "--first", "70", "--seconds", "12"]
     counts: list[int] = []
     for _ in range(2):
         main(words)
-        counts.append(json.loads(file.read_text())["compared"])
+        said = json.loads(file.read_text())
+        assert sum(said["ways"]["first"].values()) == said["compared"]
+        counts.append(said["compared"])
     assert 0 < counts[0] < counts[1]
     assert kept_of(file).exists()
 

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.operations import OPERATION
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.gradient import activity, backward, normal_form
@@ -10,7 +12,7 @@ from dtpoly.gradient.activity import is_active
 from dtpoly.gradient.differentiate import differentiated
 from dtpoly.gradient.element_rules import FLAT, RULES
 from tests.conftest import Published
-from tests.gradient.comparing import compare, compare_with_differences, derived, read
+from tests.gradient.comparing import compare, compare_with_differences, derived, given, read
 
 TEXT = "Func f; In A, B, C; Var x; f[x] = {}; f.compile();"
 # Values at which functions have kinks stand among others.
@@ -112,3 +114,10 @@ def test_an_operation_without_a_rule_is_refused(monkeypatch: pytest.MonkeyPatch)
     (found,) = caught.value.diagnostics
     assert (found.code, found.title) == ("DT272", "the gradient of 'sin' has no rule")
     assert differentiated(program, ("f",), ("B",)).results == {"B": "d_B"}
+
+
+def test_a_gradient_that_is_0_is_a_float() -> None:
+    program = read("Func f;\nIn A, B;\nVar x;\nf[x] = A[x] + 0 * B[x];\n")
+    one = derived(program, "f", "A, B")
+    assert types_of(one.program)["d_B"].dtype is not DType.I64
+    compare(program, one, given(program, {"x": 3}))

@@ -7,10 +7,11 @@ tensor with one axis for each label around it, of size 1 where it does not depen
 
 import math
 from collections.abc import Callable, Mapping
-from typing import assert_never
+from typing import Any, assert_never
 
 import torch
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -29,11 +30,25 @@ from dtpoly.algorithm.expressions import (
     ScalarRead,
     Size,
 )
+from dtpoly.algorithm.inference import type_of, types_of
 from dtpoly.algorithm.program import Func, Program, in_order
 from dtpoly.reference.philox import random, random_bits
 
 Tensor = torch.Tensor
-FLOATS = ("f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64")
+FLOATS: Mapping[str, torch.dtype] = {
+    "f8e4m3": torch.float8_e4m3fn,
+    "f8e5m2": torch.float8_e5m2,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "f64": torch.float64,
+}
+WHOLE: Mapping[str, torch.dtype] = {
+    "u8": torch.uint8,
+    "i8": torch.int8,
+    "i16": torch.int16,
+    "i32": torch.int32,
+}
 
 
 def _true_division(a: Tensor, b: Tensor) -> Tensor:
@@ -125,6 +140,34 @@ OPERATIONS: Mapping[str, Callable[..., Tensor]] = {
 }
 
 
+class _Rounded(torch.autograd.Function):
+    """A value of fewer bits, which gives all that it is given: a cast has no other derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor, dtype: torch.dtype) -> Tensor:
+        """Round, and go on in 64 bits."""
+        return value.to(dtype).double()
+
+    @staticmethod
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx: Any, *gifts: Tensor
+    ) -> tuple[Any, ...]:
+        """Give what was given."""
+        return gifts[0], None
+
+
+def _wrapped(value: Tensor, dtype: DType | None) -> Tensor:
+    """Return what a type has of a whole number; all are kept in 64 bits."""
+    return value.to(WHOLE.get(dtype or "", torch.int64)).long()
+
+
+def _converted(value: Tensor, dtype: DType) -> Tensor:
+    if dtype not in FLOATS:
+        return _wrapped(value, dtype)
+    rounded: Tensor = getattr(_Rounded, "apply")(value.double(), FLOATS[dtype])  # noqa: B009
+    return rounded
+
+
 class Translation:
     """The tensors, numbers and sizes of one call."""
 
@@ -132,6 +175,7 @@ class Translation:
         self, program: Program, given: Mapping[str, Tensor], sizes: Mapping[str, int]
     ) -> None:
         self.program, self.sizes = program, sizes
+        self.types = types_of(program)
         self.tensors = dict(given)
         for func in in_order(program):
             self.tensors[func.name] = self.define(func)
@@ -142,6 +186,8 @@ class Translation:
         value = value.expand([self.sizes[label] for label in func.labels])
         if func.when:
             value = torch.where(self.holds(func.when, func.labels), value, 0)
+        if func.dtype in WHOLE:
+            value = _wrapped(value, func.dtype)
         if func.into is None or func.into.at is None:
             return value
         at = func.into.at
@@ -201,8 +247,7 @@ class Translation:
             case Read():
                 return self.read(expr, labels)
             case Cast(operand=operand, dtype=dtype):
-                cast = self.of(operand, labels)
-                return cast.double() if dtype in FLOATS else cast.long()
+                return _converted(self.of(operand, labels), dtype)
             case Reshape(operand=operand):
                 return self.of(operand, labels)
             case Apply():
@@ -236,7 +281,9 @@ class Translation:
                 values = [self.of(one, labels) for one in expr.operands]
                 if any(one.is_floating_point() for one in values):
                     values = [one.double() for one in values]
-                return OPERATIONS[expr.operation](*values)
+                found = OPERATIONS[expr.operation](*values)
+                is_whole = not found.is_floating_point() and found.dtype is not torch.bool
+                return _wrapped(found, type_of(expr, self.types).dtype) if is_whole else found
 
     def full(self, value: Tensor, labels: tuple[str, ...], own: tuple[str, ...]) -> Tensor:
         """Return a value that is repeated along labels that are reduced over."""

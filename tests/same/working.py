@@ -1,7 +1,7 @@
 """Does jobs in several processes, any of which may hang or die."""
 
 import signal
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -20,7 +20,7 @@ JOBS_A_PROCESS = 1_000
 
 
 def worked(
-    work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, seconds: float = JOB_S
+    work: Callable[[Job], Result], jobs: Iterable[Job], workers: int, seconds: float = JOB_S
 ) -> Generator[tuple[Job, Result | None]]:
     """Yield each job with its result when it is done, or with None if its process died.
 
