@@ -33,6 +33,8 @@ def _is_without_effect(frame: Func, program: Program, of: tuple[str, ...]) -> bo
     moved: dict[str, Motion] = {frame.name: Motion({frame.name: 1.0})}
     labels = {frame.name: frame.labels}
     for func in in_order(program, of):
+        if func.into is not None and func.into.tensor in moved:
+            return False  # it begins with what moves
         if func.name == frame.name or not any(one.tensor in moved for one in reads(func.body)):
             continue
         if not set(frame.labels) <= set(func.labels):

@@ -121,3 +121,14 @@ def test_a_gradient_that_is_0_is_a_float() -> None:
     one = derived(program, "f", "A, B")
     assert types_of(one.program)["d_B"].dtype is not DType.I64
     compare(program, one, given(program, {"x": 3}))
+
+
+def test_a_maximum_whose_sums_are_what_another_func_begins_with() -> None:
+    """`f` does not read `total`, but it begins with it; so the maximum does not cancel."""
+    program = read(
+        "Func top, e, total, f into total at [T[y]] add;\nIn A, B, D, T: i64;\nVar x, y;\nRVar k;\n"
+        "top[x] = rmax(A[x, k], k);\ne[x, k] = exp(A[x, k] - reshape(top[x], x, 1));\n"
+        "total[x] = rsum(e[x, k] * reshape(B[k], 1, k), k);\nf[y] = D[y];\n"
+    )
+    inputs = given(program, {"x": 3, "k": 4, "y": 2})
+    compare(program, derived(program, "f", "A, B"), inputs | {"T": torch.tensor([0, 2])})
