@@ -7,7 +7,8 @@ import pytest
 import torch
 
 import dtpoly
-from tests.gradient.comparing import read, run
+from dtpoly.reference.run import run
+from tests.gradient.comparing import read
 
 OPERANDS = {
     "A[s]": 6,
