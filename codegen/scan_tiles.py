@@ -1,7 +1,7 @@
 """Writes a step of a scan: the results up to each lane of a tile, behind those of earlier tiles."""
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Affine, Expr, Float, Integer, Read, Reduce
+from dtpoly.algorithm.expressions import Affine, Expr, Float, Integer, Read, Reduce, SizedIndex
 from dtpoly.algorithm.operations import RECURRENCE
 from dtpoly.ir.kernel import Accumulate, Fill
 from dtpoly.ir.kinds import Element
@@ -140,18 +140,32 @@ def _spread(tiling: Tiling, value: Value, wanted: Axes, element: Element) -> Val
 def _is_0_elsewhere(tiling: Tiling, operand: Expr, steps: ScanSteps, along: Axes) -> bool:
     """Return whether a load gives 0 where no element comes in.
 
-    It does if it is outside of an axis there. Only an axis that is read at the label alone is known
-    to end where the elements do: `A[s + 1]` still has an element before the first one, `A[s % 3]`
-    has one everywhere, and so has what does not depend on the label.
+    It does where an index is below 0: so is `A[t - 1]`, the element before, where `t - 1 >= 0` does
+    not hold. Where nothing but the label's end is asked for, an axis that is read at the label
+    alone ends there, too. But `A[t + 1]` has an element at both ends, `A[t % 3]` has one
+    everywhere, and so has what does not depend on the label.
     """
     building = tiling.building
     if not isinstance(operand, Read) or operand.tensor in building.storage.registers:
         return False
-    if operand.padding is not None or any(index.data is not None for index in operand.indices):
+    if any(index.data is not None for index in operand.indices):
         return False
-    return any(
-        steps.label in index.labels
-        and index.is_plain
-        and set(along) <= {*tiling.index(index).labels}
-        for index in operand.indices
-    )
+    if steps.when:
+        if steps.is_reverse or operand.padding not in (None, Integer(0)):
+            return False
+        ends = {_in_whole_steps(one) for one in steps.when}
+        known = [one for one in operand.indices if ends == {SizedIndex(one)}]
+    else:
+        known = [one for one in operand.indices if one.is_plain and steps.label in one.labels]
+        if operand.padding is not None:
+            return False
+    return any(set(along) <= {*tiling.index(index).labels} for index in known)
+
+
+def _in_whole_steps(condition: SizedIndex) -> SizedIndex:
+    """Return the same condition of a label alone: `16 * p - 1 >= 0` is `p - 1 >= 0`."""
+    match condition:
+        case SizedIndex(Affine(terms=((str() as label, step),), constant=own), sizes):
+            if step > 0 and sizes == Affine():
+                return SizedIndex(Affine(((label, 1),), own // step))
+    return condition
