@@ -165,7 +165,9 @@ def _is_0_elsewhere(tiling: Tiling, operand: Expr, steps: ScanSteps, along: Axes
 def _in_whole_steps(condition: SizedIndex) -> SizedIndex:
     """Return the same condition of a label alone: `16 * p - 1 >= 0` is `p - 1 >= 0`."""
     match condition:
-        case SizedIndex(Affine(terms=((str() as label, step),), constant=own), sizes):
-            if step > 0 and sizes == Affine():
-                return SizedIndex(Affine(((label, 1),), own // step))
-    return condition
+        case SizedIndex(Affine(terms=((str() as label, step),), constant=own), sizes) if (
+            step > 0 and sizes == Affine()
+        ):
+            return SizedIndex(Affine(((label, 1),), own // step))
+        case _:
+            return condition
