@@ -86,6 +86,8 @@ def main() -> None:
     rows = rows_of(chosen.rows)
     known = {(row["subject"], row["number"]) for row in rows}
     for subject in chosen.subjects:
+        if time.monotonic() > end:
+            break
         try:
             every = numbers_of(subject, chosen.classes, chosen.naming)
         except DtpolyError as error:
