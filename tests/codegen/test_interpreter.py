@@ -10,6 +10,7 @@ import torch
 
 from dtpoly.algorithm.dtypes import FLOATS, DType
 from dtpoly.carried.interpreting import dt_interpret
+from dtpoly.carried.kept_texts import dt_note_text
 from dtpoly.reference.labelled_values import TORCH_DTYPE
 from dtpoly.ring.ring_memory import RingMemory
 from tests.codegen.interpreter import interpreted
@@ -71,8 +72,15 @@ PRODUCT = f"""{HEAD}def kernel(a_ptr, b_ptr, c_ptr, size: tl.constexpr):
 """
 
 
+def kernel_of(text: str) -> Any:
+    """Return the kernel of a file, of which is known what it was when it was imported."""
+    kernel = imported(text).kernel
+    dt_note_text(kernel)
+    return kernel
+
+
 def launch(text: str, *arguments: object) -> None:
-    dt_interpret(imported(text).kernel, 1, arguments, {})
+    dt_interpret(kernel_of(text), 1, arguments, {})
 
 
 def touch(text: str, *arguments: object, readable: torch.Tensor, writable: torch.Tensor) -> None:
@@ -250,7 +258,7 @@ def state() -> dict[str, object]:
 
 def test_nothing_is_left_behind() -> None:
     before, seen = state(), list[dict[str, object]]()
-    kernel = imported(COPY).kernel
+    kernel = kernel_of(COPY)
 
     def look(*_: object) -> None:
         seen.append(state())

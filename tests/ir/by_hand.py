@@ -145,5 +145,6 @@ def run(
         tensor = tensors[one.variable]
         given[pointer(one)] = tensor
         given |= zip(strides(one), tensor.stride(), strict=True)
-    launch = hand.module.__dict__["dt_interpret"]
-    launch(hand.module.__dict__[f"{hand.kernel.name}_kernel"], programs, (), given)
+    names, kernel = hand.module.__dict__, hand.module.__dict__[f"{hand.kernel.name}_kernel"]
+    names["dt_note_text"](kernel)  # as the import of a file does for the kernels of its functions
+    names["dt_interpret"](kernel, programs, (), given)
