@@ -82,7 +82,7 @@ def check_interpreter() -> None:
 def check_edited() -> None:
     """Variants that are made after somebody edited the file have the text that was imported."""
     module = module_of(MATMUL)
-    kernel, made = module.f_kernel, []
+    kernel, made = module.f_kernel, list[Any]()
     path = Path(module.__file__ or "")
     text = path.read_text(encoding="utf-8")
     changed = text.replace("tl.program_id(0)", "tl.program_id(1)").replace("import re\n", "")
