@@ -74,8 +74,8 @@ def test_only_what_has_code_is_offered(body: str, is_offered: bool) -> None:
     assert one.hint.startswith("legal, in one pass: top.online(f, y)") is is_offered
 
 
-@pytest.mark.parametrize(("power", "is_offered"), [(2, True), (3, False)])
-def test_a_mean_is_offered_to_squared_deviations(power: int, is_offered: bool) -> None:
+@pytest.mark.parametrize(("power", "is_offered"), [(2, True), (3, True), (4, True), (5, False)])
+def test_a_mean_is_offered_to_powers_of_deviations(power: int, is_offered: bool) -> None:
     rows = ROWS.replace("rmax(abs(A[x, y]), y)", "rsum(A[x, y], y) / len(y)")
     (one,) = found(rows.format(f"rsum(pow(A[x, y] - reshape(top[x], x, 1), {power}), y)"))
     assert one.code == "DT203"

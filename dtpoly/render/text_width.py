@@ -1,13 +1,22 @@
 """Measures how wide texts are on a terminal, and cuts or wraps them so that they fit."""
 
-from rich.cells import cell_len
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 
 from dtpoly.render.printable import printable
 
 
+@cache
+def _measure() -> Callable[[str], int]:
+    """Return rich's function for the cells of a text; rich is loaded when something is measured."""
+    found: Callable[[str], int] = import_module("rich.cells").cell_len
+    return found
+
+
 def cells(text: str) -> int:
     """Return how many terminal cells a text takes once it is printable."""
-    return cell_len(printable(text))
+    return _measure()(printable(text))
 
 
 def wrap(text: str, width: int, taken: int = 0) -> list[str]:
@@ -15,7 +24,7 @@ def wrap(text: str, width: int, taken: int = 0) -> list[str]:
 
     `taken` cells of the first line are not free.
     """
-    lines: list[str] = []
+    lines, cell_len = list[str](), _measure()
     for paragraph in text.splitlines() or [""]:
         line, free = "", width if lines else width - taken
         for at, word in enumerate(printable(paragraph).split(" ")):
