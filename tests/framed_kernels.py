@@ -1,3 +1,4 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 """Counts the lines by hand that kernels of other projects need after `dtpoly verify --init`.
 
 `python -m tests.framed_kernels FOLDER [WORD] [--against] [-v]` takes each kernel of

@@ -1,3 +1,4 @@
+# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
 """`dtpoly.watch` sees launches as they are, and leaves Triton as it was."""
 
 import subprocess
