@@ -162,7 +162,7 @@ def counted(
 
 
 class Journal:
-    """What became of each seed, in a file that grows by a line for each of them.
+    """Keeps the result of each seed in a file, to which each seed adds a line.
 
     Of a case without an answer, it knows for how many seconds it was tried.
     """

@@ -70,7 +70,7 @@ def test_it_stops_in_time(tmp_path: Path) -> None:
 
 
 def test_what_cases_have_in_common(tmp_path: Path) -> None:
-    """What a seed stands for is asked once, and only of seeds that are left."""
+    """The case of a seed is drawn once, and only for the seeds that are left."""
     path, asked, seen = tmp_path / "record.json", list[int](), list[str]()
 
     def name_of(seed: int) -> str:
@@ -88,7 +88,7 @@ def test_what_cases_have_in_common(tmp_path: Path) -> None:
 
 
 def test_it_is_stopped(tmp_path: Path) -> None:
-    """What was tried before Ctrl-C is in the record."""
+    """After Ctrl-C the record has the cases that ended before it."""
     path = tmp_path / "record.json"
 
     def tried(seed: int) -> tuple[str, ...]:

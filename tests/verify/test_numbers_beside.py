@@ -72,7 +72,7 @@ def test_a_mistake_is_not_proved(mistake: str) -> None:
 
 @pytest.mark.long
 def test_a_part_has_one_number_and_its_merge_another() -> None:
-    """What cancels is the same number: exp((t - 3) - (m - 2)) is no factor of a frame."""
+    """Only equal numbers cancel: exp((t - 3) - (m - 2)) is no factor of a frame."""
     for old in ("top_parts_tile - 3.0", "(top_max[:, None] - 3.0)", "top = top_max - 3.0"):
         wrong = changed(text(NAMES[0]), old, old.replace("3.0", "2.0"))
         assert verify(program(NAMES[0]), wrong).verdict is not LayerVerdict.PROVED, old
