@@ -144,8 +144,11 @@ def _brings(expr: Expr, label: str) -> Expr:
     return expr if below is None else _brings(below, label)
 
 
-def shape_of(expr: Expr) -> Shaped:
-    """Return the shape of an expression and every mistake below it."""
+def shape_of(expr: Expr, reduced: tuple[str, ...] = ()) -> Shaped:
+    """Return the shape of an expression and every mistake below it.
+
+    If a reduction has it as an operand, `reduced` are the labels that the operand must have.
+    """
     match expr:
         case Integer() | Float() | ScalarRead() | Size() | ProgramId():
             return Shaped(SCALAR)
@@ -154,18 +157,18 @@ def shape_of(expr: Expr) -> Shaped:
         case Read(padding=padding):
             return _shape_of_read(expr, padding)
         case Cast(operand=operand):
-            return shape_of(operand)
+            return shape_of(operand, reduced)
         case Apply():
             return _shape_of_apply(expr)
         case Reduce(labels=labels, scan=ScanOrder(factor=factor)) if factor is not None:
             return _shape_of_recurrence(expr, labels)
         case Reduce(operand=operand, labels=labels, when=when):
-            below = shape_of(operand)
+            below = shape_of(operand, labels)
             wrong = tuple(_check_reduced(expr, labels, (operand,), (below.shape,)))
             shape = None if wrong else _reduced(below.shape, labels, when)
             return Shaped(shape, (*below.found, *wrong))
         case Dot(left=left, right=right, labels=labels, when=when):
-            a, b = shape_of(left), shape_of(right)
+            a, b = shape_of(left, labels), shape_of(right, labels)
             wrong = tuple(_check_reduced(expr, labels, (left, right), (a.shape, b.shape)))
             found = (*a.found, *b.found, *wrong)
             if a.shape is None or b.shape is None or wrong:
@@ -176,7 +179,7 @@ def shape_of(expr: Expr) -> Shaped:
             below = shape_of(operand)
             if below.shape is None:
                 return below
-            found = (*below.found, *_check_reshape(expr, axes, below.shape))
+            found = (*below.found, *_check_reshape(expr, axes, below.shape, reduced))
             return Shaped(Shape(axes), found)
 
 
@@ -250,7 +253,9 @@ def _reduction_hint(shape: Shape, label: str) -> str:
     return f"reduce over {' or '.join(shape.labels)}, or index the operand by '{label}'"
 
 
-def _check_reshape(expr: Reshape, axes: Axes, shape: Shape) -> Iterator[Diagnostic]:
+def _check_reshape(
+    expr: Reshape, axes: Axes, shape: Shape, reduced: tuple[str, ...]
+) -> Iterator[Diagnostic]:
     new = [axis for axis in axes if axis]
     by_position = [axis for axis in shape.axes if axis]
     lost = [label for label in shape.labels if label not in new]
@@ -276,7 +281,8 @@ def _check_reshape(expr: Reshape, axes: Axes, shape: Shape) -> Iterator[Diagnost
             f"t[{', '.join(new)}] = {show_expr(expr.operand)}",
         )
     for axis in new:
-        if axis not in shape.labels:
+        # A reduction needs the label, and nothing beside its operand could bring it in.
+        if axis not in shape.labels and axis not in reduced:
             ones = ", ".join("1" if a == axis else a or "1" for a in axes)
             meant = show_expr(Reshape(expr.operand, tuple(None if a == axis else a for a in axes)))
             yield Diagnostic(

@@ -128,6 +128,19 @@ def test_no_echoes(text: str, codes: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        ("f[m] = rsum(reshape(d[m], m, l), l) + rsum(A[m, l], l);", []),
+        ("f[m] = rdot(reshape(d[m], m, l), A[m, l], l);", []),
+        ("f[m] = rsum(reshape(d[m], m, l) * A[m, l], l);", ["DT145"]),
+    ],
+)
+def test_a_reshape_may_repeat_what_a_reduction_needs(body: str, codes: list[str]) -> None:
+    text = f"Func f; In A, d; Var m; RVar l; {body} f.compile();"
+    assert [one.code for one in check(Source("k.dt", text)).diagnostics] == codes
+
+
+@pytest.mark.parametrize(
     ("text", "codes"),
     [
         ("Func f; In A; Var x; f[x] = A[x]; f.compile(); Var y;", ["DT175"]),

@@ -30,6 +30,21 @@ def test_random_gradient(kind: str, seed: int) -> None:
     assert outcome(kind, seed) in (RIGHT, FREE, *REFUSALS)
 
 
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [
+        ("scanning", 701514),  # a scan of the same number at each index
+        ("scanning", 701976),  # an infinite factor of an empty sum
+        ("mixtures", 701413),  # a reduction over a label of the Func around it
+        ("listing", 700512),  # the largest of no whole numbers
+        ("listing", 700258),  # a list that is longer than what it is made of
+        ("running", 700382),  # a softmax of which everything is masked
+    ],
+)
+def test_what_looked_wrong_in_a_long_record(kind: str, seed: int) -> None:
+    assert outcome(kind, seed) == RIGHT
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("kind", KINDS)
 def test_kernels_of_a_random_gradient(kind: str) -> None:

@@ -177,6 +177,7 @@ class Translation:
         self.program, self.sizes = program, sizes
         self.types = types_of(program)
         self.tensors = dict(given)
+        self.has_infinities = False  # whether anything is infinite that was computed on the way
         for func in in_order(program):
             self.tensors[func.name] = self.define(func)
 
@@ -200,8 +201,11 @@ class Translation:
         return whole.index_put(found, value[inside], accumulate=func.into.is_added)
 
     def along(self, label: str, labels: tuple[str, ...]) -> Tensor:
-        """Return the indices of a label along its axis."""
-        axis = labels.index(label)
+        """Return the indices of a label along its axis.
+
+        A reduction may be over a label of the Func around it: then its own axis is meant.
+        """
+        axis = len(labels) - 1 - labels[::-1].index(label)
         return torch.arange(self.sizes[label]).reshape(
             [-1 if i == axis else 1 for i in range(len(labels))]
         )
@@ -230,6 +234,12 @@ class Translation:
 
     def of(self, expr: Expr, labels: tuple[str, ...]) -> Tensor:
         """Return the value of an expression for each index of the labels around it."""
+        value = self.value(expr, labels)
+        self.has_infinities = self.has_infinities or bool(value.isinf().any())
+        return value
+
+    def value(self, expr: Expr, labels: tuple[str, ...]) -> Tensor:
+        """Return what `of` returns, but do not look at it."""
         ones = [1] * len(labels)
         match expr:
             case Integer(value=value):
@@ -312,7 +322,12 @@ class Translation:
     ) -> Tensor:
         """Reduce the last axes of a value."""
         if when:
-            nothing = {"rprod": 1, "rmax": -math.inf, "rmin": math.inf, "rall": 1}.get(operation, 0)
+            nothing = {
+                "rprod": 1,
+                "rmax": _least(value.dtype),
+                "rmin": _most(value.dtype),
+                "rall": 1,
+            }.get(operation, 0)
             value = torch.where(self.holds(when, inner), value, nothing)
         axes = tuple(range(value.dim() - count, value.dim()))
         match operation:
@@ -328,7 +343,7 @@ class Translation:
                 return value
             case "rmax" | "rmin":
                 if any(value.shape[axis] == 0 for axis in axes):
-                    end = -math.inf if operation == "rmax" else math.inf
+                    end = _least(value.dtype) if operation == "rmax" else _most(value.dtype)
                     return torch.full(value.shape[: -len(axes)], end, dtype=value.dtype)
                 return value.amax(axes) if operation == "rmax" else value.amin(axes)
             case "rargmax" | "rargmin" if value.shape[-1] == 0:
@@ -346,8 +361,9 @@ class Translation:
         inner = tuple(own if one == order.at else one for one in labels)
         count = self.sizes[own]
         if scan.operation in ("rmax", "rmin"):
-            shape = [self.sizes[one] for one in inner]
-            return self.running(scan, self.of(scan.operand, inner).expand(shape), axis)
+            value = self.of(scan.operand, inner)
+            shape = [count if i == axis else n for i, n in enumerate(value.shape)]
+            return self.running(scan, value.expand(shape), axis)
 
         def steps(expr: Expr) -> list[Tensor]:
             value = self.of(expr, inner)
@@ -410,5 +426,10 @@ class Translation:
 
 
 def _least(dtype: torch.dtype) -> float:
-    """Return what stands in a list where no value is left."""
+    """Return the least value there is, which stands in a list where no value is left."""
     return -math.inf if dtype.is_floating_point else torch.iinfo(dtype).min
+
+
+def _most(dtype: torch.dtype) -> float:
+    """Return the largest value there is."""
+    return math.inf if dtype.is_floating_point else torch.iinfo(dtype).max

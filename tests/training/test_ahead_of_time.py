@@ -63,39 +63,64 @@ class Layer(torch.nn.Module):
         return found.sin()
 
 
-@pytest.fixture(scope="module")
-def packaged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, torch.Tensor]]:
-    """A package, and inputs with what the layer computes of them."""
-    layer = Layer().cuda()
+class Plain(torch.nn.Module):
+    """A layer without any kernel of ours."""
+
+    def forward(self, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return (x * w).sin()
+
+
+def package_of(layer: torch.nn.Module, folder: Path) -> tuple[Path, dict[str, torch.Tensor]]:
+    """Make a package, and return it with inputs and what the layer computes of them."""
+    layer = layer.cuda()
     given = torch.randn(7, 8), torch.randn(8)
     on_gpu = tuple(one.cuda() for one in given)
     with torch.no_grad():
         exported = EXPORT(layer, on_gpu)
         wanted = layer(*on_gpu).cpu()
-    to = tmp_path_factory.mktemp("package") / "layer.pt2"
+    to = folder / "layer.pt2"
     inductor: Any = vars(torch)["_inductor"]
     inductor.aoti_compile_and_package(exported, package_path=str(to))
     return to, {"x": given[0], "w": given[1], "wanted": wanted}
 
 
-def ended(command: Sequence[str | Path], folder: Path) -> None:
+@pytest.fixture(scope="module")
+def packaged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, torch.Tensor]]:
+    """A package of a layer with kernels of ours."""
+    return package_of(Layer(), tmp_path_factory.mktemp("package"))
+
+
+def run(command: Sequence[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command elsewhere, where no module of this checkout is found."""
     known = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    found = subprocess.run(
+    return subprocess.run(
         command, cwd=folder, env=known, capture_output=True, text=True, check=False
     )
+
+
+def ended(command: Sequence[str | Path], folder: Path) -> None:
+    """Run a command that must end well."""
+    found = run(command, folder)
     assert found.returncode == 0, f"{found.stdout[-300:]}\n{found.stderr[-3000:]}"
+
+
+def alone(package: tuple[Path, dict[str, torch.Tensor]], folder: Path) -> list[str | Path]:
+    """Return a command that runs a package in a process without this checkout."""
+    tensors = folder / "tensors.pt"
+    torch.save(package[1], tensors)
+    return [sys.executable, "-X", "faulthandler", "-c", ALONE, package[0], tensors]
 
 
 def test_a_process_without_dtpoly(
     packaged: tuple[Path, dict[str, torch.Tensor]], tmp_path: Path
 ) -> None:
-    package, tensors = packaged
-    torch.save(tensors, tmp_path / "tensors.pt")
-    ended(
-        [sys.executable, "-X", "faulthandler", "-c", ALONE, package, tmp_path / "tensors.pt"],
-        tmp_path,
-    )
+    found = run(alone(packaged, tmp_path), tmp_path)
+    if found.returncode < 0:
+        # Some builds of torch end with a fault where they load any package at all.
+        plain = run(alone(package_of(Plain(), tmp_path), tmp_path), tmp_path)
+        if plain.returncode == found.returncode:
+            pytest.skip("this torch cannot load a package of x * w either")
+    assert found.returncode == 0, f"{found.stdout[-300:]}\n{found.stderr[-3000:]}"
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler of C++")
