@@ -1,6 +1,6 @@
 """Answers to Python how long a schedule takes on a GPU, and why, as `dtpoly cost` does."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -9,18 +9,14 @@ from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.program import Program
 from dtpoly.explore.cost.cost import Cost, KernelCost, cost
 from dtpoly.explore.cost.cost_table import (
-    KERNELS,
-    OPERANDS,
-    UNITS,
     advice,
     cost_data,
     head,
-    kernel_rows,
-    operand_rows,
+    lines_above,
     panel_lines,
     summary,
+    tables,
     time,
-    unit_rows,
 )
 from dtpoly.explore.devices.devices import (
     Device,
@@ -37,8 +33,6 @@ from dtpoly.render.html import boxed, word_table
 from dtpoly.schedule.state import State
 from dtpoly.suggest import did_you_mean
 from dtpoly.targets.subject import check_dtype
-
-Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,34 +77,23 @@ class EstimatedCost:
         """Return what `dtpoly cost --json` prints, as dictionaries and lists."""
         return cost_data(self.cost)
 
-    @property
-    def _tables(self) -> tuple[Table, ...]:
-        found = self.cost
-        return (
-            (KERNELS, kernel_rows(found)),
-            (UNITS, unit_rows(found)),
-            (OPERANDS, operand_rows(found)),
-        )
-
     def __repr__(self) -> str:
         return f"<EstimatedCost {head(self.cost, self.name)}: about {time(self.seconds)}>"
 
     def __str__(self) -> str:
         # It comes with rich, which takes 100 ms.
         table: Callable[..., str] = import_module("dtpoly.render.text_table").table
-        lines = (head(self.cost, self.name), summary(self.cost), *panel_lines(self.cost))
-        tables = (table(words, rows, None, colour=False) for words, rows in self._tables)
-        return "\n".join(
-            ["".join(f"{line}\n" for line in lines), *tables, "\n".join(self.advice)]
-        ).rstrip("\n")
+        shown = (table(words, rows, None, colour=False) for words, rows in tables(self.cost))
+        above = lines_above(self.cost, self.name)
+        return "\n".join([above, *shown, "\n".join(self.advice)]).rstrip("\n")
 
     def _repr_html_(self) -> str:
         """Show a notebook the time, the three tables, and what would make it faster."""
-        tables = (word_table(words, rows) for words, rows in self._tables)
+        shown = (word_table(words, rows) for words, rows in tables(self.cost))
         told_lines = [(line,) for line in (*panel_lines(self.cost), *self.advice)]
         told_of = word_table((), told_lines) if told_lines else ""
         title = head(self.cost, self.name)
-        return boxed(title, summary(self.cost), *tables, told_of)
+        return boxed(title, summary(self.cost), *shown, told_of)
 
 
 def estimated(

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import click
 
@@ -19,19 +19,7 @@ from dtpoly.cli.seconds_option import timed
 from dtpoly.cli.size_option import all_sizes
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.explore.cost.cost import Cost, cost
-from dtpoly.explore.cost.cost_table import (
-    KERNELS,
-    OPERANDS,
-    UNITS,
-    advice,
-    cost_data,
-    head,
-    kernel_rows,
-    operand_rows,
-    panel_lines,
-    summary,
-    unit_rows,
-)
+from dtpoly.explore.cost.cost_table import advice, cost_data, lines_above, tables
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import outputs
@@ -104,16 +92,10 @@ def command(
 
 
 def _show(found: Cost, name: str) -> None:
-    lines = (head(found, name), summary(found), *panel_lines(found))
-    write("".join(f"{line}\n" for line in lines) + "\n")
-    _table(KERNELS, kernel_rows(found))
-    _table(UNITS, unit_rows(found))
-    _table(OPERANDS, operand_rows(found))
+    table: Callable[..., str] = load("dtpoly.render.text_table").table
+    colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)
+    write(lines_above(found, name) + "\n")
+    for words, rows in tables(found):
+        write(table(words, rows, width, colour=colour) + "\n")
     for sentence in advice(found):
         write(f"{sentence}\n")
-
-
-def _table(words: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    table: Callable[..., str] = load("dtpoly.render.text_table").table
-    colour = wants_colour(sys.stdout, os.environ)
-    write(table(words, rows, terminal_width(sys.stdout), colour=colour) + "\n")

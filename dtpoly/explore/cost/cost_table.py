@@ -50,6 +50,24 @@ def panel_lines(cost: Cost) -> list[str]:
     ]
 
 
+Table = tuple[Sequence[str], Sequence[Sequence[str]]]
+
+
+def tables(cost: Cost) -> tuple[Table, ...]:
+    """Return the words above each table, and its rows: kernels, units, operands."""
+    return (
+        (KERNELS, kernel_rows(cost)),
+        (UNITS, unit_rows(cost)),
+        (OPERANDS, operand_rows(cost)),
+    )
+
+
+def lines_above(cost: Cost, name: str) -> str:
+    """Return what is said above the tables, a line for each sentence."""
+    lines = (head(cost, name), summary(cost), *panel_lines(cost))
+    return "".join(f"{line}\n" for line in lines)
+
+
 def kernel_rows(cost: Cost) -> list[tuple[str, ...]]:
     """Return a row for each launch."""
     return [
