@@ -1,6 +1,6 @@
 """Ranks schedules of an algorithm by the time that the cost model predicts on a device."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from heapq import nsmallest
 from math import inf
@@ -18,6 +18,7 @@ from dtpoly.autoschedule.plans import (
     ChosenPlace,
     Placed,
     PlacementPlan,
+    apart,
     directive_of,
     plans,
 )
@@ -55,8 +56,13 @@ class RankedSchedule:
     score: float
 
 
-def candidates(call: PricedCall) -> list[RankedSchedule]:
-    """Return the layouts that were looked at, the fastest first."""
+def candidates(
+    call: PricedCall, without: Collection[PlacementPlan] = (), before: Known | None = None
+) -> list[RankedSchedule]:
+    """Return the layouts that were looked at, the fastest first; without those of some plans.
+
+    `before` has the kernels that were laid out when it was asked for earlier, and gets new ones.
+    """
     width = BYTES[call.dtype]
     many = int(call.device["multiprocessors"])
     named = outputs(call.program)
@@ -65,17 +71,31 @@ def candidates(call: PricedCall) -> list[RankedSchedule]:
     every = plans(call.program, named, call.sizes, width, many, others)
     found: list[RankedSchedule] = []
     known: Known = {}
+    kept: Known = {} if before is None else before
     # What has fewest kernels is mostly best, and shows early what others must be better than.
     for plan in sorted(every, key=lambda one: (len(one.kernels), -one.joined)):
+        if plan in without:
+            continue
         if found and sum(map(len, known.values())) > MOST_PRICED:
             break
         best = min((one.seconds for one in found), default=inf)
-        found += _of_plan(call, plan, known, best)
+        found += _of_plan(call, plan, known, best, kept)
     if found:
         first = min(found, key=lambda one: one.score)
         for plan in _copying(call, first.plan):
-            found += _of_plan(with_copies(call, plan.copies), plan, known, first.score)
+            if plan in without:
+                continue
+            found += _of_plan(with_copies(call, plan.copies), plan, known, first.score, kept)
+    kept |= known
     return sorted(found, key=lambda one: one.score)
+
+
+def last_candidates(call: PricedCall) -> list[RankedSchedule]:
+    """Return layouts with each Func in a kernel of its own, for where nothing else is legal."""
+    named = outputs(call.program)
+    stored = (one for row in results_of(call.program, named).values() for one in row)
+    plan = apart(call.program, dict.fromkeys((*named, *stored)))
+    return sorted(_of_plan(call, plan, {}, inf, {}), key=lambda one: one.score)
 
 
 def _copying(call: PricedCall, plan: PlacementPlan) -> Iterator[PlacementPlan]:
@@ -140,13 +160,16 @@ def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
 
 
 def _of_plan(
-    call: PricedCall, plan: PlacementPlan, known: Known, best: float
+    call: PricedCall, plan: PlacementPlan, known: Known, best: float, kept: Known
 ) -> Iterator[RankedSchedule]:
     """Kernel after kernel, until they take longer together than the best plan so far."""
     nests = nests_of(call, plan)
     ranked: list[list[Priced]] = []
     spent = launching(call, len(nests))
     for nest in nests:
+        if nest.program in kept and not nest.is_chain:
+            # What of a chain is looked at depends on how fast others are.
+            known.setdefault(nest.program, kept[nest.program])
         is_known = nest.program in known
         # To lay out another kernel takes long. Where it would have no time left at all, it is not
         # worth that.

@@ -100,6 +100,14 @@ def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
     return next(one.directive() for one in saying(fact, primitives))
 
 
+def apart(program: Program, needed: Iterable[str]) -> PlacementPlan:
+    """Return the plan that is always legal: each Func has a kernel of its own."""
+    why = "stored: nothing that was tried is legal inside of another kernel"
+    return PlacementPlan(
+        tuple(Placed(one.name, ChosenPlace.KERNEL, why) for one in in_order(program, needed))
+    )
+
+
 @dataclass(frozen=True)
 class _Setting:
     program: Program
@@ -266,6 +274,9 @@ def _reducing(
     programs = prod(setting.sizes[label] for label in host.labels if label in func.labels)
     if row is None and inner is None:
         yield Placed(func.name, ChosenPlace.KERNEL, f"no loop of '{host.name}' has a part of it")
+    elif any(label in host.labels for label in scanned_labels(func)):
+        why = f"{size} stored: '{host.name}' need not have all steps of the scan at once"
+        yield Placed(func.name, ChosenPlace.KERNEL, why)
     elif row is not None and _crowded(setting, func, host, made):
         why = f"{size} stored: a block has registers for the sums of one product, or is smaller"
         yield Placed(func.name, ChosenPlace.KERNEL, why)

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from dtpoly.autoschedule.choose import alike, candidates
+from dtpoly.autoschedule.choose import LIMIT, Known, alike, candidates, last_candidates
 from dtpoly.autoschedule.invariant_rows import invariant
+from dtpoly.autoschedule.plans import PlacementPlan
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.selection import in_turn
 from dtpoly.autoschedule.settle import Settled, settled
@@ -14,5 +15,30 @@ def schedules(call: PricedCall) -> Iterator[Settled]:
 
     If the call asks for rows with the same bits in each batch, these are proved of each schedule.
     """
-    found = settled(call, in_turn(candidates(call), lambda one: alike(call, one)))
+    found = _usable(call)
     return invariant(call, found) if call.rows else found
+
+
+def _usable(call: PricedCall) -> Iterator[Settled]:
+    """Yield schedules that are legal.
+
+    A plan that is much slower than the best one is not looked at. If nothing legal comes of the
+    best one, the others are looked at again without it; if nothing comes of any, each Func has a
+    kernel of its own.
+    """
+    without: set[PlacementPlan] = set()
+    known: Known = {}
+    while ranked := candidates(call, without, known):
+        hopeless: set[PlacementPlan] = set()
+        least = min(one.seconds for one in ranked)
+        found = settled(call, in_turn(ranked, lambda one: alike(call, one)), hopeless)
+        first = next(found, None)
+        if first is None:
+            without |= {one.plan for one in ranked}
+        elif hopeless and first.seconds > LIMIT * least:
+            without |= hopeless
+        else:
+            yield first
+            yield from found
+            return
+    yield from settled(call, in_turn(last_candidates(call)), set())

@@ -56,17 +56,20 @@ class Settled:
     given_up: GivenUp | None = None  # for rows with the same bits
 
 
-def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[Settled]:
+def settled(
+    call: PricedCall, candidates: Iterable[RankedSchedule], hopeless: set[PlacementPlan]
+) -> Iterator[Settled]:
     """Yield candidates that are legal for all sizes and whose code no earlier one has.
 
-    What is refused again and again, whatever its blocks are, is a plan of which nothing comes.
+    What is refused again and again, whatever its blocks are, is a plan of which nothing comes: it
+    is added to those that are `hopeless`.
     """
     seen: set[str] = set()
     refused: Counter[PlacementPlan] = Counter()
     good: set[PlacementPlan] = set()
     begins: dict[tuple[OperandCopy, ...], Begin] = {}
     for one in candidates:
-        if refused[one.plan] >= TRIES and one.plan not in good:
+        if one.plan in hopeless:
             continue
         copies = one.plan.copies
         algorithm = with_copies(call, copies).program
@@ -76,10 +79,11 @@ def settled(call: PricedCall, candidates: Iterable[RankedSchedule]) -> Iterator[
         try:
             code = _code(call, program, begins[copies])
         except _TangledError:
-            refused[one.plan] += TRIES
-            continue
+            code, refused[one.plan] = None, TRIES
         if code is None:
             refused[one.plan] += 1
+            if refused[one.plan] >= TRIES and one.plan not in good:
+                hopeless.add(one.plan)
             continue
         text = _without_comments(code)
         good.add(one.plan)

@@ -186,6 +186,8 @@ def bounded(expr: Expr, scope: Scope) -> Bounded:
             value = bounded(operand, scope)
             rounded = cast(value.allowed, value.type.dtype, dtype)
             return Bounded(rounded, value.labels, InferredType(dtype))
+        case Reduce(scan=scan) if scan is not None and scan.factor is not None:
+            raise NotImplementedError("bounds of recurrences")
         case Reduce():
             return _reduce(expr, scope)
         case Dot():

@@ -210,7 +210,8 @@ def _computed(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[
 
 def own_sides(walk: StatementWalk, body: Dot) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the labels of the rows of a product, and those of its columns."""
-    free = walk.statement.free
+    # A product inside of a sum has the label of the sum, too, which is none of the Func's own.
+    free = (*walk.statement.free, *(x for x in free_labels(body) if x not in walk.statement.free))
     left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
     first, second = sorted(
         (left - right, right - left), key=lambda side: min(map(free.index, side), default=0)
