@@ -160,16 +160,16 @@ def nests_of(call: PricedCall, plan: PlacementPlan) -> tuple[KernelNest, ...]:
 
 
 def _of_plan(
-    call: PricedCall, plan: PlacementPlan, known: Known, best: float, kept: Known
+    call: PricedCall, plan: PlacementPlan, known: Known, best: float, before: Known
 ) -> Iterator[RankedSchedule]:
     """Kernel after kernel, until they take longer together than the best plan so far."""
     nests = nests_of(call, plan)
     ranked: list[list[Priced]] = []
     spent = launching(call, len(nests))
     for nest in nests:
-        if nest.program in kept and not nest.is_chain:
+        if nest.program in before and not nest.is_chain:
             # What of a chain is looked at depends on how fast others are.
-            known.setdefault(nest.program, kept[nest.program])
+            known.setdefault(nest.program, before[nest.program])
         is_known = nest.program in known
         # To lay out another kernel takes long. Where it would have no time left at all, it is not
         # worth that.
