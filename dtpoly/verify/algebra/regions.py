@@ -36,7 +36,7 @@ from dtpoly.verify.algebra.whole import (
 ID = "id of "
 # A proof comes to the same set by several ways: of the sets that were made lately, as many as this
 # are kept, so that the set is the same object, and what isl found of it is known.
-LATELY = 5_000
+LATELY = 2_000
 
 
 class NotAffine(Exception):
