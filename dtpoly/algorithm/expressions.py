@@ -95,6 +95,8 @@ class Affine:
     @property
     def labels(self) -> tuple[str, ...]:
         """Return the labels, each once, in the order of the text."""
+        if len(self.terms) == 1 and isinstance(only := self.terms[0][0], str):
+            return (only,)  # as most indices have
         found: dict[str, None] = {}
         for term, _ in self.terms:
             if isinstance(term, str):
@@ -276,7 +278,8 @@ class Read:
 
 def data_of(read: Read) -> "tuple[Expr, ...]":
     """Return the values that are indices of a read, from the first axis to the last."""
-    return tuple([value for index in read.indices if (value := index.data) is not None])
+    firsts = [index.terms[0][0] for index in read.indices if len(index.terms) == 1]
+    return tuple([one.value for one in firsts if isinstance(one, DataIndex)])
 
 
 def at_data(value: "Expr", within: Bound | None = None) -> Affine:
@@ -417,13 +420,13 @@ Expr = (
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Return the operands of a node, left to right."""
     match expr:
-        case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
-            return ()
+        case Apply(operands=operands):
+            return operands
         case Read(padding=padding):
             data = data_of(expr)
             return (*data, padding) if padding is not None else data
-        case Apply(operands=operands):
-            return operands
+        case Integer() | Float() | ScalarRead() | Size() | Index() | ProgramId():
+            return ()
         case Dot(left=left, right=right):
             return (left, right)
         case Reduce(operand=operand, scan=ScanOrder(factor=factor) as scan) if factor is not None:

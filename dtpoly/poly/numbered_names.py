@@ -16,7 +16,7 @@ from dtpoly.poly.remembered import is_remembering, remembered
 
 T = TypeVar("T")
 
-NAME = re.compile(r"[^\W\d][\w.@^]*")
+NAME = re.compile(r"([^\W\d][\w.@^]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,12 @@ def numbered(text: str, names: Collection[str]) -> NumberedText:
     """Return a text with a number for each of some names; all other words stay as they are."""
     if not all(NAME.fullmatch(name) for name in names):
         return NumberedText(text, ())
+    parts = NAME.split(text)  # every other one is a word
     numbers: dict[str, int] = {}
-
-    def number(found: re.Match[str]) -> str:
-        word = found[0]
-        return f"<{numbers.setdefault(word, len(numbers))}>" if word in names else word
-
-    return NumberedText(NAME.sub(number, text), tuple(numbers))
+    for at in range(1, len(parts), 2):
+        if parts[at] in names:
+            parts[at] = f"<{numbers.setdefault(parts[at], len(numbers))}>"
+    return NumberedText("".join(parts), tuple(numbers))
 
 
 def remembered_apart_from_names(

@@ -9,7 +9,7 @@ finding, or to another attempt.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.whole import (
@@ -34,6 +34,9 @@ from dtpoly.verify.algebra.whole import (
 
 # The names of program ids begin so.
 ID = "id of "
+# A proof comes to the same set by several ways: of the sets that were made lately, as many as this
+# are kept, so that the set is the same object, and what isl found of it is known.
+LATELY = 2_000
 
 
 class NotAffine(Exception):
@@ -48,15 +51,15 @@ class Region:
 
     def intersect(self, other: Region) -> Region:
         """Return the points that are in both sets."""
-        return Meet(self.names | other.names, self, other)
+        return _meet(self, other)
 
     def union(self, other: Region) -> Region:
         """Return the points that are in at least one of the sets."""
-        return Join(self.names | other.names, self, other)
+        return _join(self, other)
 
     def subtract(self, other: Region) -> Region:
         """Return the points that are not in the other set."""
-        return Minus(self.names | other.names, self, other)
+        return _minus(self, other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,12 +117,62 @@ class Twins(Region):
         return one_of(*(compare("!=", name(old), name(new)) for old, new in self.new))
 
 
+@lru_cache(LATELY)
+def _meet(left: Region, right: Region) -> Region:
+    return Meet(left.names | right.names, left, right)
+
+
+@lru_cache(LATELY)
+def _join(left: Region, right: Region) -> Region:
+    return Join(left.names | right.names, left, right)
+
+
+@lru_cache(LATELY)
+def _minus(left: Region, right: Region) -> Region:
+    return Minus(left.names | right.names, left, right)
+
+
+@lru_cache(LATELY)
+def _without(of: Region, gone: tuple[str, ...]) -> Region:
+    return Without(of.names.difference(gone), of, gone)
+
+
 @cache
 def set_of(of: Truth) -> Region:
     """Return the points where the formula holds."""
     if not is_affine(of):
         raise NotAffine(of)
     return WhereTrue(names_of(of), of)
+
+
+@lru_cache(LATELY)
+def formulas_of(of: Region) -> frozenset[Truth]:
+    """Return formulas that hold on a set; a set that formulas alone say is where they all hold."""
+    match of:
+        case WhereTrue(truth=truth):
+            return frozenset(truth.parts if isinstance(truth, All) else (truth,))
+        case Meet(left=left, right=right):
+            return formulas_of(left) | formulas_of(right)
+        case Minus(left=left):
+            return formulas_of(left)
+        case _:
+            return frozenset()
+
+
+@lru_cache(LATELY)
+def _is_said_by_formulas(of: Region) -> bool:
+    match of:
+        case WhereTrue():
+            return True
+        case Meet(left=left, right=right):
+            return _is_said_by_formulas(left) and _is_said_by_formulas(right)
+        case _:
+            return False
+
+
+def is_plainly_subset(left: Region, right: Region) -> bool:
+    """True if each formula that says what the right set is stands among those of the left one."""
+    return _is_said_by_formulas(right) and formulas_of(right) <= formulas_of(left)
 
 
 def everywhere() -> Region:
@@ -140,7 +193,7 @@ def same(left: Whole, right: Whole) -> Region:
 def without(of: Region, names: Iterable[str]) -> Region:
     """Project some names out of a set: the result has a point where there is a value for each."""
     gone = tuple(one for one in dict.fromkeys(names) if one in of.names)
-    return Without(of.names.difference(gone), of, gone) if gone else of
+    return _without(of, gone) if gone else of
 
 
 def renamed_region(of: Region, new: Mapping[str, str]) -> Region:

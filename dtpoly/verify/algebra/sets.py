@@ -25,6 +25,7 @@ from dtpoly.verify.algebra.regions import (
     Twins,
     WhereTrue,
     Without,
+    is_plainly_subset,
 )
 from dtpoly.verify.algebra.whole import (
     All,
@@ -45,8 +46,9 @@ CONTEXT = isl.DEFAULT_CONTEXT
 RATES = (100_000, 400_000, OPERATIONS_A_SECOND)
 
 
-# The sets of isl that regions were turned into.
+# The sets of isl that regions were turned into, and whether they have no points.
 _found: WeakKeyDictionary[Region, isl.Set] = WeakKeyDictionary()
+_answers: WeakKeyDictionary[Region, bool] = WeakKeyDictionary()
 
 
 @cache
@@ -198,6 +200,13 @@ def is_empty(of: Region) -> bool:
     asked again with more if it used these up quickly.
     """
     check_time()
+    found = _answers.get(of)
+    if found is None:
+        found = _answers[of] = _answered(of)
+    return found
+
+
+def _answered(of: Region) -> bool:
     seconds = left()
     if seconds is None:
         return _is_empty(of)
@@ -217,19 +226,35 @@ def is_empty(of: Region) -> bool:
 def _is_empty(of: Region) -> bool:
     match of:
         case Minus(left=left, right=right):
+            if is_plainly_subset(left, right):
+                return True
             return polyhedra_of(left).is_subset(polyhedra_of(right))
         case Twins(of=inner, new=new):
-            points = polyhedra_of(inner)
-            bound = [old for old, _ in new]
-            # The hull is a larger set, and one polyhedron. If it is single-valued, so
-            # is this set.
-            hull = isl.Set.from_basic_set(points.unshifted_simple_hull())
-            return points.is_empty() or any(
-                isl.Map.from_range(as_points(one, bound)).is_single_valued()
-                for one in (hull, points)
-            )
+            return _is_single(polyhedra_of(inner), [old for old, _ in new])
         case _:
             return polyhedra_of(of).is_empty()
+
+
+def _is_single(points: isl.Set, bound: Sequence[str]) -> bool:
+    """Return whether each choice of the other names leaves at most one value for the bound ones.
+
+    A set of many polyhedra takes long, since isl compares each with each. The hull is a larger set,
+    and one polyhedron: if it is single-valued, so is the set. And if one of the polyhedra is not,
+    neither is the set.
+    """
+    if points.is_empty():
+        return True
+    parts = points.get_basic_sets()
+    if len(parts) == 1:
+        return _is_function(points, bound)
+    if not all(_is_function(isl.Set.from_basic_set(one), bound) for one in parts):
+        return False
+    hull = isl.Set.from_basic_set(points.unshifted_simple_hull())
+    return any(_is_function(one, bound) for one in (hull, points))
+
+
+def _is_function(points: isl.Set, bound: Sequence[str]) -> bool:
+    return isl.Map.from_range(as_points(points, bound)).is_single_valued()
 
 
 def polyhedra_of(of: Region) -> isl.Set:

@@ -320,6 +320,7 @@ def names_of(of: Whole | Truth) -> frozenset[str]:
             return frozenset[str]().union(*(names_of(part) for part in parts))
 
 
+@cache
 def _names_of_atom(atom: Atom) -> frozenset[str]:
     match atom:
         case str():
@@ -353,15 +354,23 @@ Put = Mapping[str, Whole]
 
 def put_whole(of: Whole, put: Put) -> Whole:
     """Return the number with other numbers in place of names."""
-    if not names_of(of).intersection(put):
+    if names_of(of).isdisjoint(put):
         return of
-    total = Whole(())
+    total: dict[Monomial, int] = {}
     for monomial, coefficient in of.terms:
-        product = number(coefficient)
-        for atom in monomial:
-            product = product * _put_atom(atom, put)
-        total = total + product
-    return total
+        for new, factor in _put_monomial(monomial, put):
+            total[new] = total.get(new, 0) + coefficient * factor
+    return _sum(total)
+
+
+def _put_monomial(monomial: Monomial, put: Put) -> tuple[tuple[Monomial, int], ...]:
+    """Return the terms of a product with other numbers in place of names."""
+    if all(_names_of_atom(atom).isdisjoint(put) for atom in monomial):
+        return ((monomial, 1),)
+    product, *more = (_put_atom(atom, put) for atom in monomial)
+    for one in more:
+        product = product * one
+    return product.terms
 
 
 def _put_atom(atom: Atom, put: Put) -> Whole:
@@ -378,6 +387,8 @@ def _put_atom(atom: Atom, put: Put) -> Whole:
 
 def put_truth(of: Truth, put: Put) -> Truth:
     """Return the formula with numbers in place of names."""
+    if names_of(of).isdisjoint(put):
+        return of
     match of:
         case Sign(operand=operand, exactly=exactly):
             return sign(put_whole(operand, put), exactly=exactly)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from collections.abc import Iterator, Sequence, Set
 
 from dtpoly.frozen import dataclass
@@ -16,6 +17,7 @@ from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.triton.helpers import RUNTIME
 from dtpoly.verify.triton.unit.words import IMPORTS as KNOWN
 
+WORD = re.compile(r"\w+")
 MAKER = "dt_function"
 HOME = "dtpoly.runtime"
 # What a file may import of the runtime: what makes functions, and what a test that it has uses.
@@ -109,17 +111,27 @@ def _carried(body: Sequence[ast.stmt], lines: Sequence[str], first: int, last: i
             raise Unread(start, "a statement around the runtime, which would not be run as such")
         if isinstance(node, ast.Import | ast.ImportFrom) and end < first:
             imports.add(ast.unparse(node))
-    _check_imports(inside, imports, first)
+    words = {*WORD.findall("\n".join(lines[first - 1 : last]))}
+    _check_imports(inside, imports, words, first)
     return Found(found, tuple(inside), frozenset(names))
 
 
-def _check_imports(inside: Sequence[ast.stmt], imports: Set[str], line: int) -> None:
-    """Refuse a runtime without the imports that it needs. Raises Unread."""
+def _check_imports(
+    inside: Sequence[ast.stmt], imports: Set[str], words: Set[str], line: int
+) -> None:
+    """Refuse a runtime without the imports that it needs; `words` are those of its text.
+
+    Raises Unread.
+    """
+    known = IMPORTS | OF_KERNELS
+    missing = {text: name for text, name in known.items() if text not in imports and name in words}
+    if not missing:
+        return  # a runtime has many nodes, so they are looked at only if a name may be among them
     nodes = [node for one in inside for node in ast.walk(one)]
     named = {node.id for node in nodes if isinstance(node, ast.Name)}
     named |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    for text, name in (IMPORTS | OF_KERNELS).items():
-        if name in named and text not in imports:
+    for text, name in missing.items():
+        if name in named:
             raise Unread(line, f"the runtime needs '{text}', which does not stand above it")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from dtpoly.verify.semantics.entries import of_operation
+from dtpoly.verify.semantics.table_operations import BY_NAME
 
 FILE = Path(__file__).with_name("record.json")
 
@@ -67,9 +68,13 @@ def _others(name: str) -> frozenset[str] | None:
 
 
 @cache
+def _operands(name: str) -> frozenset[tuple[str, ...]]:
+    """Return the types of operands for which an operation has an entry."""
+    return frozenset(BY_NAME[name].operands())
+
+
+@cache
 def is_checked(name: str, operands: tuple[str, ...]) -> bool:
     """True if every recorded compiler makes of an entry what the table says."""
     others = _others(name)
-    return (
-        others is not None and operands in of_operation(name) and " ".join(operands) not in others
-    )
+    return others is not None and operands in _operands(name) and " ".join(operands) not in others

@@ -36,7 +36,7 @@ def check_extracted(lines: Sequence[str], kernel: ast.FunctionDef) -> None:
     if kernel.lineno != first + 1 or lines[first - 1].rstrip() != DECORATOR:
         raise Unread(first, f"'{DECORATOR}' must have the line above 'def' for itself")
     block = block_of(lines[first - 1 :], kernel.lineno)
-    texts = compiled_text(block), interpreted_text(block)
+    texts = dict.fromkeys((compiled_text(block), interpreted_text(block)))  # mostly the same text
     wanted = _shown(kernel, kernel.lineno)
     for text in texts:
         try:

@@ -1,0 +1,93 @@
+"""What the verifier asks isl: each question once, and none whose answer stands in the formulas."""
+
+import itertools
+
+import pytest
+
+from dtpoly.budget import counted
+from dtpoly.verify.algebra.regions import (
+    Region,
+    Twins,
+    is_plainly_subset,
+    set_of,
+    without,
+)
+from dtpoly.verify.algebra.sets import CONTEXT, is_empty, polyhedra_of
+from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, one_of
+
+FEW = 20_000  # operations of isl; to compare each part with each takes ten times as many
+PARTS = 8
+
+
+def between(low: Whole, one: str, high: Whole) -> Truth:
+    return both(compare("<=", low, name(one)), compare("<", name(one), high))
+
+
+def stripes(one: str) -> Region:
+    """Return where a name is in one of several intervals."""
+    starts = (number(20 * at) for at in range(PARTS))
+    return set_of(one_of(*(between(at + name("s"), one, at + 7 + name("t")) for at in starts)))
+
+
+def twins(of: Region) -> Region:
+    """Return the pairs of points of a set that differ in x alone."""
+    return Twins(of.names | {"other"}, of, (("x", "other"),))
+
+
+def test_one_part_with_several_values_answers_for_all_parts() -> None:
+    many = stripes("x").intersect(stripes("y"))
+    assert polyhedra_of(many).n_basic_set() == PARTS**2
+    with counted(CONTEXT, FEW):
+        assert not is_empty(twins(many))
+
+
+@pytest.mark.parametrize(
+    ("second", "is_single"), [(("k", 1), False), (("k", 0), True), (("m", 1), True)]
+)
+def test_each_part_may_have_one_value_and_all_of_them_several(
+    second: tuple[str, int], is_single: bool
+) -> None:
+    own, apart = second
+    first = both(compare("==", name("x"), name("k")), compare("==", name("k"), number(3)))
+    last = both(
+        compare("==", name("x"), name("k") + apart),
+        compare("==", name(own), number(3)),
+        compare("==", name("k"), number(3 if own == "k" else 4)),
+    )
+    assert is_empty(twins(set_of(first).union(set_of(last)))) is is_single
+
+
+def test_a_set_that_is_made_twice_is_one_object() -> None:
+    one, other = (set_of(between(number(0), each, name("n"))) for each in ("x", "y"))
+    both_sets = one.intersect(other)
+    assert one.intersect(other) is both_sets
+    assert one.union(other) is one.union(other)
+    assert one.subtract(other) is one.subtract(other)
+    assert without(both_sets, ["x"]) is without(both_sets, ["x"])
+    assert other.intersect(one) is not both_sets
+
+
+def test_a_formula_that_a_set_has_is_not_asked_about() -> None:
+    first, second = (compare("<=", number(0), name(each)) for each in ("x", "y"))
+    left = set_of(both(first, second))
+    with counted(CONTEXT, 1):
+        assert is_empty(left.subtract(set_of(second)))
+
+
+def test_a_set_is_plainly_a_part_of_another_one_only_if_it_is() -> None:
+    """All sets of a few formulas are compared with their points."""
+    x, y = name("x"), name("y")
+    formulas = (compare("<=", number(0), x), compare("<", x, y), compare("==", y, number(2)))
+    made = [
+        set_of(both(*some))
+        for count in range(3)
+        for some in itertools.combinations(formulas, count)
+    ]
+    made += [one.intersect(other) for one, other in itertools.permutations(made, 2)]
+    made += [made[1].subtract(made[2]), made[1].union(made[2]), without(made[2], ["y"])]
+    plain = 0
+    for left, right in itertools.product(made, made):
+        if is_plainly_subset(left, right):
+            assert polyhedra_of(left).is_subset(polyhedra_of(right))
+            plain += 1
+    assert plain > len(made)
