@@ -294,26 +294,28 @@ def _bound(tile: TileValue, line: int) -> Term:
 def _size(state: KernelState, ends: Sequence[Term], step: int, line: int) -> Whole:
     """Return a number of indices that has all tiles of the loop. Raises Unread if none has."""
     state.run.about(line, "bounds from data are those of tiles")
-    for is_down in (True, False):
-        data = DataNumbers(state, {}, is_down=is_down)
-        low, high = (data.number(one) for one in ends)
-        if low is None or high is None:
-            what = "a bound of a loop that is data, and that is computed in another way"
-            raise Unread(line, what)
-        facts = data.facts(())
-        outside = one_of(compare("<", low, number(0)), compare("!=", low.modulo(step), number(0)))
-        if not is_impossible(state, both(facts, outside)):
-            raise Unread(line, "a loop whose start is data, and may be no multiple of its step")
-    return _end_of_tiles(state, ends[1], high, facts, line)
-
-
-def _end_of_tiles(state: KernelState, end: Term, high: Whole, facts: Truth, line: int) -> Whole:
-    """Return a size that the end of a loop is never above. Raises Unread if there is none."""
-    for one in walk(end):
+    _end_of(state, ends, step, line, is_down=True)
+    high, facts = _end_of(state, ends, step, line, is_down=False)
+    for one in walk(ends[1]):
         size = one.value if isinstance(one, Place) else None
         if size is not None and is_impossible(state, both(facts, compare(">", high, size))):
             return size
     raise Unread(line, "a loop whose end is data, and may be above each size")
+
+
+def _end_of(
+    state: KernelState, ends: Sequence[Term], step: int, line: int, *, is_down: bool
+) -> tuple[Whole, Truth]:
+    """Return the end of a loop, and what is known of it. Raises Unread if the start is no tile's."""
+    data = DataNumbers(state, {}, is_down=is_down)
+    low, high = (data.number(one) for one in ends)
+    if low is None or high is None:
+        raise Unread(line, "a bound of a loop that is data, and that is computed in another way")
+    facts = data.facts(())
+    outside = one_of(compare("<", low, number(0)), compare("!=", low.modulo(step), number(0)))
+    if not is_impossible(state, both(facts, outside)):
+        raise Unread(line, "a loop whose start is data, and may be no multiple of its step")
+    return high, facts
 
 
 def check_body(state: KernelState, begun: int, barriers: int, grows: bool, line: int) -> None:
