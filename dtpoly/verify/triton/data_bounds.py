@@ -306,7 +306,7 @@ def _size(state: KernelState, ends: Sequence[Term], step: int, line: int) -> Who
 def _end_of(
     state: KernelState, ends: Sequence[Term], step: int, line: int, *, is_down: bool
 ) -> tuple[Whole, Truth]:
-    """Return the end of a loop, and what is known of it. Raises Unread if the start is no tile's."""
+    """Return the end of a loop, and what is known of it. Raises Unread if no tile begins it."""
     data = DataNumbers(state, {}, is_down=is_down)
     low, high = (data.number(one) for one in ends)
     if low is None or high is None:
