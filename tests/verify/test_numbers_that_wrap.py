@@ -94,6 +94,19 @@ def test_the_opposite_of_a_constant_is_a_number_of_its_type(kind: str, shape: st
         assert not is_proved(judged("X[i] - 4", *lines, dtype=dtype))
 
 
+@pytest.mark.parametrize(
+    ("value", "quotient"),
+    [("- 2", "// 3"), ("- 3", "// 3"), ("- 2", "% 3"), ("+ 1", "% 3")],
+)
+def test_a_quotient_of_a_negative_number_is_neither_proved_nor_refuted(
+    value: str, quotient: str
+) -> None:
+    """Triton rounds it towards 0, and it is read as rounded down: so the first may be right."""
+    line = f"c = tl.full((), -8, tl.int32) {quotient}"
+    report = judged(f"X[i] {value}", line, "tl.store(out + i, x + c, mask=m)", dtype="i32")
+    assert report.verdict is LayerVerdict.UNKNOWN
+
+
 def test_the_opposite_of_a_constant_in_a_quotient() -> None:
     """A function of the file, in which -4 and 252 are other divisors."""
     program = written("Func f; In A: i32; Var x; f[x] = A[x] // -4; f.block(x:16); f.compile();")
