@@ -95,6 +95,21 @@ def test_the_opposite_of_a_constant_is_a_number_of_its_type(kind: str, shape: st
 
 
 @pytest.mark.parametrize(
+    ("value", "added"),
+    [
+        ("+ cast(X[i] > 3, i64)", "(x > 3)"),
+        ("+ 1", "tl.full((), 1, tl.int1)"),
+        ("+ cast(i < 5, i64)", "(i < 5)"),
+    ],
+)
+def test_a_truth_that_is_added_to_a_large_number_is_not_refuted(value: str, added: str) -> None:
+    """Examples have elements of 64 bits, which floats do not hold exactly."""
+    line = f"tl.store(out + i, x + {added}, mask=m)"
+    assert judged(f"X[i] {value}", line, dtype="i64").verdict is not LayerVerdict.REFUTED
+    assert judged(f"X[i] {value} + 2", line, dtype="i64").verdict is LayerVerdict.REFUTED
+
+
+@pytest.mark.parametrize(
     ("value", "quotient"),
     [("- 2", "// 3"), ("- 3", "// 3"), ("- 2", "% 3"), ("+ 1", "% 3")],
 )
