@@ -4,7 +4,7 @@ import ast
 import builtins
 from collections.abc import Sequence
 
-from dtpoly.extract.module_names import Binding
+from dtpoly.extract.module_names import UNNAMED, Binding
 from dtpoly.extract.python_modules import Module, imported_module
 from dtpoly.extract.words_of_triton import meaning_of, written
 from dtpoly.frozen import dataclass
@@ -35,10 +35,14 @@ class Helper:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number; Triton may take it as a constant by itself, or because the module says so."""
+    """A number; Triton may take it as a constant by itself, or because the module says so.
+
+    If it is an object of Triton that holds the number, as `tl.constexpr(2)` is, it may be changed.
+    """
 
     text: str
     is_constexpr: bool
+    is_object: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +168,12 @@ def imported_from(module: Module, name: str) -> Module | None:
 def changed(module: Module, text: str) -> Unclear | None:
     """Return why a word of other modules is not clear, if this module sets words of theirs."""
     for root, changes in module.changes.items():
-        if all(one.module is None for one in module.names.get(root, ())):
+        if root != UNNAMED and all(one.module is None for one in module.names.get(root, ())):
             continue
+        of = "what has no name" if root == UNNAMED else f"'{root}'"
         for change in changes:
             if not change.words or change.words & set(text.split(".")):
-                return Unclear(f"line {change.line} changes what is in '{root}'", change.line)
+                return Unclear(f"line {change.line} changes what is in {of}", change.line)
     return None
 
 
@@ -212,22 +217,23 @@ def _constant(module: Module, binding: Binding) -> Constant | Unclear:
         case _:
             return unclear
     is_constexpr = annotation is not None and _is_constexpr(module, annotation)
+    is_object = False
     match value:
         case ast.Call(func=func, args=[inner], keywords=[]) if _is_constexpr(module, func):
-            value, is_constexpr = inner, True
+            value, is_constexpr, is_object = inner, True, True
         case _:
             pass
     match value:
         case ast.Attribute(value=ast.Name(id=of), attr=word) if (
             meaning_of(module.names.get(of, ())) == "tl"
         ):
-            return Constant(f"tl.{word}", is_constexpr)
+            return changed(module, f"tl.{word}") or Constant(f"tl.{word}", is_constexpr)
         case _ if not all(isinstance(one, NUMBERS) for one in ast.walk(value)):
             return unclear
         case _:
             plain = ast.unparse(value)
             text = plain if isinstance(value, ast.Constant) else f"({plain})"
-            return Constant(text, is_constexpr)
+            return Constant(text, is_constexpr, is_object)
 
 
 def _is_constexpr(module: Module, node: ast.expr) -> bool:

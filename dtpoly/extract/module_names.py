@@ -6,6 +6,9 @@ from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 
+# The name under which changes are noted of what has no name, such as `found()[0].exp = other`.
+UNNAMED = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Binding:
@@ -61,36 +64,65 @@ def changes_of(module: ast.Module) -> Mapping[str, tuple[BindingChange, ...]]:
     """Return the places that set a part of what a name is, by that name."""
     found: dict[str, list[BindingChange]] = {}
     # What another module is, its private functions included, is told by that module.
-    imported = {
-        (one.asname or one.name).partition(".")[0]
-        for node in ast.walk(module)
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for one in node.names
-    }
+    imported, of_triton = _imported(module)
     for node in ast.walk(module):
-        words = set[str]()
+        words, is_any = set[str](), False
         match node:
             case ast.Attribute(ctx=ast.Store() | ast.Del()):
                 of: ast.expr = node
             case ast.Subscript(value=of, ctx=ast.Store() | ast.Del()):
                 pass
             case ast.Call(func=ast.Name(id="setattr" | "delattr"), args=[of, said, *_]):
-                if isinstance(said, ast.Constant):
-                    words.add(str(said.value))
-            case ast.Call(func=ast.Attribute(attr="__setattr__" | "__delattr__"), args=[of, _, *_]):
-                pass
+                is_any = not isinstance(said, ast.Constant)
+                words |= {str(said.value)} if isinstance(said, ast.Constant) else set[str]()
+            case (
+                ast.Call(func=ast.Attribute(attr="__setattr__"), args=[of, _, _])
+                | ast.Call(func=ast.Attribute(attr="__delattr__"), args=[of, _])
+                | ast.Call(func=ast.Attribute(value=of, attr="__setattr__" | "__delattr__"))
+            ):
+                is_any = True
             case ast.Call(func=ast.Attribute() as of) if _is_inner(of) and not _is_of(of, imported):
-                # It may change anything, so no words are noted.
-                found.setdefault(_root(of), []).append(BindingChange(node.lineno, frozenset()))
-                continue
+                is_any = True
             case _:
                 continue
         while isinstance(of, ast.Attribute):
             words.add(of.attr)
             of = of.value
-        if isinstance(of, ast.Name):
-            found.setdefault(of.id, []).append(BindingChange(node.lineno, frozenset(words)))
+        root = of.id if isinstance(of, ast.Name) else UNNAMED
+        is_any = is_any or (root in of_triton and _is_deep(words, of_triton[root]))
+        # If it may change anything, no words are noted. Of what has no name, only words are known.
+        noted = frozenset[str]() if is_any else frozenset(words)
+        if root != UNNAMED or noted:
+            found.setdefault(root, []).append(BindingChange(node.lineno, noted))
     return {name: tuple(changes) for name, changes in found.items()}
+
+
+def _imported(module: ast.Module) -> tuple[set[str], dict[str, bool]]:
+    """Return the names that imports bind, and whether those from Triton are parts of a module."""
+    found, of_triton = set[str](), dict[str, bool]()
+    for node in ast.walk(module):
+        match node:
+            case ast.Import(names=names):
+                rooms = [(one, one.name, False) for one in names]
+            case ast.ImportFrom(module=room, names=names):
+                rooms = [(one, room or "", room != "triton") for one in names]
+            case _:
+                continue
+        for one, of, is_part in rooms:
+            name = (one.asname or one.name).partition(".")[0]
+            found.add(name)
+            if of.partition(".")[0] == "triton":
+                of_triton[name] = is_part
+    return found, of_triton
+
+
+def _is_deep(words: Set[str], is_part: bool) -> bool:
+    """Return whether a change of Triton is about more than a word that kernels write.
+
+    `tl.tensor.__mul__ = other` changes what `*` is, and no kernel says that word.
+    """
+    own = words - {"language", "math"}
+    return is_part or len(own) > 1 or any(one.startswith("__") for one in own)
 
 
 def _is_inner(called: ast.Attribute) -> bool:

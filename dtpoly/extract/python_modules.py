@@ -20,6 +20,7 @@ class Module:
     """A module as it was read; its name is its path."""
 
     source: Source
+    tree: ast.Module
     lines: tuple[str, ...]
     names: Mapping[str, tuple[Binding, ...]]
     # The places that set a part of what a name is.
@@ -50,10 +51,10 @@ def read_module(source: Source) -> Module:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
-        whole = Module(source, tuple(text.split("\n")), {}, {})
+        whole = Module(source, ast.Module([], []), tuple(text.split("\n")), {}, {})
         raise whole.refused(line or 1, "this is not Python", str(error)) from error
     lines = tuple(text.split("\n"))
-    return Module(source, lines, bindings_of(tree), changes_of(tree))
+    return Module(source, tree, lines, bindings_of(tree), changes_of(tree))
 
 
 def imported_module(module: Module, dotted: str) -> Module | None:

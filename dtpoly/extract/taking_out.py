@@ -29,6 +29,7 @@ from dtpoly.extract.meanings import (
     is_jit,
     meaning,
 )
+from dtpoly.extract.module_effects import assumed_effects, check_effects
 from dtpoly.extract.python_modules import Module
 from dtpoly.extract.words_of_triton import of_math
 from dtpoly.frozen import dataclass
@@ -76,6 +77,8 @@ class _Taking:
     needed: set[str] = field(default_factory=set[str])
     # The names that are used, by the module that binds them.
     used: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    # Other modules from which words and numbers come.
+    others: dict[str, Module] = field(default_factory=dict[str, Module])
 
     def name_of(self, helper: Helper) -> str:
         """Return the name of a function in the text."""
@@ -257,6 +260,8 @@ def _written(
             taking.assumed.append(f"{of} is '{found.text}', as the file says")
         taking.used.setdefault(module.path.name, set()).add(name)
         other = imported_from(module, name)
+        if other is not None:
+            taking.others[other.source.name] = other
         if other is not None and isinstance(found, TritonWord | Constant):
             of = f"'{said}' of '{module.path.name}'"
             taking.assumed.append(f"{of} is '{found.text}' of '{other.source.name}'")
@@ -374,8 +379,13 @@ def _text(taking: _Taking) -> TakenOut:
             why = f"the first lines are needed for '{'; '.join(IMPORTS)}'"
             raise module.refused(first, "the kernel begins too early", why)
         text[at] = line
-    taking.used.setdefault(module.path.name, set()).add(next(iter(taking.taken))[1])
+    for one in taking.taken.values():
+        taking.used.setdefault(one.helper.module.path.name, set()).add(one.helper.name)
     modules = {one.helper.module.source.name: one.helper.module for one in taking.taken.values()}
+    read = [*{**modules, **taking.others}.values()]
+    check_effects(read, taking.used)
+    for of in read:
+        taking.assumed.extend(assumed_effects(of, taking.used.get(of.path.name, set())))
     taking.assumed.extend(
         f"'from {star.module} import *' of '{one.path.name}' imports no other meaning of its names"
         for one in modules.values()

@@ -33,6 +33,7 @@ MISTAKES: dict[str, tuple[str, Change]] = {
     "begins at another multiple": (FIRST_TILE, _first("{name} = max({at}, 0) // 64 * 64")),
     "begins at a tile too large": (FIRST_TILE, _first("{name} = (max({at}, 0) + 63) // 64 * 64")),
     "begins at 1 at least": (FIRST_TILE, _first("{name} = max({at}, 1){by}")),
+    "begins at -1 at least": (FIRST_TILE, _first("{name} = max({at}, -1){by}")),
     "begins at a size": (FIRST_TILE, _first("{name} = min({at}, 0){by}")),
     "begins at no multiple": (FIRST_TILE, _first("{name} = max({at}, 0)")),
     "begins at twice the start": (FIRST_TILE, _first("{name} = max({at} * 2, 0){by}")),

@@ -6,7 +6,7 @@ from dtpoly.algorithm.program import Program
 from dtpoly.verify.proof.report import LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved, judged
-from tests.verify.texts import written
+from tests.verify.texts import text_of, written
 
 TOO_LARGE = "bits do not hold"
 
@@ -68,6 +68,70 @@ def test_a_constant_that_wraps_is_not_the_algorithms() -> None:
     assert overflow(judged("X[i] + 1099511627776", *lines, dtype="i64"))
     wide = ("c = tl.full((128,), 1048576, tl.int64)", "tl.store(out + i, x + c * c, mask=m)")
     assert is_proved(judged("X[i] + 1099511627776", *wide, dtype="i64"))
+
+
+OPPOSITES = {
+    "tl.uint8": ("i32", 252),
+    "tl.uint16": ("i32", 65532),
+    "tl.uint32": ("i64", 4294967292),
+    "tl.int8": ("i32", -4),
+    "tl.int32": ("i64", -4),
+}
+
+
+@pytest.mark.parametrize("shape", ["()", "(128,)"])
+@pytest.mark.parametrize("kind", OPPOSITES)
+def test_the_opposite_of_a_constant_is_a_number_of_its_type(kind: str, shape: str) -> None:
+    """That of 4 in 8 bits without a sign is 252, whatever it is brought to afterwards."""
+    dtype, right = OPPOSITES[kind]
+    lines = (
+        f"c = (-tl.full({shape}, 4, {kind})).to(tl.int64)",
+        "tl.store(out + i, x + c, mask=m)",
+    )
+    assert is_proved(judged(f"X[i] + ({right})", *lines, dtype=dtype))
+    assert not is_proved(judged(f"X[i] + ({right + 8})", *lines, dtype=dtype))
+    if right > 0:
+        assert not is_proved(judged("X[i] - 4", *lines, dtype=dtype))
+
+
+@pytest.mark.parametrize(
+    ("value", "added"),
+    [
+        ("+ cast(X[i] > 3, i64)", "(x > 3)"),
+        ("+ 1", "tl.full((), 1, tl.int1)"),
+        ("+ cast(i < 5, i64)", "(i < 5)"),
+    ],
+)
+def test_a_truth_that_is_added_to_a_large_number_is_not_refuted(value: str, added: str) -> None:
+    """Examples have elements of 64 bits, which floats do not hold exactly."""
+    line = f"tl.store(out + i, x + {added}, mask=m)"
+    assert judged(f"X[i] {value}", line, dtype="i64").verdict is not LayerVerdict.REFUTED
+    assert judged(f"X[i] {value} + 2", line, dtype="i64").verdict is LayerVerdict.REFUTED
+
+
+@pytest.mark.parametrize(
+    ("value", "quotient"),
+    [("- 2", "// 3"), ("- 3", "// 3"), ("- 2", "% 3"), ("+ 1", "% 3")],
+)
+def test_a_quotient_of_a_negative_number_is_neither_proved_nor_refuted(
+    value: str, quotient: str
+) -> None:
+    """Triton rounds it towards 0, and it is read as rounded down: so the first may be right."""
+    line = f"c = tl.full((), -8, tl.int32) {quotient}"
+    report = judged(f"X[i] {value}", line, "tl.store(out + i, x + c, mask=m)", dtype="i32")
+    assert report.verdict is LayerVerdict.UNKNOWN
+
+
+def test_the_opposite_of_a_constant_in_a_quotient() -> None:
+    """A function of the file, in which -4 and 252 are other divisors."""
+    program = written("Func f; In A: i32; Var x; f[x] = A[x] // -4; f.block(x:16); f.compile();")
+    text = text_of(program)
+    right = "(-tl.full((), 4, tl.int64)).to(tl.int32)"
+    assert text.count(right) == 1
+    assert verify(program, text).verdict is LayerVerdict.PROVED
+    for kind in ("tl.uint8", "tl.uint16"):
+        wrong = text.replace(right, right.replace("tl.int64", kind))
+        assert verify(program, wrong).verdict is not LayerVerdict.PROVED
 
 
 ELEMENTS = """\

@@ -36,6 +36,15 @@ def test_there_are_mistakes_of_each_kind() -> None:
     assert found.total() >= 250
 
 
+def test_a_quotient_that_python_rounds_down_is_not_proved() -> None:
+    """`max(first, -1) // 16` is 0 where Triton compiles it, and -1 in Triton's interpreter."""
+    found = [text for word, _, text in mutants("counted") if word == "begins at -1 at least"]
+    assert found
+    for text in found:
+        verdict = verify(program("counted"), text, seconds=SECONDS).verdict
+        assert verdict is not LayerVerdict.PROVED
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_mistake_is_not_proved(name: str) -> None:

@@ -334,7 +334,8 @@ def _rounded(found: Plain, kind: str, narrow: frozenset[str], *, is_free: bool) 
 
 def _literal(text: str) -> float:
     if text in ("True", "False"):
-        return float(text == "True")
+        # No float: beside a number of 64 bits it would lose digits.
+        return int(text == "True")
     if text == "undefined":
         return _some("undefined")
     above, _, below = kinds.exact(text).partition("/")

@@ -50,7 +50,7 @@ from dtpoly.verify.proof.examples_in_sets import examples_in, larger_examples_in
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
-from dtpoly.verify.proof.layers import Argument, arguments
+from dtpoly.verify.proof.layers import Argument, arguments, guards
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
@@ -434,6 +434,14 @@ def told(error: BaseException) -> tuple[int, str]:
             return 0, f"it is not understood ({type(error).__name__}: {error})"
 
 
+def _may_round_otherwise(proof: Proof) -> bool:
+    """Return whether a kernel divides what may be negative, which Triton rounds towards 0."""
+    try:
+        return next(guards(proof), None) is not None
+    except (NotAffine, OverBudgetError, isl.Error):
+        return False
+
+
 def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     """Turn a finding into a layer with an example; it is refuted if the example is a real call."""
     there = polyhedra_of(finding.where)
@@ -454,6 +462,8 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
             found = next(by_nan, None)
             what = what if found is None else f"{what}; it shows where some elements are NaN"
         is_sure, example = found is not None, found or example
+    # A quotient that may be rounded the other way is another number than the one that was read.
+    is_sure = is_sure and not _may_round_otherwise(proof)
     verdict = LayerVerdict.REFUTED if is_sure else LayerVerdict.UNKNOWN
     witness = None if example is None else witness_of(proof, finding, example)
     judged = Layer(finding.layer, verdict, finding.line, what, example, witness)

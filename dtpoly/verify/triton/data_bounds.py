@@ -128,11 +128,17 @@ class DataNumbers:
     """Numbers that are data, as numbers over names: each datum that is not known has a name.
 
     The same datum has the same name, and this is all that is known of it but its type.
+
+    Triton rounds a quotient towards 0, and Python rounds it down. Triton's interpreter does what
+    Python does where `max(first, -1)` gives it Python's own number: then the quotient `is_down`.
     """
 
-    def __init__(self, state: KernelState, known: Mapping[Term, str]) -> None:
+    def __init__(
+        self, state: KernelState, known: Mapping[Term, str], *, is_down: bool = False
+    ) -> None:
         self.state = state
         self.names = dict(known)
+        self.is_down = is_down
 
     def number(self, term: Term) -> Whole | None:
         """Return a term of whole numbers as a number over names; None if it may be another."""
@@ -154,8 +160,10 @@ class DataNumbers:
                 ),
             ) if text == other and text.isdigit() and int(text) > 0:
                 # Rounded towards 0, as Triton does it: so the result never wraps.
-                above = self.number(inner)
-                return None if above is None else _rounded(above, int(text))
+                above, by = self.number(inner), int(text)
+                if above is None:
+                    return None
+                return above.floor(by) * by if self.is_down else _rounded(above, by)
             case Choose(condition=condition, yes=yes, no=no) if is_affine(condition):
                 first, second = self.number(yes), self.number(no)
                 if first is None or second is None:
@@ -285,20 +293,29 @@ def _bound(tile: TileValue, line: int) -> Term:
 
 def _size(state: KernelState, ends: Sequence[Term], step: int, line: int) -> Whole:
     """Return a number of indices that has all tiles of the loop. Raises Unread if none has."""
-    data = DataNumbers(state, {})
-    low, high = (data.number(one) for one in ends)
-    if low is None or high is None:
-        raise Unread(line, "a bound of a loop that is data, and that is computed in another way")
-    facts = data.facts(())
     state.run.about(line, "bounds from data are those of tiles")
-    outside = one_of(compare("<", low, number(0)), compare("!=", low.modulo(step), number(0)))
-    if not is_impossible(state, both(facts, outside)):
-        raise Unread(line, "a loop whose start is data, and may be no multiple of its step")
+    _end_of(state, ends, step, line, is_down=True)
+    high, facts = _end_of(state, ends, step, line, is_down=False)
     for one in walk(ends[1]):
         size = one.value if isinstance(one, Place) else None
         if size is not None and is_impossible(state, both(facts, compare(">", high, size))):
             return size
     raise Unread(line, "a loop whose end is data, and may be above each size")
+
+
+def _end_of(
+    state: KernelState, ends: Sequence[Term], step: int, line: int, *, is_down: bool
+) -> tuple[Whole, Truth]:
+    """Return the end of a loop, and what is known of it. Raises Unread if no tile begins it."""
+    data = DataNumbers(state, {}, is_down=is_down)
+    low, high = (data.number(one) for one in ends)
+    if low is None or high is None:
+        raise Unread(line, "a bound of a loop that is data, and that is computed in another way")
+    facts = data.facts(())
+    outside = one_of(compare("<", low, number(0)), compare("!=", low.modulo(step), number(0)))
+    if not is_impossible(state, both(facts, outside)):
+        raise Unread(line, "a loop whose start is data, and may be no multiple of its step")
+    return high, facts
 
 
 def check_body(state: KernelState, begun: int, barriers: int, grows: bool, line: int) -> None:

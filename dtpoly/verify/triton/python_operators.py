@@ -383,7 +383,7 @@ def signed(state: KernelState, op: ast.unaryop, operand: Value, node: ast.expr) 
                 case Whole():
                     state.computed(-item, operand.kind, node.lineno, is_cut=operand.is_cut)
                     return replace(operand, item=-item)
-                case Literal():
+                case Literal() if operand.kind not in kinds.WIDTHS:
                     return replace(operand, item=applied("neg", [item]))
                 case _:
                     negative = applied("neg", [as_term(item, node.lineno)])
