@@ -488,8 +488,7 @@ def free_labels(expr: Expr) -> tuple[str, ...]:
             sides = (*free_labels(left), *free_labels(right), *labels_of_conditions(when))
             return tuple(label for label in dict.fromkeys(sides) if label not in labels)
         case Reshape(operand=operand, axes=axes):
-            both = dict.fromkeys((*(axis for axis in axes if axis), *free_labels(operand)))
-            return tuple(both)
+            return tuple(dict.fromkeys((*filter(None, axes), *free_labels(operand))))
         case _:
             operands = children(expr)
             return tuple(dict.fromkeys(label for e in operands for label in free_labels(e)))
