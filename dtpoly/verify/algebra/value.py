@@ -291,7 +291,11 @@ def _laid_over(
     # others.
     for piece, domain in sorted(mine, key=lambda one: names(one[0].body).isdisjoint(one[0].bound)):
         left = domain
-        for at, (wanted, wanted_domain) in enumerate(theirs):
+        # Values of the same tensors come first. Where a mask leaves 0 * W beside X * W, all guesses
+        # would be tried in vain for the other one.
+        own = sources(piece.body)
+        likely = sorted(enumerate(theirs), key=lambda one: sources(one[1][0].body) != own)
+        for at, (wanted, wanted_domain) in likely:
             if run.is_empty(left) and not is_thorough:
                 break
             if not _may_be_alike(piece.body, wanted.body):

@@ -350,7 +350,10 @@ def proof_of(
     types = {one.name: one.kind for one in reading.arrays.values()}
     funcs = frozenset(one.name for one in program.funcs)
     atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
-    memory = LaunchMemory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
+    shapes = {one.name: one.shape for one in reading.arrays.values()}
+    memory = LaunchMemory(
+        run, runs, frozenset(ranks), facts, types=types, shapes=shapes, atomics=atomics
+    )
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
     started = started_tensors(reading, _results_in_plan(program, file, func), program)
     elements = elements_of(memory, meaning, reading.into, started)
