@@ -178,18 +178,18 @@ def test_what_is_outside_is_not_multiplied_by_0(name: str, strange: float) -> No
 @pytest.mark.parametrize("strange", [float("inf"), float("nan")])
 def test_what_is_inside_makes_no_other_row_strange(name: str, strange: float) -> None:
     """Tiles are multiplied whole: one that has a nan then is added up again."""
-    of = {
-        "triangular product": lambda rows: rows.tril(),
-        "upper triangle": lambda rows: rows.triu(),
-        "band": lambda rows: rows.tril().triu(-9),
+    every = torch.ones(37, 37)
+    inside = {
+        "triangular product": every.tril(),
+        "upper triangle": every.triu(),
+        "band": every.tril().triu(-9),
     }[name]
-    inside = of(torch.ones(37, 37)) > 0
     f = module(name).f
     for row, column in ((20, 16), (20, 24), (36, 36), (0, 0)):
         left, right = A.clone(), B.clone()
         left[row, column] = strange
         right[column, 3] = strange
-        products = torch.where(inside[..., None], left[..., None] * right, 0.0)
+        products = torch.where(inside[..., None] > 0, left[..., None] * right, 0.0)
         torch.testing.assert_close(f(left, right), products.sum(1), equal_nan=True)
 
 

@@ -86,7 +86,8 @@ def nan_test(value: Value) -> NanTest | None:
             pass
         case _:
             return None
-    bound, domains, term = list[str](), list[Truth](), most
+    bound, domains = list[str](), list[Truth]()
+    term: Term = most
     while isinstance(term, Total) and term.operation == "maximum":
         bound += term.bound
         domains.append(term.domain)
