@@ -5,11 +5,12 @@ same as before. Each tile of a product reads an operand again, so what a copy co
 at each of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine, Dot, Expr, Read, map_children, reads
+from dtpoly.algorithm.label_sizes import input_shapes
 from dtpoly.algorithm.program import Func, Label, Program
 from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import ALIGNED, KernelNest, MovedTensor, NestReduction, sides_of
@@ -73,6 +74,16 @@ def with_copies(call: PricedCall, copies: tuple[OperandCopy, ...]) -> PricedCall
         program = _copied(program, one)
         sizes |= one.added
     return replace(call, program=program, sizes=sizes)
+
+
+def sizes_with_copies(call: PricedCall, program: Program) -> Mapping[str, int]:
+    """Return the sizes of a task's labels, and of those that copies of its inputs have."""
+    shapes, sizes = input_shapes(call.program, call.sizes), dict(call.sizes)
+    for func in program.funcs:
+        if call.program.find_func(func.name) is None and isinstance(func.body, Read):
+            for index, size in zip(func.body.indices, shapes[func.body.tensor], strict=True):
+                sizes.setdefault(index.plain or "", size)
+    return sizes
 
 
 def _copied(program: Program, one: OperandCopy) -> Program:
