@@ -5,7 +5,7 @@ unit multiplies the others by 0, and 0 times an infinity or a nan is a nan. So s
 multiplied as matrices, and then looked at: without a nan in it, all that was multiplied by 0 was
 finite, and it is right. If there is one, which may be right or wrong, the tile is added up again,
 index by index: what a lane does not take is left out. Where the lanes that are left out are those
-of no operand, the tile is added up index by index at once. Tiles that the range does not cut are
+of no operand, or where an operand is computed, the tile is added up index by index at once. Tiles that the range does not cut are
 multiplied as matrices, and not looked at.
 
 A sum that goes on with a running maximum is multiplied as matrices everywhere. Its weights are
@@ -35,7 +35,7 @@ from dtpoly.poly.loops import Compared
 from .building import Building, Held
 from .conversions import converted
 from .expression_values import named, union, value_of
-from .matrix_products import Sides, operands_kind, product_step, rounded
+from .matrix_products import Sides, is_in_memory, operands_kind, product_step, rounded
 from .scopes import Scope
 from .tile_lanes import Tiling, at_index, of_lanes
 
@@ -74,9 +74,10 @@ def add_cut(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes, sid
     """Add up a tile that a range cuts: as matrices, and again index by index if it has a nan."""
     building, origin = tiling.building, tiling.statement.name
     element = building.elements.of(tiling.statement.writes.array)
-    is_here = any(_is_in_registers(building, one, dot.labels) for one in (dot.left, dot.right))
+    # What is computed may be no 0 where a row or a column has ended, and is no 0 times that.
+    is_loaded = all(is_in_memory(tiling, one) for one in (dot.left, dot.right))
     is_float = operands_kind(tiling, dot).is_float
-    if is_here or not is_float or not _is_of_operands(tiling, sides):
+    if not is_loaded or not is_float or not _is_of_operands(tiling, sides):
         add_apart(tiling, dot, held, axes, reduced)
         return
     emit = building.scopes.emit

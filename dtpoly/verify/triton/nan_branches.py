@@ -226,9 +226,8 @@ def _product(left: Term, right: Term) -> Term:
 
 
 def _chosen(term: Term) -> tuple[Truth, Term, Term] | None:
-    """Return a choice with its roundings inside of both sides; None if it is none."""
-    word, kind = split(term)
-    if word and kind in MAY_BE:
+    """Return a choice with its roundings inside of both sides, of which 0 stays 0; or None."""
+    if split(term)[0]:
         inner = _chosen(children(term)[0])
         if inner is None:
             return None
