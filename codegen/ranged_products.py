@@ -5,8 +5,8 @@ unit multiplies the others by 0, and 0 times an infinity or a nan is a nan. So s
 multiplied as matrices, and then looked at: without a nan in it, all that was multiplied by 0 was
 finite, and it is right. If there is one, which may be right or wrong, the tile is added up again,
 index by index: what a lane does not take is left out. Where the lanes that are left out are those
-of no operand, or where an operand is computed, the tile is added up index by index at once. Tiles that the range does not cut are
-multiplied as matrices, and not looked at.
+of no operand, or where an operand is computed, the tile is added up index by index at once. Tiles
+that the range does not cut are multiplied as matrices, and not looked at.
 
 A sum that goes on with a running maximum is multiplied as matrices everywhere. Its weights are
 exponentials, which are 0 far below the maximum anyway: 0 times a value that a weight of 0 hides is
