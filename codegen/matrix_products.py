@@ -174,6 +174,13 @@ def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Va
     return rounded(tiling, dot, expr, masked(tiling, value, reduced, 0, own, axes))
 
 
+def is_in_memory(tiling: Tiling, expr: Expr) -> bool:
+    """Return whether an operand is loaded as it is, with nothing computed of it."""
+    while isinstance(expr, Reshape):
+        expr = expr.operand
+    return isinstance(expr, Read) and _is_stored(tiling, expr)
+
+
 def _is_stored(tiling: Tiling, read: Read) -> bool:
     """Return whether what is read comes from memory, as inputs and other kernels' results do."""
     storage = tiling.building.storage

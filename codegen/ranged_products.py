@@ -1,9 +1,12 @@
 """Writes a step of a matrix product in a tile that a range cuts through, as on a diagonal.
 
 There an index of a reduced label counts for some rows of the result and not for others. A matrix
-unit would multiply the others by 0, and 0 times an infinity is no 0. So such a tile is added up
-index by index: what a lane does not take is left out. Tiles that the range does not cut are
-multiplied as matrices.
+unit multiplies the others by 0, and 0 times an infinity or a nan is a nan. So such a tile is
+multiplied as matrices, and then looked at: without a nan in it, all that was multiplied by 0 was
+finite, and it is right. If there is one, which may be right or wrong, the tile is added up again,
+index by index: what a lane does not take is left out. Where the lanes that are left out are those
+of no operand, or where an operand is computed, the tile is added up index by index at once. Tiles
+that the range does not cut are multiplied as matrices, and not looked at.
 
 A sum that goes on with a running maximum is multiplied as matrices everywhere. Its weights are
 exponentials, which are 0 far below the maximum anyway: 0 times a value that a weight of 0 hides is
@@ -14,6 +17,7 @@ operand: the file itself multiplies what the mask hides by 0.
 from collections.abc import Iterator
 from dataclasses import replace
 
+from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
     Apply,
@@ -24,13 +28,14 @@ from dtpoly.algorithm.expressions import (
     free_labels,
     reads,
 )
-from dtpoly.ir.kernel import Accumulate, Collapse, Fill, ForLoop
-from dtpoly.ir.tile_values import Axes, Call, Masked, Test, Value, Variable, axes_of
+from dtpoly.ir.kernel import Accumulate, Collapse, Fill, ForLoop, If, Let
+from dtpoly.ir.tile_values import Axes, Call, Converted, Masked, Test, Value, Variable, axes_of
+from dtpoly.poly.loops import Compared
 
 from .building import Building, Held
 from .conversions import converted
 from .expression_values import named, union, value_of
-from .matrix_products import Sides, rounded
+from .matrix_products import Sides, is_in_memory, operands_kind, product_step, rounded
 from .scopes import Scope
 from .tile_lanes import Tiling, at_index, of_lanes
 
@@ -39,22 +44,63 @@ UNROLLED = 4
 
 
 def goes_by_index(tiling: Tiling, sides: Sides) -> bool:
-    """Return whether a tile must be added up index by index.
+    """Return whether a tile must be added up index by index, if it has a nan or in any case.
 
     Indices of a reduced label count for some of its rows or columns only.
     """
-    apart = {axis for one in (*sides.rows, *sides.columns) for axis in tiling.lanes_of(one)}
-    cuts = [o for o in tiling.tests if apart & set(o.axes) and tiling.is_of_range(o)]
     body = tiling.statement.body
     is_hidden = isinstance(body, Dot) and body.hides
     if is_hidden or tiling.statement.func in tiling.building.running:
-        rows, columns = (
-            {axis for one in (*side, *sides.reduced) for axis in tiling.lanes_of(one)}
-            for side in (sides.rows, sides.columns)
-        )
-        # An operand is 0 in the lanes that are not taken, if it has the lanes of the test.
-        return not all(rows >= set(o.axes) or columns >= set(o.axes) for o in cuts)
-    return bool(cuts)
+        return not _is_of_operands(tiling, sides)
+    return bool(_cuts(tiling, sides))
+
+
+def _cuts(tiling: Tiling, sides: Sides) -> list[Test]:
+    """Return the tests that say which indices a row or a column takes."""
+    apart = {axis for one in (*sides.rows, *sides.columns) for axis in tiling.lanes_of(one)}
+    return [o for o in tiling.tests if apart & set(o.axes) and tiling.is_of_range(o)]
+
+
+def _is_of_operands(tiling: Tiling, sides: Sides) -> bool:
+    """Return whether an operand is 0 in all lanes that are not taken: it has those of the test."""
+    rows, columns = (
+        {axis for one in (*side, *sides.reduced) for axis in tiling.lanes_of(one)}
+        for side in (sides.rows, sides.columns)
+    )
+    return all(rows >= set(o.axes) or columns >= set(o.axes) for o in _cuts(tiling, sides))
+
+
+def add_cut(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes, sides: Sides) -> None:
+    """Add up a tile that a range cuts: as matrices, and again index by index if it has a nan."""
+    building, origin = tiling.building, tiling.statement.name
+    element = building.elements.of(tiling.statement.writes.array)
+    # What is computed may be no 0 where a row or a column has ended, and is no 0 times that.
+    is_loaded = all(is_in_memory(tiling, one) for one in (dot.left, dot.right))
+    is_float = operands_kind(tiling, dot).is_float
+    if not is_loaded or not is_float or not _is_of_operands(tiling, sides):
+        add_apart(tiling, dot, held, axes, reduced)
+        return
+    emit = building.scopes.emit
+    whole = Variable(held.name, axes, element)
+    before = building.tile_name("sum_before", axes, element)
+    emit(Let(before, whole, axes), origin)
+    emit(product_step(tiling, dot, held, sides), origin)
+    # A nan is the only value that is not equal to itself.
+    truths = Converted(Call("ne", (whole, whole), axes, DType.BOOL), axes, DType.I32)
+    tile = building.tile_name("is_nan", axes, DType.I32)
+    found = building.tile_name("has_nan", (), DType.I32)
+    emit(Let(tile, truths, axes), origin)
+    emit(Collapse(found, tile, "rmax", axes, ()), origin)
+    building.scopes.open.append(Scope(set(), set()))
+    building.held.append({})
+    emit(Let(held.name, Variable(before, axes, element), axes), origin)
+    # That is seldom done, and should not take registers from what is always done.
+    add_apart(tiling, dot, held, axes, reduced, unrolled=1)
+    building.held.pop()
+    scope = building.scopes.open[-1]
+    building.scopes.close(is_branch=True)
+    condition = Compared(Affine(((found, 1),)), Affine((), 1))
+    emit(If((condition,), (*scope.head, *scope.body)), origin)
 
 
 def as_multiplied(building: Building, func: str, dot: Dot) -> Dot:
@@ -92,8 +138,10 @@ def _masked_by(side: Expr) -> tuple[Expr | None, Expr]:
 Made = tuple[Value | None, Value | None]
 
 
-def add_apart(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes) -> None:
-    """Add up a tile index by index.
+def add_apart(
+    tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes, unrolled: int = UNROLLED
+) -> None:
+    """Add up a tile index by index, so many at a time.
 
     Of an operand in registers, the lanes of an index are picked. With several reduced labels that
     have lanes, such an operand is multiplied with all lanes at once.
@@ -108,7 +156,7 @@ def add_apart(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: Axes) -
         named(tiling, _side(tiling, dot, side), "operand") if here else None
         for side, here in zip(sides, is_here, strict=True)
     ]
-    _index_by_index(tiling, dot, held, axes, labels, (made[0], made[1]))
+    _index_by_index(tiling, dot, held, axes, labels, (made[0], made[1]), unrolled)
 
 
 def _lanes(tiling: Tiling, dot: Dot) -> Iterator[str]:
@@ -137,7 +185,13 @@ def _with_all_lanes(tiling: Tiling, dot: Dot, held: Held, axes: Axes, reduced: A
 
 
 def _index_by_index(
-    tiling: Tiling, dot: Dot, held: Held, axes: Axes, labels: tuple[str, ...], made: Made
+    tiling: Tiling,
+    dot: Dot,
+    held: Held,
+    axes: Axes,
+    labels: tuple[str, ...],
+    made: Made,
+    unrolled: int,
 ) -> None:
     """Write a loop over the indices of the first label in the tile, and others inside of it."""
     building, origin = tiling.building, tiling.statement.name
@@ -158,13 +212,13 @@ def _index_by_index(
     index = building.scopes.bound_index(label, Affine(((variable, 1),)), origin)
     picked = [None if one is None else _picked(tiling, one, label, index) for one in made]
     inner = at_index(tiling, label, index)
-    _index_by_index(inner, dot, held, axes, labels[1:], (picked[0], picked[1]))
+    _index_by_index(inner, dot, held, axes, labels[1:], (picked[0], picked[1]), unrolled)
     building.held.pop()
     building.scopes.close()
     bounds = (start, start + length)
     # An operand in registers has its lanes picked from all of its tile, which several rounds at a
     # time would do side by side, with registers for each.
-    unroll = UNROLLED if made == (None, None) else 1
+    unroll = unrolled if made == (None, None) else 1
     loop = ForLoop(variable, *bounds, lanes.step, (*scope.head, *scope.body), unroll)
     building.scopes.emit(loop, origin)
     building.scopes.counted(variable, bounds)

@@ -41,7 +41,7 @@ from .kept_lists import begin_list, in_memory, list_axes, take_into_list
 from .matrix_products import Sides, product_step, sides_of, sum_step
 from .operation_spelling import is_float_element
 from .python_names import plain
-from .ranged_products import add_apart, as_multiplied, goes_by_index
+from .ranged_products import add_cut, as_multiplied, goes_by_index
 from .scan_tiles import begin_scan, scan_into, scanned
 from .storage import INDEX
 from .tensor_loads import loaded, local_indices, relevant, stored_element
@@ -194,7 +194,7 @@ def _update(tiling: Tiling, tiles: StatementTiles) -> None:
     emit = building.scopes.emit
     match body:
         case Dot() if (sides := _sides(building, tiles)) and goes_by_index(tiling, sides):
-            add_apart(tiling, body, held, axes, reduced)
+            add_cut(tiling, body, held, axes, reduced, sides)
         case Dot() if (sides := _sides(building, tiles)) is not None:
             dot = as_multiplied(building, statement.func, body)
             emit(product_step(tiling, dot, held, sides), statement.name)

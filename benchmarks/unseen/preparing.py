@@ -14,6 +14,7 @@ from benchmarks.unseen.orders import orders_of
 from benchmarks.unseen.records import Choice, PreparedCase
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.show import show
+from dtpoly.autoschedule.operand_copies import sizes_with_copies
 from dtpoly.autoschedule.plans import with_directives
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.schedule_text import schedule_text
@@ -72,4 +73,5 @@ def _choice(wanted: Preparing, case: Case, place: int, one: Settled) -> Choice:
 def _floor(call: PricedCall, one: Settled) -> float:
     """Return the milliseconds that memory and products take, whatever the schedule is."""
     scheduled = judge(one.program, call.primitives).scheduled
-    return 1e3 * cost(scheduled, call.sizes, call.dtype, call.device, False).floor
+    sizes = sizes_with_copies(call, one.program)
+    return 1e3 * cost(scheduled, sizes, call.dtype, call.device, False).floor

@@ -5,15 +5,16 @@ same as before. Each tile of a product reads an operand again, so what a copy co
 at each of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
 from dtpoly.algorithm.expressions import Affine, Dot, Expr, Read, map_children, reads
-from dtpoly.algorithm.program import Func, Program
+from dtpoly.algorithm.label_sizes import input_shapes
+from dtpoly.algorithm.program import Func, Label, Program
 from dtpoly.autoschedule.layout_directives import new_name
-from dtpoly.autoschedule.nest import KernelNest, MovedTensor, NestReduction, sides_of
-from dtpoly.autoschedule.preferences import LANES_WIDTH, is_hopper
+from dtpoly.autoschedule.nest import ALIGNED, KernelNest, MovedTensor, NestReduction, sides_of
+from dtpoly.autoschedule.preferences import LANES_WIDTH, is_by_lanes, is_hopper
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.frozen import dataclass
 
@@ -27,8 +28,10 @@ class OperandCopy:
 
     func: str
     tensor: str
-    labels: tuple[str, ...]  # at which products read it
+    indices: tuple[Affine, ...]  # at which products read it
+    labels: tuple[str, ...]  # of the copy, one for each axis of the input
     order: tuple[int, ...]  # in which the copy has its axes
+    added: tuple[tuple[str, int], ...] = ()  # those labels that no product has, with their sizes
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -37,8 +40,12 @@ class OperandCopy:
 
     @property
     def read(self) -> Read:
-        """Return what products read, and the copy reads of the input."""
+        """Return what the copy reads of the input."""
         return Read(self.tensor, tuple(Affine(((label, 1),)) for label in self.labels))
+
+    def is_at(self, read: Read) -> bool:
+        """Return whether a read of a product is one that the copy takes the place of."""
+        return read.tensor == self.tensor and read.indices == self.indices and not read.within
 
 
 def copies_of(call: PricedCall, nest: KernelNest) -> tuple[tuple[OperandCopy, ...], ...]:
@@ -49,7 +56,7 @@ def copies_of(call: PricedCall, nest: KernelNest) -> tuple[tuple[OperandCopy, ..
     rows, columns = _by_place(nest, one)
     of_rows, of_columns = [*_badly(call, nest, one, rows)], [*_badly(call, nest, one, columns)]
     both = [*of_rows, *of_columns]
-    if call.precision:
+    if not is_by_lanes(nest, call.precision):
         sets = [both, of_rows, of_columns]
     else:
         # Where there are columns for all threads of a warp, these read the same of the rows.
@@ -62,10 +69,21 @@ def with_copies(call: PricedCall, copies: tuple[OperandCopy, ...]) -> PricedCall
     """Return the task for the algorithm in which products read copies of inputs."""
     if not copies:
         return call
-    program = call.program
+    program, sizes = call.program, dict(call.sizes)
     for one in copies:
         program = _copied(program, one)
-    return replace(call, program=program)
+        sizes |= one.added
+    return replace(call, program=program, sizes=sizes)
+
+
+def sizes_with_copies(call: PricedCall, program: Program) -> Mapping[str, int]:
+    """Return the sizes of a task's labels, and of those that copies of its inputs have."""
+    shapes, sizes = input_shapes(call.program, call.sizes), dict(call.sizes)
+    for func in program.funcs:
+        if call.program.find_func(func.name) is None and isinstance(func.body, Read):
+            for index, size in zip(func.body.indices, shapes[func.body.tensor], strict=True):
+                sizes.setdefault(index.plain or "", size)
+    return sizes
 
 
 def _copied(program: Program, one: OperandCopy) -> Program:
@@ -73,7 +91,8 @@ def _copied(program: Program, one: OperandCopy) -> Program:
     funcs = tuple(
         replace(func, body=_reading(func.body, one, is_operand=False)) for func in program.funcs
     )
-    return replace(program, funcs=(Func(one.func, one.kept, one.read), *funcs))
+    labels = (*program.labels, *(Label(label) for label, _ in one.added))
+    return replace(program, labels=labels, funcs=(Func(one.func, one.kept, one.read), *funcs))
 
 
 def is_read(program: Program, copies: tuple[OperandCopy, ...]) -> bool:
@@ -89,7 +108,7 @@ def _reading(expr: Expr, one: OperandCopy, *, is_operand: bool) -> Expr:
     """Return an expression whose products read the copy where they read the input so."""
     inside = is_operand or isinstance(expr, Dot)
     if isinstance(expr, Read):
-        if inside and replace(expr, padding=None) == one.read:
+        if inside and one.is_at(expr):
             moved = tuple(expr.indices[at] for at in one.order)
             return replace(expr, tensor=one.func, indices=moved)
         return expr
@@ -108,36 +127,83 @@ def _badly(
 ) -> Iterator[OperandCopy]:
     """Yield copies of the inputs of one side that are not contiguous along the right label.
 
-    Without tensor cores that is a label of the side, whose neighbours a thread multiplies; the
-    tensor cores of sm_90 want operands of 32 bits contiguous along what is summed up.
+    Without tensor cores that is a label of the side, whose neighbours a thread multiplies; tensor
+    cores want operands contiguous along what is summed up.
     """
-    if call.precision and not is_hopper(call.device):
-        return
+    is_by_cores = not is_by_lanes(nest, call.precision)
+    wanted = set(one.labels) if is_by_cores else set(side)
     for load in nest.loads:
         is_input = load.is_operand and not load.is_between and not load.is_turned
-        if not is_input or load.size != LANES_WIDTH or not set(side) & load.labels:
+        if not is_input or not set(side) & load.labels:
             continue
-        wanted = set(one.labels) if call.precision else set(side)
-        at = max(
-            (at for at, index in enumerate(load.indices) if index.plain in wanted),
-            key=lambda at: load.shape[at],
-            default=None,
-        )
-        if at is not None and not wanted & {*load.contiguous} and _is_plain(call.program, load):
-            labels = tuple(index.plain or "" for index in load.indices)
-            order = (*(axis for axis in range(len(labels)) if axis != at), at)
-            func = new_name(load.tensor, "_turned", nest.taken)
-            yield OperandCopy(func, load.tensor, labels, order)
+        if any(index.data is not None for index in load.indices):
+            continue  # data names what is read, and that is seldom all
+        if is_by_cores:
+            at = _longest_axis(nest, load, wanted) if _is_slow(call, load, wanted) else None
+        else:
+            is_bad = load.size == LANES_WIDTH and not wanted & {*load.contiguous}
+            at = _longest_plain_axis(call.program, load, wanted) if is_bad else None
+        if at is not None:
+            yield _copy_of(call, nest, load, at)
 
 
-def _is_plain(program: Program, load: MovedTensor) -> bool:
-    """Return whether the axes of an input are those of labels, each of which goes along all of it.
-
-    Elements outside of the range of a label would be 0 in a Func that has the label.
-    """
+def _longest_plain_axis(program: Program, load: MovedTensor, wanted: set[str]) -> int | None:
+    """Return the longest axis that is read at one of some labels, if all axes are as labels are."""
     ranged = {one.name for one in program.labels if one.range is not None}
     labels = [index.plain for index in load.indices]
-    return None not in labels and len({*labels} - ranged) == len(labels)
+    if None in labels or len({*labels} - ranged) < len(labels):
+        return None
+    found = [at for at, label in enumerate(labels) if label in wanted]
+    return max(found, key=lambda at: load.shape[at], default=None)
+
+
+def _longest_axis(nest: KernelNest, load: MovedTensor, wanted: set[str]) -> int | None:
+    """Return the axis along which a tile has most elements side by side as one label is stepped.
+
+    Fewer than 16 bytes of them cannot be loaded at once, so such an axis is worth nothing.
+    """
+    longest: dict[int, int] = {}
+    for at, index in enumerate(load.indices):
+        stepped = [x for x, factor in index.terms if isinstance(x, str) and factor == 1]
+        steps = [nest.sizes[x] for x in stepped if x in wanted]
+        if max(steps, default=0) * load.size >= ALIGNED:
+            longest[at] = max(steps)
+    return max(longest, key=lambda at: longest[at], default=None)
+
+
+def _is_slow(call: PricedCall, load: MovedTensor, wanted: set[str]) -> bool:
+    """Return whether tensor cores get an operand slowly from where it is.
+
+    Those of sm_90 take operands of 32 bits from shared memory along one axis only. On any GPU a
+    tile is loaded an element at a time if its rows begin anywhere: they are no multiple of 16
+    bytes, or are read at a sum of labels.
+    """
+    last = load.indices[-1].plain if load.indices else None
+    if load.row % ALIGNED != 0 or last is None:
+        return True
+    return load.size == LANES_WIDTH and is_hopper(call.device) and last not in wanted
+
+
+def _copy_of(call: PricedCall, nest: KernelNest, load: MovedTensor, at: int) -> OperandCopy:
+    """Return the copy of an input in which one axis is the innermost.
+
+    An axis that is read at a sum of labels, or at a label that does not go along all of it, gets a
+    label of its own in the copy: elements outside of the range of a label would be 0 in a Func that
+    has the label.
+    """
+    ranged = {one.name for one in call.program.labels if one.range is not None}
+    labels: list[str] = []
+    added: list[tuple[str, int]] = []
+    for axis, (index, size) in enumerate(zip(load.indices, load.shape, strict=True)):
+        plain = index.plain
+        if plain is None or plain in ranged or plain in labels:
+            plain = new_name(f"{load.tensor.lower()}{axis}", "", {*nest.taken, *labels})
+            added.append((plain, size))
+        labels.append(plain)
+    order = (*(axis for axis in range(len(labels)) if axis != at), at)
+    ending = "_turned" if order != (*range(len(labels)),) else "_aligned"
+    func = new_name(load.tensor, ending, {*nest.taken, *labels})
+    return OperandCopy(func, load.tensor, load.indices, tuple(labels), order, tuple(added))
 
 
 def _each_once(copies: list[OperandCopy]) -> tuple[OperandCopy, ...]:

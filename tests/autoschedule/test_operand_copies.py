@@ -9,7 +9,7 @@ from dtpoly.autoschedule.choose import candidates
 from dtpoly.autoschedule.plans import with_directives
 from dtpoly.autoschedule.schedule_text import whole_text
 from dtpoly.autoschedule.schedules import schedules
-from dtpoly.autoschedule.settle import Settled
+from dtpoly.autoschedule.settle import Settled, settled
 from dtpoly.autoschedule.unscheduled_source import algorithm_of
 from dtpoly.checking import check
 from dtpoly.directives.built_in import DIRECTIVES
@@ -54,7 +54,7 @@ def test_tensor_cores_want_what_is_summed_up_side_by_side() -> None:
     shown = show(with_directives(best.program, ()))
     assert "A_turned[m, k] = A[k, m];" in shown
     assert "B_turned[n, k] = B[k, n];" in shown
-    # Those of other GPUs, and of other dtypes, take them either way.
+    # Those of other GPUs, and of other dtypes, take them either way where rows are aligned.
     for words in (("f32", "a100"), ("bf16", "h200")):
         text = text_of("k, m", "k, n", "f.precision(tf32);" if words[0] == "f32" else "")
         assert len(first_of(text, *words, **SIZES).program.funcs) == 1
@@ -90,3 +90,51 @@ def test_the_algorithm_that_was_given_is_computed() -> None:
     sizes = {"m": 65, "n": 40, "k": 33}
     inputs = Recipe().inputs(algorithm, sizes)
     compared(imported(made.text), algorithm, ("f",), inputs, sizes)
+
+
+TAPS = "out[z, f, x, y] = rdot({0}[z, {1}], W[f, c, r, s], c, r, s);"
+PADDED = TAPS.format("pad(X, 0)", "c, x + r - 1, y + s - 1")
+STRIDED = TAPS.format("X", "c, 2 * x + r, 2 * y + s")
+PICTURES = "Func out; In X, W; Var z, f, x, y; RVar c, r: 3, s: 3;\n"
+LARGE = {"z": 16, "f": 128, "c": 128, "x": 56, "y": 56}
+
+
+def copied_in(text: str, dtype: str, /, **sizes: int) -> set[str]:
+    """The copies, as they are written, of the best candidate."""
+    best = min(candidates(call_of(text, dtype, **sizes)), key=lambda one: one.score)
+    return {f"{one.func}[{', '.join(one.kept)}]" for one in best.plan.copies}
+
+
+@pytest.mark.parametrize(
+    "body", [PADDED, pytest.param(STRIDED, marks=pytest.mark.long)], ids=["padded", "strided"]
+)
+def test_windows_are_read_from_copies_with_the_channels_innermost(body: str) -> None:
+    """A tile of a window begins anywhere in a row; along the channels it begins where rows do."""
+    found = copied_in(PICTURES + body, "f16", **LARGE)
+    assert found == {"X_turned[z, x2, x3, c]", "W_turned[f, r, s, c]"}
+
+
+def test_rows_that_are_not_aligned_are_copied_to_rows_that_are() -> None:
+    found = copied_in(text_of("m, k", "n, k"), "f16", m=4096, n=4096, k=1001)
+    assert found == {"A_aligned[m, k]", "B_aligned[n, k]"}
+    assert not copied_in(text_of("m, k", "n, k"), "f16", m=4096, n=4096, k=1024)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("body", [PADDED, STRIDED], ids=["padded", "strided"])
+def test_with_copies_of_windows_the_algorithm_that_was_given_is_computed(body: str) -> None:
+    given = Source("given.dt", PICTURES + body)
+    call = call_of(given, "f16", **LARGE)
+    algorithm = check(given).program
+    assert algorithm is not None
+    one = next(settled(call, (one for one in candidates(call) if one.plan.copies)))
+    text = whole_text(given, algorithm_of(given, DIRECTIVES), "For these sizes.", one)
+    checked = check(Source("found.dt", text))
+    assert checked.verdict is not None
+    assert checked.verdict.is_legal
+    made = code_of(checked.verdict.scheduled)
+    found = proved(algorithm, made.text, outputs(algorithm))
+    assert found.report.verdict is LayerVerdict.PROVED
+    sizes = {"z": 2, "f": 32, "c": 16, "x": 5, "y": 6, "r": 3, "s": 3}
+    inputs = Recipe().inputs(algorithm, sizes)
+    compared(imported(made.text), algorithm, ("out",), inputs, sizes)

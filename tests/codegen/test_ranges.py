@@ -174,6 +174,25 @@ def test_what_is_outside_is_not_multiplied_by_0(name: str, strange: float) -> No
     assert not torch.isfinite(found[20:]).any()
 
 
+@pytest.mark.parametrize("name", ["triangular product", "upper triangle", "band"])
+@pytest.mark.parametrize("strange", [float("inf"), float("nan")])
+def test_what_is_inside_makes_no_other_row_strange(name: str, strange: float) -> None:
+    """Tiles are multiplied whole: one that has a nan then is added up again."""
+    every = torch.ones(37, 37)
+    inside = {
+        "triangular product": every.tril(),
+        "upper triangle": every.triu(),
+        "band": every.tril().triu(-9),
+    }[name]
+    f = module(name).f
+    for row, column in ((20, 16), (20, 24), (36, 36), (0, 0)):
+        left, right = A.clone(), B.clone()
+        left[row, column] = strange
+        right[column, 3] = strange
+        products = torch.where(inside[..., None] > 0, left[..., None] * right, 0.0)
+        torch.testing.assert_close(f(left, right), products.sum(1), equal_nan=True)
+
+
 def test_the_loops_of_a_triangle_end_at_its_diagonal() -> None:
     """Tiles before the diagonal, then those at it; none after it."""
     made = text(program("triangular product"))

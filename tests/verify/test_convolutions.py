@@ -142,3 +142,42 @@ def test_another_product_of_sizes_is_not_proved() -> None:
         assert other.verdict is not None
         report = verify(checked.program, code_of(other.verdict.scheduled).text)
         assert report.verdict is not LayerVerdict.PROVED, wrong
+
+
+COPIED = """Func out, X_turned, W_turned; In X, W; Var z, f, x, at; RVar c, r: 3;
+W_turned[f, r, c] = W[f, c, r];
+X_turned[z, at, c] = X[z, c, at];
+out[z, f, x] = rdot(X_turned[z, 2 * x + r, c], W_turned[f, r, c], c, r);
+X_turned.block(z:1, at:128, c:32);
+X_turned.tensorize(z:0, at:0, c:0);
+W_turned.block(f:2, r:4, c:32);
+W_turned.tensorize(f:0, r:0, c:0);
+out.block(z:1, f:128, x:64);
+out.tensorize(z:0, f:0, x:0, c:64);
+out.flatten(c, r);
+out.descriptor(X_turned, W_turned);
+out.compile();
+"""
+
+
+def copied(text: str, old: str = "", new: str = "") -> LayerVerdict:
+    """The verdict of code in which something is replaced."""
+    checked = check(Source("copied.dt", text))
+    assert checked.program is not None
+    assert checked.verdict is not None
+    made = code_of(checked.verdict.scheduled).text
+    assert old in made
+    return verify(checked.program, made.replace(old, new) if old else made).verdict
+
+
+def test_windows_of_what_another_kernel_stored_are_proved_in_seconds() -> None:
+    """All elements are seen to be stored, without a look at how a window is read."""
+    assert copied(COPIED) is LayerVerdict.PROVED
+
+
+def test_an_element_that_no_kernel_stored_is_found() -> None:
+    lines = [line for line in COPIED.splitlines() if "out." not in line or "compile" in line]
+    bare = "\n".join(lines)
+    assert copied(bare) is LayerVerdict.PROVED
+    fewer = ("at_mask = (at < at_size) | even", "at_mask = at + 1 < at_size")
+    assert copied(bare, *fewer) is not LayerVerdict.PROVED

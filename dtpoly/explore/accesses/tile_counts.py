@@ -5,6 +5,7 @@ from enum import Enum
 from functools import cached_property
 from math import prod
 
+from dtpoly.algorithm.expressions import Dot, Read, Reshape, free_labels
 from dtpoly.explore.accesses.range_shares import TakenTiles, share
 from dtpoly.explore.accesses.reached_indices import Fixed, Interval, Way, reached, way_of
 from dtpoly.frozen import dataclass
@@ -122,6 +123,20 @@ def cut_steps(walk: StatementWalk) -> int:
     spans = tuple(walk.spans.items())
     some, whole = (_share(walk, spans, which) for which in (TakenTiles.SOME, TakenTiles.ALL))
     return round(every * (some - whole))
+
+
+def goes_by_index(walk: StatementWalk, body: Dot) -> bool:
+    """Return whether the tiles of a product that a range cuts are added up index by index.
+
+    They are where what is left out are lanes of neither operand, or an operand is computed. Else
+    these lanes of an operand are 0, the tile is multiplied whole, and it is added up again only if
+    there is a nan in it.
+    """
+    if not all(isinstance(side, Read | Reshape) for side in (body.left, body.right)):
+        return True
+    sides = [{*free_labels(side)} for side in (body.left, body.right)]
+    named = ({*one.labels} & {*walk.statement.labels} for one in walk.statement.taken)
+    return not all(any(labels <= side for side in sides) for labels in named)
 
 
 def _total(walk: StatementWalk, counted: Mapping[str, CountedAlong]) -> int:

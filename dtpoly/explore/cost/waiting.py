@@ -13,6 +13,7 @@ from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import (
     StatementWalk,
     cut_steps,
+    goes_by_index,
     lanes_of,
     steps,
     trips,
@@ -71,8 +72,10 @@ def waiting(job: Job) -> float:
             else:
                 waits += times * wait
         for one in walks:
-            cut = _cut_indices(kernel, one) / each
-            waits += max(cut, cut * _parts(kernel, one) / at_least) * CUT_INDEX
+            # What a loop does not load ahead, and a maximum over all lanes of the tile.
+            tile = near + (2 * ACROSS_LANES + ACROSS_WARPS) / clock
+            cut = _cut_seconds(kernel, one, tile) / each
+            waits += max(cut, cut * _parts(kernel, one) / at_least)
             if one.statement.role is Role.COMBINE:
                 clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
                 waits += steps(one) / each * clocks / clock
@@ -96,14 +99,20 @@ def _longest(walk: StatementWalk, each: int) -> float:
     return max(most * each / max(steps(walk), 1), 1.0)
 
 
-def _cut_indices(kernel: CostedKernel, walk: StatementWalk) -> int:
-    """Return how many indices are added up one by one, in tiles through which a range goes."""
+def _cut_seconds(kernel: CostedKernel, walk: StatementWalk, tile: float) -> float:
+    """Return how long all programs wait in tiles through which a range goes.
+
+    Either each index is added up by itself, or the tile is multiplied, which takes `tile` seconds,
+    and looked at.
+    """
     body = walk.statement.body
     if walk.joined or walk.statement.name not in kernel.operand_dtypes:
-        return 0
+        return 0.0
     if not isinstance(body, Dot) or body.hides:
-        return 0
-    return cut_steps(walk) * lanes_of(walk, body.labels)
+        return 0.0
+    if goes_by_index(walk, body):
+        return cut_steps(walk) * lanes_of(walk, body.labels) * CUT_INDEX
+    return cut_steps(walk) * tile
 
 
 def _parts(kernel: CostedKernel, walk: StatementWalk) -> int:

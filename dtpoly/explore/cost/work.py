@@ -21,6 +21,7 @@ from dtpoly.explore.accesses.joined_loops import is_corrected
 from dtpoly.explore.accesses.tile_counts import (
     StatementWalk,
     cut_steps,
+    goes_by_index,
     instances,
     lanes_of,
     steps,
@@ -65,6 +66,7 @@ MOVED, ALONE = 1.2, 5.0
 OPERAND_ALONE = (
     10.0  # that of a product, which goes on into shared memory, by an address of its own
 )
+LOOKED_AT = 3  # instructions of a sum of which is asked whether it is a nan
 PLAIN = "f32"  # products without tensor cores
 SMALL_POWER = 8  # up to which a power is written as products
 
@@ -121,10 +123,15 @@ def _multiply(work: Work, kernel: CostedKernel, lanes: "_Lanes", body: Dot) -> N
     if unit is None:
         work.instructions += many
         return
-    # Tiles through which a range goes are multiplied without tensor cores, but in joined loops.
+    # Tiles through which a range goes may be multiplied without tensor cores, but in joined loops.
     tiles = 0 if lanes.walk.joined else cut_steps(lanes.walk)
-    cut = tiles * lanes_of(lanes.walk, lanes.walk.statement.labels)
-    work.instructions += cut
+    if goes_by_index(lanes.walk, body):
+        cut = tiles * lanes_of(lanes.walk, lanes.walk.statement.labels)
+        work.instructions += cut
+    else:
+        cut = 0
+        looks = 0 if body.hides else tiles
+        work.instructions += LOOKED_AT * looks * lanes_of(lanes.walk, lanes.walk.statement.free)
     # `tf32x3` is three products.
     times = 3 if precision == "tf32x3" else 1
     work.products[unit] = work.products.get(unit, 0) + 2 * times * max(many - cut, 0)

@@ -61,6 +61,7 @@ class Lemma(StrEnum):
     RANGE = "the elements of an input are below what the algorithm says that callers promise"
     LEFT_OUT = "rounds that a loop with bounds from data leaves out would change nothing"
     FRAMES = "a loop keeps a value in the frame of a running maximum or minimum"
+    NO_NAN = "a sum of products that is no nan has only finite values beside its zeros"
     MEANS = "a loop moves a sum of powers of deviations to the mean of more elements"
 
 

@@ -291,7 +291,7 @@ def _laid_over(
     # others.
     for piece, domain in sorted(mine, key=lambda one: names(one[0].body).isdisjoint(one[0].bound)):
         left = domain
-        for at, (wanted, wanted_domain) in enumerate(theirs):
+        for at, (wanted, wanted_domain) in _likely_first(piece.body, theirs):
             if run.is_empty(left) and not is_thorough:
                 break
             if not _may_be_alike(piece.body, wanted.body):
@@ -331,6 +331,15 @@ def _laid_over(
             why = "something of the algorithm's reduction is left out"
             return Difference(missing, kernel, wanted.body, why)
     return None
+
+
+def _likely_first(value: Term, theirs: Bag) -> list[tuple[int, tuple[BagPiece, Region]]]:
+    """Return pieces with their places, those with values of the same tensors first.
+
+    Where a mask leaves 0 * W beside X * W, all guesses would be tried in vain for the other one.
+    """
+    own = sources(value)
+    return sorted(enumerate(theirs), key=lambda one: sources(one[1][0].body) != own)
 
 
 def _is_nothing(run: ProofRun, operation: str, algorithm: Term, where: Region) -> bool:

@@ -69,7 +69,7 @@ def _has_form(of: Assumption) -> bool:
             return size.plain is not None and step >= 1
         case Lemma.OWN_LANE, (str(), int(), int()):
             return True
-        case Lemma.PROMISED, (str() as text,):
+        case ((Lemma.PROMISED | Lemma.NO_NAN), (str() as text,)):
             return bool(text)
         case Lemma.LEFT_OUT, (str() as counter, Whole() as size, int() as step):
             return step > 0 and counter not in names_of(size)

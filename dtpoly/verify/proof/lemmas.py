@@ -27,7 +27,13 @@ def with_known(proof: Proof) -> Proof | None:
     """Return the proof with opaque elements for all Funcs that are proved; None if none is."""
     old = proof.memory
     memory = LaunchMemory(
-        old.run, old.launches, old.inputs, old.facts, types=old.types, atomics=old.atomics
+        old.run,
+        old.launches,
+        old.inputs,
+        old.facts,
+        types=old.types,
+        shapes=old.shapes,
+        atomics=old.atomics,
     )
     known: Proof = replace(proof, memory=memory)
     for at, ran in enumerate(proof.runs):

@@ -36,7 +36,18 @@ from dtpoly.verify.algebra.terms import (
     put,
     rebuilt,
 )
-from dtpoly.verify.algebra.whole import Put, Truth, both, compare, name, put_truth, put_whole
+from dtpoly.verify.algebra.whole import (
+    Put,
+    Truth,
+    Whole,
+    both,
+    compare,
+    name,
+    number,
+    put_truth,
+    put_whole,
+    within,
+)
 from dtpoly.verify.proof.accumulating import Accumulation, accumulation, one_operation
 from dtpoly.verify.proof.paired import beginnings
 from dtpoly.verify.triton.access import KernelAccess, Ran
@@ -71,6 +82,8 @@ class LaunchMemory:
     funcs: dict[str, str] = field(default_factory=dict[str, str])
     # The types of tensors.
     types: Mapping[str, str] = field(default_factory=dict[str, str])
+    # The extents of tensors.
+    shapes: Mapping[str, tuple[Whole, ...]] = field(default_factory=dict[str, tuple[Whole, ...]])
     # Tensors of Funcs for which `atomic` asks that their parts are added up in their own types.
     atomics: frozenset[str] = frozenset()
     done: dict[tuple[int, Term], Term] = field(default_factory=dict[tuple[int, Term], Term])
@@ -143,6 +156,7 @@ class LaunchMemory:
         here = both(self.facts, domain(self.launches[at], load))
         found: list[Case] = []
         later = gathered(self.launches, at, load)
+        begins: list[tuple[int, KernelAccess]] = []
         for other in range(at + 1):
             stores = [a for a in self.launches[other].accesses if a.tensor == load.tensor]
             stores = [a for a in stores if a.kind == "store"]
@@ -152,8 +166,9 @@ class LaunchMemory:
                 raise Unread(load.line, f"what is accumulated in '{load.tensor}'")
             begun = self._begun(other, load, plain, grown)
             found += [self._case(at, load, other, store, grown, begun) for store in plain]
+            begins += [(other, store) for store in plain]
         self.run.about(load.line, f"loads what one store left in '{load.tensor}'")
-        self._check(here, load, found)
+        self._check(here, load, found, is_filled=self._is_filled(at, load, here, begins))
         self._check_last(at, load, here)
         return [(own, where, self._gathered(load, value, later)) for own, where, value in found]
 
@@ -258,7 +273,39 @@ class LaunchMemory:
             value = settled(self.types[store.tensor], value)
         return tuple(new.values()), where, value
 
-    def _check(self, here: Truth, load: KernelAccess, writers: Sequence[Case]) -> None:
+    def _is_filled(
+        self, at: int, load: KernelAccess, here: Truth, stores: Sequence[tuple[int, KernelAccess]]
+    ) -> bool:
+        """Return whether launches before a load's are seen to store every element of its tensor.
+
+        This asks of each element whether it is stored, and not of each instance of the load. So
+        the loops and lanes of the load and those of the stores are in questions of their own: with
+        both in one, isl may need minutes for a window that is read at sums of labels.
+        """
+        shape = self.shapes.get(load.tensor, ())
+        if len(shape) != len(load.indices) or any(other == at for other, _ in stores):
+            return False
+        inside = (within(number(0), *one) for one in zip(load.indices, shape, strict=True))
+        if not stores or not self.run.is_subset(set_of(here), set_of(both(*inside))):
+            return False
+        element = tuple(name(self.run.fresh("element")) for _ in shape)
+        whole = (within(number(0), *one) for one in zip(element, shape, strict=True))
+        every = set_of(both(self.facts, *whole))
+        left = every
+        for other, store in stores:
+            new = renaming(self.run, self.launches[other], store)
+            same = (
+                compare("==", one, put_whole(index, new))
+                for one, index in zip(element, store.indices, strict=True)
+            )
+            there = set_of(both(put_truth(domain(self.launches[other], store), new), *same))
+            bound = [str(one.plain) for one in new.values()]
+            left = left.subtract(without(every.intersect(there), bound))
+        return self.run.is_empty(left)
+
+    def _check(
+        self, here: Truth, load: KernelAccess, writers: Sequence[Case], *, is_filled: bool
+    ) -> None:
         domain_here = set_of(here)
         written: Region | None = None
         for bound, where, _ in writers:
@@ -273,6 +320,8 @@ class LaunchMemory:
                     load.line, f"a load from '{load.tensor}' that several stores may reach"
                 )
             written = one if written is None else written.union(one)
+        if is_filled:
+            return
         missing = domain_here if written is None else domain_here.subtract(written)
         if not self.run.is_empty(missing):
             raise Unwritten(load, missing, "nothing has been stored there")

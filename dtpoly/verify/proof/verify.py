@@ -8,7 +8,7 @@ a real call refutes its layer, and any other finding leaves it unknown.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -17,7 +17,7 @@ from dtpoly.algorithm.dtypes import is_float
 from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Program, touched
 from dtpoly.budget import OverBudgetError, stage
-from dtpoly.verify.algebra.algorithm_terms import Unsaid, meaning_of
+from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning, Unsaid, meaning_of
 from dtpoly.verify.algebra.evaluate import differ, differ_by_nan
 from dtpoly.verify.algebra.extents import left_out
 from dtpoly.verify.algebra.formats import TYPES
@@ -63,6 +63,7 @@ from dtpoly.verify.proof.report import (
     compared,
 )
 from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
+from dtpoly.verify.triton.access import Ran
 from dtpoly.verify.triton.gathering import func_of
 from dtpoly.verify.triton.pairs import check_apart
 from dtpoly.verify.triton.running import run_kernel
@@ -347,14 +348,28 @@ def proof_of(
     facts = both(facts, *(ran.facts for ran in runs))
     _check_some_call(run, file, func, facts)
     alike.check_apart(reading, runs, facts)
-    types = {one.name: one.kind for one in reading.arrays.values()}
-    funcs = frozenset(one.name for one in program.funcs)
-    atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
-    memory = LaunchMemory(run, runs, frozenset(ranks), facts, types=types, atomics=atomics)
+    memory = _memory_of(run, program, meaning, reading, runs, facts)
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
     started = started_tensors(reading, _results_in_plan(program, file, func), program)
     elements = elements_of(memory, meaning, reading.into, started)
     return reading, Proof(*parts, reading.into, elements, is_by_hand=bool(file.said))
+
+
+def _memory_of(
+    run: ProofRun,
+    program: Program,
+    meaning: AlgorithmMeaning,
+    reading: FunctionReading,
+    runs: Sequence[Ran],
+    facts: Truth,
+) -> LaunchMemory:
+    """Return what the launches of a reading leave in memory."""
+    types = {one.name: one.kind for one in reading.arrays.values()}
+    shapes = {one.name: one.shape for one in reading.arrays.values()}
+    funcs = frozenset(one.name for one in program.funcs)
+    atomics = frozenset(one for one in types if func_of(one, funcs) in meaning.atomics)
+    inputs = frozenset(_ranks(program))
+    return LaunchMemory(run, runs, inputs, facts, types=types, shapes=shapes, atomics=atomics)
 
 
 def _ranks(program: Program) -> dict[str, int]:

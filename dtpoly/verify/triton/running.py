@@ -51,6 +51,7 @@ from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.lane_operations import chosen_of_two
+from dtpoly.verify.triton.nan_branches import done_again, nan_test, noted
 from dtpoly.verify.triton.pairs import COUNTED
 from dtpoly.verify.triton.product_axes import LaidOutAnewError
 from dtpoly.verify.triton.python_operators import both_or_either, operated, signed
@@ -238,6 +239,12 @@ def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast
     """Run both sides, each where its condition holds, and put their values together."""
     state = read.state
     found = read.value(test)
+    tested = None if orelse else nan_test(found)
+    if tested is not None:
+        since, before = noted(state), dict(state.names)
+        again = _side(read, before, state.where, body)
+        state.names = done_again(state, tested, before, again, since, test.lineno)
+        return
     where = condition(state, found, test)
     is_constant = isinstance(found, TileValue) and found.kind == kinds.WEAK
     if is_constant and where in (TRUE, FALSE):
