@@ -38,6 +38,7 @@ from dtpoly.gradient.cancelling import vanishing
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.derived_nodes import ZERO, read_at
 from dtpoly.gradient.draws import Draws
+from dtpoly.gradient.inverses import with_inverses
 from dtpoly.gradient.kept_sizes import check_sizes_kept
 from dtpoly.gradient.lining_up import laid_out, turned_func
 from dtpoly.gradient.messages import no_dependence, no_float, no_rule
@@ -240,6 +241,7 @@ def _gathered(
     program = replace(program, inputs=inputs)
     program = replace(program, labels=_labels(forward, derivation, program))
     check_sizes_kept(derivation.program, program)
+    program = with_inverses(program, said)
     names = {func.name for func in program.funcs}
     return Gradient(
         program,

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch.autograd.function import once_differentiable
 
-from dtpoly.nn.packaged_operators import kernels
+from dtpoly.nn.packaged_operators import has_room, kernels
 
 WIDE = (torch.float32, torch.float64)
 AT_LEAST = 128  # rows at once: those of one block of the products
@@ -108,7 +108,8 @@ class _InChunks(torch.autograd.Function):
         has_weight = ctx.needs_input_grad[1]
         # A frozen weight has no gradient; the file wants a tensor of its shape, but reads nothing.
         d_weight = torch.zeros_like(weight, dtype=total.dtype) if has_weight else total
-        found = kernels("linear_cross_entropy_chunk", "loss" if has_weight else "d_X", is_wide)
+        wanted, room = "loss" if has_weight else "d_X", has_room(rows.device)
+        found = kernels("linear_cross_entropy_chunk", wanted, is_wide, room)
         for first in range(0, len(rows), at_once):
             part = slice(first, first + at_once)
             sums = d_weight.expand(weight.shape)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,10 @@ CAST = {"linear_cross_entropy": "low to float32"}
 # The Func of losses in files that compute these together with their slopes.
 LOSSES = {"cross_entropy_in_place": "cross_entropy", "linear_cross_entropy_chunk": "loss"}
 GRADIENT = "_backward"  # ends the name of a file with a gradient
+# Ends the name of a file with another schedule of the same algorithm: for inputs of 16 bits, on a
+# device whose programs have much shared memory.
+LARGE = "_large"
+ROOM = 227 * 1024  # bytes that a program may have there, as on an H100
 
 
 def names() -> tuple[str, ...]:
@@ -40,12 +45,15 @@ def operator(name: str) -> Differentiable:
 
 
 @cache
-def losing(name: str, *, is_wide: bool) -> Scheduled:
+def losing(name: str, *, is_wide: bool, has_room: bool = False) -> Scheduled:
     """Return a file that computes losses together with their slopes.
 
-    Of inputs of 16 bits the losses have 32, since many of them are added up.
+    Of inputs of 16 bits the losses have 32, since many of them are added up. Their products have
+    large tiles where a device has room for these, if a file says how.
     """
-    made = load(FOLDER / f"{name}.dt")
+    large = FOLDER / f"{name}{LARGE}.dt"
+    is_large = has_room and not is_wide and large.exists()
+    made = load(large if is_large else FOLDER / f"{name}.dt")
     if is_wide:
         return made
     program = with_types(made.program, {}, {LOSSES[name]: DType.F32})
@@ -53,6 +61,15 @@ def losing(name: str, *, is_wide: bool) -> Scheduled:
 
 
 @cache
-def kernels(name: str, func: str, is_wide: bool) -> Callable[..., Any]:
+def kernels(name: str, func: str, is_wide: bool, has_room: bool = False) -> Callable[..., Any]:
     """Return the function of such a file that computes a Func, proved when it is first made."""
-    return losing(name, is_wide=is_wide)[func].function
+    return losing(name, is_wide=is_wide, has_room=has_room)[func].function
+
+
+@cache
+def has_room(device: Any) -> bool:
+    """Return whether programs have room for large tiles: on a GPU, and in the interpreter."""
+    if device.type != "cuda":
+        return True
+    properties = import_module("torch").cuda.get_device_properties(device)
+    return bool(getattr(properties, "shared_memory_per_block_optin", 0) >= ROOM)

@@ -228,8 +228,32 @@ def test_what_a_mask_hides_is_not_divided() -> None:
         "f[x, n] = rdot(e[x, y], V[y, n], y) / reshape(T[x], x, 1); f.compile();"
     )
     one = derived(program, "f", "V")
-    assert "where(x >= y, e[x, y] / reshape(T[x], x, 1), 0)" in one.text
+    assert "where(x >= y, e[x, y] * (1 / reshape(T[x], x, 1)), 0)" in one.text
     compare(program, one, given(program, {"x": 4, "y": 4, "n": 2}))
+
+
+def test_many_elements_are_multiplied_by_the_inverse_of_a_row() -> None:
+    """A factor that is alike for all of the row is divided, if there is one."""
+    program = read(
+        "Func f; In A, T; Var x, y; f[x, y] = exp(A[x, y]) / reshape(T[x], x, 1); f.compile();"
+    )
+    one = derived(program, "f", "A")
+    assert "* (1 / reshape(T[x], x, 1))" in one.text
+    compare(program, one, given(program, {"x": 4, "y": 3}))
+    program = read(
+        "Func f; In A, S, T; Var x; RVar y;f[x] = rsum(exp(A[x, y]), y) * S[x] / T[x]; f.compile();"
+    )
+    one = derived(program, "f", "A")
+    assert "/ reshape(T[x], x, 1) * exp_of_A[x, y]" in one.text
+    compare(program, one, given(program, {"x": 4, "y": 3}))
+
+
+def test_each_element_is_divided_by_a_whole_number() -> None:
+    """Its inverse would have 32 bits, and what is divided may have 64."""
+    program = read(
+        "Func f; In A; In T: i64; Var x, y; f[x, y] = A[x, y] / reshape(T[x], x, 1); f.compile();"
+    )
+    assert "d_f[x, y] / reshape(T[x], x, 1)" in derived(program, "f", "A").text
 
 
 def test_ties_of_a_maximum_share_equally() -> None:

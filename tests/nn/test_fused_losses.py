@@ -320,10 +320,11 @@ def test_wrong_numbers_of_rows_are_refused() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("has_room", [False, True])
 @pytest.mark.parametrize("is_wide", [True, False])
 @pytest.mark.parametrize("name", LOSSES)
-def test_kernels_are_proved(name: str, is_wide: bool) -> None:
+def test_kernels_are_proved(name: str, is_wide: bool, has_room: bool) -> None:
     """Those for inputs of 32 bits, and those with losses of 32 bits for inputs of 16."""
-    one = losing(name, is_wide=is_wide)
+    one = losing(name, is_wide=is_wide, has_room=has_room)
     report = verified(one.program, one.source, outputs(one.program), 100)
     assert report.verdict == "proved", str(report)

@@ -22,7 +22,7 @@ from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import outputs
 from dtpoly.gradient.differentiate import differentiated
-from dtpoly.nn.packaged_operators import FOLDER, LOSSES
+from dtpoly.nn.packaged_operators import FOLDER, LARGE, LOSSES, losing
 from dtpoly.training.element_types import with_copies, with_types
 from dtpoly.training.gradient_schedules import like
 from dtpoly.training.torch_operators import KNOWN
@@ -237,6 +237,8 @@ def is_backward(path: Path) -> bool:
 
 
 FILES = sorted(FOLDER.glob("*.dt"))
+# The files whose place another one takes, where a device has room for large tiles.
+WITH_LARGE = [path.stem.removesuffix(LARGE) for path in FILES if path.stem.endswith(LARGE)]
 
 
 @pytest.mark.parametrize("path", [one for one in FILES if is_backward(one)], ids=lambda p: p.stem)
@@ -262,6 +264,15 @@ def _algorithm(program: Program) -> str:
     return show(replace(program, directives=()))
 
 
+@pytest.mark.parametrize("name", WITH_LARGE)
+def test_other_schedules_are_of_the_same_algorithm(name: str) -> None:
+    """A file with large tiles computes what the file does whose place it takes."""
+    large, small = (dtpoly.load(FOLDER / f"{name}{end}.dt") for end in (LARGE, ""))
+    assert _algorithm(large.program) == _algorithm(small.program)
+    assert losing(name, is_wide=False, has_room=True).program.directives != small.program.directives
+    assert losing(name, is_wide=True, has_room=True).program == small.program
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_files_are_formatted(path: Path) -> None:
     source = read_file(str(path))
@@ -271,7 +282,7 @@ def test_files_are_formatted(path: Path) -> None:
 def test_each_algorithm_has_a_gradient() -> None:
     stems = {path.stem for path in FILES}
     gradients = {f"{name}_backward" for name in nn.names()}
-    assert stems == {*nn.names(), *gradients, *LOSSES}
+    assert stems == {*nn.names(), *gradients, *LOSSES, *(f"{one}{LARGE}" for one in WITH_LARGE)}
     with pytest.raises(DtpolyError, match=r"DT275.*there is no operator 'relu'"):
         nn.operator("relu")
 
@@ -300,6 +311,7 @@ def test_kernels_are_proved(name: str, dtype: DType) -> None:
 
 
 SIZES = {
+    "linear_cross_entropy_chunk_large": "x=512,y=1024,k=512",
     "linear_cross_entropy_chunk": "x=512,y=1024,k=512",
     "attention": "b=2,h=3,m=512,l=512,k=64,n=64",
     "causal_attention": "b=2,h=3,m=512,l=512,k=64,n=64",

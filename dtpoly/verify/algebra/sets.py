@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dtpoly.budget import OPERATIONS_A_SECOND, counted, left
+from dtpoly.verify.algebra.idle_names import has_several_alternatives, without_idle
 from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.regions import (
     Join,
@@ -49,6 +50,10 @@ RATES = (100_000, 400_000, OPERATIONS_A_SECOND)
 # The sets of isl that regions were turned into, and whether they have no points.
 _found: WeakKeyDictionary[Region, isl.Set] = WeakKeyDictionary()
 _answers: WeakKeyDictionary[Region, bool] = WeakKeyDictionary()
+
+
+# The answers to questions about formulas alone: without idle names, many questions are the same.
+_of_formulas: dict[tuple[object, ...], bool] = {}
 
 
 @cache
@@ -194,19 +199,46 @@ def params_of(of: isl.Set) -> list[str]:
 def is_empty(of: Region) -> bool:
     """Return whether isl finds no point; raise isl.Error if a question takes all the time left.
 
-    isl counts operations, and time is looked at only between two questions. So each question may
-    take a number of operations. With large coefficients isl does few of them in a second, and then
-    it does not notice that the time is over. So a question gets few operations at first, and is
-    asked again with more if it used these up quickly.
+    What cannot change the answer is left out of the question (see `idle_names`).
     """
     check_time()
     found = _answers.get(of)
     if found is None:
-        found = _answers[of] = _answered(of)
+        asked = without_idle(of) if has_several_alternatives(of) else of
+        found = _answers[of] = _answered(asked)
     return found
 
 
 def _answered(of: Region) -> bool:
+    """Ask isl, if no question with the same formulas has been asked before."""
+    question = _question(of)
+    if question is None:
+        return _asked(of)
+    if question not in _of_formulas:
+        _of_formulas[question] = _asked(of)
+    return _of_formulas[question]
+
+
+def _question(of: Region) -> tuple[object, ...] | None:
+    """Return what a question about formulas alone is known by; None for other questions."""
+    match of:
+        case WhereTrue(truth=truth):
+            return (truth,)
+        case Minus(left=WhereTrue(truth=truth), right=WhereTrue(truth=other)):
+            return truth, other
+        case Twins(of=WhereTrue(truth=truth), new=new):
+            return truth, new
+        case _:
+            return None
+
+
+def _asked(of: Region) -> bool:
+    """Ask isl, which may take a number of operations.
+
+    isl counts operations, and time is looked at only between two questions. With large coefficients
+    isl does few operations in a second, and then it does not notice that the time is over. So a
+    question gets few operations at first, and is asked again with more if it used these up quickly.
+    """
     seconds = left()
     if seconds is None:
         return _is_empty(of)
