@@ -174,8 +174,10 @@ def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
 
 def _of_jit(module: Module, decorator: ast.expr) -> Iterator[str]:
     """Yield what is assumed of the name of Triton in `@triton.jit`."""
-    root = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = root.id if isinstance(root, ast.Name) else _root(root).id  # type: ignore[arg-type]
+    of = decorator.func if isinstance(decorator, ast.Call) else decorator
+    root = _root(of) if isinstance(of, ast.Attribute) else of
+    assert isinstance(root, ast.Name), "is_jit knows no others"
+    name = root.id
     found = root_of_triton(module, name)
     other = imported_from(module, name)
     if other is not None and found is not None:

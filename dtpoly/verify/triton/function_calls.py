@@ -117,8 +117,8 @@ def _result(read: Reader, body: Sequence[ast.stmt]) -> ast.expr | None:
     for at, one in enumerate(body):
         is_last = at + 1 == len(body)
         match one:
-            case ast.Return(value=ast.expr() as result) if is_last:
-                return result
+            case ast.Return(value=ast.expr() as returned) if is_last:
+                return returned
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 found = read.value(value)
                 check_named(target, found)
