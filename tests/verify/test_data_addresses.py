@@ -171,7 +171,10 @@ LOOKED_UP = {
     "with a sign": ("i8", 256, "t", "REFUTED"),
     "of 32 bits": ("i32", 256, "t", "REFUTED"),
     "chosen": ("u8", 256, "tl.where(i < n, t, 0)", "PROVED"),
+    "brought to more bits": ("u8", 256, "t.to(tl.int32)", "PROVED"),
     # In 8 bits these wrap.
+    "brought to fewer bits": ("i32", 256, "t.to(tl.uint8)", "UNKNOWN"),
+    "with a sign that it had not": ("u8", 256, "t.to(tl.int8)", "UNKNOWN"),
     "computed in few bits": ("u8", 256, "t * 2", "UNKNOWN"),
     "added in few bits": ("u8", 256, "(t + 1)", "UNKNOWN"),
 }
