@@ -12,15 +12,18 @@ from dtpoly.frozen import dataclass
 # How many imports may stand between a name and what it is.
 DEPTH = 8
 BUILTINS = frozenset(dir(builtins))
+# Modules of Triton, as the verifier writes them: None in their place has none of their words.
+MODULES = ("triton", "tl", "tl.math")
 # What the value of a constant may be made of.
 NUMBERS = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop)
 
 
 @dataclass(frozen=True, slots=True)
 class TritonWord:
-    """A word of Triton, as the verifier writes it."""
+    """A word of Triton, as the verifier writes it, and what is assumed if it is not quite sure."""
 
     text: str
+    assumed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,9 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     word = meaning_of(found) or _assigned_word(module, found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
+    root = with_stand_ins(module, name)
+    if root is not None:
+        return changed(module, root.text) or root
     wrapped = _wrapped(module, name, found) if others else None
     if others and wrapped is None:
         lines = ", ".join(str(one.line) for one in found)
@@ -183,11 +189,70 @@ def is_jit(module: Module, decorator: ast.expr) -> bool:
         return False
     match decorator.func if isinstance(decorator, ast.Call) else decorator:
         case ast.Name(id=name):
-            return meaning_of(module.names.get(name, ())) == "triton.jit"
+            return _text_of(module, name) == "triton.jit"
         case ast.Attribute(value=ast.Name(id=name), attr="jit"):
-            return meaning_of(module.names.get(name, ())) == "triton"
+            return _text_of(module, name) == "triton"
         case _:
             return False
+
+
+def root_of_triton(module: Module, name: str, depth: int = DEPTH) -> TritonWord | None:
+    """Return what a name is if it is Triton, or a word of it, also if the project hands it on.
+
+    None if it is something else, or if a module that hands it on changes a part of it.
+    """
+    found = module.names.get(name, ())
+    text = meaning_of(found)
+    if text is not None:
+        return TritonWord(text)
+    if len(found) != 1 or found[0].module is None or not found[0].word or not depth:
+        return with_stand_ins(module, name)
+    of = imported_module(module, found[0].module)
+    if of is None or "*" in of.names or _changes_triton(of, depth):
+        return None
+    return root_of_triton(of, found[0].word, depth - 1)
+
+
+def _changes_triton(module: Module, depth: int) -> bool:
+    """Return whether a module sets words of Triton, or of something that has no name there."""
+    return any(
+        root == UNNAMED or root_of_triton(module, root, depth - 1) is not None
+        for root in module.changes
+    )
+
+
+def with_stand_ins(module: Module, name: str) -> TritonWord | None:
+    """Return the module of Triton that a name is, although other lines bind it where it is missing.
+
+    These are `except ImportError: triton = None`, and `else: tl = Placeholder()`. None has no words
+    that a kernel could use. Something else may have them, so that is an assumption.
+    """
+    found = module.names.get(name, ())
+    imports = [one for one in found if one.module is not None]
+    others = [one for one in found if one.module is None]
+    text = meaning_of(imports)
+    if text not in MODULES or not others or any(one.is_sure for one in found):
+        return None
+    doubtful: list[Binding] = []
+    for one in others:
+        match one.node:
+            case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=None)):
+                pass
+            case ast.Assign(targets=[ast.Name()], value=ast.Call()):
+                doubtful.append(one)
+            case _:
+                return None
+    if not doubtful:
+        return TritonWord(text)
+    lines = ", ".join(str(one.line) for one in doubtful)
+    of = f"'{name}' of '{module.path.name}'"
+    said = f"{of} is '{text}', as line {imports[0].line} says, and not what line {lines} gives it"
+    return TritonWord(text, said)
+
+
+def _text_of(module: Module, name: str) -> str | None:
+    found = root_of_triton(module, name)
+    return None if found is None else found.text
 
 
 def _imported(module: Module, binding: Binding, depth: int) -> Meaning:
@@ -224,9 +289,7 @@ def _constant(module: Module, binding: Binding) -> Constant | Unclear:
         case _:
             pass
     match value:
-        case ast.Attribute(value=ast.Name(id=of), attr=word) if (
-            meaning_of(module.names.get(of, ())) == "tl"
-        ):
+        case ast.Attribute(value=ast.Name(id=of), attr=word) if _text_of(module, of) == "tl":
             return changed(module, f"tl.{word}") or Constant(f"tl.{word}", is_constexpr)
         case _ if not all(isinstance(one, NUMBERS) for one in ast.walk(value)):
             return unclear
@@ -239,8 +302,8 @@ def _constant(module: Module, binding: Binding) -> Constant | Unclear:
 def _is_constexpr(module: Module, node: ast.expr) -> bool:
     match node:
         case ast.Attribute(value=ast.Name(id=name), attr="constexpr"):
-            return meaning_of(module.names.get(name, ())) == "tl"
+            return _text_of(module, name) == "tl"
         case ast.Name(id=name):
-            return meaning_of(module.names.get(name, ())) == "tl.constexpr"
+            return _text_of(module, name) == "tl.constexpr"
         case _:
             return False

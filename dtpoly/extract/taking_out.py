@@ -28,6 +28,7 @@ from dtpoly.extract.meanings import (
     is_builtin,
     is_jit,
     meaning,
+    root_of_triton,
 )
 from dtpoly.extract.module_effects import assumed_effects, check_effects
 from dtpoly.extract.python_modules import Module
@@ -42,7 +43,10 @@ IMPORTS = ("import triton", "import triton.language as tl")
 # What these decorators do is done at a launch, which a `# verify:` line describes.
 AT_LAUNCH = ("autotune", "heuristics")
 # Annotations of parameters that change nothing, and how others are written for the verifier.
-PLAIN = ("tl.tensor", "triton.language.tensor")
+PLAIN = (
+    *("tl.tensor", "triton.language.tensor", "tl.const", "triton.language.const"),
+    "torch.Tensor",
+)
 TYPES = {"int": "tl.int32", "float": "tl.float32", "bool": "tl.int1"}
 
 
@@ -160,6 +164,7 @@ def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
     """Yield what is assumed of the decorators that are left out."""
     for one in helper.around:
         if is_jit(helper.module, one):
+            yield from _of_jit(helper.module, one)
             continue
         word = ast.unparse(one.func if isinstance(one, ast.Call) else one)
         if not is_kernel:
@@ -168,6 +173,20 @@ def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
             yield f"'@{word}' of '{helper.name}' passes what the '# verify:' line says"
         else:
             yield f"'@{word}' of '{helper.name}' launches the kernel as it is called"
+
+
+def _of_jit(module: Module, decorator: ast.expr) -> Iterator[str]:
+    """Yield what is assumed of the name of Triton in `@triton.jit`."""
+    of = decorator.func if isinstance(decorator, ast.Call) else decorator
+    root = _root(of) if isinstance(of, ast.Attribute) else of
+    assert isinstance(root, ast.Name), "is_jit knows no others"
+    name = root.id
+    found = root_of_triton(module, name)
+    other = imported_from(module, name)
+    if other is not None and found is not None:
+        yield f"'{name}' of '{module.path.name}' is '{found.text}' of '{other.source.name}'"
+    if found is not None and found.assumed:
+        yield found.assumed
 
 
 def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Rewriting]:
@@ -219,7 +238,7 @@ def _plain(module: Module, annotation: ast.expr) -> str:
     if word in TYPES and word not in module.names:
         return word
     of = meaning(module, word.partition(".")[0]) if word in PLAIN else None
-    return word if isinstance(of, TritonWord) and of.text in ("tl", "triton") else ""
+    return word if isinstance(of, TritonWord) and of.text in ("tl", "triton", "torch") else ""
 
 
 def _annotations_as_strings(kernel: Helper) -> set[int]:
@@ -263,8 +282,8 @@ def _written(
         if other is not None:
             taking.others[other.source.name] = other
         if other is not None and isinstance(found, TritonWord | Constant):
-            of = f"'{said}' of '{module.path.name}'"
-            taking.assumed.append(f"{of} is '{found.text}' of '{other.source.name}'")
+            taking.assumed.append(_handed_on(module, place, found, other))
+            found = changed(other, found.text) or found
         if isinstance(found, Helper):
             if found.module is not module:
                 of = f"'{said}' of '{module.path.name}'"
@@ -272,6 +291,8 @@ def _written(
             yield place, taking.name_of(found), found
             continue
         if isinstance(found, TritonWord):
+            if found.assumed:
+                taking.assumed.append(found.assumed)
             if found.text.startswith(("tl.math", "tl.extra")):
                 taking.assumed.append(f"'{said}' of '{module.path.name}' is '{found.text}'")
             yield place, found.text, None
@@ -285,6 +306,19 @@ def _written(
         title = f"'{said}' in '{function.name}' is not understood"
         way = "copy what it is into this module, or the kernel into a file of its own"
         raise module.refused(place.lineno, title, why, way)
+
+
+def _handed_on(
+    module: Module, place: ast.Name | ast.Attribute, found: TritonWord | Constant, other: Module
+) -> str:
+    """Return what is assumed of a name that another module of the project binds."""
+    text, said = found.text, ast.unparse(place)
+    if isinstance(place, ast.Attribute):
+        root = meaning(module, _root(place).id)
+        # A module of Triton that is handed on is named once, and not with each of its words.
+        if isinstance(root, TritonWord):
+            text, said = root.text, _root(place).id
+    return f"'{said}' of '{module.path.name}' is '{text}' of '{other.source.name}'"
 
 
 def _named(taking: _Taking, said: str) -> TritonWord | Constant:
@@ -316,7 +350,7 @@ def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, 
         word = of_math(place.attr) if isinstance(place.value, ast.Name) else None
         return Unclear("it has no law") if word is None else TritonWord(word), said
     if isinstance(of, TritonWord):
-        return TritonWord(said.replace(_root(place).id, of.text, 1)), said
+        return TritonWord(said.replace(_root(place).id, of.text, 1), of.assumed), said
     if isinstance(of, Helper | Constant):
         return Unclear(f"'{_root(place).id}' is no module"), said
     return of, said

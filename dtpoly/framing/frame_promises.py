@@ -13,6 +13,8 @@ from dtpoly.framing.launch_groups import Row
 # The most lanes of a row in one tile, from the usual limit down; and the sizes of other labels.
 TILES = (65536, 8192, 1024, 256, 64)
 SIZES_OF_LOOPS = ("2**30", "2**27", "2**20")
+# How many numbers of few bits one number may hold.
+PACKED = (2, 4, 8)
 VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
 
 
@@ -21,13 +23,21 @@ def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str,
     found: list[str] = []
     for name, row in labels.items():
         for other, sizes in labels.items():
-            for block in blocks:
+            for block in (*blocks, *PACKED):
                 counts = tuple(-(-size // block) for size in sizes) if block > 1 else ()
                 if name != other and len(set(row)) > 1 and row == counts:
                     found.append(f"len({name}) == cdiv(len({other}), {block})")
                     if all(size % block == 0 for size in sizes):
                         found.append(f"len({other}) % {block} == 0")
                     break
+    for name, row in labels.items():
+        # Without a mask, a tile must fit: then callers pad their tensors.
+        fitting = [
+            block for block in blocks if block > 1 and all(size % block == 0 for size in row)
+        ]
+        # The largest one comes first, and so is left out first if a smaller one is enough.
+        if len(set(row)) > 1:
+            found += [f"len({name}) % {one} == 0" for one in sorted(fitting, reverse=True)]
     return tuple(dict.fromkeys(found))
 
 
@@ -46,9 +56,7 @@ def promise_sets(
     reaches = tuple(f"reach({name}) < 2**31" for name in near)
     sizes = [_below(made.looped, bound, VALUES[bound], labels) for bound in SIZES_OF_LOOPS]
     least = tuple(
-        f"len({label}) >= 1"
-        for label in (*made.tiled, *made.looped)
-        if all(size >= 1 for size in labels.get(label, ()))
+        f"len({label}) >= 1" for label, row in labels.items() if all(size >= 1 for size in row)
     )
     # Without an algorithm, few forms need values that are finite: these come last.
     tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]

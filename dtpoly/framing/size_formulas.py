@@ -5,7 +5,6 @@ costs least, and what happens to fit costs most.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations_with_replacement
 
 from dtpoly.framing.launch_groups import Row, times
 from dtpoly.frozen import dataclass
@@ -75,16 +74,37 @@ def _products(row: Row, factors: Sequence[tuple[SizeFormula, Row]]) -> Iterator[
         if all(_divides(part, of) for part, of in zip(one[1], row, strict=True))
     ]
     for count in range(1, MOST_FACTORS + 1):
-        for chosen in combinations_with_replacement(fit, count):
-            labels = [one.labels[0] for one, _ in chosen]
-            product: Row = tuple(1 for _ in row)
-            for _, sizes in chosen:
-                product = times(product, sizes)
-            if product == row and len(set(labels)) == count:
-                # A factor that is 1 in all launches says nothing.
-                idle = sum(1.5 for _, sizes in chosen if set(sizes) == {1} and count > 1)
-                cost = sum(one.cost for one, _ in chosen) + idle
-                yield SizeFormula(" * ".join(one.text for one, _ in chosen), cost, tuple(labels))
+        # Of three and more factors, few say nothing: so many sizes have one block by chance.
+        for chosen in _factors_of(row, fit, count, 1 if count > 2 else 2):
+            # A factor that is 1 in all launches says nothing.
+            idle = sum(1.5 for _, sizes in chosen if set(sizes) == {1} and count > 1)
+            cost = sum(one.cost for one, _ in chosen) + idle
+            labels = tuple(one.labels[0] for one, _ in chosen)
+            yield SizeFormula(" * ".join(one.text for one, _ in chosen), cost, labels)
+
+
+def _factors_of(
+    row: Row, factors: Sequence[tuple[SizeFormula, Row]], count: int, idle: int
+) -> Iterator[tuple[tuple[SizeFormula, Row], ...]]:
+    """Yield so many factors, of different labels, that have a row as their product.
+
+    At most `idle` of them are 1 in all launches. Each one must divide what the factors before it
+    leave, so few of all choices are looked at.
+    """
+    if not count:
+        if set(row) <= {1}:
+            yield ()
+        return
+    for at, (one, sizes) in enumerate(factors):
+        if not all(_divides(part, of) for part, of in zip(sizes, row, strict=True)):
+            continue
+        kept = idle - (set(sizes) == {1})
+        if kept < 0:
+            continue
+        left: Row = tuple(of // part for part, of in zip(sizes, row, strict=True))
+        others = [other for other in factors[at + 1 :] if other[0].labels[0] != one.labels[0]]
+        for more in _factors_of(left, others, count - 1, kept):
+            yield ((one, sizes), *more)
 
 
 def _divides(part: int, of: int) -> bool:

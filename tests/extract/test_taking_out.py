@@ -374,3 +374,78 @@ def test_the_user_says_what_a_name_is() -> None:
 def test_what_is_said_of_a_name_must_be_needed(value: str, said: dict[str, str], why: str) -> None:
     with pytest.raises(DtpolyError, match=why):
         named(value, said, "from elsewhere import root\n")
+
+
+STAND_INS = {
+    "none": "    triton = None\n    tl = None\n",
+    "others": "    triton = Missing()\n    tl = Missing('tl')\n",
+}
+
+
+@pytest.mark.parametrize("case", STAND_INS)
+def test_triton_may_be_missing(case: str) -> None:
+    """Nothing can be used of None; of something else it is an assumption that it is not there."""
+    imports = "try:\n    import triton\n    import triton.language as tl\nexcept ImportError:\n"
+    found = taken(f"import os\n{imports}{STAND_INS[case]}", "x * 2")
+    assert verdict(found) is LayerVerdict.PROVED
+    said = [one for one in found.assumed if "says, and not what line" in one]
+    assert len(said) == (0 if case == "none" else 2)
+
+
+@pytest.mark.parametrize(
+    "stand_in",
+    ["    import other.triton as triton\n", "    from other import triton\n", "    triton = os\n"],
+)
+def test_another_module_in_place_of_triton_is_refused(stand_in: str) -> None:
+    imports = "try:\n    import triton\nexcept ImportError:\n"
+    with pytest.raises(DtpolyError):
+        taken(f"import os\nimport triton.language as tl\n{imports}{stand_in}", "x * 2")
+
+
+def test_a_module_that_is_set_to_none_without_a_test_is_refused() -> None:
+    with pytest.raises(DtpolyError):
+        taken(f"{TOP}triton = None\n", "x * 2")
+
+
+def handed_on(folder: Path, gives: str) -> TakenOut:
+    """Take a kernel out of a module that has Triton from another module of its project."""
+    (folder / "utils").mkdir()
+    (folder / "utils/__init__.py").write_text(gives)
+    (folder / "kernels").mkdir()
+    text = f"from utils import tl, triton\n\n\n{KERNEL.replace('VALUE', 'tl.exp(x)')}"
+    path = folder / "kernels/module.py"
+    path.write_text(text)
+    return take_out(read_module(Source(str(path), text)), "doubled")
+
+
+def test_a_project_hands_triton_on(tmp_path: Path) -> None:
+    found = handed_on(tmp_path, TOP)
+    assert "tl.exp(x)" in found.text
+    utils = tmp_path / "utils/__init__.py"
+    for name in ("triton", "tl"):
+        assert f"'{name}' of 'module.py' is '{name}' of '{utils}'" in found.assumed
+    # It is one assumption, and not one for each word.
+    assert sum("'tl' of" in one for one in found.assumed) == 1
+    assert not any("'tl.exp'" in one for one in found.assumed)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "tl.exp = tl.exp2\n",
+        "setattr(tl, 'exp', tl.exp2)\n",
+        "import triton.language as other\nother.exp = other.exp2\n",
+        "from triton import language\nvars(language)['exp'] = tl.exp2\n",
+        "triton.jit = wrapped\n",
+        "from other import *\n",
+        "tl = other\n",
+    ],
+)
+def test_a_project_that_hands_on_something_else_is_refused(tmp_path: Path, more: str) -> None:
+    with pytest.raises(DtpolyError):
+        handed_on(tmp_path, TOP + more)
+
+
+def test_a_pointer_that_is_only_read() -> None:
+    kernel = KERNEL.replace("x_ptr, y_ptr", "x_ptr: tl.const, y_ptr", 1)
+    assert verdict(taken(TOP, "x * 2", kernel)) is LayerVerdict.PROVED

@@ -306,3 +306,37 @@ def test_an_axis_with_one_program_is_no_index(call: Entry, here: Path) -> None:
     code, out, _ = call("verify", FRAME)
     assert code == 0, out
     assert "axis 1 of the grid was 1" in out
+
+
+ROWS_OF_64 = (
+    "def k(x, y, B: tl.constexpr):\n"
+    "    at = tl.program_id(0) * B + tl.arange(0, B)\n"
+    "    tl.store(y + at, tl.load(x + at))\n"
+)
+
+
+def test_tiles_without_a_mask_need_a_promise_about_sizes(call: Entry, here: Path) -> None:
+    given = [((n // 64,), (tensor(n), tensor(n), 64)) for n in (128, 320, 1472)]
+    frame = framed(call, here, RecordedKernel(ROWS_OF_64, given, ("B",)))
+    assert "len(n) % 64 == 0" in frame or "len(r) % 64 == 0" in frame, frame
+    assert call("verify", FRAME)[0] == 0
+
+
+def test_a_promise_that_a_launch_broke_is_not_made(call: Entry, here: Path) -> None:
+    given = [((-(-n // 64),), (tensor(n), tensor(n), 64)) for n in (128, 321, 1472)]
+    frame = framed(call, here, RecordedKernel(ROWS_OF_64, given, ("B",)))
+    assert "% 64" not in frame, frame
+    assert call("verify", FRAME)[0] == 1
+
+
+def test_sizes_that_count_pairs_are_promised(call: Entry, here: Path) -> None:
+    """Two numbers of four bits lie in one of eight."""
+    text = (
+        "def k(x, y, n, B: tl.constexpr):\n"
+        "    at = tl.program_id(0) * B + tl.arange(0, B)\n"
+        "    a = tl.load(x + at * 2, mask=at * 2 < n, other=0)\n"
+        "    tl.store(y + at, a, mask=at < (n - n // 2))\n"
+    )
+    given = [((-(-n // 128),), (tensor(n), tensor(-(-n // 2)), n, 64)) for n in (131, 257, 1031)]
+    frame = framed(call, here, RecordedKernel(text, given, ("B",)))
+    assert call("verify", FRAME)[0] == 0, frame

@@ -148,3 +148,52 @@ def test_a_certificate_is_accepted() -> None:
     assert checked.complaints == ()
     assert checked.accepted
     assert checked.not_decided == 0
+
+
+TABLE = """\
+import triton
+import triton.language as tl
+
+# verify: kernel[(cdiv(len(i), 64),)](T, E, out, len(i))
+# assume: len(i) < 2**30
+
+
+@triton.jit
+def kernel(T, E, out, n):
+    i = tl.program_id(0) * 64 + tl.arange(0, 64)
+    t = tl.load(T + i, mask=i < n, other=0)
+    tl.store(out + i, tl.load(E + AT), mask=i < n)
+"""
+LOOKED_UP = {
+    # All numbers of 8 bits without a sign are indices of 256 elements, and no others need be.
+    "as it was loaded": ("u8", 256, "t", "PROVED"),
+    "in a shorter table": ("u8", 255, "t", "REFUTED"),
+    "with a sign": ("i8", 256, "t", "REFUTED"),
+    "of 32 bits": ("i32", 256, "t", "REFUTED"),
+    "chosen": ("u8", 256, "tl.where(i < n, t, 0)", "PROVED"),
+    "brought to more bits": ("u8", 256, "t.to(tl.int32)", "PROVED"),
+    # In 8 bits these wrap.
+    "brought to fewer bits": ("i32", 256, "t.to(tl.uint8)", "UNKNOWN"),
+    "with a sign that it had not": ("u8", 256, "t.to(tl.int8)", "UNKNOWN"),
+    "computed in few bits": ("u8", 256, "t * 2", "UNKNOWN"),
+    "added in few bits": ("u8", 256, "(t + 1)", "UNKNOWN"),
+}
+
+
+@pytest.mark.parametrize("case", LOOKED_UP)
+def test_a_table_for_numbers_of_few_bits(case: str) -> None:
+    dtype, size, index, wanted = LOOKED_UP[case]
+    of = f"RVar j: {size}; out[i] = E[T[i]] + rsum(E[j] * 0, j);"
+    program = written(f"Func out; In T: {dtype}, E: f32; Var i; {of} out.compile();")
+    found = verify(program, TABLE.replace("AT", index), seconds=20)
+    bounds = [one for one in found.functions[0].layers if one.name == "bounds"]
+    assert [one.verdict.name for one in bounds] == [wanted]
+
+
+def test_two_axes_with_one_stride_are_not_told_apart() -> None:
+    program = written(
+        "Func out; In T: i64, E: f32; Var i; RVar a: 1, b: 1;"
+        "out[i] = E[T[i], 0] + rsum(E[a, b] * 0, a, b); out.compile();"
+    )
+    found = verify(program, TABLE.replace("AT", "t"), seconds=20)
+    assert found.verdict is LayerVerdict.UNKNOWN

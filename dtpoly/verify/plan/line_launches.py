@@ -43,6 +43,8 @@ OPTIONS = ("num_warps", "num_stages")
 PLAIN = ""
 # What a parameter has to be declared as for Triton to take a number of 32 bits.
 SHORT = "tl.int32"
+# What it may be declared as for Triton to take a float: of 32 bits, as without it, or of 64.
+FLOATS = ("tl.float32", "tl.float64")
 
 Reader = Callable[[ast.expr], Held]
 
@@ -148,7 +150,8 @@ def _types(reading: FunctionReading, held: Held) -> tuple[str, ...]:
     match held:
         case Given(name=one):
             # Triton takes a float for 32 bits unless its parameter is declared as 64.
-            return (PLAIN, *CONSTANTS, reading.scalars[one] or "tl.float64")
+            declared = (reading.scalars[one],) if reading.scalars[one] else FLOATS
+            return (PLAIN, *CONSTANTS, *declared)
         case PlanType():
             return CONSTANTS
         case Literal():
@@ -184,7 +187,8 @@ def _argument(
         case Given(name=one):
             # Triton makes a tensor of 32 bits of a float that is no constant, unless the parameter
             # is declared as 64. Its interpreter leaves it a float of Python.
-            as_float = kinds.WEAK if is_constant else annotation or kinds.NUMBER
+            wide = annotation if annotation == "tl.float64" else kinds.NUMBER
+            as_float = kinds.WEAK if is_constant else wide
             return scalar(held, reading.scalars[one] or as_float)
         case PlanType(name=kind):
             return TypeValue(kind)

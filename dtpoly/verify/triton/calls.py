@@ -13,7 +13,6 @@ from dtpoly.verify.algebra.kernel_values import (
     DescriptorValue,
     FileFunction,
     TileValue,
-    TypeValue,
     Unread,
     Value,
     scalar,
@@ -90,11 +89,7 @@ def _constant(read: Reader, node: ast.Call) -> Value:
     """Return the value of `tl.constexpr(...)` of what is a constant for Triton by itself."""
     if len(node.args) != 1 or node.keywords:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    found = read.value(node.args[0])
-    is_number = isinstance(found, TileValue) and not found.axes and found.kind == kinds.WEAK
-    if not is_number and not isinstance(found, TypeValue):
-        raise Unread(node.lineno, f"'{ast.unparse(node)}' of what is no constant")
-    return found
+    return read.constant(node.args[0])
 
 
 def _method(read: Reader, of: ast.expr, word: str, node: ast.Call) -> Value:

@@ -45,6 +45,8 @@ from dtpoly.verify.triton.kernel_state import KernelState
 
 # The type in which an address is computed: what does not fit wraps as addresses do.
 WIDE = "tl.int64"
+# Types of which an address takes a number as it is, in each version of Triton.
+NARROW = ("tl.int8", "tl.int16", "tl.int32", "tl.uint8", "tl.uint16")
 MARK = "datum"
 # More conditions than that are not taken apart.
 MOST_CONDITIONS = 64
@@ -99,10 +101,24 @@ def mask_of(item: Item, line: int) -> LoadMask:
 
 def with_data(address: PointerValue, term: Term, kind: str, line: int) -> PointerValue:
     """Return an address further on by a number that is data. Raises Unread if it may wrap."""
-    if kind != WIDE:
+    if kind != WIDE and not (kind in NARROW and _is_as_loaded(term)):
         what = "an address made of data that has not 64 bits, and may wrap"
         raise Unread(line, f"{what}: bring it to 64 bits first, by .to(tl.int64)")
     return PointerValue(address.tensor, address.offset, address.parts, (*address.data, term))
+
+
+def _is_as_loaded(term: Term) -> bool:
+    """Return whether a number that is data is used as it was loaded, or as a choice of such ones.
+
+    Then nothing has been computed in few bits, and an address takes it with its sign.
+    """
+    match term:
+        case Element() | Literal():
+            return True
+        case Choose(yes=yes, no=no) | AppliedOperation(operation="where", operands=(_, yes, no)):
+            return _is_as_loaded(yes) and _is_as_loaded(no)
+        case _:
+            return False
 
 
 def indices_with(
@@ -110,10 +126,11 @@ def indices_with(
 ) -> tuple[Index, ...]:
     """Return the indices of an address: along an axis with data, the data alone. Raises Unread."""
     found: list[Index] = [*indices]
-    axes = {stride.plain: axis for axis, stride in enumerate(array.strides) if stride.plain}
+    strides = list(array.strides)
     for term in data:
         index, stride = _factors(term)
-        axis = None if stride is None else axes.get(stride)
+        # Of two axes with one stride it is not clear which one the number is an index of.
+        axis = strides.index(stride) if stride is not None and strides.count(stride) == 1 else None
         if axis is None or index is None:
             raise Unread(line, "an address made of data that is no index times a stride")
         if found[axis] != number(0):
@@ -122,13 +139,17 @@ def indices_with(
     return tuple(found)
 
 
-def _factors(term: Term) -> tuple[Term | None, str | None]:
-    """Return the data and the stride of a product of the two."""
+def _factors(term: Term) -> tuple[Term | None, Whole | None]:
+    """Return the data and the stride of a product of the two; without one, the stride is 1."""
     match term:
         case AppliedOperation(operation="mul", operands=(index, Place(value=stride))):
-            return index, stride.plain
+            return index, stride
         case AppliedOperation(operation="mul", operands=(Place(value=stride), index)):
-            return index, stride.plain
+            return index, stride
+        case AppliedOperation(operation="mul", operands=(index, Literal() as written)):
+            return index, whole_in(plain(written))
+        case _ if _is_as_loaded(term):
+            return term, number(1)
         case _:
             return None, None
 

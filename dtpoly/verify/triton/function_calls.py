@@ -32,6 +32,7 @@ from dtpoly.verify.algebra.terms import (
     ValueOf,
     pair,
 )
+from dtpoly.verify.algebra.whole import FALSE, TRUE
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.triton import known, list_calls, shifts
 from dtpoly.verify.triton.broadcast_tiles import aligned
@@ -40,7 +41,7 @@ from dtpoly.verify.triton.gathering import OF_BITS
 from dtpoly.verify.triton.helpers import MEANINGS
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.python_operators import in_kind, not_in_eight
-from dtpoly.verify.triton.reader import Reader
+from dtpoly.verify.triton.reader import Reader, condition
 from dtpoly.verify.triton.typed_operations import LANES, kept, meaning, of_tile
 from dtpoly.verify.triton.unit.forms import is_docstring
 
@@ -90,30 +91,63 @@ def called(
             raise Unread(line, f"a call of '{of}' by names")
         state.run.assume(Lemma.KNOWN, of, *MEANINGS[of])
         return _known(state, of, meaning_of, values, line)
-    body = [one for one in definition.body if not is_docstring(one)]
-    sets = [one for one in body if isinstance(one, ast.Assign)]
-    match body[len(sets) :]:
-        case [ast.Return(value=ast.expr() as result)] if body[: len(sets)] == sets:
-            pass
-        case _:
-            what = "whose body is more than names that are set and one value that is returned"
-            raise Unread(line, f"a call of '{of}', {what}")
     given = _bound(read, definition, values, named, line)
     outer = state.names
     state.names = given
     try:
-        for one in sets:
-            if len(one.targets) != 1 or not isinstance(target := one.targets[0], ast.Name):
-                raise Unread(one.lineno, f"'{ast.unparse(one)}' in '{of}'")
-            value = read.value(one.value)
-            check_named(target, value)
-            state.names[target.id] = kept(value)
+        result = _result(read, definition.body)
+        if result is None:
+            what = "whose body is more than names that are set and one value that is returned"
+            raise Unread(line, f"a call of '{of}', {what}")
         returned = read.value(result)
         if not isinstance(returned, TileValue | TupleValue | NoneValue):
             raise Unread(line, f"a call of '{of}', which returns what is no number")
         return kept(returned)
     finally:
         state.names = outer
+
+
+def _result(read: Reader, body: Sequence[ast.stmt]) -> ast.expr | None:
+    """Set the names of a body, and return the value at its end; None if it is another body.
+
+    Of a branch on a constant only one side is read, as Triton compiles only that one. It may return
+    the value if nothing follows it.
+    """
+    names = read.state.names
+    for at, one in enumerate(body):
+        is_last = at + 1 == len(body)
+        match one:
+            case ast.Return(value=ast.expr() as returned) if is_last:
+                return returned
+            case ast.Assign(targets=[ast.Name() as target], value=value):
+                found = read.value(value)
+                check_named(target, found)
+                names[target.id] = kept(found)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                if name in names:
+                    raise Unread(one.lineno, f"'{name}' is set before, and no constant after that")
+                names[name] = read.constant(value)
+            case ast.If(test=test, body=yes, orelse=no):
+                side = yes if _is_true(read, test) else no
+                result = _result(read, side)
+                if (result is not None) != is_last:
+                    return None
+                if is_last:
+                    return result
+            case _ if is_docstring(one) or isinstance(one, ast.Pass):
+                pass
+            case _:
+                return None
+    return None
+
+
+def _is_true(read: Reader, test: ast.expr) -> bool:
+    """Return whether a condition holds that Triton knows while it compiles. Raises Unread."""
+    found = read.tile(test)
+    where = condition(read.state, found, test)
+    if found.kind != kinds.WEAK or where not in (TRUE, FALSE):
+        raise Unread(test.lineno, f"a branch on '{ast.unparse(test)}' in a function")
+    return where == TRUE
 
 
 def _bound(

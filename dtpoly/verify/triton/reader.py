@@ -10,7 +10,15 @@ import ast
 from collections.abc import Callable, Sequence
 
 from dtpoly.frozen import dataclass
-from dtpoly.verify.algebra.kernel_values import TileValue, Unread, Value, is_truth
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import (
+    TextValue,
+    TileValue,
+    TypeValue,
+    Unread,
+    Value,
+    is_truth,
+)
 from dtpoly.verify.algebra.whole import Truth, Whole, compare, number
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.python_operators import exact, restored
@@ -64,6 +72,14 @@ class Reader:
             return value.item
         what = f"'{ast.unparse(node)}' is not one whole number of indices and sizes"
         raise Unread(node.lineno, what)
+
+    def constant(self, node: ast.expr) -> Value:
+        """Return the value of an expression that must be a constant for Triton by itself."""
+        found = self.value(node)
+        is_number = isinstance(found, TileValue) and not found.axes and found.kind == kinds.WEAK
+        if not is_number and not isinstance(found, TypeValue | TextValue):
+            raise Unread(node.lineno, f"'{ast.unparse(node)}', which is no constant")
+        return found
 
     def truth(self, node: ast.expr) -> Truth:
         """Return the value of a condition, which must be about sizes and indices alone."""

@@ -59,6 +59,7 @@ from dtpoly.verify.triton.reader import Evaluate, Execute, Reader, condition
 from dtpoly.verify.triton.specialized import after_making
 from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
+from dtpoly.verify.triton.unit.forms import check_word
 from dtpoly.verify.triton.unit.unit import Unit
 
 # Words of Triton that number lanes anew, or give a lane what some other lane holds.
@@ -202,6 +203,8 @@ def _execute(read: Reader, node: ast.stmt) -> None:
     match node:
         case ast.Assign(targets=[target], value=value):
             _assign(state, target, read.value(value))
+        case ast.AnnAssign(target=ast.Name(id=one), value=ast.expr() as value):
+            _name_constant(state, one, read.constant(value), node.lineno)
         case ast.AugAssign(target=ast.Name(id=changed), op=op, value=value):
             old = state.look(changed, node.lineno)
             state.names[changed] = kept(operated(state, op, old, read.value(value), node))
@@ -233,6 +236,14 @@ def _assign(state: KernelState, target: ast.expr, value: Value) -> None:
                 _assign(state, element, part)
         case _:
             raise Unread(target.lineno, f"an assignment to '{ast.unparse(target)}'")
+
+
+def _name_constant(state: KernelState, one: str, value: Value, line: int) -> None:
+    """Bind a name to a constant, by `name: tl.constexpr = ...`, which Triton does only once."""
+    if one in state.names:
+        raise Unread(line, f"'{one}' is set before, and no constant after that")
+    state.names[one] = value
+    state.begun[-1].setdefault(one, value)
 
 
 def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
@@ -312,6 +323,7 @@ def _value(read: Reader, node: ast.expr) -> Value:
         case ast.Subscript(value=value, slice=index):
             return subscripted(state, read.value(value), index, node)
         case ast.Attribute() if (dotted := ast.unparse(node)).startswith("tl."):
+            check_word(node)
             return TypeValue(dotted)
         case ast.Attribute(value=ast.Attribute(value=value, attr="dtype"), attr="element_ty") if (
             isinstance(read.tile(value).item, PointerValue)
@@ -322,7 +334,8 @@ def _value(read: Reader, node: ast.expr) -> Value:
             if isinstance(of.item, PointerValue):
                 raise Unread(node.lineno, "the type of an address: write '.dtype.element_ty'")
             return TypeValue(of.kind)
-        case ast.Call():
+        case ast.Call(func=func):
+            check_word(func)
             return calls.call(read, node)
         case ast.IfExp(test=test, body=yes, orelse=no):
             return _chosen(read, test, yes, no)

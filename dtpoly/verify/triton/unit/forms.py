@@ -1,7 +1,8 @@
 """List the forms that statements and expressions of a unit may have, and refuse all others.
 
 What a kernel or a plan means is read elsewhere, and the readers understand only some of these
-forms. Here each node is checked, also in branches that a proof never comes to.
+forms. Here each node is checked, also in branches that a proof never comes to. Only words of Triton
+that are not listed are left for where a kernel is read: constants may leave their branch out.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ EXPRESSIONS = (
     *(ast.Compare, ast.Call, ast.Attribute, ast.Subscript, ast.Slice, ast.IfExp),
 )
 STATEMENTS = (ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.For, ast.Return, ast.Pass)
+# The forms that kernels may have besides these.
+OF_KERNELS = (ast.AnnAssign,)
 # The forms that functions of Python may have besides these.
 OF_PYTHON = (
     *(ast.With, ast.withitem, ast.Raise, ast.Assert, ast.Dict, ast.Set, ast.Starred),
@@ -29,6 +32,7 @@ OF_PYTHON = (
     *(ast.SetComp, ast.DictComp, ast.comprehension),
 )
 PLAIN = bool | int | float | str | None
+TRITON_WORDS = "tl"
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Forms:
     attributes: frozenset[str]
 
 
-KERNEL = Forms("a kernel", (*OPERATORS, *EXPRESSIONS, *STATEMENTS), OF_TILES)
+KERNEL = Forms("a kernel", (*OPERATORS, *EXPRESSIONS, *STATEMENTS, *OF_KERNELS), OF_TILES)
 PYTHON = Forms(
     "a function of Python", (*OPERATORS, *EXPRESSIONS, *STATEMENTS, *OF_PYTHON), OF_TENSORS
 )
@@ -111,6 +115,13 @@ def is_known_word(node: ast.expr) -> bool:
     return words is not None and len(words) > 1 and _is_listed(words)
 
 
+def check_word(node: ast.expr) -> None:
+    """Refuse a word of Triton that is not listed, where a kernel is read. Raises Unread."""
+    words = dotted(node)
+    if words is not None and words[0] == TRITON_WORDS and not _is_listed(words):
+        raise unknown(node.lineno, f"'{'.'.join(words)}'", KERNEL.where)
+
+
 def _is_listed(words: Sequence[str]) -> bool:
     return ".".join(words[1:]) in ATTRIBUTES.get(words[0], frozenset())
 
@@ -143,6 +154,11 @@ def is_type(node: ast.expr) -> bool:
             return ".".join(dotted(node) or ()) in ANNOTATIONS
 
 
+def is_constexpr(annotation: ast.expr) -> bool:
+    """True for the annotation with which Triton takes what a name is set to for a constant."""
+    return ".".join(dotted(annotation) or ()) in ("tl.constexpr", "triton.language.constexpr")
+
+
 def _check_node(node: ast.AST, line: int, forms: Forms) -> None:
     if type(node) not in forms.nodes and not isinstance(node, OPERATORS):
         what = said(node) if isinstance(node, ast.expr | ast.stmt) else type(node).__name__
@@ -157,6 +173,9 @@ def _check_node(node: ast.AST, line: int, forms: Forms) -> None:
             if len(targets) != 1 or comment is not None:
                 raise unknown(line, said(node), forms.where)
             _check_target(targets[0], forms)
+        case ast.AnnAssign(target=target, annotation=annotation, value=value):
+            if not isinstance(target, ast.Name) or value is None or not is_constexpr(annotation):
+                raise unknown(line, said(node), forms.where)
         case ast.keyword(arg=None) if forms is KERNEL:
             raise unknown(line, "'**'", forms.where)
         case ast.AugAssign(target=target):
@@ -196,7 +215,11 @@ def _check_attribute(node: ast.Attribute, word: str, forms: Forms) -> None:
     """Refuse an attribute that is not listed for its module, or for values."""
     words = dotted(node)
     if words is not None and words[0] in ATTRIBUTES:
-        if not _is_listed(words):
+        # A kernel may have other words of Triton in branches that its constants leave out, which
+        # Triton does not read either. Where one is read, `check_word` refuses it.
+        is_word = len(words) == 2 and not word.startswith("_")
+        is_left = forms is KERNEL and words[0] == TRITON_WORDS and is_word
+        if not is_left and not _is_listed(words):
             raise unknown(node.lineno, f"'{'.'.join(words)}'", forms.where)
     elif word not in forms.attributes:
         raise unknown(node.lineno, f"the attribute '.{word}'", forms.where)
