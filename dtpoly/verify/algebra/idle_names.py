@@ -46,7 +46,9 @@ from dtpoly.verify.algebra.whole import (
     put_truth,
 )
 
-SEVERAL = 4  # alternatives: so many can make some ten polyhedra of one
+SEVERAL = (
+    16  # alternatives: with fewer, isl's answer mostly takes less time than to leave names out
+)
 TRIED = (0, 1)  # the numbers that are put in the place of a name that may be idle
 Conditions = Mapping[Truth, None]
 
