@@ -101,7 +101,7 @@ def directive_of(placed: Placed, primitives: Primitives) -> Directive | None:
 
 
 def apart(program: Program, needed: Iterable[str]) -> PlacementPlan:
-    """Return the plan that is always legal: each Func has a kernel of its own."""
+    """Return the plan that fuses and inlines nothing: each Func has a kernel of its own."""
     why = "stored: nothing that was tried is legal inside of another kernel"
     return PlacementPlan(
         tuple(Placed(one.name, ChosenPlace.KERNEL, why) for one in in_order(program, needed))

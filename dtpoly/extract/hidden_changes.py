@@ -52,7 +52,7 @@ class Parents:
             self.of.update((child, node) for child in ast.iter_child_nodes(node))
 
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield what a part is in, from the inside to the outside."""
+        """Yield the nodes that contain a node, the innermost one first."""
         while node in self.of:
             node = self.of[node]
             yield node

@@ -7,7 +7,10 @@ import torch
 
 from dtpoly.algorithm.filling import filled
 from dtpoly.algorithm.show import show
+from dtpoly.autoschedule.choose import last_candidates
 from dtpoly.autoschedule.schedules import schedules
+from dtpoly.autoschedule.selection import in_turn
+from dtpoly.autoschedule.settle import settled
 from dtpoly.checking import check
 from dtpoly.generate import outputs, results_of
 from dtpoly.reference.run import run
@@ -111,6 +114,16 @@ def test_the_first_schedule_is_proved_and_right(name: str) -> None:
         torch.testing.assert_close(
             result.double(), wanted[result_name].double(), rtol=1e-3, atol=1e-3
         )
+
+
+@pytest.mark.parametrize("name", ["a selective scan", "a low rank beside a product"])
+def test_each_func_may_have_a_kernel_of_its_own(name: str) -> None:
+    """This is the last resort, for where nothing is legal inside of another kernel."""
+    text, sizes, _ = CASES[name]
+    call = call_of(text, **sizes)
+    ranked = last_candidates(call)
+    assert {len(one.plan.kernels) for one in ranked} == {2}
+    assert next(settled(call, in_turn(ranked), set()), None) is not None
 
 
 def as_tuple(results: torch.Tensor | tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
