@@ -118,7 +118,7 @@ def test_the_first_schedule_is_proved_and_right(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a selective scan", "a low rank beside a product"])
 def test_each_func_may_have_a_kernel_of_its_own(name: str) -> None:
-    """This is the last resort, for where nothing is legal inside of another kernel."""
+    """Such a plan is the last resort, for where nothing is legal inside of another kernel."""
     text, sizes, _ = CASES[name]
     call = call_of(text, **sizes)
     ranked = last_candidates(call)

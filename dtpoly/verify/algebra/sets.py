@@ -52,10 +52,6 @@ _found: WeakKeyDictionary[Region, isl.Set] = WeakKeyDictionary()
 _answers: WeakKeyDictionary[Region, bool] = WeakKeyDictionary()
 
 
-# The answers to questions about formulas alone: without idle names, many questions are the same.
-_of_formulas: dict[tuple[object, ...], bool] = {}
-
-
 @cache
 def _everywhere() -> isl.Set:
     return isl.Set.read_from_str(CONTEXT, "{ : }")
@@ -204,32 +200,13 @@ def is_empty(of: Region) -> bool:
     check_time()
     found = _answers.get(of)
     if found is None:
+        # Without idle names, many questions are the same.
         asked = without_idle(of) if has_several_alternatives(of) else of
-        found = _answers[of] = _answered(asked)
+        found = _answers.get(asked)
+        if found is None:
+            found = _answers[asked] = _asked(asked)
+        _answers[of] = found
     return found
-
-
-def _answered(of: Region) -> bool:
-    """Ask isl, if no question with the same formulas has been asked before."""
-    question = _question(of)
-    if question is None:
-        return _asked(of)
-    if question not in _of_formulas:
-        _of_formulas[question] = _asked(of)
-    return _of_formulas[question]
-
-
-def _question(of: Region) -> tuple[object, ...] | None:
-    """Return what a question about formulas alone is known by; None for other questions."""
-    match of:
-        case WhereTrue(truth=truth):
-            return (truth,)
-        case Minus(left=WhereTrue(truth=truth), right=WhereTrue(truth=other)):
-            return truth, other
-        case Twins(of=WhereTrue(truth=truth), new=new):
-            return truth, new
-        case _:
-            return None
 
 
 def _asked(of: Region) -> bool:
