@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests import pace
-from tests.pace import is_kept, is_kept_once, slowness
+from benchmarks import pace
+from benchmarks.pace import is_kept, is_kept_once, slowness
 
 
 @pytest.mark.parametrize(("seconds", "kept"), [(0.9, True), (1.5, True), (2.1, False)])

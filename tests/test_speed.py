@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pace import is_kept_once
 from tests.cli.process import COMMAND, environment
-from tests.pace import is_kept_once
 
 
 def many_funcs(count: int) -> str:

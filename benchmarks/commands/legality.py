@@ -10,6 +10,7 @@ from rich.table import Table
 from benchmarks import legality
 from benchmarks.files import RESULTS, write_whole
 from benchmarks.machine import machine
+from benchmarks.pace import slowness
 from benchmarks.terminal import console
 from benchmarks.timing import Result
 
@@ -23,9 +24,11 @@ from benchmarks.timing import Result
 )
 def command(output: Path) -> None:
     """Measure the compiler's own time; print a table and write it down."""
+    before = slowness()
     results = [*legality.results()]
+    slow = (before + slowness()) / 2
     console().print(table("legality", results))
-    write_whole(output, json.dumps(as_json(("legality",), results), indent=2) + "\n")
+    write_whole(output, json.dumps(as_json(("legality",), results, slow), indent=2) + "\n")
 
 
 def table(group: str, results: Sequence[Result]) -> Table:
@@ -40,11 +43,15 @@ def table(group: str, results: Sequence[Result]) -> Table:
     return made
 
 
-def as_json(arguments: Sequence[str], results: Sequence[Result]) -> dict[str, object]:
-    """Return what was run, where, and the results, in seconds of processor time."""
+def as_json(arguments: Sequence[str], results: Sequence[Result], slow: float) -> dict[str, object]:
+    """Return what was run, where, and the results, in seconds of processor time.
+
+    Limits grow with how slow the machine was just before and after.
+    """
     return {
         "command": " ".join(("python", "-m", "benchmarks", *arguments)),
         "machine": machine(),
+        "slowness": round(slow, 2),
         "results": [one.as_json() for one in results],
     }
 

@@ -10,10 +10,10 @@ from benchmarks import legality
 from benchmarks.__main__ import COMMANDS, PROGRAM, main
 from benchmarks.commands.legality import as_json, table
 from benchmarks.files import RESULTS
+from benchmarks.pace import is_kept, is_kept_once
 from benchmarks.timing import Result, isl_calls
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.legality import judge
-from tests.pace import is_kept, is_kept_once
 from tests.schedule.told import SUM, read
 
 RUN: tuple[Callable[[], Result], ...] = (
@@ -60,7 +60,8 @@ def test_what_is_written_down_keeps_the_limits() -> None:
         legality.BLAME_OF_TWO: 1,
         legality.PROCESS: 0.4,
     }
-    assert all(written()[what]["best"] < limit for what, limit in limits.items())
+    slowness = recorded["slowness"]
+    assert all(written()[what]["best"] < limit * slowness for what, limit in limits.items())
 
 
 def test_calls_of_isl_are_counted_and_let_go() -> None:
@@ -78,7 +79,8 @@ def test_calls_of_isl_are_counted_and_let_go() -> None:
 def test_a_table_and_a_file() -> None:
     results = [Result("a", (0.25, 0.5), 1.0, {"calls": 3}), Result("b", (0.125,))]
     assert table("some", results).row_count == 2
-    made = as_json(("legality",), results)
+    made = as_json(("legality",), results, 1.25)
+    assert made["slowness"] == 1.25
     assert made["results"] == [
         {
             "what": "a",

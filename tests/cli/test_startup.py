@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pace import is_kept, is_kept_once
 from tests.cli.process import COMMAND, ROOT, WRONG, environment
-from tests.pace import is_kept, is_kept_once
 
 MATMUL = ROOT / "examples" / "matmul.dt"
 ATTENTION = ROOT / "tests" / "data" / "thesis" / "listing_4_04_attention.dt"

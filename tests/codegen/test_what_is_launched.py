@@ -13,9 +13,9 @@ from unittest import mock
 import pytest
 import torch
 
+from benchmarks.pace import is_kept_once
 from tests.codegen.calls import ADD, module
 from tests.codegen.dispatched import Dispatched
-from tests.pace import is_kept_once
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pace import is_kept
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.filling import filled
 from dtpoly.directives.built_in import DIRECTIVES
@@ -23,7 +24,6 @@ from dtpoly.schedule.legality import judge_state
 from tests.codegen.cases import random_case
 from tests.explore.counted import counted
 from tests.explore.test_footprints import state_of
-from tests.pace import is_kept
 
 H200 = find_device("h200")
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.dt"))

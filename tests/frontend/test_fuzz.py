@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pace import is_kept
 from dtpoly.algorithm.show import show
 from dtpoly.checking import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, apply_edits, has_errors
@@ -19,7 +20,6 @@ from tests.generation.algorithms import Limits
 from tests.generation.choice import Choose, pick, seeded
 from tests.generation.mutations import mutated, random_bytes
 from tests.generation.schedules import program
-from tests.pace import is_kept
 
 THESIS = tuple(
     path.read_text(encoding="utf-8")

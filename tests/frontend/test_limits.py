@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from benchmarks.pace import is_kept
 from dtpoly.checking import check
 from dtpoly.codegen.header import MARK
 from dtpoly.diagnostics import DtpolyError
@@ -11,7 +12,6 @@ from dtpoly.frontend.format import format_source
 from dtpoly.frontend.reading import decode
 from dtpoly.render.diagnostic_text import plain, render
 from dtpoly.source import Source
-from tests.pace import is_kept
 
 SECONDS = 5.0  # of processor time
 LINE = "Func f; Var x; In A; f[x] = A[x];\n"

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from benchmarks.pace import is_kept
 from dtpoly.algorithm.expressions import Apply, Expr, Float, Integer, Read, ScalarRead
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.checking import check, load
@@ -12,7 +13,6 @@ from dtpoly.frontend.diagnostic_limit import MAX_ERRORS
 from dtpoly.frontend.parse import MAX_CHARACTERS, parse
 from dtpoly.render.diagnostic_text import plain, render_one
 from dtpoly.source import Source
-from tests.pace import is_kept
 
 HEAD = "Func f; In A; SIn a, b, c, d; Var x, y; "
 

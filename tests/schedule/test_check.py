@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pace import is_kept_once, seconds_of
 from dtpoly.algorithm.expressions import Affine, Apply, Read
 from dtpoly.algorithm.program import Argument, Directive, Func, Label, Program, Split, Tensor
 from dtpoly.diagnostics import Diagnostic
@@ -16,7 +17,6 @@ from dtpoly.schedule.static_checks import check_schedule
 from tests.generation.algorithms import Limits
 from tests.generation.choice import Choose, pick, seeded
 from tests.generation.schedules import program
-from tests.pace import is_kept_once, seconds_of
 from tests.schedule.told import ATTENTION, MAP, TWO, TWO_PRODUCTS, only, read, told
 
 CODES = ["DT177", "DT178", *(f"DT{number}" for number in range(180, 198))]

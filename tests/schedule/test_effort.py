@@ -3,6 +3,7 @@
 import islpy as isl
 import pytest
 
+from benchmarks.pace import is_kept_once, seconds_of
 from dtpoly.algorithm.show import show
 from dtpoly.budget import OverBudgetError, within
 from dtpoly.checking import check
@@ -15,7 +16,6 @@ from dtpoly.source import Source
 from tests.generation import schedules
 from tests.generation.algorithms import Limits
 from tests.generation.choice import seeded
-from tests.pace import is_kept_once, seconds_of
 from tests.schedule.told import TWO, read
 
 GOOD = TWO + "g.fuse_at(f, x); f.block(x:16); f.tensorize(x:0);"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.pace import is_kept_once, seconds_of
 from dtpoly.algorithm.program import Program, in_order
 from dtpoly.checking import load
 from dtpoly.directives.built_in import DIRECTIVES
@@ -12,7 +13,6 @@ from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, hosts, menu
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
-from tests.pace import is_kept_once, seconds_of
 from tests.schedule.told import ATTENTION, MAP, SUM, TWO, TWO_PRODUCTS, read
 from tests.schedule.user_primitives import USER
 from tests.test_thesis import DATA

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.pace import is_kept
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import Checked, check, load, understand
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity, apply_edits
@@ -26,7 +27,6 @@ from tests.oracle.nest import Placed, build
 from tests.oracle.pairs import Named, Pair, pairs
 from tests.oracle.run import Illegal, Legal, judge_schedule
 from tests.oracle.run import judge as run
-from tests.pace import is_kept
 from tests.schedule.folded import folded
 from tests.schedule.told import MAP
 from tests.schedule.user_primitives import USER
