@@ -25,8 +25,8 @@ BUILD = ROOT / "build"
 EXAMPLE = "examples/softmax.dt"
 SIZES = "x=5,y=1000"
 # Of the files with long tests, and of all files for pyright, one part of so many is looked at for a
-# commit; and of the files with tests that run alone.
-PARTS, PARTS_ALONE = 8, 2
+# commit.
+PARTS = 8
 HEAVY = ("torch", "triton", "numpy")  # come only with an extra
 MOST_WORDS = 8  # of a command that are shown before it runs
 PLUGIN = "examples/skew.py"
@@ -183,9 +183,7 @@ def test(arguments: Sequence[str], long: bool, every: bool) -> None:
     with beside([python, "-m", "mypy"], [*pyright, *dict.fromkeys(checked)]):
         run([*pytest, f"{chosen} and not alone", *spread, *slowest, *part, *arguments])
     if not arguments:
-        alone = files_with("alone")
-        alone = alone if long else drawn(alone, seed, PARTS_ALONE)
-        run([*pytest, f"{chosen} and alone", *alone])
+        run([*pytest, f"{chosen} and alone", *files_with("alone")])
     if not arguments and not long:
         some = "long and not gpu and not alone"
         files = drawn(files_with("long"), seed)
@@ -211,9 +209,9 @@ def files_with(mark: str) -> list[Path]:
     return [one for one in files if f"mark.{mark}" in one.read_text(encoding="utf-8")]
 
 
-def drawn(files: Sequence[Path], seed: str, parts: int = PARTS) -> list[Path]:
+def drawn(files: Sequence[Path], seed: str) -> list[Path]:
     """Return a part of some files, another one for each seed."""
-    return Random(seed).sample(files, len(files) // parts)
+    return Random(seed).sample(files, len(files) // PARTS)
 
 
 def seed_of_commit() -> int:
