@@ -48,7 +48,7 @@ from dtpoly.verify.algebra.whole import (
 )
 
 # Alternatives: with fewer, isl's answer mostly takes less time than to leave names out.
-SEVERAL = 8
+SEVERAL = 16
 TRIED = (0, 1)  # the numbers that are put in the place of a name that may be idle
 Conditions = Mapping[Truth, None]
 
