@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import Accumulate, Fill, ForLoop, If, Instruction, Lanes, Let, Step
+from dtpoly.ir.kernel import Accumulate, Fill, ForLoop, If, Instruction, Let, Step
 from dtpoly.ir.parts import assigned_by, renamed, walk
 from dtpoly.ir.tile_values import Call, Masked, Value, Variable
 from dtpoly.ir.tiled import blocks_of, of_blocks
@@ -20,7 +20,7 @@ from dtpoly.ir.tiled import blocks_of, of_blocks
 from .deviations import AddedValue, Deviation, deviation_from, powers_of, sums_of, unmasked
 from .motions import CannotJoinError
 from .python_names import fresh
-from .running_means import Mean, depending, means_of, only_block, overhang_of, summed_in
+from .running_means import Mean, WalksOfMean, depending, only_block, overhang_of, summed_in
 
 WORDS = {2: "squares", 3: "cubes"}
 
@@ -39,46 +39,40 @@ class _SumOfPowers:
         return max(self.powers, default=0)
 
 
-def with_lower_sums(
-    front: tuple[Step, ...],
-    first: tuple[Step, ...],
-    late: tuple[Step, ...],
-    second: tuple[Step, ...],
-    names: set[str],
-) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """Return what stands in front of two walks, and the second walk, with the sums that it needs.
+def with_lower_sums(walks: WalksOfMean) -> WalksOfMean:
+    """Return two walks and what stands in front of them, with the sums that the second one needs.
 
     Where the second walk has no sums of powers of deviations, others refuse it.
     """
-    means = means_of(first, late, second, names)
+    means = walks.means()
     if len(means) != 1:
-        return front, second
-    around = (step.instruction for step in front)
-    mean = replace(means[0], outside=tuple(one for one in around if isinstance(one, Lanes)))
+        return walks
+    (mean,) = means
     try:
-        (one, size), (other, _) = (only_block(walk, mean) for walk in (first, second))
+        (one, size), (other, _) = (only_block(walk, mean) for walk in (walks.first, walks.second))
         blocks = tuple(zip(blocks_of(one), blocks_of(other), strict=True))
         sums = [tuple(_sums(mean, mine, theirs, size)) for mine, theirs in blocks]
     except (CannotJoinError, ValueError):
-        return front, second
+        return walks
     if not sums or not sums[0]:
-        return front, second
+        return walks
     highest = max(sums[0], key=lambda found: found.degree)
     there = {power for found in sums[0] for power in _plain(found)}
     made = dict[int, str]()
     for power in range(2, highest.degree):
         if power not in there:
-            made[power] = fresh(f"{mean.name}_{WORDS[power]}", names)
-            names.add(made[power])
+            made[power] = fresh(f"{mean.name}_{WORDS[power]}", walks.names)
+            walks.names.add(made[power])
     if not made:
-        return front, second
+        return walks
     done = list[Step]()
     for (_, theirs), found in zip(blocks, sums, strict=True):
         top = next(x for x in found if x.added.sum.name == highest.added.sum.name)
-        done.append(_with_sums(theirs, top, made, names))
+        done.append(_with_sums(theirs, top, made, walks.names))
     block = of_blocks(other, done)
-    second = tuple(block if step is other else step for step in second)
-    return tuple(_with_starts(front, highest.added.sum.name, made)), second
+    second = tuple(block if step is other else step for step in walks.second)
+    front = tuple(_with_starts(walks.front, highest.added.sum.name, made))
+    return replace(walks, front=front, second=second)
 
 
 def _sums(mean: Mean, mine: Step, theirs: Step, size: object) -> Iterator[_SumOfPowers]:

@@ -51,6 +51,7 @@ from .repeated_sums import without_repeated_sums
 from .running_means import (
     Counted,
     MovingMean,
+    WalksOfMean,
     counted,
     depending,
     means_of,
@@ -225,9 +226,8 @@ def _in_one_loop(
     first, second = body[walk.start : walk.stop], body[other.start : other.stop]
     early, late = _apart(first, body[walk.stop : other.start])
     front = (*front, *early)
-    front, second = with_lower_sums(front, first, late, second, names)
-    mean = moving_mean(front, first, late, second, names)
-    between = late
+    of_mean = with_lower_sums(WalksOfMean(front, first, late, second, names))
+    mean, front, second, between = moving_mean(of_mean), of_mean.front, of_mean.second, late
     if mean is not None:
         between = tuple(step for step in late if mean.of.name not in assigned((step,)))
         second = renamed(second, {mean.of.name: mean.of.new})

@@ -242,26 +242,43 @@ class MovingMean:
         return value if found.dtype == dtype else Converted(value, axes, dtype)
 
 
-def moving_mean(
-    front: tuple[Step, ...],
-    first: tuple[Step, ...],
-    late: tuple[Step, ...],
-    second: tuple[Step, ...],
-    names: set[str],
-) -> MovingMean | None:
+@dataclass(frozen=True, slots=True)
+class WalksOfMean:
+    """Two walks over the same indices, and what stands in front of them and between them.
+
+    `between` needs something of the first walk. `names` are all names of the kernel; new ones are
+    added.
+    """
+
+    front: tuple[Step, ...]
+    first: tuple[Step, ...]
+    between: tuple[Step, ...]
+    second: tuple[Step, ...]
+    names: set[str]
+
+    def means(self) -> list[Mean]:
+        """Return the means of the first walk that the second one depends on.
+
+        They know the lanes that are made in front of the walks.
+        """
+        around = (step.instruction for step in self.front)
+        outside = tuple(one for one in around if isinstance(one, Lanes))
+        found = means_of(self.first, self.between, self.second, self.names)
+        return [replace(mean, outside=outside) for mean in found]
+
+
+def moving_mean(walks: WalksOfMean) -> MovingMean | None:
     """Return the mean of which the second walk has deviations; None if it has none.
 
     Raises CannotJoinError where something else depends on the mean.
     """
-    means = means_of(first, late, second, names)
+    means, first, second = walks.means(), walks.first, walks.second
     if not means:
         return None
     mean, *others = means
     if others:
         raise CannotJoinError(f"the second loop depends on '{others[0].name}', too")
-    around = (step.instruction for step in front)
-    mean = replace(mean, outside=tuple(one for one in around if isinstance(one, Lanes)))
-    names.update((mean.before, mean.old, mean.new, mean.moved))
+    walks.names.update((mean.before, mean.old, mean.new, mean.moved))
     if not accessed((*first, *second), Store).isdisjoint(accessed(second, Load)):
         raise CannotJoinError("a tensor is loaded and stored in the loops")
     (one, mine), (other, theirs) = (only_block(walk, mean) for walk in (first, second))

@@ -13,7 +13,7 @@ from dataclasses import MISSING, field
 from functools import cache
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, ClassVar, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -114,7 +114,7 @@ def _own_fields(cls: type) -> dict[str, Field]:
 def _is_of_class(annotation: object) -> bool:
     if isinstance(annotation, str):
         return "ClassVar" in annotation
-    return annotation is ClassVar or get_origin(annotation) is ClassVar
+    return annotation is ClassVar or getattr(annotation, "__origin__", None) is ClassVar
 
 
 def _init(fields: Sequence[Field], is_checked: bool) -> Callable[..., None]:

@@ -7,7 +7,7 @@ from dtpoly.autoschedule.invariant_rows import invariant
 from dtpoly.autoschedule.plans import PlacementPlan
 from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.selection import in_turn
-from dtpoly.autoschedule.settle import Settled, settled
+from dtpoly.autoschedule.settle import HopelessPlan, Settled, settled
 
 
 def schedules(call: PricedCall) -> Iterator[Settled]:
@@ -29,16 +29,31 @@ def _usable(call: PricedCall) -> Iterator[Settled]:
     without: set[PlacementPlan] = set()
     known: Known = {}
     while ranked := candidates(call, without, known):
-        hopeless: set[PlacementPlan] = set()
         least = min(one.seconds for one in ranked)
-        found = settled(call, in_turn(ranked, lambda one: alike(call, one)), hopeless)
-        first = next(found, None)
+        found = settled(call, in_turn(ranked, lambda one: alike(call, one)))
+        first, hopeless = _first_of(found)
         if first is None:
             without |= {one.plan for one in ranked}
         elif hopeless and first.seconds > LIMIT * least:
             without |= hopeless
         else:
             yield first
-            yield from found
+            yield from _legal(found)
             return
-    yield from settled(call, in_turn(last_candidates(call)), set())
+    yield from _legal(settled(call, in_turn(last_candidates(call))))
+
+
+def _first_of(
+    found: Iterator[Settled | HopelessPlan],
+) -> tuple[Settled | None, set[PlacementPlan]]:
+    """Return the first schedule that is legal, and the plans of which nothing came before it."""
+    hopeless: set[PlacementPlan] = set()
+    for one in found:
+        if isinstance(one, Settled):
+            return one, hopeless
+        hopeless.add(one.plan)
+    return None, hopeless
+
+
+def _legal(found: Iterator[Settled | HopelessPlan]) -> Iterator[Settled]:
+    return (one for one in found if isinstance(one, Settled))

@@ -56,15 +56,22 @@ class Settled:
     given_up: GivenUp | None = None  # for rows with the same bits
 
 
+@dataclass(frozen=True, slots=True)
+class HopelessPlan:
+    """A plan that was refused again and again, whatever its blocks were."""
+
+    plan: PlacementPlan
+
+
 def settled(
-    call: PricedCall, candidates: Iterable[RankedSchedule], hopeless: set[PlacementPlan]
-) -> Iterator[Settled]:
+    call: PricedCall, candidates: Iterable[RankedSchedule]
+) -> Iterator[Settled | HopelessPlan]:
     """Yield candidates that are legal for all sizes and whose code no earlier one has.
 
-    What is refused again and again, whatever its blocks are, is a plan of which nothing comes: it
-    is added to those that are `hopeless`.
+    Between them come the plans of which nothing comes, when that is known.
     """
     seen: set[str] = set()
+    hopeless: set[PlacementPlan] = set()
     refused: Counter[PlacementPlan] = Counter()
     good: set[PlacementPlan] = set()
     begins: dict[tuple[OperandCopy, ...], Begin] = {}
@@ -84,6 +91,7 @@ def settled(
             refused[one.plan] += 1
             if refused[one.plan] >= TRIES and one.plan not in good:
                 hopeless.add(one.plan)
+                yield HopelessPlan(one.plan)
             continue
         text = _without_comments(code)
         good.add(one.plan)

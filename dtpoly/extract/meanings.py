@@ -2,9 +2,9 @@
 
 import ast
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from dtpoly.extract.module_names import UNNAMED, Binding
+from dtpoly.extract.module_names import UNNAMED, Binding, BindingChange
 from dtpoly.extract.python_modules import Module, imported_module
 from dtpoly.extract.words_of_triton import meaning_of, written
 from dtpoly.frozen import dataclass
@@ -171,15 +171,28 @@ def imported_from(module: Module, name: str) -> Module | None:
     return None if of is None else imported_module(module, of)
 
 
+def _changes_of_others(
+    module: Module, is_of_others: Callable[[str], bool]
+) -> Iterator[tuple[str, BindingChange]]:
+    """Yield what a module sets in things that are not its own, and the name of each.
+
+    What has no name there may be anything.
+    """
+    for root, changes in module.changes.items():
+        if root == UNNAMED or is_of_others(root):
+            yield from ((root, one) for one in changes)
+
+
 def changed(module: Module, text: str) -> Unclear | None:
     """Return why a word of other modules is not clear, if this module sets words of theirs."""
-    for root, changes in module.changes.items():
-        if root != UNNAMED and all(one.module is None for one in module.names.get(root, ())):
-            continue
+
+    def is_imported(root: str) -> bool:
+        return any(one.module is not None for one in module.names.get(root, ()))
+
+    for root, change in _changes_of_others(module, is_imported):
         of = "what has no name" if root == UNNAMED else f"'{root}'"
-        for change in changes:
-            if not change.words or change.words & set(text.split(".")):
-                return Unclear(f"line {change.line} changes what is in {of}", change.line)
+        if not change.words or change.words & set(text.split(".")):
+            return Unclear(f"line {change.line} changes what is in {of}", change.line)
     return None
 
 
@@ -215,10 +228,11 @@ def root_of_triton(module: Module, name: str, depth: int = DEPTH) -> TritonWord 
 
 def _changes_triton(module: Module, depth: int) -> bool:
     """Return whether a module sets words of Triton, or of something that has no name there."""
-    return any(
-        root == UNNAMED or root_of_triton(module, root, depth - 1) is not None
-        for root in module.changes
-    )
+
+    def is_of_triton(root: str) -> bool:
+        return root_of_triton(module, root, depth - 1) is not None
+
+    return any(True for _ in _changes_of_others(module, is_of_triton))
 
 
 def with_stand_ins(module: Module, name: str) -> TritonWord | None:

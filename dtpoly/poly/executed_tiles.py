@@ -14,7 +14,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, OneOfWays
 from dtpoly.poly.remembered import remembered
-from dtpoly.poly.spaces import Affs, affs, to_aff
+from dtpoly.poly.spaces import Affs, AffsOfSpace, to_aff
 
 
 def outside(context: isl.Set) -> isl.Set:
@@ -93,7 +93,7 @@ def _with_dim(around: isl.Set, name: str) -> isl.Set:
 
 def _named(here: isl.Set) -> Affs:
     """Return the functions of loops and parameters by name; grid axes have their own names."""
-    return {str(n).removesuffix("@") if n else 0: aff for n, aff in affs(here.get_space()).items()}
+    return AffsOfSpace(here.get_space(), is_marked=True)
 
 
 def _number(value: int, of: Affs) -> isl.PwAff:

@@ -16,7 +16,7 @@ from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.numbered_names import NumberedText, numbered, remembered_apart_from_names
 from dtpoly.poly.remembered import remembered
-from dtpoly.poly.spaces import Affs, PolyError, affs, dim_name, to_aff, to_map
+from dtpoly.poly.spaces import Affs, AffsOfSpace, PolyError, affs, dim_name, to_aff, to_map
 from dtpoly.poly.tiles import AxisLanes, StatementTiles, place_of, programs
 
 
@@ -305,8 +305,7 @@ def _with_multiple(
 
 def named_affs(of: isl.Set) -> Affs:
     """Return the functions of dims and parameters by name; grid axes have their own names."""
-    named = affs(of.get_space())
-    return named | {str(n).removesuffix("@"): aff for n, aff in named.items() if n != 0}
+    return AffsOfSpace(of.get_space(), is_marked=True)
 
 
 def _conditions(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -35,25 +35,63 @@ def set_space(name: str, dims: Sequence[str], params: Sequence[str]) -> isl.Spac
     return space.set_tuple_name(isl.dim_type.set, name) if name else space
 
 
-def affs(space: isl.Space) -> dict[str | int, isl.Aff]:
+class AffsOfSpace(Mapping["str | int", "isl.Aff"]):
+    """The functions of a set space by name, each of which is made when it is first looked up.
+
+    Most callers need two or three of twenty. With `marked` names, a name also stands for the one
+    that has `@` behind it: grid axes have their own names then, too.
+    """
+
+    __slots__ = ("_is_marked", "_known", "_local", "_space")
+
+    def __init__(self, space: isl.Space, *, is_marked: bool = False) -> None:
+        self._space = space
+        self._local = isl.LocalSpace.from_space(space)
+        self._known: dict[str | int, isl.Aff] = {}
+        self._is_marked = is_marked
+
+    def __getitem__(self, name: str | int) -> isl.Aff:
+        """Return the function of a dim or a parameter, or the zero. Raises KeyError."""
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._made(name)
+        return known
+
+    def __iter__(self) -> Iterator[str | int]:
+        """Yield 0, the names of the parameters, and those of the dims."""
+        names = [*param_names(self._space), *dim_names(self._space)]
+        bare = (name.removesuffix("@") for name in names) if self._is_marked else ()
+        return iter(dict.fromkeys((0, *names, *bare)))
+
+    def __len__(self) -> int:
+        """Return how many names there are, 0 included."""
+        return sum(1 for _ in self)
+
+    def _made(self, name: str | int) -> isl.Aff:
+        if not isinstance(name, str):
+            # `isl.affs_from_space` gives PwAffs, which a MultiAff does not take.
+            return isl.Aff.zero_on_domain(self._local)
+        for kind in (isl.dim_type.set, isl.dim_type.param):
+            for spelling in (name, f"{name}@") if self._is_marked else (name,):
+                at = self._space.find_dim_by_name(kind, spelling)
+                if at >= 0:
+                    return isl.Aff.var_on_domain(self._local, kind, at)
+        raise KeyError(name)
+
+
+def affs(space: isl.Space) -> AffsOfSpace:
     """Return the function of each dim and parameter of a set space by name, and the zero as 0."""
-    local = isl.LocalSpace.from_space(space)
-    named: dict[str | int, isl.Aff] = {0: isl.Aff.zero_on_domain(local)}
-    # `isl.affs_from_space` gives PwAffs, which a MultiAff does not take.
-    for kind in (isl.dim_type.param, isl.dim_type.set):
-        for i in range(space.dim(kind)):
-            named[dim_name(space, kind, i)] = isl.Aff.var_on_domain(local, kind, i)
-    return named
+    return AffsOfSpace(space)
 
 
 def to_aff(index: Affine, of: Affs) -> isl.Aff:
     """Return an index as a function, given the functions of its names."""
     # Most indices are one name alone, and then there is nothing to compute.
-    total = of[0] + index.constant if index.constant or not index.terms else None
+    total = of[0].set_constant_val(isl.Val(index.constant)) if index.constant else None
     for term, coefficient in index.terms:
         value = of[term] if isinstance(term, str) else _divided(division(term), of)
-        value = value if coefficient == 1 else value * coefficient
-        total = value if total is None else total + value
+        value = value if coefficient == 1 else value.scale_val(isl.Val(coefficient))
+        total = value if total is None else total.add(value)
     return of[0] if total is None else total
 
 

@@ -10,7 +10,7 @@ from dtpoly.algorithm.show import show
 from dtpoly.autoschedule.choose import last_candidates
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.autoschedule.selection import in_turn
-from dtpoly.autoschedule.settle import settled
+from dtpoly.autoschedule.settle import Settled, settled
 from dtpoly.checking import check
 from dtpoly.generate import outputs, results_of
 from dtpoly.reference.run import run
@@ -123,7 +123,7 @@ def test_each_func_may_have_a_kernel_of_its_own(name: str) -> None:
     call = call_of(text, **sizes)
     ranked = last_candidates(call)
     assert {len(one.plan.kernels) for one in ranked} == {2}
-    assert next(settled(call, in_turn(ranked), set()), None) is not None
+    assert isinstance(next(settled(call, in_turn(ranked)), None), Settled)
 
 
 def as_tuple(results: torch.Tensor | tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:

@@ -127,7 +127,8 @@ def test_with_copies_of_windows_the_algorithm_that_was_given_is_computed(body: s
     call = call_of(given, "f16", **LARGE)
     algorithm = check(given).program
     assert algorithm is not None
-    one = next(settled(call, (one for one in candidates(call) if one.plan.copies), set()))
+    one = next(settled(call, (one for one in candidates(call) if one.plan.copies)))
+    assert isinstance(one, Settled)
     text = whole_text(given, algorithm_of(given, DIRECTIVES), "For these sizes.", one)
     checked = check(Source("found.dt", text))
     assert checked.verdict is not None

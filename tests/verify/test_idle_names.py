@@ -62,6 +62,22 @@ def test_conditions_that_both_sides_state_are_asked_once() -> None:
     assert found.names == {"b"}
 
 
+def test_what_is_taken_away_before_leaves_out_the_same_conditions() -> None:
+    """A place that no store of one launch writes: each launch states all facts about the call."""
+    facts = both(flagged("flag", compare(">=", A, number(9))), compare(">=", B, number(0)))
+    left = set_of(facts)
+    first = without(set_of(both(facts, compare("<", name("c"), B))), ["c"])
+    second = without(set_of(both(facts, compare("<", A, name("c")))), ["c"])
+    asked = left.subtract(first).subtract(second)
+    found = without_idle(asked)
+    assert "flag" not in found.names
+    assert is_empty(asked)
+    kept = left.subtract(set_of(both(facts, compare("<", number(4), B)))).subtract(
+        set_of(both(facts, compare("<", A, number(4))))
+    )
+    assert not is_empty(kept)
+
+
 def test_a_name_of_another_projection_is_another_name() -> None:
     """Of two names that are alike one may be projected out, and then says nothing of the other."""
     some = without(set_of(both(compare("==", A, number(1)), compare("==", B, number(1)))), ["a"])

@@ -27,8 +27,9 @@ from dtpoly.verify.algebra.regions import (
     Twins,
     WhereTrue,
     Without,
+    everywhere,
     set_of,
-    without,
+    with_parts,
 )
 from dtpoly.verify.algebra.whole import (
     FALSE,
@@ -46,9 +47,8 @@ from dtpoly.verify.algebra.whole import (
     put_truth,
 )
 
-SEVERAL = (
-    16  # alternatives: with fewer, isl's answer mostly takes less time than to leave names out
-)
+# Alternatives: with fewer, isl's answer mostly takes less time than to leave names out.
+SEVERAL = 16
 TRIED = (0, 1)  # the numbers that are put in the place of a name that may be idle
 Conditions = Mapping[Truth, None]
 
@@ -91,7 +91,11 @@ def _fewer(
         return of
     result = set_of(both(*kept))
     for one in less:
-        result = result.intersect(one)
+        match one:
+            case Minus(left=left, right=right) if left is everywhere():
+                result = result.subtract(right)
+            case _:
+                result = result.intersect(one)
     return result
 
 
@@ -114,6 +118,9 @@ def _taken_apart(
         case Minus(left=left, right=WhereTrue(truth=truth)):
             conditions, others = _taken_apart(left, outside | names_of(truth), opens=opens)
             return conditions | {negation(truth): None}, others
+        case Minus(left=left, right=right):
+            conditions, others = _taken_apart(left, outside | right.names, opens=opens)
+            return conditions, [*others, everywhere().subtract(right)]
         case Without(of=inner, gone=gone) if opens and outside.isdisjoint(gone):
             return _taken_apart(inner, outside, opens=True)
         case _:
@@ -172,18 +179,14 @@ def _found_less(of: Region, known: frozenset[Truth]) -> Region:
     match of:
         case WhereTrue(truth=truth):
             return set_of(both(*(one for one in _parts(truth) if one not in known)))
-        case Meet(left=left, right=right):
-            return _less(left, known).intersect(_less(right, known))
-        case Join(left=left, right=right):
-            return _less(left, known).union(_less(right, known))
-        case Minus(left=left, right=right):
-            return _less(left, known).subtract(_less(right, known))
-        case Without(of=inner, gone=gone):
-            # Inside, the names that are projected out are others than those outside.
-            outer = {one for one in known if names_of(one).isdisjoint(gone)}
-            return without(_less(inner, outer), gone)
-        case _:
+        case Twins():
             return of
+        case _:
+
+            def lessened(part: Region, gone: tuple[str, ...]) -> Region:
+                return _less(part, {one for one in known if names_of(one).isdisjoint(gone)})
+
+            return with_parts(of, lessened)
 
 
 def _parts(of: Truth) -> tuple[Truth, ...]:

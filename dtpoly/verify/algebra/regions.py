@@ -8,7 +8,7 @@ finding, or to another attempt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 
 from dtpoly.frozen import dataclass
@@ -196,6 +196,25 @@ def without(of: Region, names: Iterable[str]) -> Region:
     return _without(of, gone) if gone else of
 
 
+def with_parts(of: Region, change: Callable[[Region, tuple[str, ...]], Region]) -> Region:
+    """Return a set that is made in the same way of changed parts.
+
+    `change` also gets the names that are projected out of a part: in it they are other names than
+    those outside. A formula has no parts, and those of twins are not the points of a set.
+    """
+    match of:
+        case Meet(left=left, right=right):
+            return change(left, ()).intersect(change(right, ()))
+        case Join(left=left, right=right):
+            return change(left, ()).union(change(right, ()))
+        case Minus(left=left, right=right):
+            return change(left, ()).subtract(change(right, ()))
+        case Without(of=inner, gone=gone):
+            return without(change(inner, gone), gone)
+        case _:
+            raise TypeError(of)
+
+
 def renamed_region(of: Region, new: Mapping[str, str]) -> Region:
     """Return a set with other names, which occur nowhere yet, in the place of some."""
     if of.names.isdisjoint(new):
@@ -203,20 +222,17 @@ def renamed_region(of: Region, new: Mapping[str, str]) -> Region:
     match of:
         case WhereTrue(truth=truth):
             return set_of(put_truth(truth, {old: name(to) for old, to in new.items()}))
-        case Meet(left=left, right=right):
-            return renamed_region(left, new).intersect(renamed_region(right, new))
-        case Join(left=left, right=right):
-            return renamed_region(left, new).union(renamed_region(right, new))
-        case Minus(left=left, right=right):
-            return renamed_region(left, new).subtract(renamed_region(right, new))
-        case Without(of=inner, gone=gone):
-            kept = {old: to for old, to in new.items() if old not in gone}
-            return without(renamed_region(inner, kept), gone)
-        case _:
+        case Twins():
             mine = [one for one in new if one in of.names]
             for one in mine:
                 of = of.intersect(same(name(one), name(new[one])))
             return without(of, mine)
+        case _:
+
+            def renamed(part: Region, gone: tuple[str, ...]) -> Region:
+                return renamed_region(part, {old: to for old, to in new.items() if old not in gone})
+
+            return with_parts(of, renamed)
 
 
 def without_ids(of: Region) -> Region:
