@@ -8,10 +8,15 @@
 0 times an infinity is a nan, and so is every sum with a nan. So where a sum of products is no nan,
 all that was multiplied by 0 was finite, and these products are 0. With them left out, the sum has
 to be what the branch computes. Then it does not matter whether the branch is taken.
+
+The branch loads anew what was multiplied before it. Two loads of an element are the same value only
+if nothing is stored there in between: so of a tensor that is loaded twice, the kernel may store
+nothing at all. What it stores may stand below the branch, and is known when all of it has been read.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from itertools import permutations
 
@@ -33,6 +38,7 @@ from dtpoly.verify.algebra.term_building import plain
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
     Choose,
+    Element,
     Term,
     Total,
     children,
@@ -40,6 +46,7 @@ from dtpoly.verify.algebra.terms import (
     names,
     put,
     rebuilt,
+    walk,
 )
 from dtpoly.verify.algebra.value import difference
 from dtpoly.verify.algebra.whole import Truth, both, name, put_truth
@@ -128,13 +135,13 @@ def done_again(
         elif first == second:
             found[one] = first
         else:
-            same = _same(state, test, first, second, one)
+            same = _same(state, test, first, second, one, line)
             found[one] = same or LostValue("is one of two things after a branch on a nan")
     return found
 
 
 def _same(
-    state: KernelState, test: NanTest, first: Value, second: Value, one: str
+    state: KernelState, test: NanTest, first: Value, second: Value, one: str, line: int
 ) -> TileValue | None:
     """Return what a name holds, if it is the same after both sides; None if that is not seen."""
     if not isinstance(first, TileValue) or not isinstance(second, TileValue):
@@ -165,7 +172,24 @@ def _same(
     if not is_affine(known) or difference(state.run, *compared, set_of(known)) is not None:
         return None
     state.run.assume(Lemma.NO_NAN, one)
+    for tensor in _loaded_twice(*compared):
+        state.loaded_twice.setdefault(tensor, line)
     return TileValue(first.axes, term, first.kind)
+
+
+def _loaded_twice(*terms: Term) -> frozenset[str]:
+    """Return the tensors that more than one load in these terms is of."""
+    elements = (one for term in terms for one in walk(term) if isinstance(one, Element))
+    loads = Counter(tensor for tensor, _ in {(one.tensor, one.load) for one in elements})
+    return frozenset(tensor for tensor, count in loads.items() if count > 1)
+
+
+def check(state: KernelState) -> None:
+    """Note a doubt if a kernel stores what it took to be the same in a branch and before it."""
+    stored = {one.tensor for one in state.accesses if one.kind != "load"}
+    for tensor, line in state.loaded_twice.items():
+        if tensor in stored:
+            state.doubt(line, f"'{tensor}', which this branch loads again, is stored in the kernel")
 
 
 def _is_tested(state: KernelState, test: NanTest, tile: TileValue) -> bool:

@@ -36,7 +36,7 @@ from dtpoly.verify.algebra.whole import (
     negation,
     number,
 )
-from dtpoly.verify.triton import calls, shifts
+from dtpoly.verify.triton import calls, nan_branches, shifts
 from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton import loop_runs as loops
 from dtpoly.verify.triton import shared_iterations as persistent
@@ -151,6 +151,7 @@ def _ran(read: Reader) -> Ran:
     persistent.check(state)
     wrapping.check(state)
     shifts.check(state)
+    nan_branches.check(state)
     return Ran(
         launch,
         accesses=tuple(state.accesses),
