@@ -10,8 +10,8 @@ all that was multiplied by 0 was finite, and these products are 0. With them lef
 to be what the branch computes. Then it does not matter whether the branch is taken.
 
 The branch loads anew what was multiplied before it. Two loads of an element are the same value only
-if nothing is stored there in between: so of a tensor that is loaded twice, the kernel may store
-nothing at all. What it stores may stand below the branch, and is known when all of it has been read.
+if nothing is stored there in between: so in a tensor that is loaded twice, the kernel may store
+nothing at all. A store may also stand below the branch, so this is asked at the kernel's end.
 """
 
 from __future__ import annotations
