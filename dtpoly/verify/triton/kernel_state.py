@@ -93,9 +93,6 @@ class KernelState:
     # Lines and reasons why nothing is proved although the kernel can be read on (see compiled, and
     # unchanged for branches that are read as if they were not taken).
     doubts: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-    # Tensors of which two loads were taken to be of the same values, with the line that needs it:
-    # the kernel may not store them (see nan_branches).
-    loaded_twice: dict[str, int] = field(default_factory=dict[str, int])
     # Names of lanes over which loaded floats were reduced, each with the operation.
     reduced: dict[str, str] = field(default_factory=dict[str, str])
     # Tensors that the kernel loads or stores through descriptors.

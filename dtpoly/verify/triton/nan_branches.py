@@ -9,15 +9,14 @@
 all that was multiplied by 0 was finite, and these products are 0. With them left out, the sum has
 to be what the branch computes. Then it does not matter whether the branch is taken.
 
-The branch loads anew what was multiplied before it. Two loads of an element are the same value only
-if nothing is stored there in between: so in a tensor that is loaded twice, the kernel may store
-nothing at all. A store may also stand below the branch, so this is asked at the kernel's end.
+The branch loads anew what was multiplied before it, so the kernel may not store there (see
+loaded_twice). Whether it is ever taken is not known: what is wrong only in it refutes nothing.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import permutations
 
 from dtpoly.frozen import dataclass
@@ -38,7 +37,6 @@ from dtpoly.verify.algebra.term_building import plain
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
     Choose,
-    Element,
     Term,
     Total,
     children,
@@ -46,13 +44,13 @@ from dtpoly.verify.algebra.terms import (
     names,
     put,
     rebuilt,
-    walk,
 )
 from dtpoly.verify.algebra.value import difference
 from dtpoly.verify.algebra.whole import Truth, both, name, put_truth
 from dtpoly.verify.triton.compiler_doubts import check_sides
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.loaded_twice import note_loaded_twice
 
 # Roundings that a product may have of its operands, or not: the algorithm gives leave to them.
 MAY_BE = ("tf32", "tf32x3")
@@ -70,16 +68,18 @@ class NanTest:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """How many accesses, barriers and loops over programs were noted before a branch."""
+    """How many accesses, numbers, barriers and loops over programs were noted before a branch."""
 
     accesses: int
+    numbers: int
     barriers: int
     over_programs: int
 
 
 def noted(state: KernelState) -> Noted:
     """Return how much a state has noted so far."""
-    return Noted(len(state.accesses), len(state.barriers), len(state.over_programs))
+    accesses, numbers = len(state.accesses), len(state.numbers)
+    return Noted(accesses, numbers, len(state.barriers), len(state.over_programs))
 
 
 def nan_test(value: Value) -> NanTest | None:
@@ -126,6 +126,7 @@ def done_again(
     stores = [one for one in state.accesses[since.accesses :] if one.kind != "load"]
     if stores or (now.barriers, now.over_programs) != (since.barriers, since.over_programs):
         raise Unread(line, "a store or a barrier in a branch on a nan")
+    _mark(state, since)
     check_sides(state, again, before, line)
     found: dict[str, Value] = {}
     for one in {**before, **again}:
@@ -138,6 +139,13 @@ def done_again(
             same = _same(state, test, first, second, one, line)
             found[one] = same or LostValue("is one of two things after a branch on a nan")
     return found
+
+
+def _mark(state: KernelState, since: Noted) -> None:
+    """Say of all that was noted in a branch that there may be no call for which it happens."""
+    accesses, numbers = state.accesses[since.accesses :], state.numbers[since.numbers :]
+    state.accesses[since.accesses :] = [replace(one, may_never_be=True) for one in accesses]
+    state.numbers[since.numbers :] = [replace(one, may_never_be=True) for one in numbers]
 
 
 def _same(
@@ -172,24 +180,8 @@ def _same(
     if not is_affine(known) or difference(state.run, *compared, set_of(known)) is not None:
         return None
     state.run.assume(Lemma.NO_NAN, one)
-    for tensor in _loaded_twice(*compared):
-        state.loaded_twice.setdefault(tensor, line)
+    note_loaded_twice(state.run, line, *compared)
     return TileValue(first.axes, term, first.kind)
-
-
-def _loaded_twice(*terms: Term) -> frozenset[str]:
-    """Return the tensors that more than one load in these terms is of."""
-    elements = (one for term in terms for one in walk(term) if isinstance(one, Element))
-    loads = Counter(tensor for tensor, _ in {(one.tensor, one.load) for one in elements})
-    return frozenset(tensor for tensor, count in loads.items() if count > 1)
-
-
-def check(state: KernelState) -> None:
-    """Note a doubt if a kernel stores what it took to be the same in a branch and before it."""
-    stored = {one.tensor for one in state.accesses if one.kind != "load"}
-    for tensor, line in state.loaded_twice.items():
-        if tensor in stored:
-            state.doubt(line, f"'{tensor}', which this branch loads again, is stored in the kernel")
 
 
 def _is_tested(state: KernelState, test: NanTest, tile: TileValue) -> bool:

@@ -1,7 +1,8 @@
-"""A branch on a nan loads memory again that the kernel has stored in between: that is not proved.
+"""What a kernel loads twice, and stores in between, is not taken for the same value.
 
-The kernel has a copy of A in memory. It multiplies a tile of the copy, writes over the copy, and
-where there is a nan, it adds up what is there then.
+One kernel has a copy of A in memory. It multiplies a tile of the copy, writes over the copy, and
+where there is a nan, it adds up what is there then. Another one adds up exponentials of what it
+loads, less the largest of what it loads after it has written zeros there.
 """
 
 import pytest
@@ -50,6 +51,35 @@ CUT = """    if l_size >= i_start + 1:
 OF_COPY = ("h_cut", "h_f_at_program_i_i_start", "h_f_scratch_stride_2")
 OF_INPUT = ("A_cut", "A_at_i", "A_stride_1")
 
+SUMMED = """Func f, h, top, e, total; In A; Var x; RVar y;
+h[x, y] = A[x, y] * 3;
+top[x] = rmax(h[x, y], y);
+e[x, y] = exp(h[x, y] - reshape(top[x], x, 1));
+total[x] = rsum(e[x, y], y);
+f[x] = log(total[x]) + top[x];
+f.block(x:1);
+f.tensorize(total.y:16, top.y:16);
+e.inline();
+total.fuse_at(f, x);
+top.online(total, y);
+h.fuse_at(f, x);
+f.num_stages(1);
+f.compile();
+"""
+# What is done between the load of a tile and the largest number of what is loaded again.
+AGAIN = """        tl.debug_barrier()
+        tl.store(h_f_at_program + y * h_f_scratch_stride_2, {old} * {factor}{mask})
+        tl.debug_barrier()
+        {new} = tl.load(h_f_at_program + y * h_f_scratch_stride_2{mask}{other})
+"""
+
+
+def program_of(source: str) -> tuple[Program, str]:
+    checked = check(Source("source.dt", source))
+    assert checked.program is not None
+    assert checked.verdict is not None
+    return checked.program, code_of(checked.verdict.scheduled).text
+
 
 def indented(text: str) -> str:
     return "".join(f"    {line}\n" for line in text.splitlines())
@@ -57,10 +87,7 @@ def indented(text: str) -> str:
 
 def made(source: tuple[str, str, str], *, is_overwritten: bool) -> tuple[Program, str]:
     """Return a program and its text, in which a branch on a nan reads a copy or the input."""
-    checked = check(Source("copied.dt", COPIED))
-    assert checked.program is not None
-    assert checked.verdict is not None
-    text = code_of(checked.verdict.scheduled).text
+    program, text = program_of(COPIED)
     head, rest = text.split("    if l_size >= i_start + 1:\n")
     loop, tail = rest.split("    tl.store(\n        f_ptr", 1)
     start = head.index("    for l_start in")
@@ -81,7 +108,7 @@ def made(source: tuple[str, str, str], *, is_overwritten: bool) -> tuple[Program
     between = indented(over) + "        tl.debug_barrier()\n" if is_overwritten else ""
     again = indented(loop)
     cut = CUT.format(tile=tile, address=address, stride=stride, between=between, again=again)
-    return checked.program, f"{head}{cut}    tl.store(\n        f_ptr{tail}"
+    return program, f"{head}{cut}    tl.store(\n        f_ptr{tail}"
 
 
 @pytest.mark.parametrize("is_overwritten", [False, True])
@@ -96,4 +123,26 @@ def test_what_is_stored_may_not_be_loaded_again() -> None:
     assert "A_over + 1.0" in text
     report = verify(program, text)
     assert report.verdict is LayerVerdict.UNKNOWN
-    assert "which this branch loads again" in report.functions[0].layers[0].why
+    assert "is loaded twice for what must be the same" in report.functions[0].layers[0].why
+
+
+def test_a_maximum_of_what_is_loaded_later_is_none_of_what_was_loaded_before() -> None:
+    program, text = program_of(SUMMED)
+    assert verify(program, text).verdict is LayerVerdict.PROVED
+    whole = AGAIN.format(old="h_f_tile", new="h_new", factor=0.0, mask="", other="")
+    part = AGAIN.format(
+        old="h_f_tile_3", new="h_new_2", factor=0.0, mask=", mask=y_mask", other=", other=0.0"
+    )
+    for before, old, new in (
+        (whole, "        top_max_tile = h_f_tile", "        top_max_tile = h_new"),
+        (
+            part,
+            "        top_max_tile_2 = tl.where(y_mask, h_f_tile_3,",
+            "        top_max_tile_2 = tl.where(y_mask, h_new_2,",
+        ),
+    ):
+        assert old in text
+        text = text.replace(old, before + new)
+    report = verify(program, text)
+    assert report.verdict is LayerVerdict.UNKNOWN
+    assert "is loaded twice for what must be the same" in report.functions[0].layers[0].why
