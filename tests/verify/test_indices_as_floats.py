@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved, judged
 from tests.verify.texts import text_of, written
@@ -30,6 +31,30 @@ RIGHT = (
     ("X[i]", "tl.where(i < float('inf'), x, 0.0)"),
     ("where(i < X[i], X[i], 0)", "tl.where(i < x, x, 0.0)"),
 )
+
+# In f32, 7 * 0.1 is 0.7 and 3 * 0.1 * 10 is 3, and with more digits they are not.
+RIGHT_IN_F32 = (
+    ("where(i == 7, X[i], 0)", "tl.where((i * 0.1) == 0.7, x, 0.0)"),
+    ("where(i == 3, X[i], 0)", "tl.where((i * 0.1) * 10 == 3, x, 0.0)"),
+    ("where(i == 3, X[i], 0)", "tl.where((i * 0.1) - 0.3 == 0, x, 0.0)"),
+    ("where(i < 30, X[i], 0)", "tl.where((i * 0.1).to(tl.int32) < 3, x, 0.0)"),
+)
+WRONG_IN_F32 = (
+    ("where(i == 7, X[i], 0)", "tl.where((i * 0.1) == 0.8, x, 0.0)"),
+    ("where(i == 3, X[i], 0)", "tl.where((i * 0.1) - 0.4 > 0, x, 0.0)"),
+)
+
+
+@pytest.mark.parametrize(("value", "line"), RIGHT_IN_F32)
+def test_what_f32_rounds_to_the_same_number_is_not_refuted(value: str, line: str) -> None:
+    report = judged(value, f"tl.store(out + i, {line}, mask=m)")
+    assert report.verdict is LayerVerdict.UNKNOWN
+
+
+@pytest.mark.parametrize(("value", "line"), WRONG_IN_F32)
+def test_what_f32_has_apart_is_refuted(value: str, line: str) -> None:
+    report = judged(value, f"tl.store(out + i, {line}, mask=m)")
+    assert report.verdict is LayerVerdict.REFUTED
 
 
 @pytest.mark.parametrize(("value", "line"), WRONG)
