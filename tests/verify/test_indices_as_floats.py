@@ -76,6 +76,35 @@ def test_f32_is_not_what_is_added_to_f64(line: str) -> None:
     assert not is_proved(judged("X[i] + i", f"tl.store(out + i, x + {line}, mask=m)", dtype="f64"))
 
 
+# Where callers decide the type, it may be f64, and then f32 rounds what is brought to it.
+FREE = (
+    """Func f; In A; Var x; f[x] = A[x] + {value}; f.block(x:16); f.tensorize(x:0); f.compile();"""
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x.to(tl.float32)",
+        "x.to(tl.float32).to(real)",
+        "(x * 1.0)",
+        "tl.where(x > 3, x.to(tl.float32), x.to(real))",
+        "tl.maximum(x.to(tl.float32), x.to(real))",
+    ],
+)
+def test_f32_is_not_what_is_added_where_callers_decide_the_type(line: str) -> None:
+    of = written(FREE.format(value="x"))
+    text = text_of(of)
+    assert "A_tile + x.to(real)" in text
+    assert not is_proved(verify(of, text.replace("A_tile + x.to(real)", f"A_tile + {line}")))
+
+
+@pytest.mark.parametrize("value", ["x", "cast(x, f32)"])
+def test_what_the_program_adds_is_proved(value: str) -> None:
+    of = written(FREE.format(value=value))
+    assert is_proved(verify(of, text_of(of)))
+
+
 CHOICES = (
     "tl.where(i > 5, i.to(tl.float64), i.to(tl.float32))",
     "tl.where(i > 5, i.to(tl.float32), i.to(tl.float64))",
