@@ -2,6 +2,7 @@
 
 import pytest
 
+from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.verify.kernels_by_hand import is_proved, judged
 from tests.verify.texts import text_of, written
@@ -31,6 +32,30 @@ RIGHT = (
     ("where(i < X[i], X[i], 0)", "tl.where(i < x, x, 0.0)"),
 )
 
+# In f32, 7 * 0.1 is 0.7 and 3 * 0.1 * 10 is 3, and with more digits they are not.
+RIGHT_IN_F32 = (
+    ("where(i == 7, X[i], 0)", "tl.where((i * 0.1) == 0.7, x, 0.0)"),
+    ("where(i == 3, X[i], 0)", "tl.where((i * 0.1) * 10 == 3, x, 0.0)"),
+    ("where(i == 3, X[i], 0)", "tl.where((i * 0.1) - 0.3 == 0, x, 0.0)"),
+    ("where(i < 30, X[i], 0)", "tl.where((i * 0.1).to(tl.int32) < 3, x, 0.0)"),
+)
+WRONG_IN_F32 = (
+    ("where(i == 7, X[i], 0)", "tl.where((i * 0.1) == 0.8, x, 0.0)"),
+    ("where(i == 3, X[i], 0)", "tl.where((i * 0.1) - 0.4 > 0, x, 0.0)"),
+)
+
+
+@pytest.mark.parametrize(("value", "line"), RIGHT_IN_F32)
+def test_what_f32_rounds_to_the_same_number_is_not_refuted(value: str, line: str) -> None:
+    report = judged(value, f"tl.store(out + i, {line}, mask=m)")
+    assert report.verdict is LayerVerdict.UNKNOWN
+
+
+@pytest.mark.parametrize(("value", "line"), WRONG_IN_F32)
+def test_what_f32_has_apart_is_refuted(value: str, line: str) -> None:
+    report = judged(value, f"tl.store(out + i, {line}, mask=m)")
+    assert report.verdict is LayerVerdict.REFUTED
+
 
 @pytest.mark.parametrize(("value", "line"), WRONG)
 def test_what_is_compared_as_f32_is_not_compared_as_it_is(value: str, line: str) -> None:
@@ -49,6 +74,35 @@ def test_f32_is_not_what_is_added_to_f64(line: str) -> None:
         judged("X[i] + cast(i, f32)", f"tl.store(out + i, x + {line}, mask=m)", dtype="f64")
     )
     assert not is_proved(judged("X[i] + i", f"tl.store(out + i, x + {line}, mask=m)", dtype="f64"))
+
+
+# Where callers decide the type, it may be f64, and then f32 rounds what is brought to it.
+FREE = (
+    """Func f; In A; Var x; f[x] = A[x] + {value}; f.block(x:16); f.tensorize(x:0); f.compile();"""
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x.to(tl.float32)",
+        "x.to(tl.float32).to(real)",
+        "(x * 1.0)",
+        "tl.where(x > 3, x.to(tl.float32), x.to(real))",
+        "tl.maximum(x.to(tl.float32), x.to(real))",
+    ],
+)
+def test_f32_is_not_what_is_added_where_callers_decide_the_type(line: str) -> None:
+    of = written(FREE.format(value="x"))
+    text = text_of(of)
+    assert "A_tile + x.to(real)" in text
+    assert not is_proved(verify(of, text.replace("A_tile + x.to(real)", f"A_tile + {line}")))
+
+
+@pytest.mark.parametrize("value", ["x", "cast(x, f32)"])
+def test_what_the_program_adds_is_proved(value: str) -> None:
+    of = written(FREE.format(value=value))
+    assert is_proved(verify(of, text_of(of)))
 
 
 CHOICES = (

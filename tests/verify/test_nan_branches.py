@@ -22,6 +22,12 @@ f.tensorize(i:0, j:0, k:32);
 f.compile();
 """
 IN_HALVES = "tl.range(k_start, k_start + {})"
+BAND = """Func f; In A, B; Var i, j; RVar k in [i, i + 2);
+f[i, j] = rdot(A[i, k], B[k, j], k);
+f.block(i:16, j:16);
+f.tensorize(i:0, j:0, k:16);
+f.compile();
+"""
 # What is wrong with a kernel, and how it comes to be.
 WRONG = {
     "two nans are asked for": ("if has_nan >= 1:", "if has_nan >= 2:"),
@@ -44,8 +50,8 @@ WRONG = {
 
 
 @cache
-def made() -> tuple[Program, str]:
-    checked = check(Source("triangle.dt", TRIANGLE))
+def made(source: str = TRIANGLE) -> tuple[Program, str]:
+    checked = check(Source("triangle.dt", source))
     assert checked.program is not None
     assert checked.verdict is not None
     return checked.program, code_of(checked.verdict.scheduled).text
@@ -66,3 +72,22 @@ def test_what_is_wrong_is_not_proved(name: str) -> None:
     old, new = WRONG[name]
     assert old in text
     assert verify(program, text.replace(old, new)).verdict is not LayerVerdict.PROVED
+
+
+def test_what_is_wrong_only_in_a_branch_that_may_never_be_taken_refutes_nothing() -> None:
+    # Behind the last index of k no tile has anything in it, so none has a nan.
+    program, text = made(BAND)
+    for old, new in (
+        ("    if k_size >= i_start + 1:", "    if i_size >= i_start + 1:"),
+        ("    k_mask = (k < k_size) | even\n", "    k_mask = k < k_size\n"),
+        (
+            "                        & ((k_2 < k_size) | even)\n                    )",
+            "                        & (k_2 < k_size)\n                    )",
+        ),
+    ):
+        assert text.count(old) >= 1
+        text = text.replace(old, new, 1)
+    report = verify(program, text)
+    assert report.verdict is LayerVerdict.UNKNOWN
+    whys = [one.why for one in report.functions[0].layers if one.verdict is not LayerVerdict.PROVED]
+    assert any(why.startswith("reaches outside of axis 1 of 'A'") for why in whys)

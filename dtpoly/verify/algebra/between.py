@@ -33,6 +33,11 @@ MONOTONE = {
     *("lt", "le", "gt", "ge", "floor", "ceil", "nearest", "trunc", "pow"),
 }
 COMPARED = ("eq", "ne")
+# Operations of which a small error of a float may change the result altogether.
+ORDERED = ("lt", "le", "gt", "ge")
+TO_WHOLE = ("floor", "ceil", "trunc")
+# Floats of this type are computed without an error, if they have all digits of the result.
+USUAL = "tl.float32"
 
 
 class NoNumberError(Exception):
@@ -48,6 +53,11 @@ class Between:
 
 
 Plain = float | Between
+
+
+def is_nan(one: object) -> bool:
+    """Return whether a value is NaN."""
+    return isinstance(one, float) and math.isnan(one)
 
 
 def ends(of: Plain) -> tuple[float, float]:
@@ -74,6 +84,54 @@ def alike(first: Plain, second: Plain) -> bool:
         return True
     near, far = (b, c) if b < c else (d, a)
     return abs(near - far) <= CLOSE * max(abs(near), abs(far))
+
+
+def jump(operation: str, numbers: Sequence[float]) -> Plain | None:
+    """Return what an operation on floats may give where a small error decides; None elsewhere.
+
+    Floats are computed here in more digits than kernels have: `i * 0.1 == 0.7` holds for 7 in f32,
+    and would not hold here.
+    """
+    match numbers:
+        case [a, b] if operation in (*COMPARED, *ORDERED) and _is_near(a, b):
+            return Between(0, 1)
+        case [a, b] if operation in ("add", "sub") and _is_float(a, b):
+            error = CLOSE * max(abs(a), abs(b))
+            found = a + b if operation == "add" else a - b
+            return Between(found - error, found + error) if 0 < abs(found) <= error else None
+        case [a] if operation in TO_WHOLE and _is_near(a, round(a)):
+            return between([round(a) - 1.0, round(a) + 1.0])
+        case [a] if operation == "nearest" and _is_near(a - math.floor(a), 0.5):
+            return between([math.floor(a), math.ceil(a)])
+        case [a] if operation.startswith("cast tl.") and kinds.is_whole(operation[5:]):
+            if _is_near(a, round(a)) and a != round(a):
+                raise NoNumberError
+            return None
+        case [a, b] if operation in ("mod", "rem") and b and _is_near(a / b, round(a / b)):
+            raise NoNumberError
+        case _:
+            return None
+
+
+def _is_float(*numbers: float) -> bool:
+    return all(map(math.isfinite, numbers)) and any(isinstance(one, float) for one in numbers)
+
+
+def _is_near(first: float, second: float) -> bool:
+    """Return whether two floats, of which one was computed, may or may not be the same."""
+    if not _is_float(first, second):
+        return False
+    if first == second:
+        # What f32 does not hold was rounded in some step, perhaps to two numbers.
+        return not _is_held(first)
+    return abs(first - second) <= CLOSE * max(abs(first), abs(second))
+
+
+def _is_held(found: float) -> bool:
+    try:
+        return nearest(found, USUAL) == found
+    except NoNumberError:
+        return False
 
 
 def leeway(found: Plain, kind: str, narrow: frozenset[str]) -> Plain:

@@ -56,7 +56,7 @@ def cast(tile: TileValue, to: str, line: int) -> TileValue:
             raise Unread(line, "a whole number that was a float, which may not hold it")
         case Whole() if to == kinds.BOOL and is_lossy(item, tile.kind):
             raise Unread(line, "a whole number that was a float, which may not hold it")
-        case Whole() if to == "tl.float64" and is_lossy(item, tile.kind):
+        case Whole() if is_rounded_between(item, tile.kind, to):
             return TileValue(tile.axes, rounded("tl.float32", as_term(item, line)), to)
         case Whole() if not kinds.is_narrow(to) and to != kinds.BOOL and _has(to, item):
             return replace(tile, kind=to)
@@ -103,6 +103,14 @@ def is_lossy(item: Whole, kind: str) -> bool:
     return item.constant is None and kinds.is_float(kind) and kind != "tl.float64"
 
 
+def is_rounded_between(item: Whole, kind: str, to: str) -> bool:
+    """Return whether a number was rounded in a float type, and another type would show it.
+
+    Where callers decide whether a type is f32 or f64, it may be f64.
+    """
+    return kind != to and kinds.may_be_double(to) and is_lossy(item, kind)
+
+
 def _has(to: str, item: Whole) -> bool:
     """Return whether a type holds a written number. Other numbers are checked at their use."""
     return item.constant is None or not kinds.is_float(to) or is_held(str(item.constant), to)
@@ -122,7 +130,7 @@ def as_kind(term: Term, kind: str, to: str) -> Term:
         refuse_opposite(term)
     if not is_less(kind, to):
         term = settled(kind, term)
-    is_told = to in (kinds.BOOL, "tl.float64") or kinds.is_whole(to)
+    is_told = to == kinds.BOOL or kinds.is_whole(to) or kinds.may_be_double(to)
     if isinstance(term, Place) and kind == "tl.float32" and is_told:
         term = rounded(kind, term)
     if to == kinds.BOOL:

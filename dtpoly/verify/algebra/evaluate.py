@@ -32,6 +32,8 @@ from dtpoly.verify.algebra.between import (
     between,
     computed,
     ends,
+    is_nan,
+    jump,
     leeway,
     nearest,
     resolved,
@@ -39,7 +41,7 @@ from dtpoly.verify.algebra.between import (
 )
 from dtpoly.verify.algebra.identities import is_identity
 from dtpoly.verify.algebra.listed import LISTS
-from dtpoly.verify.algebra.number_operations import OF_ONE, carried_out
+from dtpoly.verify.algebra.number_operations import carried_out, with_nan
 from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.rounding import allows, rounds, split
 from dtpoly.verify.algebra.sets import as_points, points_of
@@ -85,10 +87,6 @@ MOST_POINTS = 6_000
 # Elements are tried all above 0, and all below: a maximum with 0 differs between the two.
 SIGNS = (1, -1)
 SMALL = 100
-# Operations that give NaN if an operand is NaN. (Those of OF_ONE do, too.)
-NAN_AGAIN = frozenset(
-    ("add", "sub", "mul", "div", "div_rn", "neg", "abs", "maximum", "minimum"),
-)
 
 
 @dataclass
@@ -282,7 +280,8 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
                 return _rounded(found, kind, at.narrow, is_free=is_free)
             if operation == NTH:
                 return _nth(operands[0], _plain(operands[1], at), at)
-            return _applied(operation, [_number(one, at) for one in operands])
+            is_same = len({*operands}) < len(operands)
+            return _applied(operation, [_number(one, at) for one in operands], is_same=is_same)
         case Total(operation=operation) if operation in LISTS:
             raise NoNumberError  # a list is no number; only what is at a place of it is
         case Total(operation=operation, bound=bound, domain=domain, body=body):
@@ -317,7 +316,7 @@ def _rounded(found: Plain, kind: str, narrow: frozenset[str], *, is_free: bool) 
     In a type of whole numbers it wraps; in a type of floats it becomes the nearest number.
     """
     if not kinds.is_whole(kind):
-        if _is_nan(found):
+        if is_nan(found):
             return found
         if is_free:
             return leeway(found, kind, narrow)
@@ -374,7 +373,7 @@ def _reduced(operation: str, values: list[Number]) -> Number:
     if " in " in operation:
         raise NoNumberError  # it is rounded at each step, and the order of the steps is not known
     if operation in EXTREMES:
-        if any(_is_nan(part) for one in values if isinstance(one, tuple) for part in one):
+        if any(is_nan(part) for one in values if isinstance(one, tuple) for part in one):
             raise NoNumberError
         return _best(operation, [one for one in values if isinstance(one, tuple)])
     if operation.endswith(kinds.WITHOUT_NAN):
@@ -391,25 +390,10 @@ def _numbers_alone(operation: str, values: list[Number]) -> tuple[str, list[Numb
 
     If all values are NaN, the result is not known.
     """
-    numbers = [one for one in values if not _is_nan(one)]
+    numbers = [one for one in values if not is_nan(one)]
     if values and not numbers:
         raise NoNumberError
     return operation.removesuffix(kinds.WITHOUT_NAN), numbers
-
-
-def _is_nan(one: Number) -> bool:
-    return isinstance(one, float) and math.isnan(one)
-
-
-def _with_nan(operation: str, operands: Sequence[Plain]) -> Plain:
-    """Return what an operation gives if an operand is NaN, where that is beyond doubt."""
-    match operation, operands:
-        case "where", [a, b, c] if not isinstance(a, Between) and not _is_nan(a):
-            return b if a else c
-        case _ if operation in NAN_AGAIN or operation in OF_ONE:
-            return math.nan
-        case _:
-            raise NoNumberError
 
 
 def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
@@ -470,12 +454,13 @@ def _pairs(operation: str, term: Term, at: Evaluation) -> Iterator[tuple[float, 
 
 def _sure(one: Plain) -> float:
     """Return a number that is known exactly, and is no NaN."""
-    if isinstance(one, Between) or _is_nan(one):
+    if isinstance(one, Between) or is_nan(one):
         raise NoNumberError
     return one
 
 
-def _applied(operation: str, operands: list[Number]) -> Number:
+def _applied(operation: str, operands: list[Number], *, is_same: bool = False) -> Number:
+    """Carry out an operation, some operands of which may be the same term."""
     if operation in EXTREMES:
         return _reduced(operation, operands)
     if operation.endswith(kinds.WITHOUT_NAN):
@@ -483,12 +468,13 @@ def _applied(operation: str, operands: list[Number]) -> Number:
     plain = [one for one in operands if not isinstance(one, tuple)]
     if len(plain) < len(operands):
         raise NoNumberError
-    if any(map(_is_nan, plain)):
-        return _with_nan(operation, plain)
+    if any(map(is_nan, plain)):
+        return with_nan(operation, plain)
     numbers = [one for one in plain if not isinstance(one, Between)]
     if len(numbers) < len(plain):
         return spread(operation, plain, lambda ways: _carried_out(operation, ways))
-    return _carried_out(operation, numbers)
+    found = None if is_same else jump(operation, numbers)
+    return _carried_out(operation, numbers) if found is None else found
 
 
 def _carried_out(operation: str, numbers: Sequence[float]) -> float:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.between import NoNumberError
+from dtpoly.verify.algebra.between import Between, NoNumberError, Plain, is_nan
 
 MOST_BITS = 256
 # The bits of the widest type of whole numbers.
@@ -26,6 +26,22 @@ OF_ONE: dict[str, Callable[[float], float]] = {
     "tanh": math.tanh,
     "sigmoid": lambda a: 1 / (1 + math.exp(-a)),
 }
+
+# Operations that give NaN if an operand is NaN. (Those of OF_ONE do, too.)
+NAN_AGAIN = frozenset(
+    ("add", "sub", "mul", "div", "div_rn", "neg", "abs", "maximum", "minimum"),
+)
+
+
+def with_nan(operation: str, operands: Sequence[Plain]) -> Plain:
+    """Return what an operation gives if an operand is NaN, where that is beyond doubt."""
+    match operation, operands:
+        case "where", [a, b, c] if not isinstance(a, Between) and not is_nan(a):
+            return b if a else c
+        case _ if operation in NAN_AGAIN or operation in OF_ONE:
+            return math.nan
+        case _:
+            raise NoNumberError
 
 
 def carried_out(operation: str, numbers: Sequence[float]) -> float | None:

@@ -101,6 +101,9 @@ class ProofRun:
     frames: set[Any] = field(default_factory=set[Any])
     # Those of them that are the largest exponent of a sum.
     reached: set[Any] = field(default_factory=set[Any])
+    # Tensors of which two loads of a kernel were taken to be of the same values, with the line that
+    # needs it (see loaded_twice).
+    loaded_twice: dict[str, int] = field(default_factory=dict[str, int])
     # How many new names this proof has made. Each proof counts from 0, so that the same text always
     # gives the same proof.
     names: int = 0

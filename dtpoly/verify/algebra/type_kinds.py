@@ -108,6 +108,12 @@ def may_be_eight(kind: str) -> bool:
     return any(one in EIGHTS or (one != kind and one not in FLOATS) for one in parts)
 
 
+def may_be_double(kind: str) -> bool:
+    """Return whether values of a kind may be in f64, as where callers decide it."""
+    parts = members(kind) or {kind}
+    return any(one in ("tl.float64", REAL) or (one != kind and one not in FLOATS) for one in parts)
+
+
 def stored(parts: frozenset[str]) -> str:
     """Return the kind that holds the values of some inputs, and of a type if one is among them."""
     return " ".join(("stored", *sorted(parts)))

@@ -8,6 +8,7 @@ with a barrier in between.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import Region, set_of, without
@@ -44,7 +45,7 @@ def order(proof: Proof) -> Iterator[Finding]:
                     continue
                 # Two elements that go to places never go to one place.
                 pair = (proof.elements.get(one, one) for one in (store, other))
-                yield from _meeting(proof, ran, *pair)
+                yield from _surely(other, _meeting(proof, ran, *pair))
     yield from in_place(proof)
 
 
@@ -63,9 +64,15 @@ def in_place(proof: Proof) -> Iterator[Finding]:
             for later in range(at, len(proof.runs)):
                 for load in proof.runs[later].accesses:
                     if load.tensor == given and later > at:
-                        yield from _replaced(proof, (ran, store), (proof.runs[later], load))
+                        found = _replaced(proof, (ran, store), (proof.runs[later], load))
+                        yield from _surely(load, found)
                     elif load.tensor == given:
-                        yield from _met_in_launch(proof, ran, store, load)
+                        yield from _surely(load, _met_in_launch(proof, ran, store, load))
+
+
+def _surely(load: KernelAccess, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Yield findings about a load; none is sure if there may be no call for which it happens."""
+    yield from (replace(one, is_exact=False) if load.may_never_be else one for one in findings)
 
 
 Placed = tuple[Ran, KernelAccess]

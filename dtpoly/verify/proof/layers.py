@@ -101,7 +101,8 @@ def bounds(proof: Proof) -> Iterator[Finding]:
                 outside = here.subtract(set_of(within(number(0), index, size)))
                 if not proof.run.is_empty(outside):
                     what = f"reaches outside of axis {axis} of '{access.tensor}'"
-                    yield Finding("bounds", access.line, what, outside, access)
+                    is_sure = not access.may_never_be
+                    yield Finding("bounds", access.line, what, outside, access, is_exact=is_sure)
 
 
 def guards(proof: Proof) -> Iterator[Finding]:

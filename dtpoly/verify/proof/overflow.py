@@ -153,7 +153,8 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         where = where.intersect(set_of(_is_run(ran)))
     if not proof.run.is_empty(where):
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
-        yield Finding("overflow", one.line, what, where, number=one.value, is_exact=not one.is_cut)
+        is_sure = not one.is_cut and not one.may_never_be
+        yield Finding("overflow", one.line, what, where, number=one.value, is_exact=is_sure)
 
 
 def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:

@@ -52,6 +52,8 @@ class KernelAccess:
     scattered: ScatteredStore | None = None
     # How many lanes its tile has along each axis.
     shape: tuple[Whole, ...] = ()
+    # It stands in a branch that depends on data: there may be no call for which it happens.
+    may_never_be: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,8 @@ class Computed:
     is_left: bool = False
     # It is brought to 64 bits, and may be a part of an address after that.
     is_widened: bool = False
+    # It stands in a branch that depends on data: there may be no call for which it is computed.
+    may_never_be: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,15 @@
 0 times an infinity is a nan, and so is every sum with a nan. So where a sum of products is no nan,
 all that was multiplied by 0 was finite, and these products are 0. With them left out, the sum has
 to be what the branch computes. Then it does not matter whether the branch is taken.
+
+The branch loads anew what was multiplied before it, so the kernel may not store there (see
+loaded_twice). Whether it is ever taken is not known: what is wrong only in it refutes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import permutations
 
 from dtpoly.frozen import dataclass
@@ -46,6 +50,7 @@ from dtpoly.verify.algebra.whole import Truth, both, name, put_truth
 from dtpoly.verify.triton.compiler_doubts import check_sides
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.loaded_twice import note_loaded_twice
 
 # Roundings that a product may have of its operands, or not: the algorithm gives leave to them.
 MAY_BE = ("tf32", "tf32x3")
@@ -63,16 +68,18 @@ class NanTest:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """How many accesses, barriers and loops over programs were noted before a branch."""
+    """How many accesses, numbers, barriers and loops over programs were noted before a branch."""
 
     accesses: int
+    numbers: int
     barriers: int
     over_programs: int
 
 
 def noted(state: KernelState) -> Noted:
     """Return how much a state has noted so far."""
-    return Noted(len(state.accesses), len(state.barriers), len(state.over_programs))
+    accesses, numbers = len(state.accesses), len(state.numbers)
+    return Noted(accesses, numbers, len(state.barriers), len(state.over_programs))
 
 
 def nan_test(value: Value) -> NanTest | None:
@@ -119,6 +126,7 @@ def done_again(
     stores = [one for one in state.accesses[since.accesses :] if one.kind != "load"]
     if stores or (now.barriers, now.over_programs) != (since.barriers, since.over_programs):
         raise Unread(line, "a store or a barrier in a branch on a nan")
+    _mark(state, since)
     check_sides(state, again, before, line)
     found: dict[str, Value] = {}
     for one in {**before, **again}:
@@ -128,13 +136,20 @@ def done_again(
         elif first == second:
             found[one] = first
         else:
-            same = _same(state, test, first, second, one)
+            same = _same(state, test, first, second, one, line)
             found[one] = same or LostValue("is one of two things after a branch on a nan")
     return found
 
 
+def _mark(state: KernelState, since: Noted) -> None:
+    """Say of all that was noted in a branch that there may be no call for which it happens."""
+    accesses, numbers = state.accesses[since.accesses :], state.numbers[since.numbers :]
+    state.accesses[since.accesses :] = [replace(one, may_never_be=True) for one in accesses]
+    state.numbers[since.numbers :] = [replace(one, may_never_be=True) for one in numbers]
+
+
 def _same(
-    state: KernelState, test: NanTest, first: Value, second: Value, one: str
+    state: KernelState, test: NanTest, first: Value, second: Value, one: str, line: int
 ) -> TileValue | None:
     """Return what a name holds, if it is the same after both sides; None if that is not seen."""
     if not isinstance(first, TileValue) or not isinstance(second, TileValue):
@@ -165,6 +180,7 @@ def _same(
     if not is_affine(known) or difference(state.run, *compared, set_of(known)) is not None:
         return None
     state.run.assume(Lemma.NO_NAN, one)
+    note_loaded_twice(state.run, line, *compared)
     return TileValue(first.axes, term, first.kind)
 
 

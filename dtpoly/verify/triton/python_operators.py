@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.casts import as_kind, brought, is_lossy, refuse_negative, uncut
+from dtpoly.verify.algebra.casts import (
+    as_kind,
+    brought,
+    is_rounded_between,
+    refuse_negative,
+    uncut,
+)
 from dtpoly.verify.algebra.infinite import decided
 from dtpoly.verify.algebra.kernel_values import (
     Item,
@@ -208,7 +214,7 @@ def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
         raise Unread(line, "an operation in a type that is not known")
     if isinstance(item, Whole):
         refuse_negative(item, kind, within, line)
-        if within == "tl.float64" and is_lossy(item, kind):
+        if is_rounded_between(item, kind, within):
             return rounded("tl.float32", as_term(item, line))
         if not kinds.is_float(within) or not kinds.is_narrow(within):
             return item
@@ -229,7 +235,7 @@ def widened(
     """
     return [
         rounded("tl.float32", as_term(item, line))
-        if within == "tl.float64" and isinstance(item, Whole) and is_lossy(item, tile.kind)
+        if isinstance(item, Whole) and is_rounded_between(item, tile.kind, within)
         else item
         for item, tile in zip(items, tiles, strict=True)
     ]

@@ -36,7 +36,7 @@ from dtpoly.verify.algebra.whole import (
     negation,
     number,
 )
-from dtpoly.verify.triton import calls, shifts
+from dtpoly.verify.triton import calls, loaded_twice, shifts
 from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton import loop_runs as loops
 from dtpoly.verify.triton import shared_iterations as persistent
@@ -140,6 +140,7 @@ def _ran(read: Reader) -> Ran:
     """Run all statements of a kernel, and return what was noted."""
     state = read.state
     launch = state.launch
+    state.run.loaded_twice.clear()
     definition = state.file.jitted[launch.kernel]
     for axis, extents in enumerate(launch.grid):
         state.digits.of(f"program_{axis}", extents)
@@ -151,6 +152,7 @@ def _ran(read: Reader) -> Ran:
     persistent.check(state)
     wrapping.check(state)
     shifts.check(state)
+    loaded_twice.check(state)
     return Ran(
         launch,
         accesses=tuple(state.accesses),

@@ -51,6 +51,7 @@ from dtpoly.verify.triton.frame_exponents import (
     symbol_in,
     symbols,
 )
+from dtpoly.verify.triton.loaded_twice import note_loaded_twice
 from dtpoly.verify.triton.open_frames import OPEN, is_open, moved, starts_finite, unwrapped
 
 # A sum is kept in the frames of so many running maxima.
@@ -230,6 +231,8 @@ def kept(
         return None
     if not is_correction(framing, update.factor, {s: one.operation for s, one in of.items()}):
         return None
+    looked_at = (*(one.step for one in of.values()), *(use.operand for use in uses))
+    note_loaded_twice(run, run.line, *looked_at)
     are_largest = are_largest and not any(map(is_for_sum_of_algorithm, inner))
     value = (_closed if closes else _opened)(framing, update, start, loop)
     if value is None:
