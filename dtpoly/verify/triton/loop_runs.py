@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
+    BlockPointerValue,
     LostValue,
     PointerValue,
     TileValue,
@@ -22,6 +23,7 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     is_truth,
     lanes_of,
+    offset_names,
     scalar,
 )
 from dtpoly.verify.algebra.regions import is_affine, set_of
@@ -127,7 +129,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     if _is_pipelined(state, options) or _is_flattened(state, options, body):
         state.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(state.names), state.where, state.loops, state.time
-    changed = [one for one in assigned(body) if one in before and one != counter]
+    changed = _changed(before, body, counter)
     state.loops = (*around, *own)
     state.time = (*time, state.tick(), *map(name, own))
     started = {**before, counter: counting.counter}
@@ -159,6 +161,17 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     _set_after(state, counting, changes, changed, (before, after), end)
     for one in (*(one for one in after if one not in before), counter):
         state.names[one] = LostValue("is set in a loop, and used after it")
+
+
+def _changed(before: Mapping[str, Value], body: list[ast.stmt], counter: str) -> list[str]:
+    """Return the names that a body sets anew, with those of the offsets of block pointers."""
+    found: list[str] = []
+    for one in assigned(body):
+        if one in before and one != counter:
+            found.append(one)
+            if isinstance(block := before[one], BlockPointerValue):
+                found += offset_names(one, block)
+    return found
 
 
 def _set_after(
@@ -324,6 +337,8 @@ def _is_open(one: str, before: Value, changes: Changes) -> bool:
 
 def _at_start(one: str, before: Value, changes: Changes) -> Value:
     """Return what a name that the body sets holds when an iteration begins."""
+    if isinstance(before, BlockPointerValue) and one not in changes.lost:
+        return before  # its offsets may change, and have names of their own
     if not isinstance(before, TileValue) or one in changes.lost:
         return LostValue("is set anew in each iteration")
     own = name(_carried(one, changes.loop))
@@ -355,6 +370,9 @@ def _learn(
     inner = {*made, *changes.own, *(_carried(one, changes.loop) for one in changed)}
     for one in changed:
         start, end = before[one], after.get(one)
+        if isinstance(start, BlockPointerValue) and start != end and one not in changes.lost:
+            changes.lost.add(one)
+            news = True
         if one in changes.grows:
             if _grown(start, end, _at_start(one, start, changes), inner) != changes.grows[one]:
                 del changes.grows[one]

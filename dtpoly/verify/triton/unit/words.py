@@ -58,7 +58,7 @@ SHAPES = (
 )
 MEMORY = (
     *("atomic_add", "atomic_max", "atomic_min", "debug_barrier", "load", "store"),
-    *("make_tensor_descriptor",),
+    *("advance", "make_block_ptr", "make_tensor_descriptor"),
 )
 # Only functions that are known by their text use these.
 DRAWING = ("umulhi",)
@@ -102,7 +102,7 @@ ANNOTATIONS = frozenset(
 # The attributes of a kernel's values: tiles, addresses, types and descriptors.
 OF_TILES = frozenset(
     (
-        *("dtype", "element_ty", "load", "primitive_bitwidth", "store", "to"),
+        *("advance", "dtype", "element_ty", "load", "primitive_bitwidth", "store", "to"),
         *(*ELEMENTWISE, *SHAPES),
     )
 )
