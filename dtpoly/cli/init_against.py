@@ -23,13 +23,13 @@ from dtpoly.framing.algorithm_matching import (
 )
 from dtpoly.framing.frame_arguments import CannotFrame
 from dtpoly.framing.frame_search import (
+    LATE,
     OPEN,
     PROVED,
     UNREADABLE,
     FoundFrame,
     Prover,
     SearchTime,
-    end_of,
     found_frame,
 )
 from dtpoly.framing.kernel_frame import FrameGuess, KernelFrame, text_of
@@ -46,6 +46,7 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.source import Source, Span
 from dtpoly.suggest import near
 from dtpoly.verification import verified
+from dtpoly.verify.proof.report import LayerVerdict, Report
 
 PACKAGE = Path(__file__).parent.parent
 FOLDERS = (PACKAGE / "framing" / "algorithms", PACKAGE / "nn")
@@ -142,6 +143,12 @@ def _completed(
         return replace(frame, names=names, algorithm=text, notes=notes, beyond=beyond)
 
     return complete
+
+
+def end_of(report: Report) -> str:
+    """Return how a proof ended, as a report says it."""
+    is_late = report.is_late and report.verdict is not LayerVerdict.PROVED
+    return LATE if is_late else str(report.verdict)
 
 
 def prover(kernel: str, trials: list[DtpolyError]) -> Prover:

@@ -14,7 +14,7 @@ from math import inf
 from pathlib import Path
 
 from dtpoly.checking import check
-from dtpoly.cli.init_against import frame_against
+from dtpoly.cli.init_against import end_of, frame_against
 from dtpoly.cli.named_kernel import line_for
 from dtpoly.cli.output import shown, terminal_width, write
 from dtpoly.cli.saving import save
@@ -30,7 +30,6 @@ from dtpoly.framing.frame_search import (
     UNREADABLE,
     FoundFrame,
     Prover,
-    end_of,
     found_frame,
     search_time,
 )

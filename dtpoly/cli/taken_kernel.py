@@ -87,7 +87,8 @@ class TakenKernel:
             raise DtpolyError((unlaunched(self.module, self.name, algorithm.name),))
         guessed = of_guesses([line for _, line in (*_comments(algorithm.text), *own)])
         # What was guessed goes along with the text, as that may be verified without the file.
-        text = "\n".join([taken.text, "", *marked(guessed), "", *said, ""])
+        lines = [_about(line, self.name, taken.kernel) for line in said]
+        text = "\n".join([taken.text, "", *marked(guessed), "", *lines, ""])
         launched = of_launches("\n".join(said))
         source = Source(self.module.source.name, text)
         return GivenKernels(source, (*taken.assumed, *launched, *guessed))
@@ -160,6 +161,11 @@ def _blocks(comments: Sequence[tuple[int, str]]) -> Iterator[list[str]]:
         last = at
     if block:
         yield block
+
+
+def _about(line: str, kernel: str, name: str) -> str:
+    """Return a line about a kernel with the name that it has in the text."""
+    return line.replace(f"{kernel}[", f"{name}[", 1) if _launches(line, kernel) else line
 
 
 def _launches(line: str, kernel: str) -> bool:

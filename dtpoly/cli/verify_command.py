@@ -35,7 +35,7 @@ from dtpoly.cli.row_bits import (
     tell_of_file,
 )
 from dtpoly.cli.saving import is_same_file, save, tell_error
-from dtpoly.cli.seconds_option import Seconds, limited
+from dtpoly.cli.seconds_option import Seconds, limited, with_seconds
 from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.taken_kernel import (
     SEPARATOR,
@@ -231,8 +231,7 @@ def command(**given: Any) -> int:
     Exit codes: 0 all is proved; 1 a layer is not proved, or the text of --kernel is refuted; 3 the
     text that dtpoly itself writes is refuted, which is a bug of dtpoly.
     """
-    given["seconds"] = given["seconds"] or (SEARCH if given["init"] else SECONDS)
-    asked = VerifyCall(**given)
+    asked = VerifyCall(**with_seconds(given, SEARCH if given["init"] else SECONDS))
     _check_options(asked)
     if asked.ring:
         require(RING_PACKAGES, RING_BY)

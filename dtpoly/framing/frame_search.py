@@ -24,7 +24,6 @@ from dtpoly.framing.kernel_frame import KernelFrame
 from dtpoly.framing.launch_groups import LaunchGroup, Row
 from dtpoly.framing.tensor_axes import AxesChoice, facts_of
 from dtpoly.frozen import dataclass
-from dtpoly.verify.proof.report import LayerVerdict, Report
 
 MOST_CHOICES = 3  # of axes that are tried
 MOST_FLIPS = 6  # of formulas, one at a time
@@ -77,12 +76,6 @@ class SearchTime:
 def search_time(seconds: float) -> SearchTime:
     """Return the time of a search that begins now."""
     return SearchTime(seconds, time.thread_time() + seconds)
-
-
-def end_of(report: Report) -> str:
-    """Return how a proof ended, as a report says it."""
-    is_late = report.is_late and report.verdict is not LayerVerdict.PROVED
-    return LATE if is_late else str(report.verdict)
 
 
 def found_frame(

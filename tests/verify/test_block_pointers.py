@@ -60,7 +60,28 @@ def k(Y, X, m, n, xs, ys, BM: tl.constexpr, BN: tl.constexpr):
 # assume: len(n) <= 2**20, len(r) <= 2**20
 """
 OF_TURNED = "Func Y: f32; In X: f32; Var r, n; Y[r, n] = X[r, n]; Y.compile();"
-RIGHT = {"rows": (ROWS, OF_ROWS), "total": (TOTAL, OF_TOTAL), "turned": (TURNED, OF_TURNED)}
+WHOLE = """\
+def k(Y, X, m, n, xs: tl.int32, ys: tl.int32, BN: tl.constexpr):
+    pid = tl.program_id(0)
+    x = tl.make_block_ptr(X, (m, n), (xs, 1), (pid, 0), (1, BN), (1, 0))
+    y = tl.make_block_ptr(Y, (m, n), (ys, 1), (pid, 0), (1, BN), (1, 0))
+    v = tl.load(x, boundary_check=(1,), padding_option="zero")
+    tl.store(y, v - tl.sum(v, 1)[:, None], boundary_check=(1,))
+
+
+# verify: k[(len(r),)](Y, X, len(r), len(n), len(n), len(n), BN=next_power_of_2(len(n)))
+# assume: len(n) <= 65536, len(r) <= 2**20
+"""
+OF_WHOLE = (
+    "Func Y: f32; In X: f32; Var r; RVar n; Y[r, n] = X[r, n] - reshape(rsum(X[r, n], n), r, 1);"
+    " Y.compile();"
+)
+RIGHT = {
+    "rows": (ROWS, OF_ROWS),
+    "total": (TOTAL, OF_TOTAL),
+    "turned": (TURNED, OF_TURNED),
+    "whole": (WHOLE, OF_WHOLE),
+}
 LOAD = 'v = tl.load(x, boundary_check=(0, 1), padding_option="zero")'
 STORE = "tl.store(y, v * 2.0, boundary_check=(0, 1))"
 NEXT = "        x = tl.advance(x, (0, BN))\n"
@@ -196,3 +217,21 @@ def test_no_wrong_sum_is_proved(wrong: str) -> None:
 def test_no_wrong_turned_copy_is_proved(wrong: str) -> None:
     text = changed(TURNED, *WRONG_TURNED[wrong])
     assert _proved(text, OF_TURNED).verdict is not LayerVerdict.PROVED
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('boundary_check=(1,), padding_option="zero")', "boundary_check=(1,))"),
+        ("v - tl.sum(v, 1)[:, None], boundary_check=(1,))", "v - tl.sum(v, 1)[:, None])"),
+        ("BN=next_power_of_2(len(n))", "BN=len(n)"),
+        ("BN=next_power_of_2(len(n))", "BN=next_power_of_2(len(r))"),
+        ("BN=next_power_of_2(len(n))", "BN=64"),
+        ("len(n), len(n), len(n), BN", "len(n), len(n), len(r), BN"),
+        ("len(n), len(n), len(n), BN", "len(n), len(n) + 1, len(n), BN"),
+        ("# assume: len(n) <= 65536, len(r) <= 2**20", "# assume: len(r) <= 2**20"),
+    ],
+)
+def test_a_block_of_a_whole_row_needs_all_that_it_has(old: str, new: str) -> None:
+    report = _proved(changed(WHOLE, old, new), OF_WHOLE)
+    assert report.verdict is not LayerVerdict.PROVED

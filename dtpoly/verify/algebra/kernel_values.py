@@ -161,7 +161,7 @@ class BlockPointerValue:
     pointer: TileValue
     shape: tuple[Whole, ...]
     strides: tuple[Whole, ...]
-    block: tuple[int, ...]
+    block: tuple[Whole, ...]
     offsets: tuple[TileValue, ...] = ()
 
 

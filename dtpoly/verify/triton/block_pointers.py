@@ -33,7 +33,7 @@ from dtpoly.verify.triton import accessing
 from dtpoly.verify.triton.descriptor_access import NUMBERS, STARTS, numbers_in
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operands import Operands
-from dtpoly.verify.triton.product_axes import shape_of
+from dtpoly.verify.triton.product_axes import axis_of, shape_of
 from dtpoly.verify.triton.typed_operations import of_tile
 
 MADE = ("base", "shape", "strides", "offsets", "block_shape", "order")
@@ -54,10 +54,9 @@ def made(given: Operands) -> BlockPointerValue:
         numbers_in(given.read, given.by_name[word], NUMBERS) for word in ("shape", "strides")
     )
     offsets = numbers_in(given.read, given.by_name["offsets"], STARTS)
-    block = _constants(given, given.by_name["block_shape"])
+    block = _sizes(given, given.by_name["block_shape"])
     order = _constants(given, given.by_name["order"])
-    is_box = all(size > 0 and size & (size - 1) == 0 for size in block)
-    if not is_box or sorted(order) != [*range(len(block))]:
+    if not all(map(_is_power, block)) or sorted(order) != [*range(len(block))]:
         raise given.refused(": its block or its order is none")
     if not len(shape) == len(strides) == len(offsets) == len(block):
         raise given.refused(": its shape, strides, offsets and block do not agree")
@@ -137,7 +136,7 @@ def _block(given: Operands, of: BlockPointerValue) -> tuple[TileValue, TileValue
     for axis, (start, size, stride, count) in enumerate(
         zip(of.offsets, of.shape, of.strides, of.block, strict=True)
     ):
-        lane = state.lane(number(count))
+        lane = axis_of(state, count)
         axes.append(lane)
         index = at(start) + (name(lane) if lane else number(0))
         offset = offset + index * stride
@@ -174,17 +173,33 @@ def _padding(given: Operands, kind: str) -> TileValue | None:
             raise given.refused(": its padding is none of '', 'zero', and 'nan' of floats")
 
 
-def _constants(given: Operands, node: ast.expr, *, is_empty: bool = False) -> tuple[int, ...]:
-    """Return a list of numbers that Triton knows while it compiles. Raises Unread."""
+def _is_power(size: Whole) -> bool:
+    """Return whether a size may be a power of two; of one that is no number, a lane is asked."""
+    known = size.constant
+    return known is None or (known > 0 and known & (known - 1) == 0)
+
+
+def _sizes(given: Operands, node: ast.expr) -> tuple[Whole, ...]:
+    """Return a list of sizes that Triton knows while it compiles. Raises Unread."""
     value: Value = given.read.value(node)
-    parts = value.parts if isinstance(value, TupleValue) else None
-    found: list[int] = []
-    for part in parts or ():
+    found: list[Whole] = []
+    for part in value.parts if isinstance(value, TupleValue) else ():
         match part:
-            case TileValue(axes=(), kind=kinds.WEAK, item=Whole(constant=int() as known)):
-                found.append(known)
+            case TileValue(axes=(), kind=kinds.WEAK, item=Whole() as size):
+                found.append(size)
             case _:
                 raise given.refused(f": '{ast.unparse(node)}' is no list of constants")
-    if parts is None or not (found or is_empty):
+    if not found:
         raise given.refused(f": '{ast.unparse(node)}' is no list of constants")
     return tuple(found)
+
+
+def _constants(given: Operands, node: ast.expr, *, is_empty: bool = False) -> tuple[int, ...]:
+    """Return a list of numbers that Triton knows while it compiles. Raises Unread."""
+    if is_empty and isinstance(node, ast.Tuple | ast.List) and not node.elts:
+        return ()
+    found = tuple(one.constant for one in _sizes(given, node))
+    known = tuple(one for one in found if one is not None)
+    if known != found:
+        raise given.refused(f": '{ast.unparse(node)}' is no list of numbers")
+    return known

@@ -58,8 +58,10 @@ SHAPES = (
 )
 MEMORY = (
     *("atomic_add", "atomic_max", "atomic_min", "debug_barrier", "load", "store"),
-    *("advance", "make_block_ptr", "make_tensor_descriptor"),
+    *("make_tensor_descriptor",),
 )
+# Words that Triton 3.6 to 3.8 have, and 3.9 has not: a proof says that it is about these versions.
+EARLIER = ("advance", "make_block_ptr")
 # Only functions that are known by their text use these.
 DRAWING = ("umulhi",)
 CONTROL = (
@@ -73,7 +75,7 @@ EXTRA = (
 )
 TL = frozenset(
     (
-        *(*TYPES, *ELEMENTWISE, *SHAPES, *MEMORY, *CONTROL, *EXTRA, *DRAWING, "math"),
+        *(*TYPES, *ELEMENTWISE, *SHAPES, *MEMORY, *CONTROL, *EXTRA, *DRAWING, *EARLIER, "math"),
         *(f"math.{one}" for one in MATH),
     )
 )
