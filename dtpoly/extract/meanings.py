@@ -3,10 +3,12 @@
 import ast
 import builtins
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dtpoly.extract.class_methods import changes_of_method, method_of
 from dtpoly.extract.module_names import UNNAMED, Binding
 from dtpoly.extract.python_modules import Module, imported_module
+from dtpoly.extract.version_tests import by_version
 from dtpoly.extract.words_of_triton import meaning_of, written
 from dtpoly.frozen import dataclass
 
@@ -35,6 +37,7 @@ class Helper:
     name: str
     function: ast.FunctionDef
     around: tuple[ast.expr, ...]
+    assumed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +94,13 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     if root is not None:
         return changed(module, root.text) or root
     wrapped = _wrapped(module, name, found) if others else None
+    chosen = by_version(module, found) if others and wrapped is None else None
+    if chosen is not None:
+        what = _bound_once(module, name, chosen.binding, depth)
+        is_clear = isinstance(what, Helper) and name not in module.changes
+        return replace(what, assumed=chosen.assumed) if is_clear else _twice(found)
     if others and wrapped is None:
-        lines = ", ".join(str(one.line) for one in found)
-        return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
+        return _twice(found)
     what = wrapped or _bound_once(module, name, binding, depth)
     if not isinstance(what, Imported):
         for change in module.changes.get(name, ()):
@@ -108,6 +115,11 @@ def meaning_of_path(module: Module, path: str) -> Meaning:
     if rest and isinstance(of, Imported):
         return changed(module, path) or meaning_of_path(of.module, rest)
     return of if not rest else meaning(module, path)
+
+
+def _twice(found: Sequence[Binding]) -> Unclear:
+    lines = ", ".join(str(one.line) for one in found)
+    return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
 
 
 def _other_by_star(module: Module, name: str) -> Unclear | None:

@@ -166,6 +166,8 @@ def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
 
 def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
     """Yield what is assumed of the decorators that are left out, and of the bases of a class."""
+    if helper.assumed:
+        yield helper.assumed
     name = helper.name.partition(".")[0]
     if name != helper.name:
         for base in bases_of(helper.module.names[name][0]):

@@ -119,7 +119,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
     counting = _counting(read, counter, node, low, high, step, is_plain=taken is not None)
     is_static = ast.unparse(over).startswith(STATIC)
-    if is_static and not _is_run(low, high):
+    if is_static and not _is_run(state, low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
     if step != 1 and not is_static:
         _count_beyond(state, counting, over.lineno)
@@ -138,7 +138,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     after = state.names
     if taken is not None:
         check_body(state, begun, passed, bool(changes.grows), over.lineno)
-    if not is_static:
+    if not is_static or (high - low).constant is None:
         check_carried(state, before, after, changed, node.lineno)
         check_combined(state, after, changed, counting.loop, node.lineno)
     state.where, state.loops, state.time = outside, around, time
@@ -270,10 +270,10 @@ def _made(state: KernelState) -> set[str]:
     return {*state.ranges, *state.wraps, *state.shifts, *state.digits.numbers}
 
 
-def _is_run(low: Whole, high: Whole) -> bool:
-    """Return whether a loop over constants has an iteration."""
-    count = (high - low).constant
-    return count is not None and count > 0
+def _is_run(state: KernelState, low: Whole, high: Whole) -> bool:
+    """Return whether a loop over constants, which may follow from sizes, has an iteration."""
+    here, some = both(state.facts, state.here()), compare("<", low, high)
+    return is_affine(both(here, some)) and state.run.holds(some, set_of(here))
 
 
 def _kind(read: Reader, over: ast.expr) -> str:
@@ -448,7 +448,7 @@ def _range_of(
             is_static = ast.unparse(func) == STATIC
             if not (
                 all(map(_is_told, options.values()))
-                and (not is_static or all(one.constant is not None for one in values))
+                and (not is_static or all(read.tile(arg).kind == kinds.WEAK for arg in args))
                 and not (is_static and keywords)
             ):
                 raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")
