@@ -48,10 +48,10 @@ def method_of(
     for private in _private(function):
         return function.lineno, f"'{private}' has another name in a class"
     kept = [one for one in function.decorator_list if not _is_static(module, one)]
-    for one in function.decorator_list:
-        word = one.id if isinstance(one, ast.Name) else ""
-        if word in OTHERS or (word == STATIC and one in kept):
-            return one.lineno, f"'@{word}' may give '{name}.{method}' another argument"
+    for said in function.decorator_list:
+        word = said.id if isinstance(said, ast.Name) else ""
+        if word in OTHERS or (word == STATIC and said in kept):
+            return said.lineno, f"'@{word}' may give '{name}.{method}' another argument"
     if len(kept) < len(function.decorator_list) and function.decorator_list[0] in kept:
         return function.lineno, f"'@{STATIC}' is not the first decorator"
     return function, tuple(kept)

@@ -97,8 +97,9 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     chosen = by_version(module, found) if others and wrapped is None else None
     if chosen is not None:
         what = _bound_once(module, name, chosen.binding, depth)
-        is_clear = isinstance(what, Helper) and name not in module.changes
-        return replace(what, assumed=chosen.assumed) if is_clear else _twice(found)
+        if isinstance(what, Helper) and name not in module.changes:
+            return replace(what, assumed=chosen.assumed)
+        return _twice(found)
     if others and wrapped is None:
         return _twice(found)
     what = wrapped or _bound_once(module, name, binding, depth)

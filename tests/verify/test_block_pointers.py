@@ -19,7 +19,7 @@ def k(Y, X, m, n, ys, xs, BM: tl.constexpr, BN: tl.constexpr):
         v = tl.load(x, boundary_check=(0, 1), padding_option="zero")
         tl.store(y, v * 2.0, boundary_check=(0, 1))
         x = tl.advance(x, (0, BN))
-        y = y.advance((0, BN))
+        y = tl.advance(y, (0, BN))
 
 
 # verify: k[(cdiv(len(r), 16),)](Y, X, len(r), len(n), Y.stride(0), X.stride(0), BM=16, BN=64)
@@ -103,6 +103,7 @@ WRONG_ROWS: dict[str, tuple[str, str]] = {
     "a store has a mask": (STORE, STORE.replace("v * 2.0,", "v * 2.0, mask=True,")),
     "padding of another word": (LOAD, LOAD.replace('"zero"', '"one"')),
     "the load stays where it is": (NEXT, ""),
+    "the load moves by a method": (NEXT, "        x = x.advance((0, BN))\n"),
     "the load moves without a name": (NEXT, "        tl.advance(x, (0, BN))\n"),
     "the load moves along rows": (NEXT, NEXT.replace("(0, BN)", "(BN, 0)")),
     "the load moves twice": (NEXT, NEXT * 2),
@@ -112,7 +113,7 @@ WRONG_ROWS: dict[str, tuple[str, str]] = {
     "the load moves too early": (f"        {LOAD}\n", f"{NEXT}        {LOAD}\n"),
     "the store moves too early": (
         f"        {STORE}\n",
-        f"        y = y.advance((0, BN))\n{STORE}\n".replace("\ntl", "\n        tl"),
+        f"        y = tl.advance(y, (0, BN))\n{STORE}\n".replace("\ntl", "\n        tl"),
     ),
     "the load takes the place of the store": (NEXT, "        x = tl.advance(y, (0, BN))\n"),
     "the load moves in some rounds": (NEXT, f"        if start > 0:\n    {NEXT}"),
