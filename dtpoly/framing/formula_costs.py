@@ -80,7 +80,7 @@ class FormulaCosts:
         """Return what the cheapest formula costs that has all of one or two sizes."""
         key = row, sizes, is_constant
         if key not in self.of_sizes:
-            labels = dict(zip((ONE, OTHER), sizes, strict=False))
+            labels: dict[str, Row] = dict(zip((ONE, OTHER), sizes, strict=False))
             facts = SizeFacts(self.count, labels, self.blocks)
             found = formulas_of(row, facts, is_constant=is_constant)
             self.of_sizes[key] = min(

@@ -182,7 +182,7 @@ class Scale:
 HELPERS = f"{PLAIN}class Helpers:\n{TWICE}"
 OTHERS = HELPERS.replace("2.0", "3.0")
 FILES = {"helpers.py": HELPERS, "empty.py": "", "others.py": OTHERS}
-IMPORTS = {
+IMPORTS: dict[str, tuple[str, str, dict[str, str], bool]] = {
     "a class of another module": ("from helpers import Helpers", "Helpers.twice", {}, True),
     "by another name": ("from helpers import Helpers as H", "H.twice", {}, True),
     "a module with a class": ("import helpers", "helpers.Helpers.twice", {}, True),
