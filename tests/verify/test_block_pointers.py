@@ -236,3 +236,24 @@ def test_no_wrong_turned_copy_is_proved(wrong: str) -> None:
 def test_a_block_of_a_whole_row_needs_all_that_it_has(old: str, new: str) -> None:
     report = _proved(changed(WHOLE, old, new), OF_WHOLE)
     assert report.verdict is not LayerVerdict.PROVED
+
+
+OF_FAR = "Func Y: f32; In X: f32; Var r, n: 1; Y[r, n] = X[r, n] * 2.0; Y.compile();"
+FAR = """\
+def k(Y, X, m, n, BN: tl.constexpr):
+    pid = tl.program_id(0)
+    x = tl.make_block_ptr(X + pid * n * 4, (m,), (-3 * n,), (pid,), (1,), (0,))
+    y = tl.make_block_ptr(Y + pid * n, (n,), (1,), (0,), (1,), (0,))
+    tl.store(y, tl.load(x) * 2.0)
+
+
+# verify: k[(len(r),)](Y, X, len(r), len(n), BN=1)
+# assume: reach(X) < 2**31, reach(Y) < 2**31
+"""
+
+
+def test_a_base_beyond_32_bits_is_not_proved_although_the_block_goes_back() -> None:
+    """The address is right, but 32 bits do not hold the product that the base is made of."""
+    assert _proved(FAR, OF_FAR).verdict is not LayerVerdict.PROVED
+    few = changed(FAR, "reach(X) < 2**31, reach(Y) < 2**31", "len(r) <= 2**20")
+    assert _proved(few, OF_FAR).verdict is LayerVerdict.PROVED

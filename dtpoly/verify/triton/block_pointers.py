@@ -132,17 +132,19 @@ def _block(given: Operands, of: BlockPointerValue) -> tuple[TileValue, TileValue
     state = given.state
     checked = _checked(given, len(of.block))
     assert isinstance(of.pointer.item, PointerValue)
-    offset, where, axes = of.pointer.item.offset, TRUE, list[str | None]()
+    # The parts of an address are kept: what 32 bits computed of it is below the reach only if no
+    # part is below 0, also none of those that the block adds.
+    address, where, axes = of.pointer.item, TRUE, list[str | None]()
     for axis, (start, size, stride, count) in enumerate(
         zip(of.offsets, of.shape, of.strides, of.block, strict=True)
     ):
         lane = axis_of(state, count)
         axes.append(lane)
         index = at(start) + (name(lane) if lane else number(0))
-        offset = offset + index * stride
+        address = address.plus(index * stride)
         if axis in checked:
             where = both(where, within(number(0), index, size))
-    pointer = TileValue(tuple(axes), PointerValue(of.pointer.item.tensor, offset), of.pointer.kind)
+    pointer = TileValue(tuple(axes), address, of.pointer.kind)
     return pointer, _mask(tuple(axes), where) if checked else None
 
 
