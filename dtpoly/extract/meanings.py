@@ -347,7 +347,9 @@ def _imported(module: Module, binding: Binding, depth: int) -> Meaning:
     if not depth:
         return why
     of = imported_module(module, binding.module)
-    if binding.word and of is not None and binding.word in of.names:
+    # A package that imports a module of its own binds the name itself.
+    is_own = of is not None and of.path.absolute() == module.path.absolute()
+    if binding.word and of is not None and binding.word in of.names and not is_own:
         return meaning(of, binding.word, depth - 1)
     if binding.word:
         dots = binding.module if binding.module.endswith(".") else f"{binding.module}."

@@ -202,6 +202,18 @@ IMPORTS: dict[str, tuple[str, str, dict[str, str], bool]] = {
         },
         True,
     ),
+    "a package in a package": (
+        "import pack",
+        "pack.inner.Helpers.twice",
+        {"pack/__init__.py": "from . import inner\n", "pack/inner/__init__.py": HELPERS},
+        True,
+    ),
+    "a package that imports a name of no module": (
+        "import pack",
+        "pack.inner.Helpers.twice",
+        {"pack/__init__.py": "from . import inner\n"},
+        False,
+    ),
     "two modules that have it": (
         "import pack",
         "pack.Helpers.twice",
@@ -294,7 +306,7 @@ def test_a_helper_of_a_class_of_another_module(one: str, tmp_path: Path) -> None
     imports, called, files, is_right = IMPORTS[one]
     for name, text in {**FILES, **files}.items():
         path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
+        path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text(text)
     (tmp_path / "k.py").write_text(KERNEL.format(imports=imports, call=called))
     assert _is_proved(tmp_path / "k.py") is is_right
