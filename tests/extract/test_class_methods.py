@@ -294,6 +294,7 @@ def test_a_method_with_a_helper_of_its_class_is_proved(one: str, tmp_path: Path)
     assert _is_proved(tmp_path / "k.py")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("wrong", WRONG)
 def test_no_other_meaning_of_a_method_is_proved(wrong: str, tmp_path: Path) -> None:
     assert WRONG[wrong] != CLASS

@@ -92,6 +92,7 @@ def test_the_definition_of_these_versions_is_taken(one: str, tmp_path: Path) -> 
     assert any("as for Triton 3.6 to 3.9" in said for said in assumed)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("one", WRONG)
 def test_no_other_one_is_proved(one: str, tmp_path: Path) -> None:
     verdict, _ = _report(WRONG[one], tmp_path)

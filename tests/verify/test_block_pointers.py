@@ -202,18 +202,21 @@ def test_what_is_right_is_proved(one: str) -> None:
     assert any("Triton has block pointers" in said for f in report.functions for said in f.assumed)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("wrong", WRONG_ROWS)
 def test_no_wrong_copy_of_rows_is_proved(wrong: str) -> None:
     text = changed(ROWS, *WRONG_ROWS[wrong])
     assert _proved(text, OF_ROWS).verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("wrong", WRONG_TOTAL)
 def test_no_wrong_sum_is_proved(wrong: str) -> None:
     text = changed(TOTAL, *WRONG_TOTAL[wrong])
     assert _proved(text, OF_TOTAL).verdict is not LayerVerdict.PROVED
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("wrong", WRONG_TURNED)
 def test_no_wrong_turned_copy_is_proved(wrong: str) -> None:
     text = changed(TURNED, *WRONG_TURNED[wrong])
