@@ -46,10 +46,13 @@ def verified(
     wanted: Iterable[str] = (),
     seconds: float = SECONDS,
     only: Sequence[str] = EVERY,
+    *,
+    decides: bool = False,
 ) -> Report:
     """Prove a text; the report has the lines of the text and lacks nothing that is wanted.
 
-    Of a text by hand, `only` these layers are proved.
+    Of a text by hand, `only` these layers are proved. If the proof only `decides`, nothing is said
+    of a text that is not proved but that, and no example is looked for.
 
     It is remembered by the text, the Program, and everything that the verifier is made of. A proof
     that ran out of time is not kept, so that it is tried again.
@@ -59,11 +62,14 @@ def verified(
     def make() -> str:
         # It comes with isl.
         verify: Callable[..., Report] = import_module("dtpoly.verify.proof.verify").verify
-        some = {} if only == EVERY else {"only": only}
+        some: dict[str, object] = {} if only == EVERY else {"only": only}
+        if decides:
+            some["run_of"] = import_module("dtpoly.verify.proof.verify").deciding
         return as_json(verify(program, plain, seconds, **some))
 
     def is_lasting(made: str) -> bool:
-        return not from_json(made).is_late
+        report = from_json(made)
+        return report.verdict is LayerVerdict.PROVED if decides else not report.is_late
 
     parts = [plain, show(program), " ".join(only), *engine()]
     with stage("looking for a known proof"):

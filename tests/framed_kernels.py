@@ -25,9 +25,8 @@ from dtpoly.diagnostics import DtpolyError
 from dtpoly.extract.meanings import Helper, meaning
 from dtpoly.extract.python_modules import read_module
 from dtpoly.framing.frame_arguments import CannotFrame
-from dtpoly.framing.frame_search import found_frame
+from dtpoly.framing.frame_search import found_frame, search_time
 from dtpoly.framing.kernel_frame import text_of
-from dtpoly.framing.tensor_axes import axes_choices
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
 from dtpoly.watching.launch_record import Given, WatchedLaunch, WatchedTensor, WatchedWord
@@ -53,7 +52,7 @@ DTYPES = {
     "f8e4m3": "float8_e4m3fn",
     "f8e5m2": "float8_e5m2",
 }
-SECONDS = 10.0
+SECONDS = 60.0  # for the search of one frame
 AGAINST = ROOT / "tests/data/framed_against.txt"
 
 
@@ -249,17 +248,17 @@ def framed(kernel: PublicKernel, folder: Path, against: str) -> tuple[str, str]:
     launches = list(launches_of(kernel, path))
     where = f"{path}::{kernel.kernel.partition('::')[2]}"
     trials: list[DtpolyError] = []
-    (group, *_) = groups_of(launches, read_module(read_file(str(path))))
+    ((group, choices), *_) = groups_of(launches, read_module(read_file(str(path))))
     names = names_of(read_module(read_file(str(path))), launches[0])
     if against:
-        one = frame_against(where, group, against, (SECONDS, SECONDS * 6), names, trials)
+        one = frame_against(where, group, against, search_time(SECONDS), names, trials)
         assert not isinstance(one, CannotFrame)
         return one.end, text_of(one.frame)
     found = found_frame(
         group,
-        axes_choices(group),
-        prover(where, SECONDS, trials),
-        SECONDS * 6,
+        choices,
+        prover(where, trials),
+        search_time(SECONDS),
         lambda frame: replace(frame, names=names),
     )
     if isinstance(found, CannotFrame):

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from dtpoly.checking import check
 from dtpoly.cli.lazy import load
-from dtpoly.cli.taken_kernel import given_kernels
+from dtpoly.cli.taken_kernel import SEPARATOR, TakenKernel
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
+from dtpoly.extract.python_modules import read_module
 from dtpoly.framing.algorithm_matching import (
     AlgorithmMatch,
     fixed_labels,
@@ -21,7 +22,16 @@ from dtpoly.framing.algorithm_matching import (
     scalar_names,
 )
 from dtpoly.framing.frame_arguments import CannotFrame
-from dtpoly.framing.frame_search import PROVED, FoundFrame, Prover, found_frame
+from dtpoly.framing.frame_search import (
+    LATE,
+    OPEN,
+    PROVED,
+    UNREADABLE,
+    FoundFrame,
+    Prover,
+    SearchTime,
+    found_frame,
+)
 from dtpoly.framing.kernel_frame import FrameGuess, KernelFrame, text_of
 from dtpoly.framing.launch_groups import LaunchGroup
 from dtpoly.framing.plain_algorithm import (
@@ -36,6 +46,7 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.source import Source, Span
 from dtpoly.suggest import near
 from dtpoly.verification import verified
+from dtpoly.verify.proof.report import LayerVerdict, Report
 
 PACKAGE = Path(__file__).parent.parent
 FOLDERS = (PACKAGE / "framing" / "algorithms", PACKAGE / "nn")
@@ -66,18 +77,21 @@ def frame_against(
     kernel: str,
     group: LaunchGroup,
     against: str,
-    seconds: tuple[float, float],
+    clock: SearchTime,
     names: tuple[tuple[str, str], ...],
     trials: list[DtpolyError],
 ) -> FoundFrame | CannotFrame:
     """Return the frame of a kernel that computes an algorithm. Raises DtpolyError."""
     first: FoundFrame | None = None
     tried = 0
-    of_proof, of_search = seconds
-    prove = prover(kernel, of_proof, trials)
+    undecided: tuple[str, ...] = ()
+    prove = prover(kernel, trials)
     for algorithm in algorithms_for(against, group):
         found = matches(group, algorithm)
-        for match in islice(found, MOST_TRIED):
+        for at, match in enumerate(islice(found, MOST_TRIED)):
+            if first is not None and not clock.left:
+                undecided = ("other ways to match the algorithm were not looked at",)
+                break
             scalars = scalar_names(match.group, algorithm)
             numbers = numbers_for(match.group, algorithm, scalars)
             fixed = fixed_labels(match.group, match.choice.labels)
@@ -86,7 +100,8 @@ def frame_against(
                 replace(match.group, scalars=scalars),
                 (match.choice,),
                 prove,
-                of_search,
+                # The first match is the most probable one, and gets as long as all others.
+                clock.part(2 if at == 0 and len(found) > 1 else 1),
                 _completed(known, match, names, len(found)),
                 with_values=True,
             )
@@ -100,7 +115,7 @@ def frame_against(
         source = Source(against, against)
         why = "its inputs and results have other axes than the tensors that were launched"
         raise refused(source, f"no tensor of '{group.name}' fits '{against}'", why)
-    return replace(first, tried=tried)
+    return replace(first, tried=tried, undecided=(*first.undecided, *undecided))
 
 
 def _completed(
@@ -130,21 +145,30 @@ def _completed(
     return complete
 
 
-def prover(kernel: str, seconds: float, trials: list[DtpolyError]) -> Prover:
-    """Return what proves a frame with its algorithm; errors are kept."""
+def end_of(report: Report) -> str:
+    """Return how a proof ended, as a report says it."""
+    is_late = report.is_late and report.verdict is not LayerVerdict.PROVED
+    return LATE if is_late else str(report.verdict)
 
-    def prove(frame: KernelFrame) -> str:
+
+def prover(kernel: str, trials: list[DtpolyError]) -> Prover:
+    """Return what proves a frame with its algorithm; errors are kept."""
+    path, _, name = kernel.partition(SEPARATOR)
+    taken = TakenKernel(read_module(read_file(path)), name)
+
+    def prove(frame: KernelFrame, seconds: float, *, decides: bool) -> str:
         source = Source(FRAME, text_of(frame))
         checked = check(source)
         if checked.program is None:
             trials.append(DtpolyError(checked.diagnostics))
-            return "unknown"
+            return OPEN
         try:
-            given = given_kernels(kernel, source)
+            given = taken.given(source)
         except DtpolyError as error:
             trials.append(error)
-            return "unknown"
-        return str(verified(checked.program, given.source.text, (), seconds).verdict)
+            return UNREADABLE
+        text = given.source.text
+        return end_of(verified(checked.program, text, (), seconds, decides=decides))
 
     return prove
 

@@ -10,26 +10,34 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 from dtpoly.checking import check
-from dtpoly.cli.init_against import frame_against
+from dtpoly.cli.init_against import end_of, frame_against
 from dtpoly.cli.named_kernel import line_for
 from dtpoly.cli.output import shown, terminal_width, write
 from dtpoly.cli.saving import save
-from dtpoly.cli.taken_kernel import SEPARATOR, given_kernels, path_of
+from dtpoly.cli.taken_kernel import SEPARATOR, TakenKernel, path_of
 from dtpoly.cli.without_algorithm import STRUCTURE, algorithm_of, of_structure, tensors_in
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.extract.meanings import Unclear, meaning
 from dtpoly.extract.python_modules import Module, read_module
 from dtpoly.extract.taking_out import take_out
 from dtpoly.framing.frame_arguments import CannotFrame
-from dtpoly.framing.frame_search import FoundFrame, Prover, found_frame
+from dtpoly.framing.frame_search import (
+    OPEN,
+    UNREADABLE,
+    FoundFrame,
+    Prover,
+    found_frame,
+    search_time,
+)
 from dtpoly.framing.kernel_frame import FrameGuess, KernelFrame, text_of
 from dtpoly.framing.launch_groups import LaunchGroup, grouped, split_by
 from dtpoly.framing.pointer_uses import PointerUses, uses_of
 from dtpoly.framing.size_formulas import formulas_of
-from dtpoly.framing.tensor_axes import axes_choices, facts_of
+from dtpoly.framing.tensor_axes import AxesChoice, axes_choices, facts_of
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
 from dtpoly.render.diagnostic_text import render
@@ -39,7 +47,8 @@ from dtpoly.watching.launch_record import WatchedLaunch, read_record
 
 VERSION = 1  # of the JSON document
 FRAME = "<frame>"  # the name of a text without a file, in messages
-SEARCHES = 6.0  # how many times as long as one proof a search may take
+PARTS = 4  # the part of the time in which the axes of tensors are chosen
+MOST_UNDECIDED = 3  # that are shown
 WAY = "let your own call launch it: with dtpoly.watch('record.json'): ..."
 
 
@@ -65,19 +74,16 @@ def init(asked: InitCall) -> int:
         raise unseen(record, asked.kernel, read_record(record))
     trials: list[DtpolyError] = []
     found: list[FoundFrame] = []
-    for group in groups_of(launches, module):
+    clock = search_time(asked.seconds)
+    groups = groups_of(launches, module, clock.part(PARTS).until)
+    for at, (group, choices) in enumerate(groups):
         names = names_of(module, group)
+        part = clock.part(len(groups) - at)
         if asked.against is None:
-            one = found_frame(
-                group,
-                axes_choices(group),
-                prover(asked.kernel, asked.seconds, trials),
-                SEARCHES * asked.seconds,
-                _with_names(names),
-            )
+            prove = prover(asked.kernel, trials)
+            one = found_frame(group, choices, prove, part, _with_names(names))
         else:
-            seconds = (asked.seconds, SEARCHES * asked.seconds)
-            one = frame_against(asked.kernel, group, asked.against, seconds, names, trials)
+            one = frame_against(asked.kernel, group, asked.against, part, names, trials)
         if isinstance(one, CannotFrame):
             raise _unwritten(record, asked.kernel, one)
         if text_of(one.frame) not in [text_of(other.frame) for other in found]:
@@ -101,8 +107,10 @@ def launches_of(
     return tuple(one for one in launches if one.name == name and os.path.realpath(one.file) == path)
 
 
-def groups_of(launches: Sequence[WatchedLaunch], module: Module) -> tuple[LaunchGroup, ...]:
-    """Return the groups of launches that have one frame each.
+def groups_of(
+    launches: Sequence[WatchedLaunch], module: Module, until: float = inf
+) -> tuple[tuple[LaunchGroup, tuple[AxesChoice, ...]], ...]:
+    """Return the groups of launches that have one frame each, with ways to see their tensors.
 
     A constant that no formula gives, and that is not the same in all launches, was chosen by tuning
     or by a caller: each of its values has its own frame.
@@ -112,19 +120,23 @@ def groups_of(launches: Sequence[WatchedLaunch], module: Module) -> tuple[Launch
     def uses(constants: Mapping[str, object]) -> PointerUses:
         return uses_of(module, name, constants)
 
-    found: list[LaunchGroup] = []
+    found: list[tuple[LaunchGroup, tuple[AxesChoice, ...]]] = []
     for kind in _alike(launches):
         (group,) = grouped(kind, uses)
-        best = axes_choices(group)[0]
-        facts = facts_of(group, best.labels)
+        choices = axes_choices(group, until)
+        facts = facts_of(group, choices[0].labels)
         chosen = [
             one
             for one, row in group.numbers.items()
             if one in group.constants and not formulas_of(row, facts, is_constant=True)
         ]
         chosen += [one for one in group.constants if one in group.varying]
-        parts = split_by(kind, chosen) if chosen else (tuple(kind),)
-        found += [one for part in parts for one in grouped(part, uses)]
+        parts = split_by(kind, chosen) if chosen else ()
+        if len(parts) < 2:
+            found.append((group, choices))
+        else:
+            apart = [one for part in parts for one in grouped(part, uses)]
+            found += [(one, axes_choices(one, until)) for one in apart]
     return tuple(found)
 
 
@@ -174,23 +186,25 @@ def _no_uses(_: Mapping[str, object]) -> PointerUses:
     return PointerUses()
 
 
-def prover(kernel: str, seconds: float, trials: list[DtpolyError]) -> Prover:
+def prover(kernel: str, trials: list[DtpolyError]) -> Prover:
     """Return what proves a frame without an algorithm; errors of the kernel are kept."""
+    path, _, name = kernel.partition(SEPARATOR)
+    taken = TakenKernel(read_module(read_file(path)), name)
 
-    def prove(frame: KernelFrame) -> str:
+    def prove(frame: KernelFrame, seconds: float, *, decides: bool) -> str:
         source = Source(FRAME, text_of(frame))
         try:
             lines = tuple((source, line) for line in source.text.splitlines())
             program = check(Source(FRAME, algorithm_of(tensors_in(lines)))).program
             if program is None:
-                return "unknown"
-            given = given_kernels(kernel, source)
+                return OPEN
+            given = taken.given(source)
         except DtpolyError as error:
             trials.append(error)
-            return "unknown"
-        return str(
-            of_structure(verified(program, given.source.text, (), seconds, STRUCTURE)).verdict
-        )
+            return UNREADABLE
+        text = given.source.text
+        report = verified(program, text, (), seconds, STRUCTURE, decides=decides)
+        return end_of(of_structure(report))
 
     return prove
 
@@ -217,6 +231,8 @@ def _tell(asked: InitCall, found: Sequence[FoundFrame]) -> int:
         for one in found:
             tried = f"{one.tried} proof{'' if one.tried == 1 else 's'} tried"
             print(f"{one.frame.kernel}: {one.end.upper()} ({tried})", file=sys.stderr)
+            for what in one.undecided[:MOST_UNDECIDED]:
+                print(f"  not decided: {what}; a larger --seconds may tell", file=sys.stderr)
     return 0 if is_proved else 1
 
 
@@ -235,6 +251,7 @@ def _frame_data(one: FoundFrame) -> dict[str, object]:
         "guesses": [_guess_data(guess) for guess in one.frame.guesses],
         "assumed": list(one.frame.beyond),
         "tried": one.tried,
+        "undecided": list(one.undecided),
     }
 
 

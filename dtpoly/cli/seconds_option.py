@@ -56,6 +56,11 @@ def timed(command: Callable[..., Any]) -> Callable[..., Any]:
     return seconds_option(in_time)
 
 
+def with_seconds(given: dict[str, Any], usual: float) -> dict[str, Any]:
+    """Return the options of a command, with the usual time if its user gave none."""
+    return {**given, "seconds": given["seconds"] or usual}
+
+
 @contextmanager
 def limited(seconds: float, spent: float = 0.0) -> Generator[None]:
     """Limit the computing time of the work inside, which is ended from outside if necessary.

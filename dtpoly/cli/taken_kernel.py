@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 
 from dtpoly.cli.frame_assumptions import marked, of_guesses, of_launches
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.extract.comments import comments_outside
-from dtpoly.extract.python_modules import read_module
-from dtpoly.extract.taking_out import take_out, unlaunched
+from dtpoly.extract.python_modules import Module, read_module
+from dtpoly.extract.taking_out import TakenOut, take_out, unlaunched
 from dtpoly.frontend.reading import read_file
 from dtpoly.frozen import dataclass
 from dtpoly.source import Source
@@ -51,24 +51,53 @@ def given_kernels(kernel: str, algorithm: Source) -> GivenKernels:
     """
     path, separator, name = kernel.partition(SEPARATOR)
     source = read_file(path)
-    if not separator:
-        both = (*_comments(algorithm.text), *_comments(source.text))
-        guessed = of_guesses([line for _, line in both])
-        return GivenKernels(source, (*of_launches(source.text), *guessed))
-    module = read_module(source)
-    taken = take_out(module, name, dict(_named(_comments(algorithm.text))))
-    own = comments_outside(module, name)
-    lines = [
-        *_said(_comments(algorithm.text), name),
-        *_said(own, name),
-    ]
-    if not any(_launches(line, name) for line in lines):
-        raise DtpolyError((unlaunched(module, name, algorithm.name),))
-    guessed = of_guesses([line for _, line in (*_comments(algorithm.text), *own)])
-    # What was guessed goes along with the text, because that may be verified without the file.
-    text = "\n".join([taken.text, "", *marked(guessed), "", *lines, ""])
-    launched = of_launches("\n".join(lines))
-    return GivenKernels(Source(source.name, text), (*taken.assumed, *launched, *guessed))
+    if separator:
+        return TakenKernel(read_module(source), name).given(algorithm)
+    both = (*_comments(algorithm.text), *_comments(source.text))
+    guessed = of_guesses([line for _, line in both])
+    return GivenKernels(source, (*of_launches(source.text), *guessed))
+
+
+@dataclass(slots=True)
+class TakenKernel:
+    """A kernel of a module, which is taken out once for many files that say how it is launched.
+
+    To take it out looks at the whole module, and so takes longer than most proofs.
+    """
+
+    module: Module
+    name: str
+    # By what names of the module are said to be.
+    texts: dict[tuple[tuple[str, str], ...], TakenOut] = field(
+        default_factory=dict[tuple[tuple[str, str], ...], TakenOut]
+    )
+    comments: list[tuple[tuple[int, str], ...]] = field(
+        default_factory=list[tuple[tuple[int, str], ...]]
+    )
+
+    def given(self, algorithm: Source) -> GivenKernels:
+        """Return its text with the lines of a file. Raises DtpolyError."""
+        own = self._own()
+        named = tuple(_named(_comments(algorithm.text)))
+        if named not in self.texts:
+            self.texts[named] = take_out(self.module, self.name, dict(named))
+        taken = self.texts[named]
+        said = (*_said(_comments(algorithm.text), self.name), *_said(own, self.name))
+        if not any(_launches(line, self.name) for line in said):
+            raise DtpolyError((unlaunched(self.module, self.name, algorithm.name),))
+        guessed = of_guesses([line for _, line in (*_comments(algorithm.text), *own)])
+        # What was guessed goes along with the text, as that may be verified without the file.
+        lines = [_about(line, self.name, taken.kernel) for line in said]
+        text = "\n".join([taken.text, "", *marked(guessed), "", *lines, ""])
+        launched = of_launches("\n".join(said))
+        source = Source(self.module.source.name, text)
+        return GivenKernels(source, (*taken.assumed, *launched, *guessed))
+
+    def _own(self) -> tuple[tuple[int, str], ...]:
+        """Return the comments of the module that may say something of the kernel."""
+        if not self.comments:
+            self.comments.append(comments_outside(self.module, self.name))
+        return self.comments[0]
 
 
 def comments_about(kernel: str, algorithm: Source) -> tuple[tuple[Source, str], ...]:
@@ -132,6 +161,11 @@ def _blocks(comments: Sequence[tuple[int, str]]) -> Iterator[list[str]]:
         last = at
     if block:
         yield block
+
+
+def _about(line: str, kernel: str, name: str) -> str:
+    """Return a line about a kernel with the name that it has in the text."""
+    return line.replace(f"{kernel}[", f"{name}[", 1) if _launches(line, kernel) else line
 
 
 def _launches(line: str, kernel: str) -> bool:

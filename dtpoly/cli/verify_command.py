@@ -35,7 +35,7 @@ from dtpoly.cli.row_bits import (
     tell_of_file,
 )
 from dtpoly.cli.saving import is_same_file, save, tell_error
-from dtpoly.cli.seconds_option import Seconds, limited
+from dtpoly.cli.seconds_option import Seconds, limited, with_seconds
 from dtpoly.cli.settable import EachTimeOption
 from dtpoly.cli.taken_kernel import (
     SEPARATOR,
@@ -68,7 +68,7 @@ from dtpoly.verify.proof.report import LAYERS, LayerVerdict, Report
 VERSION = 1  # of the JSON document
 CHECKING = 60.0  # seconds for each function of a certificate, and twice that for all of its sets
 TOGETHER = ["--kernel", "--check"]
-INITS = 60.0  # times the time for one function, for all frames of a kernel
+SEARCH = 60.0  # seconds for the frames of a kernel, unless the user gives more or fewer
 EMITTED = "<kernels>"  # the name of a text without a file, in messages
 
 
@@ -130,9 +130,8 @@ Examples:
 @click.option(
     "--seconds",
     type=Seconds(),
-    default=SECONDS,
-    show_default=True,
-    help="Give up a function after this time.",
+    help="Give up a function after this time; with --init, the whole search."
+    f"  [default: {SECONDS:g}; with --init, {SEARCH:g}]",
 )
 @click.option(
     "--ring",
@@ -232,7 +231,7 @@ def command(**given: Any) -> int:
     Exit codes: 0 all is proved; 1 a layer is not proved, or the text of --kernel is refuted; 3 the
     text that dtpoly itself writes is refuted, which is a bug of dtpoly.
     """
-    asked = VerifyCall(**given)
+    asked = VerifyCall(**with_seconds(given, SEARCH if given["init"] else SECONDS))
     _check_options(asked)
     if asked.ring:
         require(RING_PACKAGES, RING_BY)
@@ -310,7 +309,7 @@ def _init(asked: VerifyCall) -> int:
         raise click.UsageError("--init names one kernel: FILE::NAME")
     call: type = load("dtpoly.cli.init_frame").InitCall
     init: Callable[..., int] = load("dtpoly.cli.init_frame").init
-    with limited(BUDGET + INITS * asked.seconds):
+    with limited(BUDGET + asked.seconds):
         return init(
             call(
                 asked.init, asked.watched, asked.against, asked.output, asked.seconds, asked.as_json

@@ -3,9 +3,12 @@
 import ast
 import builtins
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
+from dtpoly.extract.class_methods import changes_of_method, method_of
 from dtpoly.extract.module_names import UNNAMED, Binding, BindingChange
 from dtpoly.extract.python_modules import Module, imported_module
+from dtpoly.extract.version_tests import by_version
 from dtpoly.extract.words_of_triton import meaning_of, written
 from dtpoly.frozen import dataclass
 
@@ -34,6 +37,7 @@ class Helper:
     name: str
     function: ast.FunctionDef
     around: tuple[ast.expr, ...]
+    assumed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,13 @@ Meaning = TritonWord | Helper | Constant | Imported | Unclear
 
 
 def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
-    """Return what a name of a module is."""
+    """Return what a name of a module is; `Class.method` is a name, too."""
+    if "." in name:
+        return _in_class(module, name, depth)
     found = module.names.get(name, ())
     stars = module.names.get("*", ())
+    if not found and (of := _by_star(module, name)) is not None and depth:
+        return meaning(of, name, depth - 1)
     if not found:
         line = stars[0].line if stars else 0
         return Unclear(f"'{module.path.name}' does not bind '{name}'", line)
@@ -77,11 +85,8 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     if name in BUILTINS and not any(one.is_sure for one in found):
         why = f"it may be Python's '{name}' if the block in line {binding.line} does not run"
         return Unclear(why, binding.line)
-    for star in stars:
-        of = imported_module(module, star.module or "")
-        is_triton = (star.module or "").partition(".")[0] == "triton"
-        if is_triton or (of is not None and name in of.names):
-            return Unclear(f"line {star.line} may import another '{name}'", star.line)
+    if (other := _other_by_star(module, name)) is not None:
+        return other
     word = meaning_of(found) or _assigned_word(module, found)
     if word is not None:
         return changed(module, word) or TritonWord(word)
@@ -89,14 +94,99 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     if root is not None:
         return changed(module, root.text) or root
     wrapped = _wrapped(module, name, found) if others else None
+    chosen = by_version(module, found) if others and wrapped is None else None
+    if chosen is not None:
+        what = _bound_once(module, name, chosen.binding, depth)
+        if isinstance(what, Helper) and name not in module.changes:
+            return replace(what, assumed=chosen.assumed)
+        return _twice(found)
     if others and wrapped is None:
-        lines = ", ".join(str(one.line) for one in found)
-        return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
+        return _twice(found)
     what = wrapped or _bound_once(module, name, binding, depth)
     if not isinstance(what, Imported):
         for change in module.changes.get(name, ()):
             return Unclear(f"line {change.line} changes a part of it", change.line)
     return what
+
+
+def meaning_of_path(module: Module, path: str) -> Meaning:
+    """Return what a word behind modules of the project is, such as `layers.Norm.forward`."""
+    root, _, rest = path.partition(".")
+    of = meaning(module, root)
+    if rest and isinstance(of, Imported):
+        return changed(module, path) or meaning_of_path(of.module, rest)
+    return of if not rest else meaning(module, path)
+
+
+def _twice(found: Sequence[Binding]) -> Unclear:
+    lines = ", ".join(str(one.line) for one in found)
+    return Unclear(f"it is bound in lines {lines}, and which of these holds is not known")
+
+
+def _other_by_star(module: Module, name: str) -> Unclear | None:
+    """Return why a name that a module binds is not clear, if `*` may import it, too."""
+    for star in module.names.get("*", ()):
+        of = imported_module(module, star.module or "")
+        is_triton = (star.module or "").partition(".")[0] == "triton"
+        if is_triton or (of is not None and name in of.names):
+            return Unclear(f"line {star.line} may import another '{name}'", star.line)
+    return None
+
+
+def _by_star(module: Module, name: str) -> Module | None:
+    """Return the module from which `*` imports a name, if all these modules are known.
+
+    Just one of them may bind the name, as the order of imports does not count then.
+    """
+    found: list[Module] = []
+    for star in module.names.get("*", ()):
+        of = imported_module(module, star.module or "")
+        if of is None or not star.is_sure or "__all__" in of.names or "*" in of.names:
+            return None
+        found += [of] if name in of.names and not name.startswith("_") else []
+    return found[0] if len(found) == 1 else None
+
+
+def _in_class(module: Module, dotted: str, depth: int) -> Meaning:
+    """Return what `Class.method` is, also if the class is imported from the same project."""
+    name, _, method = dotted.partition(".")
+    found = module.names.get(name, ())
+    for change in changes_of_method(module, name, method):
+        return Unclear(f"line {change.line} may change '{dotted}'", change.line)
+    if not found and (of := _by_star(module, name)) is not None and depth:
+        return meaning(of, dotted, depth - 1)
+    if len(found) != 1 or not method.isidentifier():
+        return Unclear(f"'{module.path.name}' does not bind '{name}' once")
+    if (other := _other_by_star(module, name)) is not None:
+        return other
+    (binding,) = found
+    if binding.module is not None:
+        of = imported_module(module, binding.module)
+        if of is None or not binding.word or not depth:
+            why = f"line {binding.line} imports '{name}' from '{binding.module}'"
+            return Unclear(why, binding.line)
+        return meaning(of, f"{binding.word}.{method}", depth - 1)
+    method_found = method_of(module, binding, name, method)
+    match method_found:
+        case (int() as line, str() as why):
+            return Unclear(why, line)
+        case (ast.FunctionDef() as function, around):
+            return _jitted(module, dotted, function, around)
+        case _:
+            raise AssertionError(method_found)
+
+
+def _jitted(
+    module: Module, name: str, function: ast.FunctionDef, around: tuple[ast.expr, ...]
+) -> Helper | Unclear:
+    """Return a function whose decorators make it one of Triton, the last one of them first."""
+    line = function.lineno
+    if not any(is_jit(module, one) for one in around):
+        return Unclear("only functions with '@triton.jit' are kernels", line)
+    if not is_jit(module, around[-1]):
+        word = ast.unparse(around[-1])
+        return Unclear(f"'@{word}' below '@triton.jit' may give Triton another text", line)
+    return Helper(module, name, function, around)
 
 
 def _assigned_word(module: Module, bindings: Sequence[Binding]) -> str | None:
@@ -128,12 +218,7 @@ def _bound_once(module: Module, name: str, binding: Binding, depth: int) -> Mean
     node = binding.node
     if not isinstance(node, ast.FunctionDef):
         return _constant(module, binding)
-    if not any(is_jit(module, one) for one in node.decorator_list):
-        return Unclear("only functions with '@triton.jit' are kernels", binding.line)
-    if not is_jit(module, node.decorator_list[-1]):
-        word = ast.unparse(node.decorator_list[-1])
-        return Unclear(f"'@{word}' below '@triton.jit' may give Triton another text", binding.line)
-    return Helper(module, name, node, tuple(node.decorator_list))
+    return _jitted(module, name, node, tuple(node.decorator_list))
 
 
 def _wrapped(module: Module, name: str, bindings: Sequence[Binding]) -> Helper | None:
@@ -276,7 +361,9 @@ def _imported(module: Module, binding: Binding, depth: int) -> Meaning:
     if not depth:
         return why
     of = imported_module(module, binding.module)
-    if binding.word and of is not None and binding.word in of.names:
+    # A package that imports a module of its own binds the name itself.
+    is_own = of is not None and of.path.absolute() == module.path.absolute()
+    if binding.word and of is not None and binding.word in of.names and not is_own:
         return meaning(of, binding.word, depth - 1)
     if binding.word:
         dots = binding.module if binding.module.endswith(".") else f"{binding.module}."

@@ -14,6 +14,7 @@ from dataclasses import field
 
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.extract.broken_lines import Rewriting, in_brackets, rewritten
+from dtpoly.extract.class_methods import bases_of
 from dtpoly.extract.comments import lines_for_verifier
 from dtpoly.extract.meanings import (
     BUILTINS,
@@ -28,6 +29,7 @@ from dtpoly.extract.meanings import (
     is_builtin,
     is_jit,
     meaning,
+    meaning_of_path,
     root_of_triton,
 )
 from dtpoly.extract.module_effects import assumed_effects, check_effects
@@ -56,6 +58,8 @@ class TakenOut:
 
     text: str
     functions: tuple[str, ...]
+    # The name of the kernel in the text: that of a method has no dot there.
+    kernel: str
     assumed: tuple[str, ...]
 
 
@@ -88,8 +92,8 @@ class _Taking:
         """Return the name of a function in the text."""
         key = (helper.module.source.name, helper.name)
         if key not in self.names:
-            name = helper.name
-            if helper.module is not self.module:
+            name = helper.name.replace(".", "_")
+            if helper.module is not self.module or name != helper.name:
                 used = {*self.names.values(), *self.module.names, *BUILTINS}
                 while name in used:
                     name = f"{helper.module.path.stem}_{name}"
@@ -137,7 +141,7 @@ def take_out(module: Module, kernel: str, named: Mapping[str, str] | None = None
         title = f"'# name: {name} = {taking.named[name]}' is about nothing that has to be said"
         why = "this kernel does not use the name, or it is clear what it is"
         raise module.refused(found.function.lineno, title, why)
-    return _text(taking)
+    return _text(taking, taking.name_of(found))
 
 
 def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
@@ -161,7 +165,13 @@ def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
 
 
 def _of_decorators(helper: Helper, *, is_kernel: bool) -> Iterator[str]:
-    """Yield what is assumed of the decorators that are left out."""
+    """Yield what is assumed of the decorators that are left out, and of the bases of a class."""
+    if helper.assumed:
+        yield helper.assumed
+    name = helper.name.partition(".")[0]
+    if name != helper.name:
+        for base in bases_of(helper.module.names[name][0]):
+            yield f"'{base}', of which '{name}' is a class, leaves '{helper.name}' as it is"
     for one in helper.around:
         if is_jit(helper.module, one):
             yield from _of_jit(helper.module, one)
@@ -344,8 +354,11 @@ def _meaning(module: Module, place: ast.Name | ast.Attribute) -> tuple[Meaning, 
     of = meaning(module, _root(place).id)
     if isinstance(of, Imported | TritonWord) and (why := changed(module, said)) is not None:
         return why, said
-    if isinstance(of, Imported) and isinstance(place.value, ast.Name):
-        return meaning(of.module, place.attr), said
+    if isinstance(of, Imported):
+        return meaning_of_path(of.module, said.partition(".")[2]), said
+    if isinstance(of, Unclear) and isinstance(place.value, ast.Name):
+        method = meaning(module, said)
+        return (method if isinstance(method, Helper) else of), said
     if isinstance(of, TritonWord) and of.text == "tl.math":
         word = of_math(place.attr) if isinstance(place.value, ast.Name) else None
         return Unclear("it has no law") if word is None else TritonWord(word), said
@@ -392,7 +405,7 @@ def _free(module: Module, function: ast.FunctionDef) -> Iterator[ast.Name | ast.
             yield node
 
 
-def _text(taking: _Taking) -> TakenOut:
+def _text(taking: _Taking, kernel: str) -> TakenOut:
     """Return the text: functions of the module on their lines, and those of others below."""
     module, others = taking.module, list[str]()
     text = [""] * len(module.lines)
@@ -414,7 +427,8 @@ def _text(taking: _Taking) -> TakenOut:
             raise module.refused(first, "the kernel begins too early", why)
         text[at] = line
     for one in taking.taken.values():
-        taking.used.setdefault(one.helper.module.path.name, set()).add(one.helper.name)
+        own = one.helper.name.partition(".")[0]
+        taking.used.setdefault(one.helper.module.path.name, set()).add(own)
     modules = {one.helper.module.source.name: one.helper.module for one in taking.taken.values()}
     read = [*{**modules, **taking.others}.values()]
     check_effects(read, taking.used)
@@ -430,9 +444,8 @@ def _text(taking: _Taking) -> TakenOut:
         for of, names in taking.used.items()
     ]
     functions = tuple(one.name for one in taking.taken.values())
-    return TakenOut(
-        "\n".join([*text, *others]), functions, tuple(dict.fromkeys([*only, *taking.assumed]))
-    )
+    assumed = tuple(dict.fromkeys([*only, *taking.assumed]))
+    return TakenOut("\n".join([*text, *others]), functions, kernel, assumed)
 
 
 def _listed(names: Iterable[str]) -> str:

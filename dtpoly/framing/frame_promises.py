@@ -48,10 +48,11 @@ def promise_sets(
     relations: Sequence[str],
     *,
     with_values: bool,
-) -> tuple[tuple[str, ...], ...]:
-    """Return sets of promises, from few to many; all launches that were seen keep each of them.
+) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Return rows of sets of promises, each row from few to many; all launches keep each of them.
 
-    Only of values nothing is known, as no element is looked at.
+    The last set of a later row promises more than that of an earlier one: smaller tiles, or finite
+    values. Only of values nothing is known, as no element is looked at.
     """
     reaches = tuple(f"reach({name}) < 2**31" for name in near)
     sizes = [_below(made.looped, bound, VALUES[bound], labels) for bound in SIZES_OF_LOOPS]
@@ -61,16 +62,32 @@ def promise_sets(
     # Without an algorithm, few forms need values that are finite: these come last.
     tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]
     order = tiles_first if with_values else sorted(tiles_first, key=lambda pair: len(pair[1]))
-    found: list[tuple[str, ...]] = []
+    rows: list[tuple[tuple[str, ...], ...]] = []
     for lanes, more in order:
         tiles = _below(made.tiled, str(lanes), lanes, labels)
-        found.append((*tiles, *more))
-        found += [(*tiles, *one, *more) for one in sizes[:2]]
-        found.append((*tiles, *reaches, *more))
-        found += [(*tiles, *one, *reaches, *more) for one in sizes]
-        found.append((*tiles, *sizes[-1], *reaches, *least, *more))
-    # What labels have to do with one another is left out at the end, if it is not needed.
-    return tuple(dict.fromkeys((*one, *relations) for one in found))
+        row = [
+            (*tiles, *more),
+            *((*tiles, *one, *more) for one in sizes[:2]),
+            (*tiles, *reaches, *more),
+            *((*tiles, *one, *reaches, *more) for one in sizes),
+            (*tiles, *sizes[-1], *reaches, *least, *more),
+        ]
+        # What labels have to do with one another is left out at the end, if it is not needed.
+        rows.append(tuple(dict.fromkeys((*one, *relations) for one in row)))
+    return tuple(dict.fromkeys(rows))
+
+
+def kinds_of(promises: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return promises apart by their kind, of which often none is needed, or several are.
+
+    What labels have to do with one another stands alone: a larger divisor is left out first.
+    """
+    kinds: dict[str, list[str]] = {}
+    for one in promises:
+        kind = "reach" if one.startswith("reach(") else ""
+        kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
+        kinds.setdefault(kind or one, []).append(one)
+    return tuple(map(tuple, kinds.values()))
 
 
 def _tiles(made: BuiltFrame, labels: Mapping[str, Row]) -> Iterator[int]:

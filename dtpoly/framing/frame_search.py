@@ -4,16 +4,22 @@ The first frame is the most probable one. If it is not proved with all the promi
 usually keep, one guess after the other is replaced by the next formula that fits. When a frame is
 proved, promises are left out as long as it stays proved. Each frame fits what was launched, so a
 proof of any of them is one of these launches; what it says beyond them rests on the guesses.
+
+A search ends when its time is over, with the best frame so far, and says what it did not decide.
+The time is that of this thread, so other work of the machine changes nothing. Most proofs here only
+decide: they end with the first doubt, and look for no example. A proof with fewer promises gets a
+few times as long as the one that was found, and is not tried if one with more of them has failed.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from itertools import product
+from typing import Protocol
 
 from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
-from dtpoly.framing.frame_promises import promise_sets, relations_of
+from dtpoly.framing.frame_promises import kinds_of, promise_sets, relations_of
 from dtpoly.framing.kernel_frame import KernelFrame
 from dtpoly.framing.launch_groups import LaunchGroup, Row
 from dtpoly.framing.tensor_axes import AxesChoice, facts_of
@@ -21,25 +27,62 @@ from dtpoly.frozen import dataclass
 
 MOST_CHOICES = 3  # of axes that are tried
 MOST_FLIPS = 6  # of formulas, one at a time
-PROVED = "proved"
+PROVED, OPEN, LATE = "proved", "unknown", "late"
+UNREADABLE = "unreadable"  # the kernel cannot be taken out of its module, whatever its frame is
+SHARES = 6  # the part of the time of a search that one proof may take, and the verdict at its end
+# How long a proof with fewer promises may take: so many times as the one with all of them.
+TIMES, LEAST_SECONDS = 3.0, 1.0
 
-Prover = Callable[[KernelFrame], str]
+
+class Prover(Protocol):
+    """Proves a frame within some seconds.
+
+    A proof that only decides ends with the first doubt: then it is open, and no more is known.
+    """
+
+    def __call__(self, frame: KernelFrame, seconds: float, *, decides: bool) -> str:
+        """Return PROVED, LATE, UNREADABLE, or the verdict of what is not proved."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFrame:
-    """A frame, how its proof ended, and how many proofs were tried."""
+    """A frame, how its proof ended, how many proofs were tried, and what was not decided."""
 
     frame: KernelFrame
     end: str
     tried: int
+    undecided: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class SearchTime:
+    """The seconds that a search may take of this thread, and until when that is."""
+
+    seconds: float
+    until: float
+
+    @property
+    def left(self) -> float:
+        """Return how many seconds are left."""
+        return max(self.until - time.thread_time(), 0.0)
+
+    def part(self, of: int) -> "SearchTime":
+        """Return the time of one of several searches that are left to do."""
+        seconds = self.left / of
+        return SearchTime(seconds, time.thread_time() + seconds)
+
+
+def search_time(seconds: float) -> SearchTime:
+    """Return the time of a search that begins now."""
+    return SearchTime(seconds, time.thread_time() + seconds)
 
 
 def found_frame(
     group: LaunchGroup,
     choices: tuple[AxesChoice, ...],
     prove: Prover,
-    seconds: float,
+    clock: SearchTime,
     complete: Callable[[KernelFrame], KernelFrame] = lambda frame: frame,
     *,
     with_values: bool = False,
@@ -48,24 +91,35 @@ def found_frame(
 
     `complete` adds what a frame has besides, as an algorithm.
     """
-    search = _FrameSearch(prove, time.monotonic() + seconds, complete, with_values)
-    first: FoundFrame | None = None
+    search = _FrameSearch(prove, clock, complete, clock.seconds / SHARES)
+    first: KernelFrame | None = None
     for made, labels in _candidates(group, choices):
         if isinstance(made, CannotFrame):
             return made
+        if first is not None and clock.left <= search.most:
+            search.undecided.append("other frames that fit the launches were not looked at")
+            break
         shown = {one.name for one in made.frame.tensors}
         near = [one.name for one in group.tensors if one.is_near and one.name in shown]
         relations = relations_of(labels, facts_of(group, labels).blocks)
         sets = promise_sets(made, labels, near, relations, with_values=with_values)
-        end = search.end_of(made, sets[-1])
+        most = sets[-1][-1]
+        frame = search.frame_of(made, most)
+        first = first or frame
+        began = time.thread_time()
+        end = search.end_of(frame, search.most)
         if end == PROVED:
-            return search.with_few_promises(made, sets)
-        if first is None:
-            first = FoundFrame(search.frame_of(made, sets[-1]), end, 0)
-        if search.is_late():
-            break
+            search.most = max(LEAST_SECONDS, TIMES * (time.thread_time() - began))
+            kept = search.few_promises(made, sets)
+            return search.found(search.frame_of(made, kept), PROVED)
+        if end == UNREADABLE:
+            return search.found(frame, OPEN)
+        if end == LATE:
+            search.undecided.append("a frame that fits the launches takes too long to prove")
     assert first is not None, "there is always a most probable frame"
-    return replace(first, tried=search.tried)
+    search.tried += 1
+    end = prove(first, max(clock.left, LEAST_SECONDS), decides=False)
+    return search.found(first, OPEN if end in (LATE, UNREADABLE) else end)
 
 
 def _candidates(
@@ -100,37 +154,76 @@ class _FrameSearch:
     """The proofs so far."""
 
     prove: Prover
-    until: float
+    clock: SearchTime
     complete: Callable[[KernelFrame], KernelFrame]
-    with_values: bool
+    # How many seconds one proof may take.
+    most: float
     tried: int = 0
+    # Sets of promises with which the frame that was found is not proved, nor with fewer.
+    failed: list[frozenset[str]] = field(default_factory=list[frozenset[str]])
+    undecided: list[str] = field(default_factory=list[str])
 
-    def is_late(self) -> bool:
-        """Return whether the time for the search is over."""
-        return time.monotonic() > self.until
+    def found(self, frame: KernelFrame, end: str) -> FoundFrame:
+        """Return what the search has found."""
+        return FoundFrame(frame, end, self.tried, tuple(dict.fromkeys(self.undecided)))
 
     def frame_of(self, made: BuiltFrame, promises: tuple[str, ...]) -> KernelFrame:
         """Return a frame with its promises, and with what it has besides."""
         return self.complete(replace(made.frame, promises=promises))
 
-    def end_of(self, made: BuiltFrame, promises: tuple[str, ...]) -> str:
-        """Return how the proof of a frame ends."""
+    def end_of(self, frame: KernelFrame, seconds: float) -> str:
+        """Return how a proof ends that only decides."""
         self.tried += 1
-        return self.prove(self.frame_of(made, promises))
+        return self.prove(frame, min(seconds, max(self.clock.left, LEAST_SECONDS)), decides=True)
 
-    def with_few_promises(self, made: BuiltFrame, sets: tuple[tuple[str, ...], ...]) -> FoundFrame:
-        """Return a proved frame, of which promises are left out that its proof does not need."""
-        kept = sets[-1]
-        for one in sets[:-1]:
-            if self.is_late():
-                break
-            if self.end_of(made, one) == PROVED:
-                kept = one
-                break
-        for promise in kept:
-            rest = tuple(one for one in kept if one != promise)
-            if self.is_late():
-                break
-            if self.end_of(made, rest) == PROVED:
-                kept = rest
-        return FoundFrame(self.frame_of(made, kept), PROVED, self.tried)
+    def is_proved(self, made: BuiltFrame, promises: tuple[str, ...]) -> bool:
+        """Return whether a frame is proved with some promises; what has failed is not asked."""
+        if any(one.issuperset(promises) for one in self.failed):
+            return False
+        if not self.clock.left:
+            self.undecided.append(f"whether fewer promises are enough than {_listed(promises)}")
+            return False
+        end = self.end_of(self.frame_of(made, promises), self.most)
+        if end != PROVED:
+            self.failed.append(frozenset(promises))
+        if end == LATE:
+            self.undecided.append(f"whether these promises are enough: {_listed(promises)}")
+        return end == PROVED
+
+    def few_promises(
+        self, made: BuiltFrame, sets: tuple[tuple[tuple[str, ...], ...], ...]
+    ) -> tuple[str, ...]:
+        """Return promises of which no one can be left out, as far as the time allows.
+
+        The frame is proved with the last ones of the last row. The first row is taken of which the
+        last ones are enough, and of that row the first ones that are.
+        """
+        row = next((one for one in sets[:-1] if self.is_proved(made, one[-1])), sets[-1])
+        least, most = 0, len(row) - 1
+        while least < most:
+            middle = (least + most) // 2
+            if self.is_proved(made, row[middle]):
+                most = middle
+            else:
+                least = middle + 1
+        kept = row[most]
+        for kind in kinds_of(kept):
+            kept = self._without(made, kept, kind)
+        return kept
+
+    def _without(
+        self, made: BuiltFrame, kept: tuple[str, ...], some: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Leave out those of some promises that are not needed: all, or a half, and so on."""
+        rest = tuple(one for one in kept if one not in some)
+        if self.is_proved(made, rest):
+            return rest
+        if len(some) == 1:
+            return kept
+        half = len(some) // 2
+        kept = self._without(made, kept, some[:half])
+        return self._without(made, kept, some[half:])
+
+
+def _listed(promises: Sequence[str]) -> str:
+    return ", ".join(promises) or "none"

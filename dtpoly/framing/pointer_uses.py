@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from dtpoly.extract.meanings import Helper, meaning
+from dtpoly.extract.meanings import Helper, meaning, meaning_of_path
 from dtpoly.extract.python_modules import Module
 from dtpoly.frozen import dataclass
 
@@ -162,11 +162,22 @@ class _Reader:
             for kind in (self.uses.loaded, self.uses.stored, self.uses.summed):
                 kind.update(through)
             return NOTHING
-        if isinstance(node.func, ast.Name) and self.depth < DEPTH:
-            helper = meaning(self.module, node.func.id)
-            if isinstance(helper, Helper):
+        if self.depth < DEPTH:
+            helper = self.called(node.func)
+            if helper is not None:
                 return self.helper(helper, node)
         return _united(origins) | (through if word else NOTHING)
+
+    def called(self, node: ast.expr) -> Helper | None:
+        """Return the function of the project that is called; None for others."""
+        match node:
+            case ast.Name(id=name):
+                found = meaning(self.module, name)
+            case ast.Attribute():
+                found = meaning_of_path(self.module, ast.unparse(node))
+            case _:
+                return None
+        return found if isinstance(found, Helper) else None
 
     def helper(self, helper: Helper, node: ast.Call) -> Origins:
         """Go through a function that is called."""

@@ -5,6 +5,7 @@ costs least, and what happens to fit costs most.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from dtpoly.framing.launch_groups import Row, times
 from dtpoly.frozen import dataclass
@@ -16,7 +17,9 @@ MOST_MORE = 2
 USUAL_BLOCKS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
 # How many factors a number of programs has.
 MOST_FACTORS = 3
+FOR_AN_IDLE_FACTOR = 1.5  # which says nothing
 LEAST_LANES = 16  # of a product of tiles
+OF_TWO_SIZES = 3.0  # the cost of a product of two sizes, and of no other one with two
 UNCLEAR = 30.0  # the cost of a number that no formula gives
 
 
@@ -49,21 +52,48 @@ def formulas_of(row: Row, facts: SizeFacts, *, is_constant: bool) -> tuple[SizeF
 
 def grid_formulas(row: Row, facts: SizeFacts) -> tuple[SizeFormula, ...]:
     """Return all formulas for the number of programs along an axis of the grid."""
-    factors = [
-        (SizeFormula(f"len({name})", 1.0, (name,)), sizes) for name, sizes in facts.labels.items()
-    ]
-    for cost, blocks in ((1.2, facts.blocks), (3.0, USUAL_BLOCKS)):
-        for name, sizes in facts.labels.items():
-            for block in blocks:
-                text = f"cdiv(len({name}), {block})"
-                if block > 1 and not (cost > 2 and block in facts.blocks):
-                    divided = tuple(-(-size // block) for size in sizes)
-                    factors.append((SizeFormula(text, cost, (name,)), divided))
-    found = [*_products(row, factors)]
-    if len(set(row)) == 1:
-        # One program is what small sizes give, too.
-        found.append(SizeFormula(str(row[0]), 1.0 if row[0] == 1 else 2.6))
-    return _sorted(found)
+    return _grid_formulas(row, tuple(facts.labels.items()), facts.blocks)
+
+
+@lru_cache(maxsize=64)
+def _grid_formulas(
+    row: Row, labels: tuple[tuple[str, Row], ...], blocks: tuple[int, ...]
+) -> tuple[SizeFormula, ...]:
+    """Return the formulas; each frame of a search asks for them again."""
+    factors = [factor for name, sizes in labels for factor in grid_factors(name, sizes, blocks)]
+    fixed = number_of_programs(row)
+    return _sorted([*_products(row, factors), *(() if fixed is None else (fixed,))])
+
+
+def grid_factors(name: str, sizes: Row, blocks: Sequence[int]) -> Iterator[tuple[SizeFormula, Row]]:
+    """Yield what a size may give to a number of programs: itself, or how many blocks it has."""
+    yield SizeFormula(f"len({name})", 1.0, (name,)), sizes
+    for cost, some in ((1.2, blocks), (3.0, USUAL_BLOCKS)):
+        for block in some:
+            if block > 1 and not (cost > 2 and block in blocks):
+                divided = tuple(-(-size // block) for size in sizes)
+                yield SizeFormula(f"cdiv(len({name}), {block})", cost, (name,)), divided
+
+
+def number_of_programs(row: Row) -> SizeFormula | None:
+    """Return a number of programs that is the same in all launches as what it is."""
+    if len(set(row)) > 1:
+        return None
+    # One program is what small sizes give, too.
+    return SizeFormula(str(row[0]), 1.0 if row[0] == 1 else 2.6)
+
+
+def most_idle(factors: int) -> int:
+    """Return how many of the factors of a number of programs may be 1 in all launches.
+
+    Of three and more factors, few say nothing: so many sizes have one block by chance.
+    """
+    return 1 if factors > 2 else 2
+
+
+def idle_cost(sizes: Row, factors: int) -> float:
+    """Return how much less probable a factor is that says nothing, as it is 1 in all launches."""
+    return FOR_AN_IDLE_FACTOR if set(sizes) == {1} and factors > 1 else 0.0
 
 
 def _products(row: Row, factors: Sequence[tuple[SizeFormula, Row]]) -> Iterator[SizeFormula]:
@@ -74,10 +104,8 @@ def _products(row: Row, factors: Sequence[tuple[SizeFormula, Row]]) -> Iterator[
         if all(_divides(part, of) for part, of in zip(one[1], row, strict=True))
     ]
     for count in range(1, MOST_FACTORS + 1):
-        # Of three and more factors, few say nothing: so many sizes have one block by chance.
-        for chosen in _factors_of(row, fit, count, 1 if count > 2 else 2):
-            # A factor that is 1 in all launches says nothing.
-            idle = sum(1.5 for _, sizes in chosen if set(sizes) == {1} and count > 1)
+        for chosen in _factors_of(row, fit, count, most_idle(count)):
+            idle = sum(idle_cost(sizes, count) for _, sizes in chosen)
             cost = sum(one.cost for one, _ in chosen) + idle
             labels = tuple(one.labels[0] for one, _ in chosen)
             yield SizeFormula(" * ".join(one.text for one, _ in chosen), cost, labels)
@@ -113,8 +141,10 @@ def _divides(part: int, of: int) -> bool:
 
 def _plain(row: Row, facts: SizeFacts, *, is_constant: bool) -> Iterator[SizeFormula]:
     """Yield constants, sizes, products of sizes, and sizes and a little more."""
+    varied = any(len(set(sizes)) > 1 for sizes in facts.labels.values())
     if len(set(row)) == 1:
-        yield SizeFormula(str(row[0]), _cost_of_constant(row[0], facts, is_constant))
+        cost = cost_of_constant(row[0], is_varied=varied, is_constant=is_constant)
+        yield SizeFormula(str(row[0]), cost)
     for name, sizes in facts.labels.items():
         if sizes == row:
             yield SizeFormula(f"len({name})", 2.2 if is_constant else 1.0, (name,))
@@ -132,12 +162,11 @@ def _plain(row: Row, facts: SizeFacts, *, is_constant: bool) -> Iterator[SizeFor
     yield from _two_sizes(row, facts)
 
 
-def _cost_of_constant(value: int, facts: SizeFacts, is_constant: bool) -> float:
-    """A constant that does not change although sizes do is one; else it may be a size."""
-    varied = any(len(set(sizes)) > 1 for sizes in facts.labels.values())
+def cost_of_constant(value: int, *, is_varied: bool, is_constant: bool) -> float:
+    """Return the cost of a number that never changes: if sizes do, it is one; else maybe a size."""
     if is_constant:
-        return 1.0 if varied else 2.5
-    return 1.5 if value in (0, 1) or varied else 2.5
+        return 1.0 if is_varied else 2.5
+    return 1.5 if value in (0, 1) or is_varied else 2.5
 
 
 def _two_sizes(row: Row, facts: SizeFacts) -> Iterator[SizeFormula]:
@@ -146,7 +175,7 @@ def _two_sizes(row: Row, facts: SizeFacts) -> Iterator[SizeFormula]:
         for other, more in labels[at + 1 :]:
             ratio = _ratio(row, times(sizes, more))
             if ratio == 1:
-                yield SizeFormula(f"len({name}) * len({other})", 3.0, (name, other))
+                yield SizeFormula(f"len({name}) * len({other})", OF_TWO_SIZES, (name, other))
             elif _is_usual(ratio, facts):
                 text = f"{ratio} * len({name}) * len({other})"
                 yield SizeFormula(text, 4.5, (name, other))

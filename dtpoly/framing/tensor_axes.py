@@ -6,15 +6,19 @@ ways to see the tensors that way, the one counts that gives the numbers of the l
 formulas, with few labels.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice, pairwise, product
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise, product
 from keyword import iskeyword
+from math import inf, prod
 
+from dtpoly.framing.formula_costs import FormulaCosts
 from dtpoly.framing.launch_groups import WORDS, GroupTensor, LaunchGroup, Row, times
-from dtpoly.framing.size_formulas import UNCLEAR, SizeFacts, formulas_of, grid_formulas
+from dtpoly.framing.size_formulas import SizeFacts
 from dtpoly.frozen import dataclass
 
-MOST_WAYS = 1000  # to see the tensors
+Way = tuple[bool, ...]
+MOST_WAYS = 128  # to see the tensors, of which each one is looked at
 MOST_PARTS = 8  # of an axis, which another axis has that many times fewer of
 # What counts for and against a way to see tensors.
 FOR_A_LABEL, FOR_A_RELATION, FOR_A_STRIDE = 1.2, 4.0, 1.5
@@ -59,22 +63,68 @@ class AxesChoice:
     cost: float
 
 
-def axes_choices(group: LaunchGroup) -> tuple[AxesChoice, ...]:
-    """Return the ways to see the tensors of a group, the most probable one first."""
+def axes_choices(group: LaunchGroup, until: float = inf) -> tuple[AxesChoice, ...]:
+    """Return the ways to see the tensors of a group, the most probable one first.
+
+    If there are too many, those are looked at that differ in one class of tensors from the best one
+    so far. After `until`, on the clock of this thread, no other way is looked at.
+    """
     shapes = {one.name: _in_memory_order(plain_axes(one)) for one in group.tensors}
     classes = list(dict.fromkeys(_class(axes) for axes in shapes.values()))
     ways = [list(_ways(one)) for one in classes]
-    found: list[AxesChoice] = []
-    for chosen in islice(product(*ways), MOST_WAYS):
-        by_class = dict(zip(classes, chosen, strict=True))
-        seen = {name: _merged(axes, by_class[_class(axes)]) for name, axes in shapes.items()}
-        found += [labelled(group, seen, are_numbers=are_numbers) for are_numbers in (False, True)]
-    once = {str(one.tensors): one for one in reversed(found)}
+    costs = FormulaCosts(group.count, facts_of(group, {}).blocks)
+    found: dict[tuple[Way, ...], list[AxesChoice]] = {}
+
+    def cost_of(chosen: tuple[Way, ...]) -> float:
+        """Return what the better choice with these ways costs; both of them are kept."""
+        if chosen not in found:
+            by_class = dict(zip(classes, chosen, strict=True))
+            seen = {name: _merged(axes, by_class[_class(axes)]) for name, axes in shapes.items()}
+            found[chosen] = [
+                labelled(group, seen, costs, are_numbers=are_numbers)
+                for are_numbers in (False, True)
+            ]
+        return min(one.cost for one in found[chosen])
+
+    if prod(map(len, ways)) <= MOST_WAYS:
+        for chosen in product(*ways):
+            cost_of(chosen)
+            if time.thread_time() > until:
+                break
+    else:
+        for at in (0, -1):  # all axes put together, and none
+            _descend(tuple(one[at] for one in ways), ways, cost_of, until)
+    both = [one for chosen in found.values() for one in chosen]
+    once = {str(one.tensors): one for one in reversed(both)}
     return tuple(sorted(once.values(), key=lambda one: one.cost))
 
 
+def _descend(
+    start: tuple[Way, ...],
+    ways: Sequence[Sequence[Way]],
+    cost_of: Callable[[tuple[Way, ...]], float],
+    until: float,
+) -> None:
+    """Change the way of one class after the other, as long as that is more probable."""
+    best, least = start, cost_of(start)
+    is_better = True
+    while is_better:
+        is_better = False
+        for at, some in enumerate(ways):
+            for one in some:
+                if time.thread_time() > until:
+                    return
+                other = (*best[:at], one, *best[at + 1 :])
+                if (cost := cost_of(other)) < least:
+                    best, least, is_better = other, cost, True
+
+
 def labelled(
-    group: LaunchGroup, seen: Mapping[str, Sequence[SeenAxis]], *, are_numbers: bool = False
+    group: LaunchGroup,
+    seen: Mapping[str, Sequence[SeenAxis]],
+    costs: FormulaCosts,
+    *,
+    are_numbers: bool = False,
 ) -> AxesChoice:
     """Return the tensors with labels: axes of one size have one label.
 
@@ -112,7 +162,7 @@ def labelled(
     choice = AxesChoice(tuple(tensors), labels, 0.0)
     # Parts that no tensor shows, and sizes that are taken for numbers, are less probable.
     more = FOR_A_PART * len(parted) + FOR_A_NUMBER * are_numbers
-    return AxesChoice(choice.tensors, labels, _cost(group, choice) + more)
+    return AxesChoice(choice.tensors, labels, _cost(group, choice, costs) + more)
 
 
 def facts_of(group: LaunchGroup, labels: Mapping[str, Row]) -> SizeFacts:
@@ -153,7 +203,7 @@ def _class(axes: Sequence[SeenAxis]) -> tuple[tuple[Row, ...], tuple[bool, ...]]
     return tuple(one.sizes for one in axes), tuple(side_by_side)
 
 
-def _ways(of: tuple[tuple[Row, ...], tuple[bool, ...]]) -> Iterator[tuple[bool, ...]]:
+def _ways(of: tuple[tuple[Row, ...], tuple[bool, ...]]) -> Iterator[Way]:
     """Yield which neighbours become one axis; where they do not lie side by side, they cannot."""
     _, side_by_side = of
     yield from product(*([True, False] if one else [False] for one in side_by_side))
@@ -237,28 +287,17 @@ def _once(
     return found, all_labels
 
 
-def _cost(group: LaunchGroup, choice: AxesChoice) -> float:
+def _cost(group: LaunchGroup, choice: AxesChoice, costs: FormulaCosts) -> float:
     """Return how improbable a way to see the tensors is."""
-    facts = facts_of(group, choice.labels)
+    sizes = tuple(choice.labels.values())
     strides = {axis.strides for one in choice.tensors for axis in one.axes}
     total = FOR_A_LABEL * len(choice.labels)
     for name, row in group.numbers.items():
-        formulas = formulas_of(row, facts, is_constant=name in group.constants)
-        cost = formulas[0].cost if formulas else UNCLEAR
+        cost = costs.of_number(row, sizes, is_constant=name in group.constants)
         if STRIDE in name.lower() and row in strides:
             cost = min(cost, FOR_A_STRIDE)
         total += cost
-    for row in group.grid:
-        programs = grid_formulas(row, facts)
-        total += programs[0].cost if programs else UNCLEAR
-    rows = [*choice.labels.values()]
-    for row in rows:
-        pairs = (
-            times(one, other)
-            for at, one in enumerate(rows)
-            for other in rows[at:]
-            if not _is_one(one) and not _is_one(other)
-        )
-        if not _is_one(row) and row in pairs:
-            total += FOR_A_RELATION
-    return total
+    total += sum(costs.of_grid(row, sizes) for row in group.grid)
+    varied = [row for row in sizes if not _is_one(row)]
+    products = {times(one, other) for at, one in enumerate(varied) for other in varied[at:]}
+    return total + FOR_A_RELATION * sum(row in products for row in varied)

@@ -96,7 +96,7 @@ class LaunchWatch:
         self._seen.append(
             WatchedLaunch(
                 file=inspect.getsourcefile(function) or "",
-                name=str(function.__name__),
+                name=_name_of(function),
                 grid=(),
                 given={name: self._given(value) for name, value in bound.items()},
                 constants=constants,
@@ -263,6 +263,12 @@ def _names(function: Any) -> Iterator[tuple[str, str]]:
                 yield name, f"tl.{word}"
             elif module.endswith("libdevice"):
                 yield name, f"tl.extra.libdevice.{word}"
+
+
+def _name_of(function: Any) -> str:
+    """Return the name of a function in its module: that of a method has its class before it."""
+    dotted = str(function.__qualname__)
+    return dotted if all(map(str.isidentifier, dotted.split("."))) else str(function.__name__)
 
 
 def _is_constant(annotation: Any) -> bool:

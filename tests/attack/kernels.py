@@ -14,7 +14,7 @@ from dtpoly.verify.algebra.algorithm_terms import Unsaid
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.regions import NotAffine
 from dtpoly.verify.proof.findings import Proof
-from dtpoly.verify.proof.verify import CONFUSED
+from dtpoly.verify.proof.proof_errors import CONFUSED
 from tests.attack.case import Call, Case
 from tests.attack.comparing import differences, faults_met
 from tests.attack.executing import OutsideError, RaceError

@@ -16,8 +16,10 @@ ROWS = written(
 )
 
 
-# Options that are read elsewhere: those of products and reductions, and the direction of a scan.
+# Options that are read elsewhere: those of products and reductions, the direction of a scan, and
+# what loads and stores of blocks check.
 OTHERWISE = ("input_precision", "allow_tf32", "out_dtype", "reverse", "keep_dims")
+OF_BLOCKS = ("boundary_check", "padding_option")
 
 
 @pytest.mark.parametrize("word", OPERATIONS)
@@ -38,7 +40,7 @@ def test_each_method_of_a_tensor_is_an_operation() -> None:
 def test_what_may_be_given_by_name_has_a_place_or_words(word: str) -> None:
     signature = OPERATIONS[word].signature
     assert isinstance(signature, Signature)
-    assert set(signature.options) <= {*signature.placed, *OTHERWISE}
+    assert set(signature.options) <= {*signature.placed, *OTHERWISE, *OF_BLOCKS}
     assert set(signature.words).isdisjoint(signature.placed)
 
 

@@ -151,6 +151,25 @@ class DescriptorValue:
     there: Truth = TRUE
 
 
+@dataclass(frozen=True, slots=True)
+class BlockPointerValue:
+    """A block pointer: a tensor, a shape and strides, and the index at which the block begins.
+
+    A name has its offsets apart, as names of their own (see `offset_names`).
+    """
+
+    pointer: TileValue
+    shape: tuple[Whole, ...]
+    strides: tuple[Whole, ...]
+    block: tuple[Whole, ...]
+    offsets: tuple[TileValue, ...] = ()
+
+
+def offset_names(one: str, value: BlockPointerValue) -> tuple[str, ...]:
+    """Return the names of the offsets of a block pointer with a name, which no text can have."""
+    return tuple(f"{one}:{axis}" for axis in range(len(value.block)))
+
+
 Value = (
     TileValue
     | TypeValue
@@ -160,6 +179,7 @@ Value = (
     | NoneValue
     | FileFunction
     | DescriptorValue
+    | BlockPointerValue
 )
 
 

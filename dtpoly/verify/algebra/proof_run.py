@@ -82,6 +82,8 @@ class ProofRun:
     """
 
     engine: Callable[[Region], bool]
+    # Whether nothing counts but that all is proved: then no example is looked for where it is not.
+    decides: bool = False
     part: str = "reading"
     line: int = 0
     what: str = ""

@@ -34,7 +34,8 @@ from dtpoly.verify.bits.compared_calls import (
 from dtpoly.verify.bits.row_places import has_places
 from dtpoly.verify.bits.tile_variants import ordered, stride_difference
 from dtpoly.verify.plan.kernel_files import file_of
-from dtpoly.verify.proof.verify import CONFUSED, results_of_function, told
+from dtpoly.verify.proof.proof_errors import CONFUSED, told
+from dtpoly.verify.proof.verify import results_of_function
 
 SECONDS = 60.0
 FAILED = (Unread, *CONFUSED, NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error)

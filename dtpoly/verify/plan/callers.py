@@ -35,6 +35,7 @@ TRUSTED = {
     "multiple_of": "what tl.multiple_of and tl.max_contiguous say is true",
     "max_contiguous": "what tl.multiple_of and tl.max_contiguous say is true",
     "make_tensor_descriptor": "addresses and strides of descriptors are multiples of 16 bytes",
+    "make_block_ptr": "Triton has block pointers, which 3.6 to 3.8 have and 3.9 has not",
     "warp_specialize": "Triton compiles loops with warp_specialize right; 3.6 to 3.9 do not always",
 }
 

@@ -54,6 +54,7 @@ from dtpoly.verify.proof.layers import Argument, arguments, guards
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
+from dtpoly.verify.proof.proof_errors import CONFUSED, is_late, told
 from dtpoly.verify.proof.report import (
     LAYERS,
     FunctionReport,
@@ -78,13 +79,16 @@ EVERY = tuple(LAYERS)
 PART = 4
 # A function is as good as the worst of its results.
 WORST = (LayerVerdict.REFUTED, LayerVerdict.UNKNOWN)
-# Errors that a strange text may cause while it is read; the text then counts as not proved.
-CONFUSED = (LookupError, ValueError, TypeError, AttributeError, AssertionError, ArithmeticError)
 
 
 def asking_isl(_: str) -> ProofRun:
     """Begin a proof of a function that rests on the answers of isl."""
     return ProofRun(is_empty)
+
+
+def deciding(_: str) -> ProofRun:
+    """Begin a proof that ends with the first doubt, as only a proof is of use to whoever asks."""
+    return ProofRun(is_empty, decides=True)
 
 
 def verify(
@@ -134,9 +138,12 @@ def _hand_written(
     for func in wanted:
         run = run_of(func)
         found = _function(program, file, func, seconds, run, only=only)
-        found = _refuted_somewhere(program, file, found, seconds)
+        if not run.decides:
+            found = _refuted_somewhere(program, file, found, seconds)
         found = _assuming(program, file, found)
         reports.append(replace(found, assumed=(*found.assumed, *trusted_lanes(run))))
+        if run.decides and found.verdict is not LayerVerdict.PROVED:
+            break
     return Report(tuple(reports))
 
 
@@ -277,12 +284,12 @@ def _result(
             with stage(f"reading the kernels of '{func}' back"):
                 _check_results(program, file, func)
                 reading, proof = proof_of(run, program, file, func, result, sizes)
-            found = {one[0]: _layer(one, reading, proof) for one in arguments(only).items()}
+            found = _layers(only, reading, proof)
     except (Unread, *CONFUSED) as error:
         way = error.way if isinstance(error, Unread) else ""
         return _unknown(func, *told(error), began, way=way, only=only)
     except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
-        return _unknown(func, *told(error), began, _is_late(error), only=only)
+        return _unknown(func, *told(error), began, is_late(error), only=only)
     if "value" in found:
         found |= compared(found["value"])
     layers = (_doubted(found[one], reading) for one in LAYERS if one in only)
@@ -406,6 +413,16 @@ def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None
         raise Unread(line, "no call is accepted, so there is nothing to prove")
 
 
+def _layers(only: Collection[str], reading: FunctionReading, proof: Proof) -> dict[str, Layer]:
+    """Return what is known of some layers; of a proof that decides, all is open after a doubt."""
+    found: dict[str, Layer] = {}
+    for one in arguments(only).items():
+        found[one[0]] = _layer(one, reading, proof)
+        if proof.run.decides and found[one[0]].verdict is not LayerVerdict.PROVED:
+            return dict.fromkeys(only, found[one[0]])
+    return found
+
+
 def _layer(argument: tuple[str, Argument], reading: FunctionReading, proof: Proof) -> Layer:
     """Return the result of one argument: its first sure finding, or else its first finding."""
     found: Layer | None = None
@@ -414,6 +431,8 @@ def _layer(argument: tuple[str, Argument], reading: FunctionReading, proof: Proo
     try:
         with stage(f"proving the layer '{name}' of '{proof.func}'"):
             for finding in findings(proof):
+                if proof.run.decides:
+                    return Layer(name, LayerVerdict.UNKNOWN, finding.line, finding.what)
                 layer = _judged(finding, reading, proof)
                 if layer.verdict is LayerVerdict.REFUTED:
                     return layer
@@ -421,32 +440,9 @@ def _layer(argument: tuple[str, Argument], reading: FunctionReading, proof: Proo
     except (Unread, *CONFUSED) as error:
         return found or Layer(name, LayerVerdict.UNKNOWN, *told(error))
     except (Unwritten, NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
-        late = _is_late(error)
+        late = is_late(error)
         return found or Layer(name, LayerVerdict.UNKNOWN, *told(error), is_late=late)
     return found or Layer(name, LayerVerdict.PROVED)
-
-
-def _is_late(error: BaseException) -> bool:
-    return isinstance(error, OverBudgetError | isl.Error)
-
-
-def told(error: BaseException) -> tuple[int, str]:
-    """Return the line where something went wrong, and why."""
-    match error:
-        case Unread():
-            return error.line, error.what
-        case Unwritten():
-            return error.access.line, error.why
-        case NotAffine():
-            return 0, "a product of sizes in a condition or an index"
-        case Unsaid():
-            return 0, f"the algorithm has '{error}', which has no proof"
-        case OverBudgetError() | isl.Error():
-            return 0, "it takes too long"
-        case RecursionError():
-            return 0, "it is nested too deeply"
-        case _:
-            return 0, f"it is not understood ({type(error).__name__}: {error})"
 
 
 def _may_round_otherwise(proof: Proof) -> bool:

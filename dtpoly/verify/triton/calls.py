@@ -10,6 +10,7 @@ import ast
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
+    BlockPointerValue,
     DescriptorValue,
     FileFunction,
     TileValue,
@@ -52,6 +53,11 @@ def call(read: Reader, node: ast.Call) -> Value:
             found := state.names.get(one), DescriptorValue
         ):
             return descriptors.call(read, found, word, node)
+        case ast.Attribute(value=ast.Name(id=one), attr="advance") if isinstance(
+            state.names.get(one), BlockPointerValue
+        ):
+            what = f"'{ast.unparse(node)}', which Triton's interpreter cannot call as a method"
+            raise Unread(node.lineno, what, f"write tl.advance({one}, ...)")
         case ast.Attribute(value=value, attr=word):
             return _method(read, value, word, node)
         case ast.Name(id="min" | "max" as word) if not node.keywords:

@@ -46,7 +46,7 @@ def made(
     given = dict(zip(WORDS, args[1:], strict=False)) | named
     if set(given) != set(WORDS) or len(args) > 4:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    shape, strides, sizes = (_numbers(read, given[word]) for word in WORDS)
+    shape, strides, sizes = (numbers_in(read, given[word]) for word in WORDS)
     block = tuple(size.constant or 0 for size in sizes)
     for part in shape:
         # Triton keeps only 32 bits of each size, so they must hold it.
@@ -65,7 +65,10 @@ def made(
     return DescriptorValue(pointer, shape, strides, block)
 
 
-def _numbers(read: Reader, node: ast.expr, allowed: tuple[str, ...] = NUMBERS) -> tuple[Whole, ...]:
+def numbers_in(
+    read: Reader, node: ast.expr, allowed: tuple[str, ...] = NUMBERS
+) -> tuple[Whole, ...]:
+    """Return the whole numbers of a list of one or more. Raises Unread."""
     state = read.state
     value = read.value(node)
     parts = value.parts if isinstance(value, TupleValue) else ()
@@ -97,7 +100,7 @@ def call(read: Reader, of: DescriptorValue, word: str, node: ast.Call) -> Value:
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
     if of.there != TRUE and not _is_there(state, of.there):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': there may be no such descriptor")
-    starts = _numbers(read, args[0], STARTS)
+    starts = numbers_in(read, args[0], STARTS)
     if len(starts) != len(of.block):
         raise Unread(node.lineno, f"'{ast.unparse(node)}': the descriptor has {len(of.block)} axes")
     axes: list[str | None] = []

@@ -39,7 +39,7 @@ from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.compiler_doubts import check_named
 from dtpoly.verify.triton.gathering import OF_BITS
 from dtpoly.verify.triton.helpers import MEANINGS
-from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState, bound
 from dtpoly.verify.triton.python_operators import in_kind, not_in_eight
 from dtpoly.verify.triton.reader import Reader, condition
 from dtpoly.verify.triton.typed_operations import LANES, kept, meaning, of_tile
@@ -122,7 +122,7 @@ def _result(read: Reader, body: Sequence[ast.stmt]) -> ast.expr | None:
             case ast.Assign(targets=[ast.Name() as target], value=value):
                 found = read.value(value)
                 check_named(target, found)
-                names[target.id] = kept(found)
+                names.update(bound(target.id, kept(found)))
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 if name in names:
                     raise Unread(one.lineno, f"'{name}' is set before, and no constant after that")
@@ -170,7 +170,10 @@ def _bound(
             by_name[parameter] = read.value(default)
     if set(parameters) != {*given, *by_name}:
         raise Unread(line, f"a call of '{definition.name}'")
-    return {**given, **by_name}
+    names: dict[str, Value] = {}
+    for parameter, value in {**given, **by_name}.items():
+        names.update(bound(parameter, value))
+    return names
 
 
 def _known(state: KernelState, of: str, meaning_of: str, values: list[Value], line: int) -> Value:

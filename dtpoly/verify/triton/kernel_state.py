@@ -7,18 +7,20 @@ that must read more of the kernel take a `Reader` of it (see reader).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Iterator, Mapping
+from dataclasses import field, replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.kernel_values import (
     MOST_LANES,
+    BlockPointerValue,
     FileFunction,
     Item,
     LostValue,
     TileValue,
     Unread,
     Value,
+    offset_names,
 )
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
@@ -192,8 +194,25 @@ class KernelState:
                 raise Unread(line, f"'{one}' is not known")
             case LostValue(why=why):
                 raise Unread(line, f"'{one}' {why}")
+            case BlockPointerValue() as block:
+                return replace(block, offsets=tuple(self._offsets(one, block, line)))
             case value:
                 return value
+
+    def _offsets(self, one: str, block: BlockPointerValue, line: int) -> Iterator[TileValue]:
+        for name_of_offset in offset_names(one, block):
+            offset = self.names.get(name_of_offset)
+            if not isinstance(offset, TileValue) or not isinstance(offset.item, Whole):
+                raise Unread(line, f"'{one}' begins where it is not known")
+            yield offset
+
+
+def bound(one: str, value: Value) -> dict[str, Value]:
+    """Return what names hold after one is set to a value."""
+    if not isinstance(value, BlockPointerValue):
+        return {one: value}
+    offsets = zip(offset_names(one, value), value.offsets, strict=True)
+    return {one: replace(value, offsets=()), **dict(offsets)}
 
 
 def _is_short(constant: int | None) -> bool:

@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
+    BlockPointerValue,
     LostValue,
     PointerValue,
     TileValue,
@@ -22,6 +23,7 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     is_truth,
     lanes_of,
+    offset_names,
     scalar,
 )
 from dtpoly.verify.algebra.regions import is_affine, set_of
@@ -117,7 +119,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
         raise Unread(over.lineno, "a loop whose step is not a positive number")
     counting = _counting(read, counter, node, low, high, step, is_plain=taken is not None)
     is_static = ast.unparse(over).startswith(STATIC)
-    if is_static and not _is_run(low, high):
+    if is_static and not _is_run(state, low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
     if step != 1 and not is_static:
         _count_beyond(state, counting, over.lineno)
@@ -127,7 +129,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     if _is_pipelined(state, options) or _is_flattened(state, options, body):
         state.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(state.names), state.where, state.loops, state.time
-    changed = [one for one in assigned(body) if one in before and one != counter]
+    changed = _changed(before, body, counter)
     state.loops = (*around, *own)
     state.time = (*time, state.tick(), *map(name, own))
     started = {**before, counter: counting.counter}
@@ -136,7 +138,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     after = state.names
     if taken is not None:
         check_body(state, begun, passed, bool(changes.grows), over.lineno)
-    if not is_static:
+    if not is_static or (high - low).constant is None:
         check_carried(state, before, after, changed, node.lineno)
         check_combined(state, after, changed, counting.loop, node.lineno)
     state.where, state.loops, state.time = outside, around, time
@@ -159,6 +161,17 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     _set_after(state, counting, changes, changed, (before, after), end)
     for one in (*(one for one in after if one not in before), counter):
         state.names[one] = LostValue("is set in a loop, and used after it")
+
+
+def _changed(before: Mapping[str, Value], body: list[ast.stmt], counter: str) -> list[str]:
+    """Return the names that a body sets anew, with those of the offsets of block pointers."""
+    found: list[str] = []
+    for one in assigned(body):
+        if one in before and one != counter:
+            found.append(one)
+            if isinstance(block := before[one], BlockPointerValue):
+                found += offset_names(one, block)
+    return found
 
 
 def _set_after(
@@ -257,10 +270,10 @@ def _made(state: KernelState) -> set[str]:
     return {*state.ranges, *state.wraps, *state.shifts, *state.digits.numbers}
 
 
-def _is_run(low: Whole, high: Whole) -> bool:
-    """Return whether a loop over constants has an iteration."""
-    count = (high - low).constant
-    return count is not None and count > 0
+def _is_run(state: KernelState, low: Whole, high: Whole) -> bool:
+    """Return whether a loop over constants, which may follow from sizes, has an iteration."""
+    here, some = both(state.facts, state.here()), compare("<", low, high)
+    return is_affine(both(here, some)) and state.run.holds(some, set_of(here))
 
 
 def _kind(read: Reader, over: ast.expr) -> str:
@@ -324,6 +337,8 @@ def _is_open(one: str, before: Value, changes: Changes) -> bool:
 
 def _at_start(one: str, before: Value, changes: Changes) -> Value:
     """Return what a name that the body sets holds when an iteration begins."""
+    if isinstance(before, BlockPointerValue) and one not in changes.lost:
+        return before  # its offsets may change, and have names of their own
     if not isinstance(before, TileValue) or one in changes.lost:
         return LostValue("is set anew in each iteration")
     own = name(_carried(one, changes.loop))
@@ -355,6 +370,9 @@ def _learn(
     inner = {*made, *changes.own, *(_carried(one, changes.loop) for one in changed)}
     for one in changed:
         start, end = before[one], after.get(one)
+        if isinstance(start, BlockPointerValue) and start != end and one not in changes.lost:
+            changes.lost.add(one)
+            news = True
         if one in changes.grows:
             if _grown(start, end, _at_start(one, start, changes), inner) != changes.grows[one]:
                 del changes.grows[one]
@@ -430,7 +448,7 @@ def _range_of(
             is_static = ast.unparse(func) == STATIC
             if not (
                 all(map(_is_told, options.values()))
-                and (not is_static or all(one.constant is not None for one in values))
+                and (not is_static or all(read.tile(arg).kind == kinds.WEAK for arg in args))
                 and not (is_static and keywords)
             ):
                 raise Unread(over.lineno, f"a loop over '{ast.unparse(over)}'")

@@ -49,7 +49,7 @@ from dtpoly.verify.triton.comparisons import compared
 from dtpoly.verify.triton.compiler_doubts import check_named, check_sides
 from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
-from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.kernel_state import KernelState, bound
 from dtpoly.verify.triton.lane_operations import chosen_of_two
 from dtpoly.verify.triton.nan_branches import done_again, nan_test, noted
 from dtpoly.verify.triton.pairs import COUNTED
@@ -66,7 +66,7 @@ from dtpoly.verify.triton.unit.unit import Unit
 MOVING = frozenset(
     (
         *("associative_scan", "broadcast", "dot", "permute", "reshape", "split", "trans"),
-        "make_tensor_descriptor",
+        *("make_block_ptr", "make_tensor_descriptor"),
     )
 )
 
@@ -231,8 +231,10 @@ def _assign(state: KernelState, target: ast.expr, value: Value) -> None:
     match target, value:
         case ast.Name(id=one), _:
             check_named(target, value)
-            state.names[one] = kept(value)
-            state.begun[-1].setdefault(one, state.names[one])
+            set_now = bound(one, kept(value))
+            state.names.update(set_now)
+            for name_of_part, part in set_now.items():
+                state.begun[-1].setdefault(name_of_part, part)
         case ast.Tuple(elts=elements), TupleValue(parts=parts) if len(elements) == len(parts):
             for element, part in zip(elements, parts, strict=True):
                 _assign(state, element, part)

@@ -11,10 +11,24 @@ from collections.abc import Callable, Mapping
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.kernel_values import DescriptorValue, NoneValue, TileValue, Unread, Value
+from dtpoly.verify.algebra.kernel_values import (
+    BlockPointerValue,
+    DescriptorValue,
+    NoneValue,
+    TileValue,
+    Unread,
+    Value,
+)
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.whole import TRUE, both, names_of, negation
-from dtpoly.verify.triton import accessing, lane_operations, scanning, tile_making, tile_shapes
+from dtpoly.verify.triton import (
+    accessing,
+    block_pointers,
+    lane_operations,
+    scanning,
+    tile_making,
+    tile_shapes,
+)
 from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.operands import Operands
@@ -48,13 +62,34 @@ def perform(read: Reader, word: str, args: list[ast.expr], node: ast.Call) -> Va
 
 
 def _loaded(given: Operands) -> TileValue:
+    block = _block(given)
+    if block is not None:
+        return block_pointers.loaded(given, block)
     mask, other = given.tile_of("mask"), given.tile_of("other")
     if mask is None and other is not None:
         given.state.doubt(given.line, f"{given.text}: 'other' without 'mask'")
     return accessing.load(given.state, given.tile(0), mask, other, given.line)
 
 
+def _block(given: Operands) -> BlockPointerValue | None:
+    """Return the block pointer through which memory is touched; None where it is an address."""
+    match given.args:
+        # What has no name is read as an address, once.
+        case [ast.Name(id=one), *_] if isinstance(given.state.names.get(one), BlockPointerValue):
+            found = given.value(0)
+            assert isinstance(found, BlockPointerValue)
+            return found
+        case _:
+            pass
+    if set(given.by_name) & set(block_pointers.OPTIONS):
+        raise given.refused(": only a block has a boundary check")
+    return None
+
+
 def _stored(given: Operands) -> NoneValue:
+    block = _block(given)
+    if block is not None:
+        return block_pointers.stored(given, block)
     mask, value = given.tile_of("mask"), given.tile(1)
     accessing.store(given.state, given.word, given.tile(0), value, mask, given.line)
     return NoneValue()
@@ -117,11 +152,24 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         by_place("shape", "dtype", named=("shape", "dtype")), tile_making.filled, ("full",)
     ),
     "load": TritonOperation(
-        Signature(("pointer", "mask", "other"), ("mask", "other"), 3, words=OF_LOADS),
+        Signature(
+            ("pointer", "mask", "other"),
+            ("mask", "other", *block_pointers.OPTIONS),
+            3,
+            words=OF_LOADS,
+        ),
         _loaded,
         ("load", "load other"),
     ),
-    "store": TritonOperation(Signature(TO, ("mask",), 3, words=OF_STORES), _stored, ("store",)),
+    "store": TritonOperation(
+        Signature(TO, ("mask", block_pointers.CHECKED), 3, words=OF_STORES), _stored, ("store",)
+    ),
+    "make_block_ptr": TritonOperation(
+        by_place(*block_pointers.MADE, named=block_pointers.MADE), block_pointers.made
+    ),
+    "advance": TritonOperation(
+        by_place("base", "offsets", named=("base", "offsets")), block_pointers.advanced
+    ),
     **{
         word: TritonOperation(Signature(TO, ("mask",), 3, words=OF_ATOMICS), _stored, (word,))
         for word in ("atomic_add", "atomic_max", "atomic_min")

@@ -60,6 +60,8 @@ MEMORY = (
     *("atomic_add", "atomic_max", "atomic_min", "debug_barrier", "load", "store"),
     *("make_tensor_descriptor",),
 )
+# Words that Triton 3.6 to 3.8 have, and 3.9 has not: a proof says that it is about these versions.
+EARLIER = ("advance", "make_block_ptr")
 # Only functions that are known by their text use these.
 DRAWING = ("umulhi",)
 CONTROL = (
@@ -73,7 +75,7 @@ EXTRA = (
 )
 TL = frozenset(
     (
-        *(*TYPES, *ELEMENTWISE, *SHAPES, *MEMORY, *CONTROL, *EXTRA, *DRAWING, "math"),
+        *(*TYPES, *ELEMENTWISE, *SHAPES, *MEMORY, *CONTROL, *EXTRA, *DRAWING, *EARLIER, "math"),
         *(f"math.{one}" for one in MATH),
     )
 )
@@ -102,7 +104,7 @@ ANNOTATIONS = frozenset(
 # The attributes of a kernel's values: tiles, addresses, types and descriptors.
 OF_TILES = frozenset(
     (
-        *("dtype", "element_ty", "load", "primitive_bitwidth", "store", "to"),
+        *("advance", "dtype", "element_ty", "load", "primitive_bitwidth", "store", "to"),
         *(*ELEMENTWISE, *SHAPES),
     )
 )
