@@ -4,7 +4,7 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.algorithm.program import nested_labels, places_of_lists, reduced_labels
+from dtpoly.algorithm.program import nested_labels, reduced_labels
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
 from dtpoly.poly.index_ranges import Range
 from dtpoly.poly.model import Array, Role, Statement, access, by_name
@@ -79,10 +79,25 @@ def _fuse(
     for suffix, place, own in places:
         axes = several(finest(kernel.grid) + tuple(loop.axis for loop in place))
         mine = state.lifted.of_func(func)
-        done = replicate(model, mine, state.lifted.arrays, own, axes, f"@{name}{suffix}", also)
+        # A scan may follow one loop, if that is more than one step.
+        is_loop = bool(place) and bool(axes) and axes[-1].name == place[-1].axis.name
+        may_follow = is_loop and len(places) == 1 and not recompute and not is_around
+        done = replicate(
+            model,
+            mine,
+            state.lifted.arrays,
+            own,
+            axes,
+            f"@{name}{suffix}",
+            also,
+            may_follow=may_follow,
+        )
         subtree = _producer(kernel, func, done.copies, done.ranges, own, state)
         model, body = done.model, _inserted(body, _again(body, place, own), subtree)
-        made += tuple(copy.name for copy in done.copies)
+        if done.begins:
+            begin = _producer(kernel, func, done.begins, done.begin_ranges, own, state)
+            body = _inserted(body, _again(body, place[:-1], own), begin)
+        made += tuple(copy.name for copy in (*done.begins, *done.copies))
     fused = replace(kernel, body=body)
     fusion = Fusion(func, name, consumer, label, made, (), recompute)
     kernels = tuple(fused if k is kernel else k for k in state.kernels)
@@ -242,12 +257,11 @@ def _producer(
             return node
         one = ranges[node.axis.label]
         extent = one.extent
-        if extent is None and one.origin == Affine() and node.axis.label in places:
-            extent = sizes[node.axis.label]  # so that what is in a list may stay in registers
+        if extent is None and one.origin == Affine():
+            extent = sizes.get(node.axis.label)  # so that a tile of it may stay in registers
         return replace(node, axis=replace(node.axis, origin=one.origin, extent=extent))
 
     labels, sizes = nested_labels(state.program.func(func)), state.sized.fixed
-    places = places_of_lists(state.sized) & sizes.keys()
     body = rewrite(nest(copies, labels, sizes=sizes), needed)
     begins = _begins_of_parts(kernel, func, state)
     body = through_parts(body, begins, lambda loop: loop.is_reduction)
