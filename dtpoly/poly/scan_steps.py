@@ -35,12 +35,19 @@ def follows(statement: Statement, scan: ScanSteps, wanted: isl.Map) -> bool:
     """Return whether a scan may go on from one iteration of the last axis of a place to the next.
 
     `wanted` are the instances that each iteration wants. One iteration must lack steps that come
-    before its own, and all of that axis together must have every step from the first one on. A scan
-    of which the last step alone is wanted has no results to be wanted in between.
+    before its own; all of that axis together must have every step from the first one on, and each
+    in one iteration only. A scan of which the last step alone is wanted has no results to be wanted
+    in between.
     """
     if statement.writes.array == scan.carry:
         return False
     if needed_steps(statement, scan, wanted).is_subset(wanted):
         return False
-    together = wanted.project_out(isl.dim_type.in_, wanted.dim(isl.dim_type.in_) - 1, 1)
-    return needed_steps(statement, scan, together).is_subset(together)
+    last = wanted.dim(isl.dim_type.in_) - 1
+    together = wanted.project_out(isl.dim_type.in_, last, 1)
+    if not needed_steps(statement, scan, together).is_subset(together):
+        return False
+    again = wanted.apply_range(wanted.reverse())
+    for position in range(last):
+        again = again.equate(isl.dim_type.in_, position, isl.dim_type.out, position)
+    return again.order_lt(isl.dim_type.in_, last, isl.dim_type.out, last).is_empty()

@@ -92,11 +92,15 @@ def _fuse(
             also,
             may_follow=may_follow,
         )
-        subtree = _producer(kernel, func, done.copies, done.ranges, own, state)
+        taken = _taken_tiles(kernel, func, done.ranges, own)
+        subtree = _producer(kernel, func, done.copies, done.ranges, taken, state)
         model, body = done.model, _inserted(body, _again(body, place, own), subtree)
         if done.begins:
-            begin = _producer(kernel, func, done.begins, done.begin_ranges, own, state)
+            begin = _producer(kernel, func, done.begins, done.begin_ranges, taken, state)
             body = _inserted(body, _again(body, place[:-1], own), begin)
+            scans = [one.scan for one in done.copies if one.scan is not None]
+            if all(scan.is_reverse for scan in scans if scan.follows):
+                body = _turned(body, _again(body, place, own))
         made += tuple(copy.name for copy in (*done.begins, *done.copies))
     fused = replace(kernel, body=body)
     fusion = Fusion(func, name, consumer, label, made, (), recompute)
@@ -242,12 +246,27 @@ def _inserted(node: Node, place: Place, subtree: Node) -> Node:
             return node
 
 
+def _turned(node: Node, place: Place) -> Node:
+    """Return the tree in which the last loop of a place goes from the end to the beginning."""
+    match node:
+        case Loop() if node is place[0] and len(place) == 1:
+            return replace(node, axis=replace(node.axis, time=node.axis.value.scaled(-1)))
+        case Loop() if node is place[0]:
+            return node.with_child(_turned(node.child, place[1:]))
+        case Sequence(children=children):
+            return Sequence(
+                tuple(_turned(one, place) if one is place[0] else one for one in children)
+            )
+        case _:
+            return node
+
+
 def _producer(
     kernel: Kernel,
     func: str,
     copies: tuple[Statement, ...],
     ranges: Mapping[str, Range],
-    readers: Readers,
+    taken: Mapping[str, int],
     state: State,
 ) -> Node:
     """The producer's own loops, as the kernel's directives have them, over what is needed."""
@@ -268,14 +287,20 @@ def _producer(
     body = split_loops(body, kernel.splits)
     if kernel.order:
         body = reordered(body, kernel.order, labels)
+    return tile_loops(body, {**tile_sizes(kernel.tiles, func), **taken})
+
+
+def _taken_tiles(
+    kernel: Kernel, func: str, ranges: Mapping[str, Range], readers: Readers
+) -> dict[str, int]:
+    """Return the labels along which a producer has the lanes of its readers."""
     tiles = tile_sizes(kernel.tiles, func)
     split = {item.label for item in kernel.splits}
-    taken = {
+    return {
         label: 0
         for axis, (label, one) in enumerate(ranges.items())
         if label not in tiles and label not in split and _is_a_tile(func, axis, one, readers)
     }
-    return tile_loops(body, tiles | taken)
 
 
 def _begins_of_parts(kernel: Kernel, func: str, state: State) -> dict[str, tuple[Axis, int]]:

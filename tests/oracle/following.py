@@ -30,7 +30,7 @@ def followed_scans(meaning: Meaning, needed: Needed, sizes: Sizes) -> Followed:
     """Return the scans that may go on from one iteration of a loop to the next, and their arrays.
 
     Some iteration lacks steps that come before its own, and all iterations of the loop together
-    have every step from the first one on.
+    have every step from the first one on, each once.
     """
     followed: dict[int, tuple[str, str]] = {}
     around = [elements for elements in around_loop(needed).values() if elements]
@@ -47,7 +47,13 @@ def followed_scans(meaning: Meaning, needed: Needed, sizes: Sizes) -> Followed:
             mine = closure(meaning, elements, sizes, own)[step]
             return closure(meaning, elements, sizes)[step] == mine
 
-        if all(map(is_closed, around)) and not all(map(is_closed, every)):
+        def steps(
+            elements: set[Indices], step: tuple[str, int] = step, own: Followed = arrays
+        ) -> int:
+            return len(closure(meaning, elements, sizes, own)[step])
+
+        is_once = sum(map(steps, every)) == sum(map(steps, around))
+        if is_once and all(map(is_closed, around)) and not all(map(is_closed, every)):
             followed |= arrays
     return followed
 

@@ -12,7 +12,7 @@ from tests.oracle.ways import Way
 
 
 @dataclass(slots=True)
-class Member:
+class FuncInKernel:
     """A Func that a kernel computes: its loops, and the path and time at which its nest begins."""
 
     meaning: Meaning
@@ -25,7 +25,7 @@ class Member:
     placed: dict[Line, list[Placed]] = field(default_factory=dict[Line, list[Placed]])
 
 
-class Node(NamedTuple):
+class LoopNode(NamedTuple):
     """A loop at which a Func can be fused: its path, and the length of the time up to it.
 
     `local` is its path in the nest of its own Func.

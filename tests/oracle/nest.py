@@ -23,9 +23,9 @@ Where the specification leaves something open, it is read like this:
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
-from dtpoly.algorithm.program import Program, in_order, scanned_labels
+from dtpoly.algorithm.program import Program, scanned_labels
 from tests.oracle.built import Built, Placed, Recomputed
-from tests.oracle.cells import NOWHERE, AffineAt, Cells, Indices, Key, Reading, nobody
+from tests.oracle.cells import NOWHERE, AffineAt, Cells, Indices, Key, Reading
 from tests.oracle.following import (
     LARGE,
     AllFollowed,
@@ -38,36 +38,15 @@ from tests.oracle.following import (
 from tests.oracle.kernels import Plan, plan
 from tests.oracle.layout import Path, Times, lay_out
 from tests.oracle.lines import Line, Nest, loop_order, nests, whole
-from tests.oracle.members import Member, Node
+from tests.oracle.members import FuncInKernel, LoopNode
 from tests.oracle.needed_steps import closure
 from tests.oracle.rewritten import Moved, ranked, rewritten
 from tests.oracle.said import Fusion, Settings
-from tests.oracle.scan_turns import begins_inside, in_turn, starts_of_scans
+from tests.oracle.scan_turns import begins_inside, starts_of_scans
 from tests.oracle.statements import LEFT, Dim, Meaning, Taken, all_taken, meanings
 from tests.oracle.ways import Way, way_along
 
 Sizes = Mapping[str, int]
-
-
-def defining(program: Program, sizes: Sizes, taken: Taken = all_taken) -> list[Placed]:
-    """Return all instances in the defining order: one kernel, one program, one after another."""
-    placed: list[Placed] = []
-    planned = plan(program)
-    program, sizes = planned.program, planned.sized(sizes)
-    known = meanings(program, planned.inlined, sizes, taken, planned.cuts)
-    for func in in_order(program):
-        if func.name not in known:
-            continue
-        lines = whole(known[func.name])
-        for line in lines:
-            cells = Cells(line, {}, nobody)
-            for indices in in_turn(line, product(*(range(sizes[dim.label]) for dim in line.dims))):
-                if not line.takes(indices):
-                    continue
-                reads, write = cells.of(indices, None, None)
-                at = (len(placed),)
-                placed.append(Placed(0, (), at, (), line, indices, reads, write))
-    return placed
 
 
 def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
@@ -124,7 +103,7 @@ class _Kernel:
         self.fusions = known.fused[host]
         self.inside = {fusion.func for fusion in self.fusions}
         self.walks = {name: one.walks for name, one in known.settings.items()}
-        self.members: dict[str, Member] = {}
+        self.members: dict[str, FuncInKernel] = {}
         self.slots: dict[Path, int] = {}
 
     def build(self) -> None:
@@ -181,7 +160,7 @@ class _Kernel:
             nest.fixed,
         )
         origins = {dim: (self.host, dim) for line in nest.lines for dim in line.dims}
-        member = Member(meaning, nest.lines, layout, (), 0, Way(), origins)
+        member = FuncInKernel(meaning, nest.lines, layout, (), 0, Way(), origins)
         member.placed = {line: [] for line in nest.lines}
         self.members[self.host] = member
         cells = {line: Cells(line, _global(nest.lines), self.is_member) for line in nest.lines}
@@ -189,7 +168,9 @@ class _Kernel:
         for program in product(*counts):
             self.place_program(member, cells, program)
 
-    def place_program(self, member: Member, cells: Mapping[Line, Cells], program: Indices) -> None:
+    def place_program(
+        self, member: FuncInKernel, cells: Mapping[Line, Cells], program: Indices
+    ) -> None:
         ranges = self.ranges(program)
         private: Key = (self.number, program, ())
         keys: dict[str, Key] = {}
@@ -255,7 +236,7 @@ class _Kernel:
         label = names[dim.label]
         return -(-self.sizes[label] // self.settings.blocks[label])
 
-    def needed_reductions(self, member: Member, ranges: Callable[[Dim], range]) -> set[int]:
+    def needed_reductions(self, member: FuncInKernel, ranges: Callable[[Dim], range]) -> set[int]:
         """Return the reductions that a program computes.
 
         Reductions that a program computes only for itself are left out if it does not read them.
@@ -326,32 +307,36 @@ class _Kernel:
         origins.update((Dim(label), origin) for label, origin in taken.items())
         consumer = self.members[fusion.consumer]
         around = way_along(consumer.around, fusion.consumer, consumer.layout, (*node.local, slot))
-        member = Member(meaning, lines, layout, (*node.path, slot), node.depth + 1, around, origins)
+        member = FuncInKernel(
+            meaning, lines, layout, (*node.path, slot), node.depth + 1, around, origins
+        )
         member.placed = {line: [] for line in lines}
         self.members[fusion.func] = member
         self.place_copies(fusion, member, slot, node, needed)
 
-    def find_node(self, fusion: Fusion, readers: list[tuple[Member, Line]]) -> Node | None:
+    def find_node(
+        self, fusion: Fusion, readers: list[tuple[FuncInKernel, Line]]
+    ) -> LoopNode | None:
         """Return the innermost loop of the consumer around all reads, else its block, else None."""
         consumer = self.members.get(fusion.consumer)
         if consumer is None:
             return None
         paths = [(*m.path, *m.layout.places[line].positions) for m, line in readers]
-        found: Node | None = None
+        found: LoopNode | None = None
         blocks = {dim.label for dim, _ in self.nest.axes} - self.settings.scan_parts.keys()
         if consumer.depth == 0 and fusion.loop in blocks:
-            found = Node((), 0, ())
+            found = LoopNode((), 0, ())
         for local, name in consumer.layout.nodes.items():
             path = (*consumer.path, *local)
             if name == fusion.loop and all(p[: len(path)] == path for p in paths):
-                found = Node(path, consumer.depth + 2 * len(local), local)
+                found = LoopNode(path, consumer.depth + 2 * len(local), local)
         return found
 
     def taken_lanes(
         self,
         meaning: Meaning,
-        node: Node,
-        readings: Sequence[tuple[Member, Line, list[Reading]]],
+        node: LoopNode,
+        readings: Sequence[tuple[FuncInKernel, Line, list[Reading]]],
     ) -> dict[str, tuple[str, Dim]]:
         """Return labels that take their lanes from a reader's dimension.
 
@@ -374,7 +359,7 @@ class _Kernel:
         return taken
 
     def lanes_of(
-        self, member: Member, line: Line, index: AffineAt, node: Node
+        self, member: FuncInKernel, line: Line, index: AffineAt, node: LoopNode
     ) -> tuple[str, Dim] | None:
         if index.constant or len(index.terms) != 1 or index.terms[0][1] != 1:
             return None
@@ -392,14 +377,15 @@ class _Kernel:
     def place_copies(
         self,
         fusion: Fusion,
-        member: Member,
+        member: FuncInKernel,
         slot: int,
-        node: Node,
+        node: LoopNode,
         needed: Mapping[tuple[Indices, Times], set[Indices]],
     ) -> None:
         meaning, seen = member.meaning, dict[tuple[Indices, int, Indices], Times]()
         cells = {line: Cells(line, {}, self.is_member) for line in member.lines}
         followed = self.begin_once(fusion, member, node, needed, cells)
+        turned = self.turn_loop(meaning, node, followed, needed)
         sizes = [self.sizes[dim.label] for dim in meaning.dims]
         value = member.lines[-1]
         for (program, before), elements in needed.items():
@@ -410,7 +396,7 @@ class _Kernel:
                     raise ValueError(f"{meaning.name}{list(element)} is outside")
             starts = {dim: min(e[at] for e in elements) for at, dim in enumerate(meaning.dims)}
             key: Key = (self.number, program, before)
-            prefix = (*before, slot)
+            prefix = (*turned(before), slot)
             instances = closure(meaning, elements, self.sizes, followed)
             # What a scan carries from one iteration to the next has no copy for each.
             once: Key = (self.number, program, before[:-2])
@@ -443,11 +429,34 @@ class _Kernel:
                             Recomputed(self.number, program, line, indices, first, before)
                         )
 
+    def turn_loop(
+        self, meaning: Meaning, node: LoopNode, followed: Followed, needed: Needed
+    ) -> Callable[[Times], Times]:
+        """Let a loop go backwards if the scans that follow it do; return how times change."""
+        scans = [one.scan for one in meaning.reductions if one.number in followed]
+        if not scans or not all(scan is not None and scan.is_reverse for scan in scans):
+            return lambda time: time
+        at = node.depth - 1
+        inside = {(program, before[:at]) for program, before in needed}
+
+        def turned(time: Times) -> Times:
+            return (*time[:at], -time[at], *time[at + 1 :])
+
+        for member in self.members.values():
+            for line, instances in member.placed.items():
+                member.placed[line] = [
+                    one._replace(time=turned(one.time))
+                    if (one.program, one.time[:at]) in inside and len(one.time) > at
+                    else one
+                    for one in instances
+                ]
+        return turned
+
     def begin_once(
         self,
         fusion: Fusion,
-        member: Member,
-        node: Node,
+        member: FuncInKernel,
+        node: LoopNode,
         needed: Needed,
         cells: Mapping[Line, Cells],
     ) -> Followed:
