@@ -8,7 +8,7 @@ from dtpoly.algorithm.program import nested_labels, reduced_labels
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
 from dtpoly.poly.index_ranges import Range
 from dtpoly.poly.model import Array, Role, Statement, access, by_name
-from dtpoly.poly.replicate import Readers, replicate
+from dtpoly.poly.replicate import Readers, Replicated, replicate
 from dtpoly.schedule.dividing import split_loops
 from dtpoly.schedule.nesting import nest, reordered
 from dtpoly.schedule.partials import through_parts
@@ -92,20 +92,38 @@ def _fuse(
             also,
             may_follow=may_follow,
         )
-        taken = _taken_tiles(kernel, func, done.ranges, own)
-        subtree = _producer(kernel, func, done.copies, done.ranges, taken, state)
-        model, body = done.model, _inserted(body, _again(body, place, own), subtree)
-        if done.begins:
-            begin = _producer(kernel, func, done.begins, done.begin_ranges, taken, state)
-            body = _inserted(body, _again(body, place[:-1], own), begin)
-            scans = [one.scan for one in done.copies if one.scan is not None]
-            if all(scan.is_reverse for scan in scans if scan.follows):
-                body = _turned(body, _again(body, place, own))
+        model, body = done.model, _with_copies(body, kernel, func, place, own, done, state)
         made += tuple(copy.name for copy in (*done.begins, *done.copies))
     fused = replace(kernel, body=body)
     fusion = Fusion(func, name, consumer, label, made, (), recompute)
     kernels = tuple(fused if k is kernel else k for k in state.kernels)
     return replace(state, model=model, kernels=kernels, fusions=(*state.fusions, fusion))
+
+
+def _with_copies(
+    body: Node,
+    kernel: Kernel,
+    func: str,
+    place: Place,
+    readers: Readers,
+    done: Replicated,
+    state: State,
+) -> Node:
+    """Return the tree with a Func's copies in the last loop of a place.
+
+    What scans that follow this loop begin with stands before it, and it goes from the end to the
+    beginning if they do.
+    """
+    taken = _taken_tiles(kernel, func, done.ranges, readers)
+    inside = _producer(kernel, func, done.copies, done.ranges, taken, state)
+    body = _inserted(body, _again(body, place, readers), inside)
+    if done.begins:
+        before = _producer(kernel, func, done.begins, done.begin_ranges, taken, state)
+        body = _inserted(body, _again(body, place[:-1], readers), before)
+        scans = [one.scan for one in done.copies if one.scan is not None]
+        if all(scan.is_reverse for scan in scans if scan.follows):
+            body = _turned(body, _again(body, place, readers))
+    return body
 
 
 def _is_read_by(state: State, kernel: Kernel, func: str, consumer: str) -> bool:
