@@ -37,7 +37,7 @@ from tests.oracle.following import (
 )
 from tests.oracle.kernels import Plan, plan
 from tests.oracle.layout import Path, Times, lay_out
-from tests.oracle.lines import Line, Nest, loop_order, nests, whole
+from tests.oracle.lines import Line, Nest, global_results, loop_order, nests, whole
 from tests.oracle.members import FuncInKernel, LoopNode
 from tests.oracle.needed_steps import closure
 from tests.oracle.rewritten import Moved, ranked, rewritten
@@ -105,6 +105,7 @@ class _Kernel:
         self.walks = {name: one.walks for name, one in known.settings.items()}
         self.members: dict[str, FuncInKernel] = {}
         self.slots: dict[Path, int] = {}
+        self.turned: set[Path] = set()
 
     def build(self) -> None:
         self.place_host()
@@ -163,7 +164,9 @@ class _Kernel:
         member = FuncInKernel(meaning, nest.lines, layout, (), 0, Way(), origins)
         member.placed = {line: [] for line in nest.lines}
         self.members[self.host] = member
-        cells = {line: Cells(line, _global(nest.lines), self.is_member) for line in nest.lines}
+        cells = {
+            line: Cells(line, global_results(nest.lines), self.is_member) for line in nest.lines
+        }
         counts = [range(-(-self.sizes[dim.label] // size)) for dim, size in nest.axes]
         for program in product(*counts):
             self.place_program(member, cells, program)
@@ -385,7 +388,8 @@ class _Kernel:
         meaning, seen = member.meaning, dict[tuple[Indices, int, Indices], Times]()
         cells = {line: Cells(line, {}, self.is_member) for line in member.lines}
         followed = self.begin_once(fusion, member, node, needed, cells)
-        turned = self.turn_loop(meaning, node, followed, needed)
+        consumer = self.members[fusion.consumer]
+        turned = self.turn_loop(meaning, consumer, node, followed, needed)
         sizes = [self.sizes[dim.label] for dim in meaning.dims]
         value = member.lines[-1]
         for (program, before), elements in needed.items():
@@ -430,12 +434,19 @@ class _Kernel:
                         )
 
     def turn_loop(
-        self, meaning: Meaning, node: LoopNode, followed: Followed, needed: Needed
+        self,
+        meaning: Meaning,
+        consumer: FuncInKernel,
+        node: LoopNode,
+        followed: Followed,
+        needed: Needed,
     ) -> Callable[[Times], Times]:
         """Let a loop go backwards if the scans that follow it do; return how times change."""
         scans = [one.scan for one in meaning.reductions if one.number in followed]
-        if not scans or not all(scan is not None and scan.is_reverse for scan in scans):
+        is_wanted = bool(scans) and all(scan is not None and scan.is_reverse for scan in scans)
+        if not is_wanted or node.path in self.turned or consumer.layout.is_back(node.local):
             return lambda time: time
+        self.turned.add(node.path)
         at = node.depth - 1
         inside = {(program, before[:at]) for program, before in needed}
 
@@ -490,9 +501,3 @@ class _Kernel:
 
 def _number(line: Line) -> int:
     return -1 if line.reduction is None else line.reduction.number
-
-
-def _global(lines: Sequence[Line]) -> dict[str, None]:
-    """Return results that another kernel has written."""
-    written = {line.target for line in lines}
-    return {array: None for line in lines for array, _ in line.results if array not in written}
