@@ -12,6 +12,7 @@ from tests.oracle.statements import Meaning
 Needed = Mapping[tuple[Indices, Times], set[Indices]]
 # Scans by number, each with its two arrays.
 Followed = Mapping[int, tuple[str, str]]
+Follow = tuple[Followed, Needed]
 AllFollowed = dict[tuple[int, str], Followed]  # by the number of the kernel, and by Func
 # Whether a scan follows a loop is so for all sizes. This one shows it: all blocks and tiles of the
 # random schedules are smaller.
@@ -61,3 +62,9 @@ def followed_scans(meaning: Meaning, needed: Needed, sizes: Sizes) -> Followed:
 def arrays_of(line: Line) -> tuple[str, ...]:
     """Return the arrays of its own Func that a statement touches."""
     return (line.target, *(array for array, _ in line.results))
+
+
+def go_back(meaning: Meaning, followed: Followed) -> bool:
+    """Return whether there are scans that follow a loop, and all go from the end."""
+    scans = [one.scan for one in meaning.reductions if one.number in followed]
+    return bool(scans) and all(scan is not None and scan.is_reverse for scan in scans)

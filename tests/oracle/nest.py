@@ -14,7 +14,7 @@ Where the specification leaves something open, it is read like this:
 - If no loop is around all reads, the producer is computed nowhere in the kernel, and none of the
   reads finds a value. A block is a loop of the kernel's own Func only.
 - An instance counts as recomputed if any statement of the producer is, not only its value.
-- `recompute` on a Func says nothing about the producers that are fused into it.
+- `recompute` on a Func says nothing about producers that are fused into it.
 - Tiles of a fused Func start at the smallest index of the label that T needs at all.
 - A label takes the reader's lanes if every read has it at one lane dimension alone, and T holds a
   single tile of this by construction: its loop is T's or further out, or has one step.
@@ -29,24 +29,24 @@ from tests.oracle.cells import NOWHERE, AffineAt, Cells, Indices, Key, Reading
 from tests.oracle.following import (
     LARGE,
     AllFollowed,
+    Follow,
     Followed,
     Needed,
     around_loop,
     arrays_of,
     followed_scans,
+    go_back,
 )
 from tests.oracle.kernels import Plan, plan
 from tests.oracle.layout import Path, Times, lay_out
 from tests.oracle.lines import Line, Nest, global_results, loop_order, nests, whole
 from tests.oracle.members import FuncInKernel, LoopNode
-from tests.oracle.needed_steps import closure
+from tests.oracle.needed_steps import Sizes, closure
 from tests.oracle.rewritten import Moved, ranked, rewritten
 from tests.oracle.said import Fusion, Settings
 from tests.oracle.scan_turns import begins_inside, starts_of_scans
 from tests.oracle.statements import LEFT, Dim, Meaning, Taken, all_taken, meanings
 from tests.oracle.ways import Way, way_along
-
-Sizes = Mapping[str, int]
 
 
 def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
@@ -389,7 +389,7 @@ class _Kernel:
         cells = {line: Cells(line, {}, self.is_member) for line in member.lines}
         followed = self.begin_once(fusion, member, node, needed, cells)
         consumer = self.members[fusion.consumer]
-        turned = self.turn_loop(meaning, consumer, node, followed, needed)
+        turned = self.turn_loop(meaning, consumer, node, (followed, needed))
         sizes = [self.sizes[dim.label] for dim in meaning.dims]
         value = member.lines[-1]
         for (program, before), elements in needed.items():
@@ -434,17 +434,15 @@ class _Kernel:
                         )
 
     def turn_loop(
-        self,
-        meaning: Meaning,
-        consumer: FuncInKernel,
-        node: LoopNode,
-        followed: Followed,
-        needed: Needed,
+        self, meaning: Meaning, consumer: FuncInKernel, node: LoopNode, follow: Follow
     ) -> Callable[[Times], Times]:
         """Let a loop go backwards if the scans that follow it do; return how times change."""
-        scans = [one.scan for one in meaning.reductions if one.number in followed]
-        is_wanted = bool(scans) and all(scan is not None and scan.is_reverse for scan in scans)
-        if not is_wanted or node.path in self.turned or consumer.layout.is_back(node.local):
+        followed, needed = follow
+        if (
+            not go_back(meaning, followed)
+            or node.path in self.turned
+            or consumer.layout.is_back(node.local)
+        ):
             return lambda time: time
         self.turned.add(node.path)
         at = node.depth - 1
@@ -491,11 +489,9 @@ class _Kernel:
                 begin = [starts.get(dim, 0) for dim in line.dims]
                 for indices in instances["init", _number(line)]:
                     time, lane = member.layout.places[line].at(indices, begin)
-                    reads, write = cells[line].of(indices, key, key)
-                    first = (*before, slot, *time)
-                    member.placed[line].append(
-                        Placed(self.number, program, first, lane, line, indices, reads, write)
-                    )
+                    own = (lane, line, indices, *cells[line].of(indices, key, key))
+                    placed = Placed(self.number, program, (*before, slot, *time), *own)
+                    member.placed[line].append(placed)
         return followed
 
 
