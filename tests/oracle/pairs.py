@@ -11,7 +11,8 @@ from tests.oracle.built import Built, Placed, Recomputed
 from tests.oracle.cells import NOWHERE, Cell, Indices
 from tests.oracle.kernels import plan
 from tests.oracle.lines import Role, nests
-from tests.oracle.needed_steps import Sizes, build
+from tests.oracle.needed_steps import Sizes
+from tests.oracle.nest import build
 from tests.oracle.run import Kind
 from tests.oracle.statements import meanings
 

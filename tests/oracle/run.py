@@ -17,7 +17,8 @@ from tests.oracle.data_tables import Contents
 from tests.oracle.defining_order import defining
 from tests.oracle.kernels import plan
 from tests.oracle.lines import Line
-from tests.oracle.needed_steps import Sizes, build
+from tests.oracle.needed_steps import Sizes
+from tests.oracle.nest import build
 from tests.oracle.old_values import added_too_early, replaced_too_early
 from tests.oracle.statements import all_taken
 
