@@ -87,6 +87,18 @@ def added(whole: torch.Tensor, table: torch.Tensor, rows: torch.Tensor) -> torch
     return whole.clone().index_add_(0, table[inside].long(), rows[inside])
 
 
+def state_space(t: Tensors) -> torch.Tensor:
+    """The selective scan, one step after another."""
+    state = torch.zeros((*t["delta"].shape[::2], t["A"].shape[1]), dtype=torch.float64)
+    found = t["X"] * t["D"]
+    for at in range(t["X"].shape[1]):
+        step = t["delta"][:, at, :, None]
+        state = (step * t["A"]).exp() * state
+        state = state + step * t["X"][:, at, :, None] * t["B"][:, at, None, :]
+        found[:, at] += (state * t["C"][:, at, None, :]).sum(-1)
+    return found
+
+
 def grouped_matmul(t: Tensors) -> torch.Tensor:
     """Each row of a group, times the weights of its expert; rows that are not there are 0."""
     done, X, W = t["C"].clone(), t["X"], t["W"]
@@ -263,6 +275,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "top_k": top_k,
     "triangular_matmul": lambda t: t["A"].tril() @ t["B"],
     "tvd": lambda t: 0.5 * (t["P"] - t["Q"]).abs().sum(1).mean(),
+    "state_space": state_space,
     "two_mm_inner": two_products,
     "two_mm_inner_1024": two_products,
     "two_mm_inner_512": two_products,
@@ -280,7 +293,7 @@ SEED = -7
 SIZES = {
     **{"g": 2, "j": 8, "p": 37},
     **{"b": 2, "c": 6, "f": 4, "h": 5, "i": 41, "k": 18, "l": 9, "m": 33, "n": 20, "r": 3, "s": 2},
-    **{"d": 13, "t": 40, "w": 7, "x": 5, "y": 77},
+    **{"d": 13, "t": 40, "u": 40, "w": 7, "x": 5, "y": 77},
 }
 
 

@@ -264,6 +264,10 @@ def _reducing(
     yield from joined
     if joined:
         return  # the same with a loop of its own is among the plans that join nothing
+    along = _along(setting, func, host, made)
+    if along is not None:
+        why = f"goes on with the loop over {along} where it is read: {size} less in memory"
+        yield Placed(func.name, ChosenPlace.FUSED, why, host.name, along)
     if row is not None:
         why = f"computed where it is read, for each block of {row}: {size} less in memory"
         yield Placed(func.name, ChosenPlace.FUSED, why, host.name, row)
@@ -320,6 +324,18 @@ def _inner(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) 
         return None
     loop = {host.name, *(one.func for one in made if _is_joined(one, host.name, own[-1]))}
     return own[-1] if _readers(setting, func.name, made) <= loop else None
+
+
+def _along(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) -> str | None:
+    """Return the label of a Func's scans if it is that of a loop which has all of its readers."""
+    labels = scanned_labels(func)
+    beside = {one.func for one in made if one.host == host.name and one.label in labels}
+    is_one_loop = len(labels) == 1 and labels[0] in host.labels
+    return (
+        labels[0]
+        if is_one_loop and _readers(setting, func.name, made) <= {host.name, *beside}
+        else None
+    )
 
 
 def _is_joined(one: Placed, reader: str, label: str) -> bool:

@@ -21,6 +21,8 @@ LONG = 16384  # a line that is enough for a program
 FEWEST = 512
 # Side by side in memory, where what is contiguous is no label that is reduced.
 BESIDE = (32, 256)
+# Of what scans carry on: columns side by side, steps at once, and elements of a thread.
+BESIDE_STATE, STEPS, OF_STATE = 8, (1, 4, 16), (4, 64)
 
 
 def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
@@ -29,9 +31,32 @@ def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
     line = along[0] if along else nest.reduced[-1]
     made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
     others = tuple(_others(nest, line)) if line in nest.rows else ()
-    for layout in chain(made, *(_lines(nest, one) for one in others)):
+    going = _going_on(nest, line) if line in nest.rows else ()
+    for layout in chain(made, going, *(_lines(nest, one) for one in others)):
         yield layout
         yield from split(nest, layout, processors)
+
+
+def _going_on(nest: KernelNest, line: str) -> Iterator[Layout]:
+    """Yield layouts of a kernel whose loop is followed by scans of what it reads, in some steps.
+
+    A program has all that one step of the scans gives.
+    """
+    scanned = {
+        x for one in nest.sums if one.is_scan and one.func != nest.func.name for x in one.labels
+    }
+    along = [label for label in nest.labels if label in scanned]
+    inner = [label for label in nest.reduced if label not in along]
+    state = prod(above(nest.sizes[label]) for label in inner)
+    if len(along) != 1:
+        return
+    for beside in powers(BESIDE_STATE, min(BESIDE[1], above(nest.sizes[line]))):
+        for steps in STEPS:
+            elements = beside * steps * state
+            if elements <= WHOLE:
+                for number in warps(elements, *OF_STATE):
+                    tiles = {along[0]: steps, **dict.fromkeys(inner, 0)}
+                    yield _layout(nest, {line: beside}, tiles, number)
 
 
 def _others(nest: KernelNest, line: str) -> Iterator[str]:

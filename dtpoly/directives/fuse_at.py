@@ -29,7 +29,8 @@ class FuseAt(Primitive):
 
     What several programs need is computed by each of them; what several iterations of one
     program need is only computed again with `recompute`. A reader elsewhere keeps the Func's own
-    kernel alive. For a value that is computed for every read, use `inline`.
+    kernel alive. A scan goes on from one iteration to the next, where each reads steps of its own.
+    For a value that is computed for every read, use `inline`.
     """
 
     name: ClassVar[str] = "fuse_at"
@@ -56,7 +57,7 @@ class FuseAt(Primitive):
             "label has the smallest possible step, the iteration also computes all elements "
             "between those that it reads. Then `inline` computes less. If several iterations of "
             "one program compute the same element, the fusion is refused unless `recompute` is "
-            "written."
+            "written. A scan may [follow the loop](#a-scan-that-follows-a-loop)."
         ),
         is_extension=False,
     )

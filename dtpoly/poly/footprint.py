@@ -10,8 +10,8 @@ from dtpoly.poly.axes import Axis, Path, is_absolute, resolved
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.index_ranges import Range, Use, covering, may_be_skew
 from dtpoly.poly.lazy_islpy import isl
-from dtpoly.poly.model import Statement
-from dtpoly.poly.scan_steps import needed_steps
+from dtpoly.poly.model import Role, Statement
+from dtpoly.poly.scan_steps import follows, needed_steps
 from dtpoly.poly.spaces import (
     affs,
     affs_of_pairs,
@@ -28,22 +28,28 @@ from dtpoly.poly.spaces import (
 class NeededInstances:
     """For each statement the relation from an iteration to the instances that its readers need.
 
+    The scans that begin once, with the accumulators in `carried`, go on from one iteration of the
+    last axis to the next. What they begin with is needed before the first one.
     If reads are skew, these are more than the readers need: a box around them. isl finds no loops
     over exactly those instances in any reasonable time.
     """
 
     instances: Mapping[str, isl.Map]
     is_boxed: bool
+    carried: frozenset[str] = frozenset()
 
 
 def needed(
     mine: tuple[Statement, ...],
     readers: tuple[tuple[Statement, Path], ...],
     place: tuple[Axis, ...],
+    *,
+    may_follow: bool = False,
 ) -> NeededInstances:
     """Find which instances of each statement in `mine` the readers need in an iteration.
 
-    The statements in `mine` are also readers of each other.
+    The statements in `mine` are also readers of each other. If they may, scans follow the last axis
+    of the place; other ones need all steps that come before.
     """
     own = {s.writes.array for s in mine}
     elements: dict[str, isl.Map] = {}
@@ -60,16 +66,23 @@ def needed(
     for array, uses in skew.items():
         need(array, covering(uses, tuple(axis.name for axis in place)))
     found: dict[str, isl.Map] = {}
+    carried: set[str] = set()
     for statement in reversed(mine):
         writes = statement.writes.relation.intersect_domain(statement.domain)
         instances = elements[statement.writes.array].apply_range(writes.reverse()).coalesce()
-        if statement.scan is not None:
-            instances = needed_steps(statement, statement.scan, instances)
+        scan = statement.scan
+        if scan is not None and may_follow and not skew and follows(statement, scan, instances):
+            carried.add(scan.carry)
+        elif scan is not None:
+            instances = needed_steps(statement, scan, instances)
+        if statement.role is Role.INIT and statement.writes.array in carried:
+            instances = instances.project_out(isl.dim_type.in_, len(place) - 1, 1)
         found[statement.name] = instances
         for read in statement.reads:
             if read.array in own and read.array != statement.writes.array:
                 need(read.array, instances.apply_range(read.relation))
-    return NeededInstances(found, bool(skew) or any(reader.is_boxed for reader, _ in readers))
+    is_boxed = bool(skew) or any(reader.is_boxed for reader, _ in readers)
+    return NeededInstances(found, is_boxed, frozenset(carried))
 
 
 def _skew(

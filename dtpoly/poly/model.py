@@ -68,13 +68,15 @@ class Access:
 class ScanSteps:
     """The order in which a scan goes along a label, and the array that holds the last result.
 
-    An element comes in only where all conditions of `when` hold; elsewhere nothing changes.
+    An element comes in only where all conditions of `when` hold; elsewhere nothing changes. A
+    private copy goes on from one iteration to the next along the axes that it `follows`.
     """
 
     label: str
     is_reverse: bool
     carry: str
     when: Conditions = ()
+    follows: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

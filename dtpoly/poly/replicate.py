@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, is_absolute
@@ -18,15 +19,21 @@ from dtpoly.poly.model import Access, Array, Model, Statement, access, renamed_r
 from dtpoly.poly.spaces import affs, computing, named_dims
 
 Readers = tuple[tuple[Statement, Path], ...]
+NO_RANGES: Mapping[str, Range] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Replicated:
-    """The new Model, its copies, and the range of each label that an iteration needs."""
+    """The new Model, its copies, and the range of each label that an iteration needs.
+
+    Scans that follow the last axis of the place begin before it: `begins` are their copies.
+    """
 
     model: Model
     copies: tuple[Statement, ...]
     ranges: Mapping[str, Range]
+    begins: tuple[Statement, ...] = ()
+    begin_ranges: Mapping[str, Range] = NO_RANGES
 
 
 def replicate(
@@ -37,36 +44,44 @@ def replicate(
     place: tuple[Axis, ...],
     suffix: str,
     also: Readers = (),
+    *,
+    may_follow: bool = False,
 ) -> Replicated:
     """Give every iteration of a place a copy of the instances that its readers need.
 
     The copy has no other instances, unless reads are skew. The names of the copies and of their
     arrays get a suffix; copies that the Model already has are replaced. The readers read what
-    the last statement in `mine` writes. A copy also has what `also` would read.
+    the last statement in `mine` writes. A copy also has what `also` would read. If scans may, they
+    follow the last axis of the place, instead of beginning anew in each iteration.
     """
     with computing("private copies"):
         names = tuple(axis.name for axis in place)
-        need = needed(mine, (*readers, *also), place)
+        need = needed(mine, (*readers, *also), place, may_follow=may_follow)
         instances = need.instances
         mine = tuple(s for s in mine if s.name in instances)
         own = {s.writes.array: s.writes.array + suffix for s in mine}
-        private = {old: replace(arrays[old], name=new, copies=names) for old, new in own.items()}
+        of = {old: names[:-1] if old in need.carried else names for old in own}
+        private = {old: replace(arrays[old], name=own[old], copies=of[old]) for old in own}
         relative = frozenset(a.name for a in place if not is_absolute(a, readers[0][1]))
-        copies = tuple(
-            replace(
-                _copy(s, instances[s.name], names, private, suffix),
+        copies = {
+            s.name: replace(
+                _copy(s, instances[s.name], private[s.writes.array].copies, private, suffix),
                 relative=relative | s.relative,
                 is_boxed=need.is_boxed,
             )
             for s in mine
-        )
+        }
         changed = {reader.name: _redirect(reader, path, names, private) for reader, path in readers}
         kept = tuple(changed.get(s.name, s) for s in model.statements)
-        statements = _placed(kept, copies, mine)
+        statements = _placed(kept, tuple(copies.values()), mine)
+        begins = [s for s in mine if s.writes.array in need.carried]
+        begin_ranges = [ranges(s, instances[s.name], place[:-1]) for s in begins]
         return Replicated(
             model.with_statements(statements, *private.values()),
-            copies,
+            tuple(copies[s.name] for s in mine if s not in begins),
             _ranges(mine, instances, place),
+            tuple(copies[s.name] for s in begins),
+            {label: one for found in begin_ranges for label, one in found.items()},
         )
 
 
@@ -115,11 +130,12 @@ def _copy(
     copies = names + statement.copies
     domain = named_dims(instances.wrap().flatten(), name, copies + statement.labels)
     space = domain.get_space()
-    own = tuple(affs(space)[copy] for copy in names)
 
     def anew(old: Access) -> Access:
         if old.array in private:
-            return access(space, private[old.array], old.indices, own, old.within)
+            array = private[old.array]
+            own = tuple(affs(space)[copy] for copy in array.copies)
+            return access(space, array, old.indices, own, old.within)
         return replace(old, relation=_on_labels(old.relation, space, len(names)))
 
     body = statement.body
@@ -128,7 +144,8 @@ def _copy(
     # A statement that adds to an element reads and writes it by one access, which stays one.
     scan = statement.scan
     if scan is not None:
-        scan = replace(scan, carry=private[scan.carry].name)
+        carry = private[scan.carry]
+        scan = replace(scan, carry=carry.name, follows=frozenset(names) - {*carry.copies})
     made = {id(one): anew(one) for one in (statement.writes, *statement.reads)}
     return replace(
         statement,

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, reads
-from dtpoly.algorithm.program import nested_labels, places_of_lists, reduced_labels
+from dtpoly.algorithm.program import nested_labels, reduced_labels
 from dtpoly.poly.axes import Axis, Path, finest, resolved, several
 from dtpoly.poly.index_ranges import Range
 from dtpoly.poly.model import Array, Role, Statement, access, by_name
-from dtpoly.poly.replicate import Readers, replicate
+from dtpoly.poly.replicate import Readers, Replicated, replicate
 from dtpoly.schedule.dividing import split_loops
 from dtpoly.schedule.nesting import nest, reordered
 from dtpoly.schedule.partials import through_parts
@@ -79,14 +79,51 @@ def _fuse(
     for suffix, place, own in places:
         axes = several(finest(kernel.grid) + tuple(loop.axis for loop in place))
         mine = state.lifted.of_func(func)
-        done = replicate(model, mine, state.lifted.arrays, own, axes, f"@{name}{suffix}", also)
-        subtree = _producer(kernel, func, done.copies, done.ranges, own, state)
-        model, body = done.model, _inserted(body, _again(body, place, own), subtree)
-        made += tuple(copy.name for copy in done.copies)
+        # A scan may follow one loop, if that is more than one step.
+        is_loop = bool(place) and bool(axes) and axes[-1].name == place[-1].axis.name
+        may_follow = is_loop and len(places) == 1 and not recompute and not is_around
+        done = replicate(
+            model,
+            mine,
+            state.lifted.arrays,
+            own,
+            axes,
+            f"@{name}{suffix}",
+            also,
+            may_follow=may_follow,
+        )
+        model, body = done.model, _with_copies(body, kernel, func, place, own, done, state)
+        made += tuple(copy.name for copy in (*done.begins, *done.copies))
     fused = replace(kernel, body=body)
     fusion = Fusion(func, name, consumer, label, made, (), recompute)
     kernels = tuple(fused if k is kernel else k for k in state.kernels)
     return replace(state, model=model, kernels=kernels, fusions=(*state.fusions, fusion))
+
+
+def _with_copies(
+    body: Node,
+    kernel: Kernel,
+    func: str,
+    place: Place,
+    readers: Readers,
+    done: Replicated,
+    state: State,
+) -> Node:
+    """Return the tree with a Func's copies in the last loop of a place.
+
+    What scans that follow this loop begin with stands before it, and it goes from the end to the
+    beginning if they do.
+    """
+    taken = _taken_tiles(kernel, func, done.ranges, readers)
+    inside = _producer(kernel, func, done.copies, done.ranges, taken, state)
+    body = _inserted(body, _again(body, place, readers), inside)
+    if done.begins:
+        before = _producer(kernel, func, done.begins, done.begin_ranges, taken, state)
+        body = _inserted(body, _again(body, place[:-1], readers), before)
+        scans = [one.scan for one in done.copies if one.scan is not None]
+        if all(scan.is_reverse for scan in scans if scan.follows):
+            body = _turned(body, _again(body, place, readers))
+    return body
 
 
 def _is_read_by(state: State, kernel: Kernel, func: str, consumer: str) -> bool:
@@ -227,12 +264,27 @@ def _inserted(node: Node, place: Place, subtree: Node) -> Node:
             return node
 
 
+def _turned(node: Node, place: Place) -> Node:
+    """Return the tree in which the last loop of a place goes from the end to the beginning."""
+    match node:
+        case Loop() if node is place[0] and len(place) == 1:
+            return replace(node, axis=replace(node.axis, time=node.axis.value.scaled(-1)))
+        case Loop() if node is place[0]:
+            return node.with_child(_turned(node.child, place[1:]))
+        case Sequence(children=children):
+            return Sequence(
+                tuple(_turned(one, place) if one is place[0] else one for one in children)
+            )
+        case _:
+            return node
+
+
 def _producer(
     kernel: Kernel,
     func: str,
     copies: tuple[Statement, ...],
     ranges: Mapping[str, Range],
-    readers: Readers,
+    taken: Mapping[str, int],
     state: State,
 ) -> Node:
     """The producer's own loops, as the kernel's directives have them, over what is needed."""
@@ -242,26 +294,31 @@ def _producer(
             return node
         one = ranges[node.axis.label]
         extent = one.extent
-        if extent is None and one.origin == Affine() and node.axis.label in places:
-            extent = sizes[node.axis.label]  # so that what is in a list may stay in registers
+        if extent is None and one.origin == Affine():
+            extent = sizes.get(node.axis.label)  # so that a tile of it may stay in registers
         return replace(node, axis=replace(node.axis, origin=one.origin, extent=extent))
 
     labels, sizes = nested_labels(state.program.func(func)), state.sized.fixed
-    places = places_of_lists(state.sized) & sizes.keys()
     body = rewrite(nest(copies, labels, sizes=sizes), needed)
     begins = _begins_of_parts(kernel, func, state)
     body = through_parts(body, begins, lambda loop: loop.is_reduction)
     body = split_loops(body, kernel.splits)
     if kernel.order:
         body = reordered(body, kernel.order, labels)
+    return tile_loops(body, {**tile_sizes(kernel.tiles, func), **taken})
+
+
+def _taken_tiles(
+    kernel: Kernel, func: str, ranges: Mapping[str, Range], readers: Readers
+) -> dict[str, int]:
+    """Return the labels along which a producer has the lanes of its readers."""
     tiles = tile_sizes(kernel.tiles, func)
     split = {item.label for item in kernel.splits}
-    taken = {
+    return {
         label: 0
         for axis, (label, one) in enumerate(ranges.items())
         if label not in tiles and label not in split and _is_a_tile(func, axis, one, readers)
     }
-    return tile_loops(body, tiles | taken)
 
 
 def _begins_of_parts(kernel: Kernel, func: str, state: State) -> dict[str, tuple[Axis, int]]:

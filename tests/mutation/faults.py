@@ -7,6 +7,7 @@ _LEGAL = "tests/schedule/test_legality.py::test_legal[{}]"
 _REFUSED = "tests/schedule/test_legality.py::test_refused[{}]"
 _USER = "tests/schedule/test_user_primitives.py::test_refused[{}]"
 _UNWRITTEN = "tests/poly/test_unwritten.py::{}"
+_SCANS = "tests/schedule/test_scan_order.py::test_what_does_not[{}]"
 _AHEAD = "tests/schedule/test_ahead.py::{}"
 _ORDER = "tests/poly/test_order.py::{}"
 
@@ -42,6 +43,20 @@ FAULTS = (
         "if two.position < one.position or",
         "if two.position <= one.position or",
         (_HARD.format("steps in lanes"), _HARD.format("strided steps")),
+    ),
+    Fault(
+        "a scan follows a loop that lacks steps",
+        _poly("scan_steps"),
+        "if not needed_steps(statement, scan, together).is_subset(together):",
+        "if False:",
+        (_SCANS.format("fused along it in blocks"), _SCANS.format("every second element")),
+    ),
+    Fault(
+        "a scan that follows a loop has no order along it",
+        _poly("scan_steps"),
+        "        if dim in scan.follows:\n            continue\n",
+        "",
+        (_SCANS.format("two directions along one loop"),),
     ),
     Fault(
         "what is read may be overwritten at once",

@@ -58,6 +58,12 @@ class Layout:
     nodes: dict[Path, str] = field(default_factory=dict[Path, str])
     back: frozenset[str] = frozenset()  # labels along which scans go in reverse
 
+    def is_back(self, path: Path) -> bool:
+        """Return whether the loop at a path goes from the end to the beginning by itself."""
+        slot = 2 * len(path) - 1
+        place = next(p for p in self.places.values() if p.positions[: len(path)] == path)
+        return any(one.is_back for levels in place.levels for one in levels if one.slot == slot)
+
 
 def lay_out(
     lines: Sequence[Line],

@@ -272,3 +272,9 @@ def loop_order(meaning: Meaning, lines: Sequence[Line], fixed: Sequence[Dim]) ->
     labels = dict.fromkeys(own)
     labels.update((d.label, None) for line in lines for d in line.dims if d not in fixed)
     return tuple(labels)
+
+
+def global_results(lines: Sequence[Line]) -> dict[str, None]:
+    """Return results that another kernel has written."""
+    written = {line.target for line in lines}
+    return {array: None for line in lines for array, _ in line.results if array not in written}

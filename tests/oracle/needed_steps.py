@@ -1,6 +1,6 @@
 """Finds the instances of a Func's statements that some of its elements need."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import product
 
 from tests.oracle.cells import Indices
@@ -11,12 +11,20 @@ Sizes = Mapping[str, int]
 
 
 def closure(
-    meaning: Meaning, elements: set[Indices], sizes: Sizes
+    meaning: Meaning, elements: set[Indices], sizes: Sizes, followed: Container[int] = ()
 ) -> dict[tuple[str, int], list[Indices]]:
-    """Return the instances of each reduction's statements that some elements need."""
+    """Return the instances of each reduction's statements that some elements need.
+
+    Of scans that are followed, the steps before them are computed elsewhere.
+    """
     found: dict[tuple[str, int], list[Indices]] = {}
     for reduction in meaning.reductions:
         _close(reduction, meaning.dims, elements, sizes, found)
+        if reduction.number in followed:
+            positions = [meaning.dims.index(dim) for dim in reduction.kept]
+            found["scan", reduction.number] = sorted(
+                {tuple([one[at] for at in positions]) for one in elements}
+            )
     return found
 
 

@@ -14,97 +14,56 @@ Where the specification leaves something open, it is read like this:
 - If no loop is around all reads, the producer is computed nowhere in the kernel, and none of the
   reads finds a value. A block is a loop of the kernel's own Func only.
 - An instance counts as recomputed if any statement of the producer is, not only its value.
-- `recompute` on a Func says nothing about the producers that are fused into it.
+- `recompute` on a Func says nothing about producers that are fused into it.
 - Tiles of a fused Func start at the smallest index of the label that T needs at all.
 - A label takes the reader's lanes if every read has it at one lane dimension alone, and T holds a
   single tile of this by construction: its loop is T's or further out, or has one step.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import product
-from typing import NamedTuple
 
-from dtpoly.algorithm.program import Program, in_order
-from tests.oracle.cells import NOWHERE, AffineAt, Cell, Cells, Indices, Key, Reading, nobody
+from dtpoly.algorithm.program import Program, scanned_labels
+from tests.oracle.built import Built, Placed, Recomputed
+from tests.oracle.cells import NOWHERE, AffineAt, Cells, Indices, Key, Reading
+from tests.oracle.following import (
+    LARGE,
+    AllFollowed,
+    Follow,
+    Followed,
+    Needed,
+    around_loop,
+    arrays_of,
+    followed_scans,
+    go_back,
+)
 from tests.oracle.kernels import Plan, plan
-from tests.oracle.layout import Layout, Path, Times, lay_out
-from tests.oracle.lines import Line, Nest, loop_order, nests, whole
-from tests.oracle.needed_steps import closure
+from tests.oracle.layout import Path, Times, lay_out
+from tests.oracle.lines import Line, Nest, global_results, loop_order, nests, whole
+from tests.oracle.members import FuncInKernel, LoopNode
+from tests.oracle.needed_steps import Sizes, closure
 from tests.oracle.rewritten import Moved, ranked, rewritten
 from tests.oracle.said import Fusion, Settings
-from tests.oracle.scan_turns import begins_inside, in_turn, starts_of_scans
+from tests.oracle.scan_turns import begins_inside, starts_of_scans
 from tests.oracle.statements import LEFT, Dim, Meaning, Taken, all_taken, meanings
 from tests.oracle.ways import Way, way_along
-
-Sizes = Mapping[str, int]
-
-
-class Placed(NamedTuple):
-    """A statement instance, its place, and the cells that it touches."""
-
-    kernel: int
-    program: Indices
-    time: Times
-    lane: Times
-    line: Line
-    indices: Indices
-    reads: list[Cell]
-    write: Cell
-
-
-class Recomputed(NamedTuple):
-    """An instance that two iterations of one program compute."""
-
-    kernel: int
-    program: Indices
-    line: Line
-    indices: Indices
-    first: Times
-    second: Times
-
-
-@dataclass(slots=True)
-class Built:
-    """All instances, and violations of the rules of fusion.
-
-    `stored` are the elements that must exist at the end. `lost` are instances that users'
-    primitives have left out. `ways` are those of statements that no such primitive moved; `hosts`
-    are the Funcs that have kernels, by number.
-    """
-
-    placed: list[Placed] = field(default_factory=list[Placed])
-    lost: list[Placed] = field(default_factory=list[Placed])
-    stored: list[Cell] = field(default_factory=list[Cell])
-    recomputed: list[Recomputed] = field(default_factory=list[Recomputed])
-    ways: dict[Line, Way] = field(default_factory=dict[Line, Way])
-    hosts: list[str] = field(default_factory=list[str])
-
-
-def defining(program: Program, sizes: Sizes, taken: Taken = all_taken) -> list[Placed]:
-    """Return all instances in the defining order: one kernel, one program, one after another."""
-    placed: list[Placed] = []
-    planned = plan(program)
-    program, sizes = planned.program, planned.sized(sizes)
-    known = meanings(program, planned.inlined, sizes, taken, planned.cuts)
-    for func in in_order(program):
-        if func.name not in known:
-            continue
-        lines = whole(known[func.name])
-        for line in lines:
-            cells = Cells(line, {}, nobody)
-            for indices in in_turn(line, product(*(range(sizes[dim.label]) for dim in line.dims))):
-                if not line.takes(indices):
-                    continue
-                reads, write = cells.of(indices, None, None)
-                at = (len(placed),)
-                placed.append(Placed(0, (), at, (), line, indices, reads, write))
-    return placed
 
 
 def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
     """Return all instances of a scheduled Program, kernel after kernel."""
     known = plan(program)
+    fused = {one.func for fusions in known.fused.values() for one in fusions}
+    followed: AllFollowed = {}
+    if any(scanned_labels(program.func(name)) for name in fused):
+        fixed = {one.name: one.size for one in program.labels if one.size is not None}
+        followed = _built(known, {name: fixed.get(name, LARGE) for name in sizes}).followed
+    return _built(known, sizes, taken, followed)
+
+
+def _built(
+    known: Plan, sizes: Sizes, taken: Taken = all_taken, followed: AllFollowed | None = None
+) -> Built:
+    """Return all instances; what scans follow is found out unless it is said."""
     program, sizes = known.program, known.sized(sizes)
     meaning = meanings(program, known.inlined, sizes, taken, known.cuts)
     built = Built()
@@ -115,37 +74,12 @@ def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
         results = known.stores[name]
         stored = [meaning[one] for one in results]
         for nest in nests(meaning[name], known.settings[name], stored, known.along):
-            _Kernel(number, nest, name, known, meaning, sizes, built).build()
+            _Kernel(number, nest, name, known, meaning, sizes, built, followed).build()
             number += 1
         for one in (name, *results):
             dims = [range(sizes[label]) for label in program.func(one).labels]
             built.stored.extend((one, None, indices) for indices in product(*dims))
     return built
-
-
-@dataclass(slots=True)
-class _Member:
-    """A Func that a kernel computes: its loops, and the path and time at which its nest begins."""
-
-    meaning: Meaning
-    lines: Sequence[Line]
-    layout: Layout
-    path: Path  # of the node that it is put into, and its position there
-    depth: int  # of the time before its own
-    around: Way
-    origins: dict[Dim, tuple[str, Dim]]
-    placed: dict[Line, list[Placed]] = field(default_factory=dict[Line, list[Placed]])
-
-
-class _Node(NamedTuple):
-    """A loop at which a Func can be fused: its path, and the length of the time up to it.
-
-    `local` is its path in the nest of its own Func.
-    """
-
-    path: Path
-    depth: int
-    local: Path
 
 
 class _Kernel:
@@ -160,15 +94,18 @@ class _Kernel:
         meaning: Mapping[str, Meaning],
         sizes: Sizes,
         built: Built,
+        followed: AllFollowed | None,
     ) -> None:
         self.number, self.nest, self.host, self.sizes = number, nest, host, sizes
+        self.followed = followed
         self.settings: Settings = known.settings[host]
         self.meaning, self.built = meaning, built
         self.fusions = known.fused[host]
         self.inside = {fusion.func for fusion in self.fusions}
         self.walks = {name: one.walks for name, one in known.settings.items()}
-        self.members: dict[str, _Member] = {}
+        self.members: dict[str, FuncInKernel] = {}
         self.slots: dict[Path, int] = {}
+        self.turned: set[Path] = set()
 
     def build(self) -> None:
         self.place_host()
@@ -224,15 +161,19 @@ class _Kernel:
             nest.fixed,
         )
         origins = {dim: (self.host, dim) for line in nest.lines for dim in line.dims}
-        member = _Member(meaning, nest.lines, layout, (), 0, Way(), origins)
+        member = FuncInKernel(meaning, nest.lines, layout, (), 0, Way(), origins)
         member.placed = {line: [] for line in nest.lines}
         self.members[self.host] = member
-        cells = {line: Cells(line, _global(nest.lines), self.is_member) for line in nest.lines}
+        cells = {
+            line: Cells(line, global_results(nest.lines), self.is_member) for line in nest.lines
+        }
         counts = [range(-(-self.sizes[dim.label] // size)) for dim, size in nest.axes]
         for program in product(*counts):
             self.place_program(member, cells, program)
 
-    def place_program(self, member: _Member, cells: Mapping[Line, Cells], program: Indices) -> None:
+    def place_program(
+        self, member: FuncInKernel, cells: Mapping[Line, Cells], program: Indices
+    ) -> None:
         ranges = self.ranges(program)
         private: Key = (self.number, program, ())
         keys: dict[str, Key] = {}
@@ -298,7 +239,7 @@ class _Kernel:
         label = names[dim.label]
         return -(-self.sizes[label] // self.settings.blocks[label])
 
-    def needed_reductions(self, member: _Member, ranges: Callable[[Dim], range]) -> set[int]:
+    def needed_reductions(self, member: FuncInKernel, ranges: Callable[[Dim], range]) -> set[int]:
         """Return the reductions that a program computes.
 
         Reductions that a program computes only for itself are left out if it does not read them.
@@ -369,34 +310,36 @@ class _Kernel:
         origins.update((Dim(label), origin) for label, origin in taken.items())
         consumer = self.members[fusion.consumer]
         around = way_along(consumer.around, fusion.consumer, consumer.layout, (*node.local, slot))
-        member = _Member(
+        member = FuncInKernel(
             meaning, lines, layout, (*node.path, slot), node.depth + 1, around, origins
         )
         member.placed = {line: [] for line in lines}
         self.members[fusion.func] = member
-        self.place_copies(fusion, member, slot, needed)
+        self.place_copies(fusion, member, slot, node, needed)
 
-    def find_node(self, fusion: Fusion, readers: list[tuple[_Member, Line]]) -> _Node | None:
+    def find_node(
+        self, fusion: Fusion, readers: list[tuple[FuncInKernel, Line]]
+    ) -> LoopNode | None:
         """Return the innermost loop of the consumer around all reads, else its block, else None."""
         consumer = self.members.get(fusion.consumer)
         if consumer is None:
             return None
         paths = [(*m.path, *m.layout.places[line].positions) for m, line in readers]
-        found: _Node | None = None
+        found: LoopNode | None = None
         blocks = {dim.label for dim, _ in self.nest.axes} - self.settings.scan_parts.keys()
         if consumer.depth == 0 and fusion.loop in blocks:
-            found = _Node((), 0, ())
+            found = LoopNode((), 0, ())
         for local, name in consumer.layout.nodes.items():
             path = (*consumer.path, *local)
             if name == fusion.loop and all(p[: len(path)] == path for p in paths):
-                found = _Node(path, consumer.depth + 2 * len(local), local)
+                found = LoopNode(path, consumer.depth + 2 * len(local), local)
         return found
 
     def taken_lanes(
         self,
         meaning: Meaning,
-        node: _Node,
-        readings: Sequence[tuple[_Member, Line, list[Reading]]],
+        node: LoopNode,
+        readings: Sequence[tuple[FuncInKernel, Line, list[Reading]]],
     ) -> dict[str, tuple[str, Dim]]:
         """Return labels that take their lanes from a reader's dimension.
 
@@ -419,7 +362,7 @@ class _Kernel:
         return taken
 
     def lanes_of(
-        self, member: _Member, line: Line, index: AffineAt, node: _Node
+        self, member: FuncInKernel, line: Line, index: AffineAt, node: LoopNode
     ) -> tuple[str, Dim] | None:
         if index.constant or len(index.terms) != 1 or index.terms[0][1] != 1:
             return None
@@ -437,12 +380,16 @@ class _Kernel:
     def place_copies(
         self,
         fusion: Fusion,
-        member: _Member,
+        member: FuncInKernel,
         slot: int,
+        node: LoopNode,
         needed: Mapping[tuple[Indices, Times], set[Indices]],
     ) -> None:
         meaning, seen = member.meaning, dict[tuple[Indices, int, Indices], Times]()
         cells = {line: Cells(line, {}, self.is_member) for line in member.lines}
+        followed = self.begin_once(fusion, member, node, needed, cells)
+        consumer = self.members[fusion.consumer]
+        turned = self.turn_loop(meaning, consumer, node, (followed, needed))
         sizes = [self.sizes[dim.label] for dim in meaning.dims]
         value = member.lines[-1]
         for (program, before), elements in needed.items():
@@ -453,21 +400,27 @@ class _Kernel:
                     raise ValueError(f"{meaning.name}{list(element)} is outside")
             starts = {dim: min(e[at] for e in elements) for at, dim in enumerate(meaning.dims)}
             key: Key = (self.number, program, before)
-            prefix = (*before, slot)
-            instances = closure(meaning, elements, self.sizes)
+            prefix = (*turned(before), slot)
+            instances = closure(meaning, elements, self.sizes, followed)
+            # What a scan carries from one iteration to the next has no copy for each.
+            once: Key = (self.number, program, before[:-2])
+            keys = dict.fromkeys((array for line in member.lines for array in arrays_of(line)), key)
+            keys |= dict.fromkeys((a for arrays in followed.values() for a in arrays), once)
             starts |= starts_of_scans(meaning, instances)
             for label, (number, size) in self.walks[fusion.func].items():
                 bound = (dim for one in meaning.reductions for dim in one.bound)
                 begin_of_part = size * starts[Dim(number)]
                 starts |= {dim: begin_of_part for dim in bound if dim.label == label}
             for at, line in enumerate(member.lines):
+                if line.role == "init" and _number(line) in followed:
+                    continue
                 place, mine = member.layout.places[line], cells[line]
                 begin = [starts.get(dim, 0) for dim in line.dims]
                 for indices in (
                     sorted(elements) if line is value else instances[line.role, _number(line)]
                 ):
                     time, lane = place.at(indices, begin)
-                    reads, write = mine.of(indices, key, key)
+                    reads, write = mine.of(indices, key, keys[line.target], keys)
                     placed = Placed(
                         self.number, program, prefix + time, lane, line, indices, reads, write
                     )
@@ -480,12 +433,67 @@ class _Kernel:
                             Recomputed(self.number, program, line, indices, first, before)
                         )
 
+    def turn_loop(
+        self, meaning: Meaning, consumer: FuncInKernel, node: LoopNode, follow: Follow
+    ) -> Callable[[Times], Times]:
+        """Let a loop go backwards if the scans that follow it do; return how times change."""
+        followed, needed = follow
+        if (
+            not go_back(meaning, followed)
+            or node.path in self.turned
+            or consumer.layout.is_back(node.local)
+        ):
+            return lambda time: time
+        self.turned.add(node.path)
+        at = node.depth - 1
+        inside = {(program, before[:at]) for program, before in needed}
+
+        def turned(time: Times) -> Times:
+            return (*time[:at], -time[at], *time[at + 1 :])
+
+        for member in self.members.values():
+            for line, instances in member.placed.items():
+                member.placed[line] = [
+                    one._replace(time=turned(one.time))
+                    if (one.program, one.time[:at]) in inside and len(one.time) > at
+                    else one
+                    for one in instances
+                ]
+        return turned
+
+    def begin_once(
+        self,
+        fusion: Fusion,
+        member: FuncInKernel,
+        node: LoopNode,
+        needed: Needed,
+        cells: Mapping[Line, Cells],
+    ) -> Followed:
+        """Return the scans that follow the loop of a fusion; place their beginnings before it."""
+        if fusion.recompute or not node.local:
+            return {}
+        around = around_loop(needed)
+        at = (self.number, fusion.func)
+        if self.followed is None:
+            self.built.followed[at] = followed_scans(member.meaning, needed, self.sizes)
+        followed = (self.built.followed if self.followed is None else self.followed).get(at, {})
+        outside = node.path[:-1]
+        slot = self.slots[outside] = self.slots.get(outside, 0) - 1
+        dims = member.meaning.dims
+        begins = [one for one in member.lines if one.role == "init" and _number(one) in followed]
+        for (program, before), elements in around.items():
+            instances = closure(member.meaning, elements, self.sizes)
+            starts = {dim: min((e[at] for e in elements), default=0) for at, dim in enumerate(dims)}
+            key: Key = (self.number, program, before)
+            for line in begins:
+                begin = [starts.get(dim, 0) for dim in line.dims]
+                for indices in instances["init", _number(line)]:
+                    time, lane = member.layout.places[line].at(indices, begin)
+                    own = (lane, line, indices, *cells[line].of(indices, key, key))
+                    placed = Placed(self.number, program, (*before, slot, *time), *own)
+                    member.placed[line].append(placed)
+        return followed
+
 
 def _number(line: Line) -> int:
     return -1 if line.reduction is None else line.reduction.number
-
-
-def _global(lines: Sequence[Line]) -> dict[str, None]:
-    """Return results that another kernel has written."""
-    written = {line.target for line in lines}
-    return {array: None for line in lines for array, _ in line.results if array not in written}

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dtpoly.algorithm.expressions import Affine, Read, division
 from dtpoly.algorithm.program import Func, Program
+from tests.oracle.built import Placed
 from tests.oracle.cells import Cell, Indices, Reading
 from tests.oracle.data_tables import Contents, placed_at
 from tests.oracle.lines import Line
-from tests.oracle.nest import Placed
 from tests.oracle.statements import Access
 
 Wrong = tuple[str, Placed, Placed]

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from dtpoly.algorithm.program import Program
+from tests.oracle.built import Built, Placed, Recomputed
 from tests.oracle.cells import NOWHERE, Cell, Indices
 from tests.oracle.kernels import plan
 from tests.oracle.lines import Role, nests
-from tests.oracle.nest import Built, Placed, Recomputed, Sizes, build
+from tests.oracle.needed_steps import Sizes
+from tests.oracle.nest import build
 from tests.oracle.run import Kind
 from tests.oracle.statements import meanings
 

@@ -11,11 +11,14 @@ from random import Random
 from typing import Literal, get_args
 
 from dtpoly.algorithm.program import Program
+from tests.oracle.built import Placed
 from tests.oracle.cells import Cell, Indices
 from tests.oracle.data_tables import Contents
+from tests.oracle.defining_order import defining
 from tests.oracle.kernels import plan
 from tests.oracle.lines import Line
-from tests.oracle.nest import Placed, Sizes, build, defining
+from tests.oracle.needed_steps import Sizes
+from tests.oracle.nest import build
 from tests.oracle.old_values import added_too_early, replaced_too_early
 from tests.oracle.statements import all_taken
 

@@ -7,9 +7,11 @@ from random import Random
 
 import pytest
 
+from tests.oracle.built import Built, Placed
 from tests.oracle.cases import case, verdicts
 from tests.oracle.cells import Cell
-from tests.oracle.nest import Built, Placed, build, defining
+from tests.oracle.defining_order import defining
+from tests.oracle.nest import build
 from tests.oracle.run import Illegal, Legal, Verdict, judge, judge_schedule, results
 from tests.schedule.told import ATTENTION, MAP, SUM, TWO, TWO_PRODUCTS, read
 

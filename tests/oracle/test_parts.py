@@ -6,8 +6,8 @@ import pytest
 
 from dtpoly.algorithm.program import Program
 from tests.oracle.cases import understood
+from tests.oracle.defining_order import defining
 from tests.oracle.kernels import plan
-from tests.oracle.nest import defining
 from tests.oracle.run import Illegal, judge_schedule
 
 SUMS = """

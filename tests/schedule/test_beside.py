@@ -15,8 +15,10 @@ from dtpoly.schedule.legality import judge_state
 from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.schedule.tree_text import show_tree
 from dtpoly.source import Source
+from tests.oracle.built import Placed
 from tests.oracle.cases import Case, ordinary_case
-from tests.oracle.nest import Placed, build, defining
+from tests.oracle.defining_order import defining
+from tests.oracle.nest import build
 from tests.oracle.run import Illegal, Legal, judge, results
 
 TWO = "Func f, g, h; In A, B; Var x;g[x] = A[x] + 1.0; h[x] = B[x] * 2.0; f[x] = g[x] + h[x];"

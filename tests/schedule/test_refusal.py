@@ -22,8 +22,9 @@ from dtpoly.schedule.refusal import CODES, refusals
 from dtpoly.schedule.verdict import Instance, Violation
 from dtpoly.source import Source
 from tests.conftest import Golden
+from tests.oracle.built import Placed
 from tests.oracle.cases import case
-from tests.oracle.nest import Placed, build
+from tests.oracle.nest import build
 from tests.oracle.pairs import Named, Pair, pairs
 from tests.oracle.run import Illegal, Legal, judge_schedule
 from tests.oracle.run import judge as run

@@ -32,6 +32,14 @@ LEGAL = {
     "lanes of the inner loop": SCAN + "c.split(t:ti/4);\nc.tensorize(ti:0);\nc.compile();",
     "in reverse": TURNED + "c.block(x:8);\nc.tensorize(t:4, x:0);\nc.compile();",
     "fused by rows": READ + "c.fuse_at(d, x);\nd.block(x:2);",
+    "fused along it": READ + "c.fuse_at(d, t);\nd.block(x:2);\nd.tensorize(x:0, t:8);",
+    "fused along it, step by step": READ + "c.fuse_at(d, t);",
+    "fused along it in reverse": READ.replace("s, t)", "s, t, reverse)") + "c.fuse_at(d, t);",
+    "reduced along it": SCAN + "RVar u;\nd[x] = rmax(c[x, u], u);\nc.fuse_at(d, u);\nd.compile();",
+    "two along one loop": DECLARED
+    + "Func e;\nRVar u;\nc[x, t] = scan_sum(A[x, s], s, t);\n"
+    + "e[x, t] = scan_max(c[x, u], u, t);\nd[x, t] = c[x, t] - e[x, t];\n"
+    + "e.fuse_at(d, t);\nc.fuse_at(d, t);\nd.compile();",
     "computed again": READ + "c.fuse_at(d, t, recompute);\nd.tensorize(t:8);",
     "what a scan reads": DECLARED
     + "c[x, t] = A[x, t] * 2;\nd[x, t] = scan_max(c[x, s], s, t);\nc.fuse_at(d, t);\nd.compile();",
@@ -44,7 +52,25 @@ REFUSED = {
         "DT201",
     ),
     "the inner loop outside": (SCAN + "c.split(t:ti/4);\nc.reorder(ti, t);\nc.compile();", "DT201"),
-    "fused along it": (READ + "c.fuse_at(d, t);\nd.tensorize(t:8);", "DT203"),
+    "fused along it in blocks": (
+        READ + "c.fuse_at(d, t);\nd.block(t:64);\nd.tensorize(t:8);",
+        "DT203",
+    ),
+    "the element before, too": (
+        SCAN + "d[x, t] = c[x, t] - pad(c, 0)[x, t - 1];\nc.fuse_at(d, t);\nd.compile();",
+        "DT203",
+    ),
+    "every second element": (
+        SCAN + "d[x, t] = pad(c, 0)[x, 2 * t];\nc.fuse_at(d, t);\nd.compile();",
+        "DT203",
+    ),
+    "two directions along one loop": (
+        DECLARED
+        + "Func e;\nRVar u;\nc[x, t] = scan_sum(A[x, s], s, t);\n"
+        + "e[x, t] = scan_max(A[x, u], u, t, reverse);\nd[x, t] = c[x, t] - e[x, t];\n"
+        + "e.fuse_at(d, t);\nc.fuse_at(d, t);\nd.compile();",
+        "DT201",
+    ),
     "inlined": (READ + "c.inline();", "DT196"),
     "panels cut it": (
         DECLARED

@@ -12,7 +12,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dtpoly.verify.algebra.kernel_values import TileValue, Value, as_term, lanes_of
+from dtpoly.verify.algebra.kernel_values import (
+    PointerValue,
+    Radix,
+    TileValue,
+    Value,
+    as_term,
+    lanes_of,
+)
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.terms import (
     Carried,
@@ -26,7 +33,7 @@ from dtpoly.verify.algebra.terms import (
     rebuilt,
     walk,
 )
-from dtpoly.verify.algebra.whole import both, compare, name, put_truth
+from dtpoly.verify.algebra.whole import Whole, both, compare, name, put_truth
 from dtpoly.verify.triton.access import KernelAccess
 from dtpoly.verify.triton.carrying import LoopEnd, reduction_of
 
@@ -64,14 +71,69 @@ def with_earlier(
 Earlier = tuple[tuple[str, ...], Term]
 
 
+def with_others(
+    run: ProofRun,
+    one: str,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+    around: tuple[str, ...] = (),
+) -> Mapping[str, Value] | None:
+    """Return the values after the body, where that of a name has reductions for what else it reads.
+
+    A variable may be changed by what another one holds when the iteration begins, which a reduction
+    over the earlier iterations says. None if no other one is read, or no reduction says what it is.
+    `around` are the names whose values are asked about already: those may not read each other. A
+    loop whose bounds are data leaves out rounds, and what the other name holds lacks them.
+    """
+    new = after[one]
+    if (
+        end.left_out is not None
+        or not isinstance(new, TileValue)
+        or isinstance(new.item, Whole | PointerValue | Radix)
+    ):
+        return None
+    term = as_term(new.item, 0)
+    others = {
+        part.variable
+        for part in walk(term)
+        if isinstance(part, Carried) and part.loop == end.loop and part.variable != one
+    }
+    if not others or others & {*around}:
+        return None
+    known: dict[str, Earlier] = {}
+    for other in sorted(others):
+        found = _earlier(run, other, before, after, end, (*around, one))
+        if found is None:
+            return None
+        known[other] = found
+    return {**after, one: replace(new, item=_replaced(run, term, end.loop, known))}
+
+
 def _earlier(
     run: ProofRun,
     one: str,
     before: Mapping[str, Value],
     after: Mapping[str, Value],
     end: LoopEnd,
+    around: tuple[str, ...] = (),
 ) -> Earlier | None:
     """Return what a variable holds when an iteration begins; None if no reduction says that."""
+    found = _reduced(run, one, before, after, end)
+    if found is not None:
+        return found
+    told = with_others(run, one, before, after, end, around)
+    return None if told is None else _reduced(run, one, before, told, end)
+
+
+def _reduced(
+    run: ProofRun,
+    one: str,
+    before: Mapping[str, Value],
+    after: Mapping[str, Value],
+    end: LoopEnd,
+) -> Earlier | None:
+    """Return the reduction over earlier iterations that a variable holds when one begins."""
     new = after[one]
     if tuple(end.last) != (end.loop,) or not isinstance(new, TileValue):
         return None  # several counters count together, or what is carried is no tile

@@ -44,7 +44,7 @@ from dtpoly.verify.triton import shared_iterations as persistent
 from dtpoly.verify.triton.carrying import LoopEnd, after_loop, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
 from dtpoly.verify.triton.data_bounds import DataBounds, LeftOut, check_body, data_bounds
-from dtpoly.verify.triton.earlier import with_earlier
+from dtpoly.verify.triton.earlier import with_earlier, with_others
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
@@ -189,7 +189,13 @@ def _set_after(
             state.names[one] = moved(before[one], changes.grows[one] * counting.times)
         elif before[one] != after[one]:
             state.leaves(before[one], counting.line)
-            state.names[one] = after_loop(state.run, one, before, after, end)
+            left = after_loop(state.run, one, before, after, end)
+            told = None
+            if isinstance(left, LostValue):
+                told = with_others(state.run, one, before, after, end)
+            state.names[one] = (
+                left if told is None else after_loop(state.run, one, before, told, end)
+            )
 
 
 def _counting(
