@@ -17,6 +17,7 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
     LostValue,
     PointerValue,
+    Radix,
     TileValue,
     Unread,
     Value,
@@ -42,6 +43,7 @@ from dtpoly.verify.triton import shared_iterations as persistent
 from dtpoly.verify.triton.carrying import LoopEnd, after_loop, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
 from dtpoly.verify.triton.data_bounds import DataBounds, LeftOut, check_body, data_bounds
+from dtpoly.verify.triton.data_names import has_data, unknown
 from dtpoly.verify.triton.earlier import with_earlier
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
@@ -107,7 +109,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     """Run the body of a loop for any iteration; then set the names to what the loop leaves."""
     state = read.state
     over, body = node.iter, node.body
-    taken = data_bounds(read, over)
+    taken = data_bounds(read, over) if state.is_valued else None
     low, high, by, options = _range_of(read, over, taken)
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
@@ -127,6 +129,8 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     if _is_pipelined(state, options) or _is_flattened(state, options, body):
         state.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(state.names), state.where, state.loops, state.time
+    if has_data(state, low, high):
+        state.where = both(outside, compare("<", low, high))
     changed = [one for one in assigned(body) if one in before and one != counter]
     state.loops = (*around, *own)
     state.time = (*time, state.tick(), *map(name, own))
@@ -176,7 +180,29 @@ def _set_after(
             state.names[one] = moved(before[one], changes.grows[one] * counting.times)
         elif before[one] != after[one]:
             state.leaves(before[one], counting.line)
-            state.names[one] = after_loop(state.run, one, before, after, end)
+            state.names[one] = _left(state, one, around, end)
+
+
+def _left(
+    state: KernelState,
+    one: str,
+    around: tuple[Mapping[str, Value], Mapping[str, Value]],
+    end: LoopEnd,
+) -> Value:
+    """Return what a loop leaves of a name that it sets anew.
+
+    Where no values are compared, it may be any value of its type that is not understood.
+    """
+    before, after = around
+    found = after_loop(state.run, one, before, after, end)
+    old, new = before[one], after[one]
+    if state.is_valued or not isinstance(found, LostValue):
+        return found
+    if not isinstance(old, TileValue) or not isinstance(new, TileValue) or old.kind != new.kind:
+        return found
+    if isinstance(new.item, PointerValue | Radix) or new.kind not in (*kinds.WHOLES, *kinds.FLOATS):
+        return found
+    return TileValue(new.axes, unknown(state, new.kind, lanes_of(new.axes)), new.kind)
 
 
 def _counting(
