@@ -13,6 +13,7 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
 from dtpoly.verify.algebra.kernel_values import (
     Item,
+    NoneValue,
     PointerValue,
     Radix,
     TileValue,
@@ -39,6 +40,10 @@ from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.product_axes import shape_of
 from dtpoly.verify.triton.strides import indices_of
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
+
+
+# What a store gives.
+NOTHING = NoneValue()
 
 
 def load(
