@@ -353,7 +353,7 @@ def proof_of(
     if file.said:
         placed = {one.name for one in program.funcs if one.into is not None and one.into.at}
         # Where no values are compared, any result may be changed by atomic operations.
-        placed = placed if is_valued else {*reading.into.values()}
+        placed = placed if is_valued else {*reading.into}
         runs = [with_results(ran, reading.into, placed) for ran in runs]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
