@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import product
 
 from dtpoly.framing.frame_arguments import MODES, CannotFrame
+from dtpoly.framing.element_promises import element_promises, weaker
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
 from dtpoly.framing.frame_promises import promise_sets, relations_of
 from dtpoly.framing.kernel_frame import KernelFrame
@@ -56,6 +57,7 @@ def found_frame(
         shown = {one.name for one in made.frame.tensors}
         near = [one.name for one in group.tensors if one.is_near and one.name in shown]
         relations = relations_of(labels, facts_of(group, labels).blocks)
+        relations += element_promises(group, made.frame, labels)
         sets = promise_sets(made, labels, near, relations, with_values=with_values)
         end = search.end_of(made, sets[-1])
         if end == PROVED:
@@ -133,4 +135,11 @@ class _FrameSearch:
                 break
             if self.end_of(made, rest) == PROVED:
                 kept = rest
+        for promise in kept:
+            less = weaker(promise)
+            if less is None or self.is_late():
+                continue
+            changed = tuple(less if one == promise else one for one in kept)
+            if self.end_of(made, changed) == PROVED:
+                kept = changed
         return FoundFrame(self.frame_of(made, kept), PROVED, self.tried)
