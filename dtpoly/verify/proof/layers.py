@@ -50,6 +50,7 @@ def cover(proof: Proof) -> Iterator[Finding]:
     outputs = proof.outputs
     wanted = set_of(both(proof.facts, proof.box(outputs)))
     written: Region | None = None
+    before: list[tuple[Ran, KernelAccess]] = []
     is_sure = not any(access.kind in ATOMICS for _, _, access in proof.stores())
     for _, ran, access in proof.stores():
         proof.run.about(access.line, "stores elements of the output, each once")
@@ -65,7 +66,9 @@ def cover(proof: Proof) -> Iterator[Finding]:
         is_sure = is_sure and not access.data
         if written is not None and not proof.run.is_disjoint(written, image):
             where = written.intersect(image)
-            yield Finding("stores", access.line, "is stored twice", where, access)
+            if any(_both_store(proof, one, (ran, access)) for one in before):
+                yield Finding("stores", access.line, "is stored twice", where, access)
+        before.append((ran, access))
         again = _twice(proof, ran, access)
         if not proof.run.is_empty(again):
             yield Finding("stores", access.line, "is stored by two instances", again, access)
@@ -77,6 +80,24 @@ def cover(proof: Proof) -> Iterator[Finding]:
     missing = wanted if written is None else wanted.subtract(written)
     if not proof.run.is_empty(missing):
         yield Finding("stores", line, "is not stored", missing)
+
+
+def _both_store(
+    proof: Proof, first: tuple[Ran, KernelAccess], second: tuple[Ran, KernelAccess]
+) -> bool:
+    """Return whether two stores may store one element, by what is known of data in both.
+
+    The elements that each of them stores for some data may be the same, though for no data both do.
+    """
+    (ran, store), (_, other) = first, second
+    if first[0] is not second[0] or not (store.data and other.data):
+        return True
+    ids = dict.fromkeys((*own_names(ran, store), *own_names(ran, other)))
+    put = {one: name(proof.run.fresh(one)) for one in ids}
+    here = both(proof.facts, domain(ran, store), put_truth(domain(ran, other), put))
+    here = both(here, ids_agree(ran, put), data_agree(ran, store, other, put))
+    here = both(here, same_element(store, {}, other, put))
+    return not proof.run.is_empty(set_of(here))
 
 
 def _twice(proof: Proof, ran: Ran, access: KernelAccess) -> Region:

@@ -36,6 +36,7 @@ from dtpoly.verify.triton.access import (
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_indices import LoadMask, indices_with, limits, mask_of, named
 from dtpoly.verify.triton.data_names import WIDE, DataReading, data_of, has_data
+from dtpoly.verify.triton.gathering import ATOMIC
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.product_axes import shape_of
 from dtpoly.verify.triton.strides import indices_of
@@ -125,7 +126,8 @@ def store(
     else:
         where = TRUE if mask is None else _mask(items[2], line)
     held = state.arrays[items[0].tensor].kind
-    meaning(kind, (held, _beside(held, value)), line)
+    word = kind if kind in ATOMIC else "store"
+    meaning(word, (held, _beside(held, value)), line)
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)

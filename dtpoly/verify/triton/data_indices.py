@@ -47,6 +47,7 @@ from dtpoly.verify.triton.kernel_state import KernelState
 WIDE = "tl.int64"
 # Types of which an address takes a number as it is, in each version of Triton.
 NARROW = ("tl.int8", "tl.int16", "tl.int32", "tl.uint8", "tl.uint16")
+UNSIGNED = "tl.uint32"
 MARK = "datum"
 # More conditions than that are not taken apart.
 MOST_CONDITIONS = 64
@@ -107,10 +108,13 @@ def with_data(
     Where no values are compared, another layer shows that it does not.
     """
     if not is_valued:
-        if kind not in (WIDE, *NARROW, kinds.SIZE, kinds.OFFSET):
+        if kind not in (WIDE, *NARROW, UNSIGNED, kinds.SIZE, kinds.OFFSET):
             raise Unread(line, "an address further on by what is no whole number of a usual type")
         held = "tl.int32" if kind in (kinds.SIZE, kinds.OFFSET) else kind
         moved = settled(held, term)
+        if kind == UNSIGNED:
+            # An address takes its bits as those of a number with a sign.
+            moved = AppliedOperation("round tl.int32", (moved,))
         return PointerValue(address.tensor, address.offset, address.parts, (*address.data, moved))
     if kind != WIDE and not (kind in NARROW and _is_as_loaded(term)):
         what = "an address made of data that has not 64 bits, and may wrap"

@@ -200,7 +200,7 @@ class DataReading:
                 return -a
             case ("maximum" | "minimum"), [a, b]:
                 return extreme(word == "maximum", a, b)
-            case ("floordiv" | "mod"), [a, b] if (by := b.constant) is not None and by > 0:
+            case ("floordiv" | "mod" | "rem"), [a, b] if (by := b.constant) is not None and by > 0:
                 return self._divided(word, a, by)
             case "shr", [a, b] if (by := b.constant) is not None and 0 <= by <= MOST_SHIFT:
                 return a.floor(1 << by) if is_affine(a) else None

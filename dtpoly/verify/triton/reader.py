@@ -110,10 +110,11 @@ def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:
             return compare("!=", item, number(0))
         if is_truth(item):
             return item
-        if not state.is_valued and kinds.is_whole(value.kind) | (value.kind == kinds.BOOL):
+        is_truth_of_data = value.kind in (kinds.BOOL, kinds.TRUTH)
+        if not state.is_valued and (kinds.is_whole(value.kind) or is_truth_of_data):
             term = as_term(item, node.lineno)
             reading = DataReading(state, state.where, node.lineno)
-            if value.kind == kinds.BOOL:
+            if is_truth_of_data:
                 return reading.truth(term)
             held = value.kind if value.kind in kinds.LEAST else "tl.int32"
             return compare("!=", reading.number(settled(held, term), held), number(0))

@@ -407,7 +407,8 @@ def _one_truth(read: Reader, node: ast.expr) -> TileValue:
     For other operands Python returns one of the sides as it is, which is not read.
     """
     found = read.tile(node)
-    if found.axes or not is_truth(found.item):
+    is_data = not read.state.is_valued and found.kind in (kinds.BOOL, kinds.TRUTH)
+    if found.axes or not (is_truth(found.item) or is_data):
         what = f"'{ast.unparse(node)}' beside 'and' or 'or', which is not one truth"
         raise Unread(node.lineno, what)
     return found
