@@ -50,9 +50,7 @@ def _bounds(frame: KernelFrame, own: Sequence[str]) -> Iterator[str]:
     """
     others = [one.axes for one in frame.tensors]
     rank = max((len(axes) for axes in others), default=0)
-    ordered = [
-        axes[at] for at in range(rank - 1, -1, -1) for axes in others if at < len(axes)
-    ]
+    ordered = [axes[at] for at in range(rank - 1, -1, -1) for axes in others if at < len(axes)]
     named = [one for one in dict.fromkeys(ordered) if not one.isdigit()]
     yield from (one for one in named if one in own)
     yield from (one for one in named if one not in own)

@@ -70,8 +70,8 @@ MASKED = DataKernel(
 @triton.jit
 def k(ids, E, Y, n, stride, v, BLOCK: tl.constexpr):
     p = tl.program_id(0).to(tl.int64)
-    t = tl.load(ids + p)
     o = tl.arange(0, BLOCK)
+    t = tl.load(ids + p + o * 0)
     inside = (t >= 0) & (t < v)
     x = tl.load(E + t * stride + o, mask=(o < n) & inside, other=0.0)
     tl.store(Y + p * stride + o, x, mask=o < n)
@@ -311,13 +311,12 @@ def k(slot, X, Y, r, g, BLOCK: tl.constexpr):
 """,
     (
         (", distinct(slot)", ""),
-        ("(o < r) & (t >= 0)", "(t >= 0)"),
+        ("(o < r) & (t >= 0)", "(o < r) | (t >= 0)"),
         (" & (t >= 0)", ""),
         ("t < g * 16", "t < g * 17"),
         ("t // 16 * 16", "t // 8 * 16"),
         ("t // 16 * 16 + t % 16", "t // 16 * 16 + t % 8"),
         ("t // 16 * 16 + t % 16", "t // 16 + t % 16"),
-        ("other=-1", "other=0"),
         ("mask=ok", "mask=ok | (t == 3)"),
         ("x, mask=ok)", "x, mask=ok)\n    tl.store(Y + o, x, mask=o < 1)"),
     ),
@@ -325,7 +324,6 @@ def k(slot, X, Y, r, g, BLOCK: tl.constexpr):
     distinct=("slot",),
     is_less=True,
 )
-# The change to `other=0` is wrong only without `o < r`; it is right, and stands in RIGHT below.
 
 FLAGS = DataKernel(
     HEAD
@@ -350,7 +348,10 @@ def k(f, X, Y, n, BLOCK: tl.constexpr):
         ("Y + o", "Y + tl.cumsum(flag, 0) - 1"),
         ("Y + o, x", "Y + tl.max(o, 0) + tl.zeros_like(o), x"),
         ("len(n) <= 2**30", "len(n) <= 2**40"),
-        ("x, mask=(o < n) & (flag > 0))", "x, mask=(o < n) & (flag > 0))\n    tl.store(Y + o, x, mask=(o < n) & (flag == 1))"),
+        (
+            "x, mask=(o < n) & (flag > 0))",
+            "x, mask=(o < n) & (flag > 0))\n    tl.store(Y + o, x, mask=(o < n) & (flag == 1))",
+        ),
     ),
     {"f": (-2, 3)},
     is_less=True,
@@ -384,7 +385,7 @@ def k(e, W, Y, n, BLOCK: tl.constexpr):
         ("Y + p * n + o, x", "Y + t * n + o, x"),
         ("o, x, mask=o < n", "o, x"),
         ("if t == -1:", "if (t == -1) & (p > 0):"),
-        ("if t == -1:", "if (t == -1) | (t == 5):\n        o += 1"),
+        ("tl.zeros((BLOCK,), tl.float32), mask=o < n", "tl.zeros((BLOCK,), tl.float32)"),
     ),
     {"e": (-1, "v")},
     is_less=True,

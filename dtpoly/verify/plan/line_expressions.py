@@ -240,7 +240,9 @@ class LineReader:
                 raise Unread(node.lineno, f"an assumption '{ast.unparse(node)}'")
             bound = self.whole(high if first else low)
             if not is_affine(bound):
-                raise Unread(node.lineno, f"an assumption '{ast.unparse(node)}': a product of sizes")
+                raise Unread(
+                    node.lineno, f"an assumption '{ast.unparse(node)}': a product of sizes"
+                )
             one = first or second
             sign = word if first else TURNED.get(word, word)
             array = self.reading.arrays[one]

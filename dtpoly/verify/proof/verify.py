@@ -352,8 +352,7 @@ def proof_of(
     check_promises(arrays.values(), runs, _ranks(program))
     if file.said:
         placed = {one.name for one in program.funcs if one.into is not None and one.into.at}
-        # Where no values are compared, any result may be changed by atomic operations.
-        placed = placed if is_valued else {*reading.into}
+        placed = placed if is_valued else {*reading.into}  # by atomic operations
         runs = [with_results(ran, reading.into, placed) for ran in runs]
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
@@ -365,10 +364,8 @@ def proof_of(
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
     started = started_tensors(reading, _results_in_plan(program, file, func), program)
     elements = elements_of(memory, meaning, reading.into, started)
-    is_by_hand = bool(file.said)
-    return reading, Proof(
-        *parts, reading.into, elements, is_by_hand=is_by_hand, is_valued=is_valued
-    )
+    parts = (*parts, reading.into, elements)
+    return reading, Proof(*parts, is_by_hand=bool(file.said), is_valued=is_valued)
 
 
 def _memory_of(

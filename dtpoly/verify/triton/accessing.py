@@ -82,7 +82,10 @@ def load(
     here = both(where, inside.where)
     number_of_load = len(state.accesses) + 1
     if not state.is_valued:
-        state.loaded[number_of_load] = ((*lanes_of(axes), *state.loops), _named_mask(state, held, line))
+        state.loaded[number_of_load] = (
+            (*lanes_of(axes), *state.loops),
+            _named_mask(state, held, line),
+        )
     array, indices = _remember(state, "load", address, here, axes, None, line, held)
     at = tuple(name(one) for one in (*lanes_of(axes), *state.loops))
     element: Term = Element(array.name, indices, number_of_load, at)

@@ -65,7 +65,9 @@ JOINING = {"add": Whole.__add__, "sub": Whole.__sub__, "mul": Whole.__mul__}
 MOST_SHIFT = 62
 
 
-def unknown(state: KernelState, kind: str, lanes: Iterable[str], parts: Sequence[Term] = ()) -> Term:
+def unknown(
+    state: KernelState, kind: str, lanes: Iterable[str], parts: Sequence[Term] = ()
+) -> Term:
     """Return a value of a type of which nothing else is known, at some lanes.
 
     It belongs to the place of the text where it is made, and to the iterations there. If it is a
@@ -173,8 +175,10 @@ class DataReading:
     def _side(self, term: Term) -> Whole | None:
         """Return a side of a choice; what a mask leaves undefined may be any number."""
         is_undefined = term == Literal("undefined")
-        return name(self._any(kinds.LEAST[WIDE], kinds.LARGEST[WIDE])) if is_undefined else (
-            self._number(term)
+        return (
+            name(self._any(kinds.LEAST[WIDE], kinds.LARGEST[WIDE]))
+            if is_undefined
+            else (self._number(term))
         )
 
     def _rounded(self, term: Term, inner: Term, kind: str) -> Whole | None:
@@ -194,13 +198,15 @@ class DataReading:
         if len(known) != len(found):
             return None
         match word, known:
-            case ("add" | "sub" | "mul"), [a, b]:
+            case (("add" | "sub" | "mul"), [a, b]):
                 return JOINING[word](a, b)
             case "neg", [a]:
                 return -a
-            case ("maximum" | "minimum"), [a, b]:
+            case (("maximum" | "minimum"), [a, b]):
                 return extreme(word == "maximum", a, b)
-            case ("floordiv" | "mod" | "rem"), [a, b] if (by := b.constant) is not None and by > 0:
+            case (("floordiv" | "mod" | "rem"), [a, b]) if (
+                by := b.constant
+            ) is not None and by > 0:
                 return self._divided(word, a, by)
             case "shr", [a, b] if (by := b.constant) is not None and 0 <= by <= MOST_SHIFT:
                 return a.floor(1 << by) if is_affine(a) else None
@@ -240,7 +246,9 @@ class DataReading:
         if key not in state.data:
             low, high = kinds.LEAST[WIDE], kinds.LARGEST[WIDE]
             if kind in kinds.LEAST:
-                low, high = (0, 1) if kind == kinds.BOOL else (kinds.LEAST[kind], kinds.LARGEST[kind])
+                low, high = (
+                    (0, 1) if kind == kinds.BOOL else (kinds.LEAST[kind], kinds.LARGEST[kind])
+                )
             one = state.run.fresh(MARK)
             state.data[key] = one
             datum = self._datum(term)

@@ -259,7 +259,7 @@ def _learned(
     state = read.state
     is_open = True
     while is_open:
-        marks = (len(state.accesses), len(state.barriers))
+        marks = (len(state.accesses), len(state.barriers), dict(state.data))
         noted = (len(state.divided), len(state.numbers), len(state.doubts))
         known = set(state.ranges)
         state.names = dict(before)
@@ -273,8 +273,8 @@ def _learned(
         is_open = _learn(changed, before, state.names, changes, made)
         if is_open:
             del state.accesses[marks[0] :], state.barriers[marks[1] :]
-            del state.divided[noted[0] :], state.numbers[noted[1] :]
-            del state.doubts[noted[2] :]
+            del state.divided[noted[0] :], state.numbers[noted[1] :], state.doubts[noted[2] :]
+            state.data = marks[2]
     return changes
 
 

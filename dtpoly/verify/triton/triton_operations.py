@@ -128,7 +128,9 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "store": TritonOperation(Signature(TO, ("mask",), 3, words=OF_STORES), _stored, ("store",)),
     **{
         word: TritonOperation(
-            Signature(("to", "value", "mask"), ("mask",), 3, words=OF_ATOMICS), unread.atomic, (word,)
+            Signature(("to", "value", "mask"), ("mask",), 3, words=OF_ATOMICS),
+            unread.atomic,
+            (word,),
         )
         for word in ("atomic_add", "atomic_max", "atomic_min")
     },
@@ -173,9 +175,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "reduce": TritonOperation(
         by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
     ),
-    "associative_scan": TritonOperation(
-        Signature(options=("reverse",), counts=(3,)), unread.scan
-    ),
+    "associative_scan": TritonOperation(Signature(options=("reverse",), counts=(3,)), unread.scan),
     "dot": TritonOperation(MATRICES, dot, ("dot", "dot as", "dot onto")),
     "where": TritonOperation(of_count(3), lane_operations.where, ("where",)),
     **{
