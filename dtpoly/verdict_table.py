@@ -7,7 +7,6 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.render.as_json import Data, document
 from dtpoly.verify.proof.report import Layer, LayerVerdict, Report
 
-
 # Stands behind the verdict of a layer that claims less than its name says.
 LESS = "*"
 

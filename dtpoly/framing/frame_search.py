@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
-from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.element_promises import element_promises, weaker
+from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
 from dtpoly.framing.frame_promises import promise_sets, relations_of
 from dtpoly.framing.kernel_frame import KernelFrame

@@ -231,37 +231,37 @@ def k(lens, X, Y, n, BLOCK: tl.constexpr):
 PAGES = DataKernel(
     HEAD
     + """\
-# tensors: table[b, m].i32, lens[b].i32, cache[g, 16, d], out(Y[b, t, d])
-# verify: k[(len(b), len(m))](table, lens, cache, Y, len(m), len(t), len(d), BLOCK=next_power_of_2(len(d)))
+# tensors: tb[b, m].i32, ls[b].i32, kv[g, 16, d], out(Y[b, t, d])
+# verify: k[(len(b), len(m))](tb, ls, kv, Y, len(m), len(t), len(d), BLOCK=next_power_of_2(len(d)))
 # assume: len(d) <= 256, len(m) <= 2**20, len(t) == 16 * len(m), reach(Y) < 2**31,
-# assume: reach(cache) < 2**31, 0 <= table[...] < len(g)
+# assume: reach(kv) < 2**31, 0 <= tb[...] < len(g)
 @triton.jit
-def k(table, lens, cache, Y, m, t, d, BLOCK: tl.constexpr):
+def k(tb, ls, kv, Y, m, t, d, BLOCK: tl.constexpr):
     b = tl.program_id(0).to(tl.int64)
     at = tl.program_id(1)
-    page = tl.load(table + b * m + at).to(tl.int64)
-    count = tl.load(lens + b)
+    page = tl.load(tb + b * m + at).to(tl.int64)
+    count = tl.load(ls + b)
     o = tl.arange(0, BLOCK)
     s = tl.arange(0, 16)
     here = (at * 16 + s < count)[:, None] & (o < d)[None, :]
-    x = tl.load(cache + page * 16 * d + s[:, None] * d + o[None, :], mask=here, other=0.0)
+    x = tl.load(kv + page * 16 * d + s[:, None] * d + o[None, :], mask=here, other=0.0)
     tl.store(Y + b * t * d + (at * 16 + s)[:, None] * d + o[None, :], x, mask=here)
 """,
     (
-        ("0 <= table[...] < len(g)", "0 <= table[...] <= len(g)"),
-        ("0 <= table[...] < len(g)", "0 <= table[...] < len(m)"),
-        (", 0 <= table[...] < len(g)", ", len(g) >= 1"),
+        ("0 <= tb[...] < len(g)", "0 <= tb[...] <= len(g)"),
+        ("0 <= tb[...] < len(g)", "0 <= tb[...] < len(m)"),
+        (", 0 <= tb[...] < len(g)", ", len(g) >= 1"),
         ("page * 16 * d", "page * 32 * d"),
         ("page * 16 * d", "(page + 1) * 16 * d"),
         ("page * 16 * d", "page * d"),
-        ("table + b * m + at", "table + b * m + at + 1"),
+        ("tb + b * m + at", "tb + b * m + at + 1"),
         ("s = tl.arange(0, 16)", "s = tl.arange(0, 32)"),
         ("o[None, :], x, mask=here", "o[None, :], x, mask=(s < count)[:, None]"),
         ("(at * 16 + s)[:, None] * d + o", "(at * 8 + s)[:, None] * d + o"),
         ("(at * 16 + s)[:, None] * d + o", "(page * 16 + s)[:, None] * d + o"),
         ("len(t) == 16 * len(m)", "len(t) == 15 * len(m)"),
     ),
-    {"table": (0, "g"), "lens": (-3, 70)},
+    {"tb": (0, "g"), "ls": (-3, 70)},
     is_less=True,
 )
 

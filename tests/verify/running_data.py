@@ -67,8 +67,7 @@ def run_watched(
         with interpreted(memory):
             eval(said[1], names)
     except InterpreterError as error:
-        assert error.__cause__ is not None
-        raise error.__cause__ from None
+        raise error.__cause__ or error from None
 
 
 def _drawn(

@@ -12,10 +12,27 @@ from dtpoly.source import Source
 from dtpoly.verdict_table import claims
 from dtpoly.verify.proof.report import LayerVerdict, Report, as_json, from_json
 from dtpoly.verify.proof.verify import verify
-from tests.verify.kernels_of_data import COUNTS, GATHER, KERNELS, RAGGED
+from tests.verify.kernels_of_data import (
+    COUNTS,
+    GATHER,
+    KERNELS,
+    MASKED,
+    RAGGED,
+    DataKernel,
+)
 from tests.verify.running_data import declared, run_watched
+from tests.verify.wrong_for_data import RIGHT_FOR_DATA, WRONG_FOR_DATA
 
 CHANGES = [(name, at) for name, one in KERNELS.items() for at in range(len(one.changes))]
+# Masks that are false where exact numbers would make them true, or the other way round.
+WRAPPING = (
+    "(t - 1 >= -1) & (t < v)",
+    "(t * 2 >= 0) & (t < v)",
+    "(t >= 0) & (t + 5 < v)",
+    "(-t <= 0) & (t < v)",
+    "(t >= 0) & (t.to(tl.uint32).to(tl.int64) < v)",
+    "(t >= 0) & ((t ^ 1) < v)",
+)
 # Sizes by label: each label that a kernel has is here, and those that belong together fit.
 SIZES = (
     {"r": 5, "v": 7, "n": 6, "b": 4, "s": 3, "m": 3, "g": 4, "t": 48, "d": 5},
@@ -45,7 +62,26 @@ def test_a_wrong_kernel_is_not_proved(name: str, at: int) -> None:
     assert old in KERNELS[name].text
     report = proof_of_text(KERNELS[name].text.replace(old, new, 1))
     assert report.verdict is not LayerVerdict.PROVED
-    # What is wrong depends on data, of which no launch shows anything: it may be promised away.
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", WRONG_FOR_DATA)
+def test_what_is_wrong_for_some_data_is_not_proved(name: str) -> None:
+    assert proof_of_text(WRONG_FOR_DATA[name]).verdict is not LayerVerdict.PROVED
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("condition", WRAPPING)
+def test_a_mask_that_wraps_is_not_proved(condition: str) -> None:
+    old = "(t >= 0) & (t < v)"
+    assert old in MASKED.text
+    report = proof_of_text(MASKED.text.replace(old, condition))
+    assert report.verdict is not LayerVerdict.PROVED
+
+
+@pytest.mark.parametrize("name", RIGHT_FOR_DATA)
+def test_what_is_right_for_all_data_is_proved(name: str) -> None:
+    assert proof_of_text(RIGHT_FOR_DATA[name]).verdict is LayerVerdict.PROVED
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -58,12 +94,15 @@ def test_a_proved_kernel_touches_only_what_it_may(name: str, tmp_path: Path) -> 
 def test_the_memory_that_watches_finds_what_is_wrong(tmp_path: Path) -> None:
     outside = GATHER.text.replace("t * stride", "(t + 1) * stride")
     with pytest.raises(OutsideError):
-        for seed in range(9):
-            run_watched(GATHER, outside, SIZES[0], Random(seed), tmp_path)
+        _run_often(GATHER, outside, tmp_path)
     twice = RAGGED.text.replace("range(first, last", "range(0, last")
     with pytest.raises(RaceError):
-        for seed in range(9):
-            run_watched(RAGGED, twice, SIZES[1], Random(seed), tmp_path)
+        _run_often(RAGGED, twice, tmp_path)
+
+
+def _run_often(kernel: DataKernel, text: str, folder: Path) -> None:
+    for seed in range(9):
+        run_watched(kernel, text, SIZES[1], Random(seed), folder)
 
 
 def test_a_claim_that_is_less_is_said_in_its_own_words() -> None:

@@ -20,8 +20,8 @@ from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Placing, Program, Tensor, in_order, touched
 from dtpoly.algorithm.show import show_bound
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
-from dtpoly.verify.algebra.whole import number
 from dtpoly.verify.algebra.kernel_values import Unread
+from dtpoly.verify.algebra.whole import number
 from dtpoly.verify.triton.access import KernelTensor, Ran
 from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told

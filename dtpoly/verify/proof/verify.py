@@ -29,8 +29,8 @@ from dtpoly.verify.algebra.sets import is_empty, params_of, polyhedra_of
 from dtpoly.verify.algebra.whole import Truth, both
 from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import (
-    check_promises,
     at_sizes,
+    check_promises,
     is_finite,
     large_sizes,
     promised,

@@ -15,7 +15,6 @@ from dtpoly.verify.algebra.kernel_values import Value
 from dtpoly.verify.algebra.terms import Index, Term
 from dtpoly.verify.algebra.whole import Truth, Whole
 
-
 # The atomic operations, which never race with each other.
 ATOMICS = tuple(f"atomic_{one}" for one in ("add", "max", "min", "and", "or", "xor", "xchg", "cas"))
 

@@ -42,7 +42,6 @@ from dtpoly.verify.triton.product_axes import shape_of
 from dtpoly.verify.triton.strides import indices_of
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
-
 # What a store gives.
 NOTHING = NoneValue()
 

@@ -109,7 +109,7 @@ class KernelState:
         default_factory=dict[Whole, tuple[Whole, ...]]
     )
 
-    # Whether values are compared. If not, data are numbers with names (see data_names): the names by
+    # Whether values are compared. If not, data are numbers with names (see data_names): these by
     # term and type, and what is known of them; and by the number of a load, the names of its lanes
     # and loops, and where it happens.
     is_valued: bool = True

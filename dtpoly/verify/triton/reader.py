@@ -75,12 +75,11 @@ class Reader:
             exact(self.state, value, node.lineno)
             self.state.leaves(value, node.lineno)
             return value.item
-        if not self.state.is_valued and isinstance(value, TileValue) and not value.axes:
-            if value.kind in COUNTED and not isinstance(value.item, PointerValue | Radix):
-                item = as_term(value.item, node.lineno)
-                held = value.kind if value.kind in ROUNDED else "tl.int32"
-                reading = DataReading(self.state, self.state.where, node.lineno)
-                return reading.number(settled(held, item), held)
+        if not self.state.is_valued and isinstance(value, TileValue) and _may_count(value):
+            item = as_term(value.item, node.lineno)
+            held = value.kind if value.kind in ROUNDED else "tl.int32"
+            reading = DataReading(self.state, self.state.where, node.lineno)
+            return reading.number(settled(held, item), held)
         what = f"'{ast.unparse(node)}' is not one whole number of indices and sizes"
         raise Unread(node.lineno, what)
 
@@ -99,6 +98,12 @@ class Reader:
 
 Evaluate = Callable[[Reader, ast.expr], Value]
 Execute = Callable[[Reader, ast.stmt], None]
+
+
+def _may_count(value: TileValue) -> bool:
+    """Return whether a value may be data that is one whole number of a type of bounds."""
+    is_address = isinstance(value.item, PointerValue | Radix)
+    return not value.axes and value.kind in COUNTED and not is_address
 
 
 def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:

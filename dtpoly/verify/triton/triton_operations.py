@@ -15,8 +15,8 @@ from dtpoly.verify.algebra.kernel_values import DescriptorValue, NoneValue, Tile
 from dtpoly.verify.algebra.regions import set_of
 from dtpoly.verify.algebra.whole import TRUE, both, names_of, negation
 from dtpoly.verify.triton import accessing, lane_operations, tile_making, tile_shapes
-from dtpoly.verify.triton import unread_values as unread
 from dtpoly.verify.triton import descriptor_access as descriptors
+from dtpoly.verify.triton import unread_values as unread
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.reader import Reader

@@ -1,7 +1,7 @@
 """Operations of which only the shape and the type of the result are known.
 
-Where no values are compared, that is enough: what such an operation gives is an unknown value. Where
-values are compared, the call is refused, as one that is not read.
+Where no values are compared, that is enough: what such an operation gives is an unknown value.
+Where values are compared, the call is refused, as one that is not read.
 """
 
 from __future__ import annotations
