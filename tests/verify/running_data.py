@@ -1,5 +1,6 @@
 """Run kernels of data in Triton's interpreter, with their memory watched."""
 
+import importlib
 import importlib.util
 import re
 from collections.abc import Mapping
@@ -8,8 +9,6 @@ from random import Random
 from typing import Any
 
 import torch
-import triton
-from triton.runtime.errors import InterpreterError
 
 from dtpoly.cli.without_algorithm import LOADED, DeclaredTensor, tensors_in
 from dtpoly.ring.ring_memory import RingMemory
@@ -17,6 +16,9 @@ from dtpoly.source import Source
 from tests.codegen.interpreter import interpreted
 from tests.verify.kernels_of_data import DataKernel
 
+# Triton has no types to check against.
+triton: Any = importlib.import_module("triton")
+errors: Any = importlib.import_module("triton.runtime.errors")
 DTYPES = {"f32": torch.float32, "i32": torch.int32, "i64": torch.int64}
 
 
@@ -66,7 +68,7 @@ def run_watched(
     try:
         with interpreted(memory):
             eval(said[1], names)
-    except InterpreterError as error:
+    except errors.InterpreterError as error:
         raise error.__cause__ or error from None
 
 

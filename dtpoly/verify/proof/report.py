@@ -155,7 +155,7 @@ def _layer(data: dict[str, Any]) -> Layer:
         None if witness is None else _witness(witness),
         data["is_late"],
         data["way"],
-        data["claim"],
+        claim=data["claim"],
     )
 
 

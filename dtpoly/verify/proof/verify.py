@@ -50,7 +50,8 @@ from dtpoly.verify.proof import alike
 from dtpoly.verify.proof.examples_in_sets import examples_in, larger_examples_in
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof, is_of_data
-from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
+from dtpoly.verify.proof.in_place_by_hand import trusted_lanes
+from dtpoly.verify.proof.launch_runs import runs_of
 from dtpoly.verify.proof.layers import Argument, arguments, claim_of_stores, guards
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
@@ -67,7 +68,6 @@ from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.access import Ran
 from dtpoly.verify.triton.gathering import func_of
 from dtpoly.verify.triton.pairs import check_apart
-from dtpoly.verify.triton.running import run_kernel
 from dtpoly.verify.triton.shifts import is_shift
 from dtpoly.verify.triton.unit.unit import Unit
 
@@ -345,15 +345,8 @@ def proof_of(
     if not file.said:
         doubt_result(reading, meaning, result, file.plans[func].line)
     facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
-    runs = [
-        run_kernel(run, file, arrays, launch, facts, is_valued=is_valued)
-        for launch in reading.launches
-    ]
-    check_promises(arrays.values(), runs, _ranks(program))
-    if file.said:
-        placed = {one.name for one in program.funcs if one.into is not None and one.into.at}
-        placed = placed if is_valued else {*reading.into}  # by atomic operations
-        runs = [with_results(ran, reading.into, placed) for ran in runs]
+    runs = runs_of(run, program, file, reading, (arrays, facts), is_valued=is_valued)
+    check_promises(arrays.values(), runs, ranks)
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
@@ -364,8 +357,8 @@ def proof_of(
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
     started = started_tensors(reading, _results_in_plan(program, file, func), program)
     elements = elements_of(memory, meaning, reading.into, started)
-    parts = (*parts, reading.into, elements)
-    return reading, Proof(*parts, is_by_hand=bool(file.said), is_valued=is_valued)
+    by_hand = bool(file.said)
+    return reading, Proof(*parts, reading.into, elements, by_hand, is_valued)
 
 
 def _memory_of(

@@ -98,6 +98,7 @@ OF_ATOMICS = {
 }
 TO = ("to", "value", "mask")
 DESCRIBED = ("base", "shape", "strides", "block_shape")
+SCANNED = ("input", "axis", "combine_fn", "reverse")
 EXTREME = by_place("x", "y", "propagate_nan", named=("propagate_nan",))
 ALONG = Signature(("input", "axis"), ("axis", "keep_dims"), 2)
 HINT = Signature(most=2, written=NUMBER)
@@ -175,7 +176,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "reduce": TritonOperation(
         by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
     ),
-    "associative_scan": TritonOperation(Signature(options=("reverse",), counts=(3,)), unread.scan),
+    "associative_scan": TritonOperation(by_place(*SCANNED, named=SCANNED[1:]), unread.scan),
     "dot": TritonOperation(MATRICES, dot, ("dot", "dot as", "dot onto")),
     "where": TritonOperation(of_count(3), lane_operations.where, ("where",)),
     **{

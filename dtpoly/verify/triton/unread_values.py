@@ -104,13 +104,15 @@ def scan(given: Operands) -> Value:
     """Model `tl.associative_scan`; by any function of numbers, if no values are compared."""
     if given.state.is_valued:
         return scanning.scan(given)
-    operand, function = given.value(0), given.value(2)
+    if {"axis", "combine_fn"} - given.by_name.keys() or not given.args:
+        raise given.refused()
+    operand, function = given.value(0), given.value_of("combine_fn")
     if not isinstance(function, FileFunction) or _touches_memory(given, function.name):
         raise given.refused()
     parts = operand.parts if isinstance(operand, TupleValue) else (operand,)
     tiles = [_plain(given, one) for one in parts]
     for one in tiles:
-        _check_axis(given, one, given.args[1])
+        _check_axis(given, one, given.by_name["axis"])
         if one.kind not in (*kinds.WHOLES, *kinds.FLOATS):
             raise given.refused()
     if len({shape_of(given.state, one.axes) for one in tiles}) > 1:
