@@ -7,6 +7,9 @@ from dtpoly.diagnostics import Diagnostic
 from dtpoly.render.as_json import Data, document
 from dtpoly.verify.proof.report import Layer, LayerVerdict, Report
 
+# Stands behind the verdict of a layer that claims less than its name says.
+LESS = "*"
+
 
 def head(report: Report) -> tuple[str, ...]:
     """Return the names of the layers."""
@@ -19,7 +22,7 @@ def rows(report: Report) -> list[tuple[str, ...]]:
     return [
         (
             function.name or "the file",
-            *(layer.verdict.upper() for layer in function.layers),
+            *(f"{layer.verdict.upper()}{LESS if layer.claim else ''}" for layer in function.layers),
             f"{function.seconds:.2f}",
         )
         for function in report.functions
@@ -34,6 +37,14 @@ def tests(report: Report) -> Iterator[str]:
                 yield f"{function.name}, ring: {layer.why}"
 
 
+def claims(report: Report) -> Iterator[str]:
+    """Yield a line for each layer that is proved and claims less than its name says."""
+    for function in report.functions:
+        for layer in function.layers:
+            if layer.claim and layer.verdict is LayerVerdict.PROVED:
+                yield f"{function.name}, {layer.name}{LESS}: {layer.claim}"
+
+
 def assumptions(report: Report) -> Iterator[str]:
     """Yield the conditions that callers must keep, as far as the file itself states them.
 
@@ -45,6 +56,12 @@ def assumptions(report: Report) -> Iterator[str]:
             functions.setdefault(one, []).append(function.name)
     for one, names in functions.items():
         yield f"{', '.join(dict.fromkeys(names))}, assumed: {one}"
+
+
+def noted(report: Report) -> Iterator[str]:
+    """Yield what a reader of a verdict must know: claims that are less, and assumptions."""
+    yield from claims(report)
+    yield from assumptions(report)
 
 
 def verdict_data(report: Report, told: Sequence[Diagnostic]) -> Data:
@@ -73,5 +90,6 @@ def _layer(layer: Layer) -> Data:
         "verdict": str(layer.verdict),
         "line": layer.line or None,
         "why": None if is_good else layer.why,
+        **({"claim": layer.claim} if layer.claim else {}),
         "witness": None if layer.witness is None else asdict(layer.witness),
     }

@@ -432,7 +432,7 @@ def _tell(
     if asked.as_sarif:
         as_log: Callable[..., str] = load("dtpoly.render.sarif").render
         descriptions: dict[str, str] = load("dtpoly.catalogue").descriptions()
-        noted = tuple(load("dtpoly.verdict_table").assumptions(found))
+        noted = tuple(load("dtpoly.verdict_table").noted(found))
         write(as_log(told, descriptions, __version__, noted))
         return
     if not asked.as_json:
@@ -490,7 +490,7 @@ def _show(found: Report, told: tuple[Diagnostic, ...]) -> None:
     table: Callable[..., str] = load("dtpoly.render.text_table").table
     colour, width = wants_colour(sys.stdout, os.environ), terminal_width(sys.stdout)
     write(table(verdicts.head(found), verdicts.rows(found), width, colour=colour))
-    write("".join(f"{line}\n" for line in (*verdicts.tests(found), *verdicts.assumptions(found))))
+    write("".join(f"{line}\n" for line in (*verdicts.tests(found), *verdicts.noted(found))))
     if told:
         render: ModuleType = load("dtpoly.render.diagnostic_text")
         write("\n" + shown(render.render(told, width), sys.stdout))

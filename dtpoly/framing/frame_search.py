@@ -17,6 +17,7 @@ from dataclasses import field, replace
 from itertools import product
 from typing import Protocol
 
+from dtpoly.framing.element_promises import element_promises, weaker
 from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
 from dtpoly.framing.frame_promises import kinds_of, promise_sets, relations_of
@@ -102,6 +103,7 @@ def found_frame(
         shown = {one.name for one in made.frame.tensors}
         near = [one.name for one in group.tensors if one.is_near and one.name in shown]
         relations = relations_of(labels, facts_of(group, labels).blocks)
+        relations += element_promises(group, made.frame, labels)
         sets = promise_sets(made, labels, near, relations, with_values=with_values)
         most = sets[-1][-1]
         frame = search.frame_of(made, most)
@@ -209,6 +211,11 @@ class _FrameSearch:
         kept = row[most]
         for kind in kinds_of(kept):
             kept = self._without(made, kept, kind)
+        for promise in kept:
+            less = weaker(promise)
+            if less is not None:
+                changed = tuple(less if one == promise else one for one in kept)
+                kept = changed if self.is_proved(made, changed) else kept
         return kept
 
     def _without(

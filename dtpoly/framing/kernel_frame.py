@@ -1,5 +1,6 @@
 """A frame of a kernel as data, and its text: the tensors, the launch, the promises, the guesses."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from dtpoly.frozen import dataclass
@@ -8,6 +9,9 @@ WIDTH = 100
 PROMISED = "callers keep these promises, as all launches did"
 FINITE = "finite"
 OF_VALUES = "values are finite, which no launch shows, because no element is looked at"
+OF_DATA = "no launch shows it, because no element is looked at"
+# Promises about elements of tensors.
+OF_ELEMENTS = re.compile(r".*\[\.\.\.\].*|(?:distinct|ascending)\(.*\)")
 NAMED = "while the kernels ran, these names of the module were"
 GUESSED = "# guessed: "
 INDENT = "#     "
@@ -97,9 +101,12 @@ def _said(frame: KernelFrame) -> Iterator[str]:
 
 
 def _promised(promises: Sequence[str]) -> Iterator[str]:
-    sizes = [one for one in promises if one != FINITE]
+    elements = [one for one in promises if OF_ELEMENTS.fullmatch(one)]
+    sizes = [one for one in promises if one != FINITE and one not in elements]
     if sizes:
         yield from _guessed(f"{PROMISED}: {', '.join(sizes)}")
+    if elements:
+        yield from _guessed(f"{', '.join(elements)}: {OF_DATA}")
     if FINITE in promises:
         yield from _guessed(OF_VALUES)
 

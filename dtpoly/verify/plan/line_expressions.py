@@ -9,15 +9,18 @@ of an axis; it is at least 1.
 These are promises: comparisons of numbers; `a * b < 2**31`; `reach(X) < 2**31`, where the reach of
 a tensor is one more than the offset of its last element; and `finite`, which says that inputs, and
 what the algorithm makes of them, are neither infinite nor nan, unless the algorithm writes `inf`
-itself.
+itself. `0 <= T[...] < len(n)` says between which numbers the elements of T are, `distinct(T)` that
+no two of them are equal, and `ascending(T)` that none is less than one before it.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import NoneValue, TextValue, Unread
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.term_building import literal
@@ -32,6 +35,8 @@ COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
+# What a comparison is with its sides exchanged.
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 LIMIT = 2**31
 # What `any` may be: more than any GPU runs at once.
 MOST_PROGRAMS = 2**20
@@ -196,12 +201,54 @@ class LineReader:
                 if most is None or most > LIMIT:
                     raise Unread(node.lineno, f"'{ast.unparse(node)}' says nothing of 32 bits")
                 self.reading.near |= {one}
+            case ast.Call(func=ast.Name(id=("distinct" | "ascending") as word), args=[of]) if (
+                not node.keywords and isinstance(of, ast.Name) and of.id in self.reading.arrays
+            ):
+                array = self.reading.arrays[of.id]
+                is_distinct = array.is_distinct or word == "distinct"
+                is_ascending = array.is_ascending or word == "ascending"
+                self.reading.arrays[of.id] = replace(
+                    array, is_distinct=is_distinct, is_ascending=is_ascending
+                )
+            case ast.Compare(left=left, ops=ops, comparators=right) if any(
+                self.elements_of(one) for one in (left, *right)
+            ):
+                self.of_elements([left, *right], ops, node)
             case ast.Compare(left=left, ops=ops, comparators=right):
                 numbers = [self.whole(one) for one in (left, *right)]
                 for op, low, high in zip(ops, numbers, numbers[1:], strict=False):
                     self.compared(COMPARISONS.get(type(op)), low, high, node)
             case _:
                 raise Unread(node.lineno, f"an assumption '{ast.unparse(node)}'")
+
+    def elements_of(self, node: ast.expr) -> str:
+        """Return the tensor of which `T[...]` means all elements; an empty text for others."""
+        match node:
+            case ast.Subscript(value=ast.Name(id=one), slice=ast.Constant(value=value)) if (
+                value is ... and one in self.reading.arrays
+            ):
+                return one
+            case _:
+                return ""
+
+    def of_elements(self, sides: list[ast.expr], ops: list[ast.cmpop], node: ast.expr) -> None:
+        """Note a promise such as `0 <= T[...] < len(n)`, between which numbers elements are."""
+        for op, low, high in zip(ops, sides, sides[1:], strict=False):
+            word = COMPARISONS.get(type(op))
+            first, second = self.elements_of(low), self.elements_of(high)
+            if word is None or bool(first) == bool(second):
+                raise Unread(node.lineno, f"an assumption '{ast.unparse(node)}'")
+            bound = self.whole(high if first else low)
+            if not is_affine(bound):
+                raise Unread(
+                    node.lineno, f"an assumption '{ast.unparse(node)}': a product of sizes"
+                )
+            one = first or second
+            sign = word if first else TURNED.get(word, word)
+            array = self.reading.arrays[one]
+            if not kinds.is_whole(array.kind):
+                raise Unread(node.lineno, f"'{ast.unparse(node)}': '{one}' has no whole numbers")
+            self.reading.arrays[one] = replace(array, promises=(*array.promises, (sign, bound)))
 
     def compared(self, word: str | None, left: Whole, right: Whole, node: ast.expr) -> None:
         """Note a comparison that callers promise to be true."""

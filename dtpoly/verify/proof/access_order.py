@@ -24,8 +24,15 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.in_place_by_hand import is_trusted
-from dtpoly.verify.triton.access import KernelAccess, Ran
-from dtpoly.verify.triton.domains import before, domain, ids_agree, own_names, same_element
+from dtpoly.verify.triton.access import ATOMICS, KernelAccess, Ran
+from dtpoly.verify.triton.domains import (
+    before,
+    data_agree,
+    domain,
+    ids_agree,
+    own_names,
+    same_element,
+)
 from dtpoly.verify.triton.gathering import ATOMIC
 
 
@@ -42,6 +49,8 @@ def order(proof: Proof) -> Iterator[Finding]:
                 if other.tensor != store.tensor:
                     continue
                 if store.kind in ATOMIC and other.kind == store.kind:
+                    continue
+                if not proof.is_valued and {store.kind, other.kind} <= {*ATOMICS}:
                     continue
                 # Two elements that go to places never go to one place.
                 pair = (proof.elements.get(one, one) for one in (store, other))
@@ -98,7 +107,7 @@ def _met_in_launch(
     ids = dict.fromkeys((*own_names(ran, store), *own_names(ran, load)))
     put = {one: name(proof.run.fresh(one)) for one in ids}
     here = both(proof.facts, domain(ran, store), put_truth(domain(ran, load), put))
-    here = both(here, ids_agree(ran, put))
+    here = both(here, ids_agree(ran, put), data_agree(ran, store, load, put))
     proof.run.about(store.line, f"replaces what line {load.line} has loaded before")
     same = set_of(both(here, same_element(store, {}, load, put)))
     if proof.run.is_empty(same):
@@ -136,7 +145,7 @@ def _meeting(proof: Proof, ran: Ran, store: KernelAccess, other: KernelAccess) -
     ids = dict.fromkeys((*own_names(ran, store), *own_names(ran, other)))
     put = {one: name(proof.run.fresh(one)) for one in ids}
     here = both(proof.facts, domain(ran, store), put_truth(domain(ran, other), put))
-    here = both(here, ids_agree(ran, put))
+    here = both(here, ids_agree(ran, put), data_agree(ran, store, other, put))
     proof.run.about(store.line, f"does not meet line {other.line} without an order")
     same = set_of(both(here, same_element(store, {}, other, put)))
     if proof.run.is_empty(same):

@@ -13,6 +13,7 @@ from dtpoly.verify.algebra.terms import Term
 from dtpoly.verify.algebra.whole import Truth, Whole, both, name, number, within
 from dtpoly.verify.proof.stored_values import LaunchMemory
 from dtpoly.verify.triton.access import KernelAccess, KernelTensor, Ran
+from dtpoly.verify.triton.data_names import MARK
 
 # The names of indices of the result begin with this. They end with a bracket, while the names of
 # loops and lanes of a kernel end with a number: so no name can be both.
@@ -59,6 +60,8 @@ class Proof:
     elements: Mapping[KernelAccess, KernelAccess]
     # Whether a person wrote the kernels, who need not put barriers where dtpoly does.
     is_by_hand: bool = False
+    # Whether values are compared; if not, data are unknown numbers with names.
+    is_valued: bool = True
 
     @property
     def is_placed(self) -> bool:
@@ -94,3 +97,15 @@ class Proof:
                 # Of a result that begins as another Func, a proof is about one of the two.
                 if (access in self.elements) is self.is_placed:
                     yield at, ran, self.elements.get(access, access)
+
+
+def is_of_data(proof: Proof, finding: Finding) -> bool:
+    """Return whether a finding may be one of data that no caller passes.
+
+    Where no values are compared, little is known of data, and so nothing is refuted by it.
+    """
+    if not any(ran.data for ran in proof.runs):
+        return False
+    if finding.access is not None and finding.access.data:
+        return True
+    return any(one.startswith(f"{MARK}.") for one in finding.where.names)

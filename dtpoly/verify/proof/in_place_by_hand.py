@@ -30,10 +30,19 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.regions import Region
-from dtpoly.verify.algebra.terms import Carried, Element, Stored, Term, Total, walk
+from dtpoly.verify.algebra.terms import (
+    AppliedOperation,
+    Carried,
+    Element,
+    Stored,
+    Term,
+    Total,
+    walk,
+)
 from dtpoly.verify.algebra.whole import Put, both, compare, name, names_of
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
+from dtpoly.verify.triton.data_names import UNKNOWN
 from dtpoly.verify.triton.gathering import ATOMIC
 
 
@@ -105,7 +114,14 @@ def _not_before(ran: Ran, store: KernelAccess) -> Iterator[KernelAccess]:
 def _brings(store: KernelAccess, load: KernelAccess) -> set[Term]:
     """Return the parts of what is stored that may bring what a load has found to other lanes."""
     terms = () if store.value is None else walk(store.value)
-    return {one for one in terms if isinstance(one, Carried | Stored) or _reduces(one, load)}
+    return {one for one in terms if _is_open(one) or _reduces(one, load)}
+
+
+def _is_open(term: Term) -> bool:
+    """Return whether a part of a term may be made of anything that was loaded."""
+    if isinstance(term, AppliedOperation):
+        return term.operation.partition(" ")[0] == UNKNOWN
+    return isinstance(term, Carried | Stored)
 
 
 def _reduces(term: Term, load: KernelAccess) -> bool:
@@ -135,7 +151,7 @@ def _may_show(store: KernelAccess, load: KernelAccess) -> bool:
     if store.value is None:
         return False
     return any(
-        isinstance(one, Carried | Stored) or (isinstance(one, Element) and one.load == load.load)
+        _is_open(one) or (isinstance(one, Element) and one.load == load.load)
         for one in walk(store.value)
     )
 

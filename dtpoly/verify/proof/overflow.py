@@ -161,9 +161,10 @@ def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     """Yield a number that may not fit into 64 bits, where each size is below 2^48.
 
     A product of several names is passed over: it is part of an address, or else no set that a proof
-    asks about has it in it.
+    asks about has it in it. Data of 64 bits may be any numbers.
     """
-    if not is_affine(one.value) or _is_moderate(one.value):
+    is_of_data = not names_of(one.value).isdisjoint(ran.data)
+    if not is_affine(one.value) or (_is_moderate(one.value) and not is_of_data):
         return
     proof.run.about(one.line, "computes whole numbers that 64 bits hold")
     outside = one_of(

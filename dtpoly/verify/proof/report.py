@@ -79,6 +79,8 @@ class Layer:
     is_late: bool = False
     # What the user can do about it, if that is known.
     way: str = ""
+    # What a proved layer claims, where that is less than what LAYERS says.
+    claim: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,7 @@ def _layer(data: dict[str, Any]) -> Layer:
         None if witness is None else _witness(witness),
         data["is_late"],
         data["way"],
+        claim=data["claim"],
     )
 
 

@@ -159,6 +159,10 @@ class LaunchMemory:
         begins: list[tuple[int, KernelAccess]] = []
         for other in range(at + 1):
             stores = [a for a in self.launches[other].accesses if a.tensor == load.tensor]
+            if any(one.data for one in stores if one.kind != "load"):
+                raise Unread(
+                    load.line, f"a load from '{load.tensor}', where data decide what is stored"
+                )
             stores = [a for a in stores if a.kind == "store"]
             grown = self._accumulations(other, stores)
             plain = [store for store in stores if all(store != one.store for one in grown)]

@@ -30,6 +30,7 @@ from dtpoly.verify.algebra.whole import Truth, both
 from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import (
     at_sizes,
+    check_promises,
     is_finite,
     large_sizes,
     promised,
@@ -48,9 +49,10 @@ from dtpoly.verify.plan.plan_reader import reading_of_plan, results_of
 from dtpoly.verify.proof import alike
 from dtpoly.verify.proof.examples_in_sets import examples_in, larger_examples_in
 from dtpoly.verify.proof.finding_places import witness_of
-from dtpoly.verify.proof.findings import Finding, Proof
-from dtpoly.verify.proof.in_place_by_hand import trusted_lanes, with_results
-from dtpoly.verify.proof.layers import Argument, arguments, guards
+from dtpoly.verify.proof.findings import Finding, Proof, is_of_data
+from dtpoly.verify.proof.in_place_by_hand import trusted_lanes
+from dtpoly.verify.proof.launch_runs import runs_of
+from dtpoly.verify.proof.layers import Argument, arguments, claim_of_stores, guards
 from dtpoly.verify.proof.mask_advice import way_to_mask
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
@@ -67,7 +69,6 @@ from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
 from dtpoly.verify.triton.access import Ran
 from dtpoly.verify.triton.gathering import func_of
 from dtpoly.verify.triton.pairs import check_apart
-from dtpoly.verify.triton.running import run_kernel
 from dtpoly.verify.triton.shifts import is_shift
 from dtpoly.verify.triton.unit.unit import Unit
 
@@ -202,7 +203,8 @@ def _looked_at_again(
         return layer
     sizes = dict(layer.witness.sizes)
     if set(sizes) == {rule.label for rule in size_rules(program)}:
-        there = _function(program, file, found.name, seconds, asking_isl(found.name), sizes)
+        only = [one.name for one in found.layers]
+        there = _function(program, file, found.name, seconds, asking_isl(found.name), sizes, only)
         if there.verdict is not LayerVerdict.REFUTED:
             return replace(layer, verdict=LayerVerdict.UNKNOWN)
     return layer
@@ -283,7 +285,10 @@ def _result(
         with limited(seconds):
             with stage(f"reading the kernels of '{func}' back"):
                 _check_results(program, file, func)
-                reading, proof = proof_of(run, program, file, func, result, sizes)
+                is_valued = "value" in only
+                reading, proof = proof_of(
+                    run, program, file, func, result, sizes, is_valued=is_valued
+                )
             found = _layers(only, reading, proof)
     except (Unread, *CONFUSED) as error:
         way = error.way if isinstance(error, Unread) else ""
@@ -311,6 +316,8 @@ def proof_of(
     func: str,
     result: str,
     sizes: Mapping[str, int] | None = None,
+    *,
+    is_valued: bool = True,
 ) -> tuple[FunctionReading, Proof]:
     """Read a function and run its kernels; return the reading, and what the layers look at.
 
@@ -345,10 +352,8 @@ def proof_of(
     if not file.said:
         doubt_result(reading, meaning, result, file.plans[func].line)
     facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
-    runs = [run_kernel(run, file, arrays, launch, facts) for launch in reading.launches]
-    if file.said:
-        placed = {one.name for one in program.funcs if one.into is not None and one.into.at}
-        runs = [with_results(ran, reading.into, placed) for ran in runs]
+    runs = runs_of(run, program, file, reading, (arrays, facts), is_valued=is_valued)
+    check_promises(arrays.values(), runs, ranks)
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
@@ -359,7 +364,8 @@ def proof_of(
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
     started = started_tensors(reading, _results_in_plan(program, file, func), program)
     elements = elements_of(memory, meaning, reading.into, started)
-    return reading, Proof(*parts, reading.into, elements, is_by_hand=bool(file.said))
+    by_hand = bool(file.said)
+    return reading, Proof(*parts, reading.into, elements, by_hand, is_valued)
 
 
 def _memory_of(
@@ -442,7 +448,8 @@ def _layer(argument: tuple[str, Argument], reading: FunctionReading, proof: Proo
     except (Unwritten, NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
         late = is_late(error)
         return found or Layer(name, LayerVerdict.UNKNOWN, *told(error), is_late=late)
-    return found or Layer(name, LayerVerdict.PROVED)
+    claim = claim_of_stores(proof) if name == "stores" else ""
+    return found or Layer(name, LayerVerdict.PROVED, claim=claim)
 
 
 def _may_round_otherwise(proof: Proof) -> bool:
@@ -460,7 +467,7 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     example, what = examples[0], finding.what
     # An element that goes to a place outside may have any value, so nothing is refuted there.
     is_sure = example is not None and not reading.skipped and finding.is_exact
-    is_sure = is_sure and not proof.is_placed
+    is_sure = is_sure and not proof.is_placed and not is_of_data(proof, finding)
     if any(one.startswith("programs(") or is_shift(one) for one in params_of(there)):
         is_sure = False
     if is_sure and finding.terms is not None:

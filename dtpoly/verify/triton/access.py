@@ -15,6 +15,9 @@ from dtpoly.verify.algebra.kernel_values import Value
 from dtpoly.verify.algebra.terms import Index, Term
 from dtpoly.verify.algebra.whole import Truth, Whole
 
+# The atomic operations, which never race with each other.
+ATOMICS = tuple(f"atomic_{one}" for one in ("add", "max", "min", "and", "or", "xor", "xchg", "cas"))
+
 
 @dataclass(frozen=True, slots=True)
 class ScatteredStore:
@@ -54,6 +57,8 @@ class KernelAccess:
     shape: tuple[Whole, ...] = ()
     # It stands in a branch that depends on data: there may be no call for which it happens.
     may_never_be: bool = False
+    # The names of data on which it depends, where no values are compared (see data_names).
+    data: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,37 @@ class KernelTensor:
     kind: str = ""
     # What the caller promises its elements to be below; they are then at least 0, too.
     below: Whole | None = None
+    # What else callers promise: signs and numbers with which each element compares; that no two
+    # elements are equal; and that none is less than one before it.
+    promises: tuple[tuple[str, Whole], ...] = ()
+    is_distinct: bool = False
+    is_ascending: bool = False
+
+    @property
+    def is_promised(self) -> bool:
+        """Return whether a file promises something of the elements themselves."""
+        return bool(self.promises) or self.is_distinct or self.is_ascending
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDatum:
+    """A datum that has a name, where no values are compared (see data_names).
+
+    It is a function of the `names` in it, and where it is `is_free` of the program and the
+    iterations, too. None of its names are known if `names` is None. `tensors` are those that it was
+    loaded from.
+    """
+
+    names: frozenset[str] | None
+    is_free: bool = False
+    tensors: frozenset[str] = frozenset()
+    # Of an element of a tensor of which callers promise that its elements differ, or ascend: the
+    # tensor, the index, and the condition under which it was loaded.
+    tensor: str = ""
+    index: Whole | None = None
+    where: Truth | None = None
+    is_distinct: bool = False
+    is_ascending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +240,5 @@ class Ran:
     keeps_lanes: bool = False
     # The names in the text of the kernel: no other parameter has a part in what it computes.
     mentioned: frozenset[str] = frozenset()
+    # The data that have names, where no values are compared.
+    data: Mapping[str, NamedDatum] = field(default_factory=dict[str, NamedDatum])

@@ -13,7 +13,9 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
 from dtpoly.verify.algebra.kernel_values import (
     Item,
+    NoneValue,
     PointerValue,
+    Radix,
     TileValue,
     Unread,
     as_term,
@@ -33,10 +35,15 @@ from dtpoly.verify.triton.access import (
 )
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_indices import LoadMask, indices_with, limits, mask_of, named
+from dtpoly.verify.triton.data_names import WIDE, DataReading, data_of, has_data
+from dtpoly.verify.triton.gathering import ATOMIC
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.product_axes import shape_of
 from dtpoly.verify.triton.strides import indices_of
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
+
+# What a store gives.
+NOTHING = NoneValue()
 
 
 def load(
@@ -60,7 +67,7 @@ def load(
     spread = (pointer,) if mask is None or not pointer.axes else (pointer, mask)
     if shape_of(state, axes) != shape_of(state, aligned(state, spread, line)[0]):
         raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")
-    held = LoadMask() if mask is None else mask_of(items[1], line)
+    held = LoadMask() if mask is None else _taken_apart(state, items[1], line)
     where = held.where
     inside = wrapping.unwrapped(address.offset)
     if inside.where != TRUE:
@@ -73,6 +80,11 @@ def load(
         address = replace(address, offset=inside.inside)
     here = both(where, inside.where)
     number_of_load = len(state.accesses) + 1
+    if not state.is_valued:
+        state.loaded[number_of_load] = (
+            (*lanes_of(axes), *state.loops),
+            _named_mask(state, held, line),
+        )
     array, indices = _remember(state, "load", address, here, axes, None, line, held)
     at = tuple(name(one) for one in (*lanes_of(axes), *state.loops))
     element: Term = Element(array.name, indices, number_of_load, at)
@@ -110,13 +122,14 @@ def store(
     ):
         raise Unread(line, "a store to what is not an address")
     found: LoadMask | None = None
-    if items[0].data and kind in ("store", "atomic_add"):
-        found = LoadMask() if mask is None else mask_of(items[2], line)
+    if not state.is_valued or (items[0].data and kind in ("store", "atomic_add")):
+        found = LoadMask() if mask is None else _taken_apart(state, items[2], line)
         where = found.where
     else:
         where = TRUE if mask is None else _mask(items[2], line)
     held = state.arrays[items[0].tensor].kind
-    meaning(kind, (held, _beside(held, value)), line)
+    word = kind if kind in ATOMIC else "store"
+    meaning(word, (held, _beside(held, value)), line)
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)
@@ -135,6 +148,9 @@ def _beside(held: str, tile: TileValue) -> str:
 def barrier(state: KernelState, line: int) -> None:
     """Record a barrier."""
     time = (*state.time, state.tick())
+    around = (state.ranges[one] for one in state.loops if one in state.ranges)
+    if has_data(state, state.where, *around):
+        return  # no one knows whether the program comes by
     state.barriers.append(KernelBarrier(state.where, state.loops, time, line))
 
 
@@ -155,6 +171,10 @@ def _remember(
     array = state.arrays[address.tensor]
     if state.trials:
         return array, tuple(number(0) for _ in array.strides)
+    if not state.is_valued:
+        return array, _remember_named(
+            state, kind, address, where, axes, value, line, mask or LoadMask()
+        )
     offset = shifts.along_strides(state.shifts, array, address.offset)
     known = indices_of(state.run, array, offset, line)
     meant = indices_with(array, known, address.data, line)
@@ -187,6 +207,64 @@ def _remember(
         )
     )
     return array, meant
+
+
+def _remember_named(
+    state: KernelState,
+    kind: str,
+    address: PointerValue,
+    where: Truth,
+    axes: tuple[str | None, ...],
+    value: Term | None,
+    line: int,
+    mask: LoadMask,
+) -> tuple[Index, ...]:
+    """Record an access where no values are compared: data in it have names."""
+    array = state.arrays[address.tensor]
+    here = both(state.where, where)
+    if mask.data:
+        here = both(here, _named_mask(state, LoadMask(data=mask.data), line))
+    reading = DataReading(state, here, line)
+    moved = [reading.number(one, WIDE) for one in address.data]
+    offset = shifts.along_strides(state.shifts, array, address.offset)
+    for one in moved:
+        offset = offset + one
+    indices = indices_of(state.run, array, offset, line)
+    wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
+    lanes = (*lanes_of(axes), *dict.fromkeys(wraps))
+    around = (state.ranges[one] for one in (*lanes, *state.loops) if one in state.ranges)
+    state.accesses.append(
+        KernelAccess(
+            kind,
+            array.name,
+            indices=indices,
+            where=here,
+            lanes=lanes,
+            loops=state.loops,
+            time=(*state.time, state.tick()),
+            line=line,
+            value=value,
+            load=len(state.accesses) + 1 if kind == "load" else 0,
+            parts=(*address.parts, *moved),
+            shape=shape_of(state, axes),
+            data=data_of(state, here, *indices, *around),
+        )
+    )
+    return (address.offset, *address.data) if address.data else indices
+
+
+def _taken_apart(state: KernelState, item: Item, line: int) -> LoadMask:
+    """Return a mask taken apart. Where no values are compared, a number may be one, too."""
+    is_term = not isinstance(item, Whole | PointerValue | Radix) and not is_truth(item)
+    if state.is_valued or not is_term:
+        return mask_of(item, line)
+    return LoadMask(data=(as_term(item, line),))
+
+
+def _named_mask(state: KernelState, mask: LoadMask, line: int) -> Truth:
+    """Return all that a mask says as a formula, with names for data."""
+    reading = DataReading(state, state.where, line)
+    return both(mask.where, *map(reading.truth, mask.data))
 
 
 def _mask(item: Item, line: int) -> Truth:

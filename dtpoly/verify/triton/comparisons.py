@@ -24,7 +24,7 @@ from dtpoly.verify.algebra.kernel_values import (
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.residues import leaving
 from dtpoly.verify.algebra.term_building import applied, is_index, rounded
-from dtpoly.verify.algebra.terms import Literal, Term
+from dtpoly.verify.algebra.terms import AppliedOperation, Literal, Term
 from dtpoly.verify.algebra.whole import (
     FALSE,
     TRUE,
@@ -97,7 +97,11 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
             exact(state, right, node.lineno)
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
-    return TileValue(axes, comparison(word, a, b, node.lineno), found.kind)
+    made = comparison(word, a, b, node.lineno)
+    if not state.is_valued and not is_truth(made) and not kinds.is_whole(found.within):
+        # What floats are is never looked at, so their order is not that of whole numbers.
+        made = AppliedOperation(f"{word} of floats", (as_term(made, node.lineno),))
+    return TileValue(axes, made, found.kind)
 
 
 def _known(word: str, left: Item, right: Item) -> Truth | None:

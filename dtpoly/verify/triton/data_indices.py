@@ -47,6 +47,7 @@ from dtpoly.verify.triton.kernel_state import KernelState
 WIDE = "tl.int64"
 # Types of which an address takes a number as it is, in each version of Triton.
 NARROW = ("tl.int8", "tl.int16", "tl.int32", "tl.uint8", "tl.uint16")
+UNSIGNED = "tl.uint32"
 MARK = "datum"
 # More conditions than that are not taken apart.
 MOST_CONDITIONS = 64
@@ -99,8 +100,22 @@ def mask_of(item: Item, line: int) -> LoadMask:
     raise Unread(line, "a mask of many conditions on data")
 
 
-def with_data(address: PointerValue, term: Term, kind: str, line: int) -> PointerValue:
-    """Return an address further on by a number that is data. Raises Unread if it may wrap."""
+def with_data(
+    address: PointerValue, term: Term, kind: str, line: int, *, is_valued: bool
+) -> PointerValue:
+    """Return an address further on by a number that is data. Raises Unread if it may wrap.
+
+    Where no values are compared, another layer shows that it does not.
+    """
+    if not is_valued:
+        if kind not in (WIDE, *NARROW, UNSIGNED, kinds.SIZE, kinds.OFFSET):
+            raise Unread(line, "an address further on by what is no whole number of a usual type")
+        held = "tl.int32" if kind in (kinds.SIZE, kinds.OFFSET) else kind
+        moved = settled(held, term)
+        if kind == UNSIGNED:
+            # An address takes its bits as those of a number with a sign.
+            moved = AppliedOperation("round tl.int32", (moved,))
+        return PointerValue(address.tensor, address.offset, address.parts, (*address.data, moved))
     if kind != WIDE and not (kind in NARROW and _is_as_loaded(term)):
         what = "an address made of data that has not 64 bits, and may wrap"
         raise Unread(line, f"{what}: bring it to 64 bits first, by .to(tl.int64)")

@@ -7,10 +7,12 @@ which instances it happens: its conditions, and the ranges of all the names in t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.whole import (
     FALSE,
+    TRUE,
     Put,
     Truth,
     Whole,
@@ -20,9 +22,10 @@ from dtpoly.verify.algebra.whole import (
     names_of,
     negation,
     one_of,
+    put_truth,
     put_whole,
 )
-from dtpoly.verify.triton.access import KernelAccess, Ran
+from dtpoly.verify.triton.access import KernelAccess, NamedDatum, Ran
 
 
 def ranged(
@@ -53,7 +56,7 @@ def domain(ran: Ran, access: KernelAccess) -> Truth:
 
 def own_names(ran: Ran, access: KernelAccess) -> tuple[str, ...]:
     """Return the names that tell one instance of the access from another."""
-    return (*ran.programs, *ran.numbers, *access.loops, *access.lanes)
+    return (*ran.programs, *ran.numbers, *access.loops, *access.lanes, *access.data)
 
 
 def before(first: tuple[Whole, ...], second: tuple[Whole, ...]) -> Truth:
@@ -98,3 +101,52 @@ def same_element(
             for a, b in zip(first.indices, second.indices, strict=True)
         )
     )
+
+
+def related(one: tuple[Whole, NamedDatum], other: tuple[Whole, NamedDatum]) -> Truth:
+    """Return what promises about all elements of a tensor say of two of them.
+
+    Two numbers that were loaded from one index are equal, as no kernel stores such a tensor.
+    """
+    (a, first), (b, second) = one, other
+    is_known = first.tensor == second.tensor != ""
+    if not is_known or first.index is None or second.index is None:
+        return TRUE
+    if first.where is None or second.where is None:
+        return TRUE
+    out = (negation(first.where), negation(second.where))
+    i, j = first.index, second.index
+    found = [one_of(*out, compare("!=", i, j), compare("==", a, b))]
+    if first.is_distinct:
+        found.append(one_of(*out, compare("==", i, j), compare("!=", a, b)))
+    if first.is_ascending:
+        found.append(one_of(*out, compare(">", i, j), compare("<=", a, b)))
+        found.append(one_of(*out, compare("<", i, j), compare(">=", a, b)))
+    return both(*found)
+
+
+def data_agree(ran: Ran, first: KernelAccess, second: KernelAccess, put: Put) -> Truth:
+    """Return what is known of the data of two instances; the second one has the names in `put`.
+
+    The same datum at the same lanes, in the same program and iteration, is the same number.
+    """
+    found: list[Truth] = []
+    around = {*ran.programs, *ran.numbers, *first.loops, *second.loops}
+    for one in second.data:
+        mine = ran.data[one]
+        if one in first.data and mine.names is not None and one in put:
+            of = [n for n in put if n in mine.names or (mine.is_free and n in around)]
+            apart = (negation(compare("==", name(n), put[n])) for n in of)
+            found.append(one_of(*apart, compare("==", name(one), put[one])))
+        for other in first.data:
+            theirs = ran.data[other]
+            found.append(related((name(other), theirs), (put[one], put_datum(mine, put))))
+    return both(*found)
+
+
+def put_datum(datum: NamedDatum, put: Put) -> NamedDatum:
+    """Return a datum of another instance."""
+    index, where = datum.index, datum.where
+    if index is None or where is None:
+        return datum
+    return replace(datum, index=put_whole(index, put), where=put_truth(where, put))

@@ -24,6 +24,7 @@ from dtpoly.verify.algebra.kernel_values import (
 )
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.terms import Term
 from dtpoly.verify.algebra.type_kinds import HALF
 from dtpoly.verify.algebra.whole import (
     TRUE,
@@ -45,6 +46,7 @@ from dtpoly.verify.triton.access import (
     KernelBarrier,
     KernelLaunch,
     KernelTensor,
+    NamedDatum,
     OverPrograms,
     Shift,
 )
@@ -107,6 +109,16 @@ class KernelState:
     # The factors of extents that are products, where a reshape has shown their order (see axes).
     laid_out: Mapping[Whole, tuple[Whole, ...]] = field(
         default_factory=dict[Whole, tuple[Whole, ...]]
+    )
+
+    # Whether values are compared. If not, data are numbers with names (see data_names): these by
+    # term and type, and what is known of them; and by the number of a load, the names of its lanes
+    # and loops, and where it happens.
+    is_valued: bool = True
+    data: dict[tuple[Term, str], str] = field(default_factory=dict[tuple[Term, str], str])
+    data_names: dict[str, NamedDatum] = field(default_factory=dict[str, NamedDatum])
+    loaded: dict[int, tuple[tuple[str, ...], Truth]] = field(
+        default_factory=dict[int, tuple[tuple[str, ...], Truth]]
     )
 
     def tick(self) -> Whole:

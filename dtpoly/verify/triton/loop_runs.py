@@ -41,12 +41,14 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.triton import shared_iterations as persistent
-from dtpoly.verify.triton.carrying import LoopEnd, after_loop, assigned
+from dtpoly.verify.triton.carrying import LoopEnd, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
 from dtpoly.verify.triton.data_bounds import DataBounds, LeftOut, check_body, data_bounds
-from dtpoly.verify.triton.earlier import with_earlier, with_others
+from dtpoly.verify.triton.data_names import has_data
+from dtpoly.verify.triton.earlier import with_earlier
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.loop_results import left_by_loop
 from dtpoly.verify.triton.reader import Reader
 
 # Types of loop bounds that offsets need. Where a bound has one of these, nothing is computed with
@@ -109,7 +111,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     """Run the body of a loop for any iteration; then set the names to what the loop leaves."""
     state = read.state
     over, body = node.iter, node.body
-    taken = data_bounds(read, over)
+    taken = data_bounds(read, over) if state.is_valued else None
     low, high, by, options = _range_of(read, over, taken)
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
@@ -129,6 +131,8 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     if _is_pipelined(state, options) or _is_flattened(state, options, body):
         state.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(state.names), state.where, state.loops, state.time
+    if has_data(state, low, high):
+        state.where = both(outside, compare("<", low, high))
     changed = _changed(before, body, counter)
     state.loops = (*around, *own)
     state.time = (*time, state.tick(), *map(name, own))
@@ -189,13 +193,7 @@ def _set_after(
             state.names[one] = moved(before[one], changes.grows[one] * counting.times)
         elif before[one] != after[one]:
             state.leaves(before[one], counting.line)
-            left = after_loop(state.run, one, before, after, end)
-            told = None
-            if isinstance(left, LostValue):
-                told = with_others(state.run, one, before, after, end)
-            state.names[one] = (
-                left if told is None else after_loop(state.run, one, before, told, end)
-            )
+            state.names[one] = left_by_loop(state, one, around, end)
 
 
 def _counting(
@@ -252,7 +250,7 @@ def _learned(
     state = read.state
     is_open = True
     while is_open:
-        marks = (len(state.accesses), len(state.barriers))
+        marks = (len(state.accesses), len(state.barriers), dict(state.data))
         noted = (len(state.divided), len(state.numbers), len(state.doubts))
         known = set(state.ranges)
         state.names = dict(before)
@@ -266,8 +264,8 @@ def _learned(
         is_open = _learn(changed, before, state.names, changes, made)
         if is_open:
             del state.accesses[marks[0] :], state.barriers[marks[1] :]
-            del state.divided[noted[0] :], state.numbers[noted[1] :]
-            del state.doubts[noted[2] :]
+            del state.divided[noted[0] :], state.numbers[noted[1] :], state.doubts[noted[2] :]
+            state.data = marks[2]
     return changes
 
 

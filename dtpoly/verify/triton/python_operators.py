@@ -48,6 +48,7 @@ from dtpoly.verify.algebra.whole import (
 from dtpoly.verify.triton.access import Dividend
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_indices import with_data
+from dtpoly.verify.triton.data_names import may_be
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.typed_operations import (
     UNKNOWN,
@@ -123,7 +124,9 @@ def operated(
                         return TileValue(axes, other, kind, left.is_cut or right.is_cut)
             if word in OF_BITS:
                 word = of_bits(word, kind, (left, right), (a, b), line)
-            item = further(word, (left, a), (right, b), line) or joined(state, word, a, b, line)
+            item = further(state, word, (left, a), (right, b), line) or may_be(
+                state, joined(state, word, a, b, line), kind
+            )
             if word in ("floordiv", "rem") and isinstance(item, Term) and kinds.is_whole(kind):
                 refuse_zero(as_term(b, line), line)
             for one in (left, right):
@@ -143,12 +146,16 @@ def operated(
 
 
 def further(
-    word: str, one: tuple[TileValue, Item], other: tuple[TileValue, Item], line: int
+    state: KernelState,
+    word: str,
+    one: tuple[TileValue, Item],
+    other: tuple[TileValue, Item],
+    line: int,
 ) -> PointerValue | None:
     """Return an address with a number added that is data; None for any other operation."""
     for (_, address), (tile, item) in ((one, other), (other, one)):
         if isinstance(address, PointerValue) and isinstance(item, Term) and word == "add":
-            return with_data(address, item, tile.kind, line)
+            return with_data(address, item, tile.kind, line, is_valued=state.is_valued)
     return None
 
 

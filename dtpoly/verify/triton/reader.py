@@ -12,14 +12,19 @@ from collections.abc import Callable, Sequence
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
+    PointerValue,
+    Radix,
     TextValue,
     TileValue,
     TypeValue,
     Unread,
     Value,
+    as_term,
     is_truth,
 )
+from dtpoly.verify.algebra.residues import settled
 from dtpoly.verify.algebra.whole import Truth, Whole, compare, number
+from dtpoly.verify.triton.data_names import COUNTED, ROUNDED, DataReading
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.python_operators import exact, restored
 
@@ -70,6 +75,11 @@ class Reader:
             exact(self.state, value, node.lineno)
             self.state.leaves(value, node.lineno)
             return value.item
+        if not self.state.is_valued and isinstance(value, TileValue) and _may_count(value):
+            item = as_term(value.item, node.lineno)
+            held = value.kind if value.kind in ROUNDED else "tl.int32"
+            reading = DataReading(self.state, self.state.where, node.lineno)
+            return reading.number(settled(held, item), held)
         what = f"'{ast.unparse(node)}' is not one whole number of indices and sizes"
         raise Unread(node.lineno, what)
 
@@ -90,6 +100,12 @@ Evaluate = Callable[[Reader, ast.expr], Value]
 Execute = Callable[[Reader, ast.stmt], None]
 
 
+def _may_count(value: TileValue) -> bool:
+    """Return whether a value may be data that is one whole number of a type of bounds."""
+    is_address = isinstance(value.item, PointerValue | Radix)
+    return not value.axes and value.kind in COUNTED and not is_address
+
+
 def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:
     """Return a value as a condition. Raises Unread if it is none."""
     if isinstance(value, TileValue) and not value.axes:
@@ -99,4 +115,12 @@ def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:
             return compare("!=", item, number(0))
         if is_truth(item):
             return item
+        is_truth_of_data = value.kind in (kinds.BOOL, kinds.TRUTH)
+        if not state.is_valued and (kinds.is_whole(value.kind) or is_truth_of_data):
+            term = as_term(item, node.lineno)
+            reading = DataReading(state, state.where, node.lineno)
+            if is_truth_of_data:
+                return reading.truth(term)
+            held = value.kind if value.kind in kinds.LEAST else "tl.int32"
+            return compare("!=", reading.number(settled(held, term), held), number(0))
     raise Unread(node.lineno, f"a branch on '{ast.unparse(node)}'")

@@ -49,6 +49,7 @@ from dtpoly.verify.triton.comparisons import compared
 from dtpoly.verify.triton.compiler_doubts import check_named, check_sides
 from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
+from dtpoly.verify.triton.early_returns import ReturningBranch, with_returns
 from dtpoly.verify.triton.kernel_state import KernelState, bound
 from dtpoly.verify.triton.lane_operations import chosen_of_two
 from dtpoly.verify.triton.nan_branches import done_again, nan_test, noted
@@ -66,7 +67,8 @@ from dtpoly.verify.triton.unit.unit import Unit
 MOVING = frozenset(
     (
         *("associative_scan", "broadcast", "dot", "permute", "reshape", "split", "trans"),
-        *("make_block_ptr", "make_tensor_descriptor"),
+        *("make_block_ptr", "make_tensor_descriptor", "interleave", "join"),
+        *("cumsum", "cumprod", "sort", "flip", "gather", "histogram"),
     )
 )
 
@@ -78,16 +80,21 @@ def run_kernel(
     launch: KernelLaunch,
     facts: Truth,
     reader: Callable[[KernelState, Evaluate, Execute], Reader] = Reader,
+    *,
+    is_valued: bool = True,
 ) -> Ran:
     """Return what one launch does.
 
     There may be several ways to take its grid apart into factors. The first one with which the
-    kernel can be read is used. `reader` makes the reader, and may watch what it reads.
+    kernel can be read is used. `reader` makes the reader, and may watch what it reads. Without
+    `is_valued`, no value of the kernel is compared with anything: then data are unknown numbers.
     """
     first: Unread | None = None
     for one, is_group_first in _ways_to_take_apart(launch):
         try:
-            return _run_laid_out(run, file, arrays, one, facts, is_group_first, reader)
+            return _run_laid_out(
+                run, file, arrays, one, facts, is_group_first, reader, is_valued=is_valued
+            )
         except Unread as error:
             first = first or error
     assert first is not None, "there is a way to take each grid apart"
@@ -123,13 +130,15 @@ def _run_laid_out(
     facts: Truth,
     is_group_first: bool,
     reader: Callable[[KernelState, Evaluate, Execute], Reader],
+    *,
+    is_valued: bool,
 ) -> Ran:
     laid_out: dict[Whole, tuple[Whole, ...]] = {}
     while True:
         digits = Digits(run, is_group_first=is_group_first)
         names = dict(launch.arguments)
         state = KernelState(run, file, arrays, launch, names, digits, facts)
-        state.laid_out = dict(laid_out)
+        state.laid_out, state.is_valued = dict(laid_out), is_valued
         try:
             return _ran(reader(state, _value, _execute))
         except LaidOutAnewError as found:
@@ -147,12 +156,14 @@ def _ran(read: Reader) -> Ran:
     body = after_waiting(definition) if launch.is_early else definition.body
     if isinstance(body[-1], ast.Return) and body[-1].value is None:
         body = body[:-1]  # the kernel ends there in any case
+    body = body if state.is_valued else with_returns(body)
     read.block(after_making(read, body) if launch.is_specialized else body)
     descriptors.check(state)
     persistent.check(state)
     wrapping.check(state)
     shifts.check(state)
     loaded_twice.check(state)
+    stored = {one.tensor for one in state.accesses if one.kind != "load"}
     return Ran(
         launch,
         accesses=tuple(state.accesses),
@@ -174,6 +185,10 @@ def _ran(read: Reader) -> Ran:
         described=frozenset(state.described),
         keeps_lanes=_keeps_lanes(state.file, definition),
         mentioned=frozenset(one.id for one in ast.walk(definition) if isinstance(one, ast.Name)),
+        data={
+            one: replace(of, is_free=of.is_free or bool(of.tensors & stored))
+            for one, of in state.data_names.items()
+        },
     )
 
 
@@ -216,7 +231,7 @@ def _execute(read: Reader, node: ast.stmt) -> None:
             read.value(value)
         case ast.If(test=test, body=body, orelse=orelse):
             state.names = after_updates(state, state.begun, state.names)
-            _branch(read, test, body, orelse)
+            _branch(read, test, body, orelse, returns=isinstance(node, ReturningBranch))
             state.begun.append(dict(state.names))
         case ast.For(target=ast.Name(id=counter), orelse=[]):
             state.names = after_updates(state, state.begun, state.names)
@@ -250,11 +265,21 @@ def _name_constant(state: KernelState, one: str, value: Value, line: int) -> Non
     state.begun[-1].setdefault(one, value)
 
 
-def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> None:
-    """Run both sides, each where its condition holds, and put their values together."""
+def _branch(
+    read: Reader,
+    test: ast.expr,
+    body: list[ast.stmt],
+    orelse: list[ast.stmt],
+    *,
+    returns: bool,
+) -> None:
+    """Run both sides, each where its condition holds, and put their values together.
+
+    If one of them `returns`, the kernel ends after the other one, so no name is used after both.
+    """
     state = read.state
     found = read.value(test)
-    tested = None if orelse else nan_test(found)
+    tested = None if orelse or not state.is_valued else nan_test(found)
     if tested is not None:
         since, before = noted(state), dict(state.names)
         again = _side(read, before, state.where, body)
@@ -265,7 +290,7 @@ def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast
     if is_constant and where in (TRUE, FALSE):
         read.block(body if where == TRUE else orelse)
         return
-    if is_rounding(test, body, orelse):
+    if state.is_valued and is_rounding(test, body, orelse):
         if not changes_nothing(state, where, body):
             state.doubt(test.lineno, DOUBT)
         return
@@ -273,6 +298,8 @@ def _branch(read: Reader, test: ast.expr, body: list[ast.stmt], orelse: list[ast
     after_yes = _side(read, before, both(outside, where), body)
     state.names = _side(read, before, both(outside, negation(where)), orelse)
     state.where = outside
+    if returns:
+        return
     if not is_constant:
         check_sides(state, after_yes, state.names, test.lineno)
     state.names = merged(state, where, after_yes, state.names, test.lineno)
@@ -384,7 +411,8 @@ def _one_truth(read: Reader, node: ast.expr) -> TileValue:
     For other operands Python returns one of the sides as it is, which is not read.
     """
     found = read.tile(node)
-    if found.axes or not is_truth(found.item):
+    is_data = not read.state.is_valued and found.kind in (kinds.BOOL, kinds.TRUTH)
+    if found.axes or not (is_truth(found.item) or is_data):
         what = f"'{ast.unparse(node)}' beside 'and' or 'or', which is not one truth"
         raise Unread(node.lineno, what)
     return found

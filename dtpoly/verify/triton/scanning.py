@@ -34,12 +34,16 @@ from dtpoly.verify.triton.product_axes import shape_of
 from dtpoly.verify.triton.python_operators import in_kind
 from dtpoly.verify.triton.reducing import STEPS, operation_of
 
+PLACED = 3  # the arguments that must be given by place
+
 
 def scan(given: Operands) -> Value:
     """Model `tl.associative_scan`: each lane gets the reduction of all lanes up to it.
 
     With `reverse`, these are the lanes from it on.
     """
+    if len(given.args) != PLACED:
+        raise given.refused()
     tile, function = given.value(0), given.value(2)
     axis = given.constant(given.args[1])
     is_reverse = _is_true(given, "reverse")

@@ -25,11 +25,11 @@ from dtpoly.verify.triton import (
     accessing,
     block_pointers,
     lane_operations,
-    scanning,
     tile_making,
     tile_shapes,
 )
 from dtpoly.verify.triton import descriptor_access as descriptors
+from dtpoly.verify.triton import unread_values as unread
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.reader import Reader
@@ -126,9 +126,13 @@ def _assumed(given: Operands) -> NoneValue:
 EVICTION = ("", "evict_first", "evict_last")
 OF_LOADS = {"eviction_policy": EVICTION, "cache_modifier": ("", ".ca", ".cg", ".cv")}
 OF_STORES = {"eviction_policy": EVICTION, "cache_modifier": ("", ".wb", ".cg", ".cs", ".wt")}
-OF_ATOMICS = {"sem": ("acquire", "release", "acq_rel", "relaxed")}
+OF_ATOMICS = {
+    "sem": ("acquire", "release", "acq_rel", "relaxed"),
+    "scope": ("gpu", "sys"),  # only within a block would be too little
+}
 TO = ("to", "value", "mask")
 DESCRIBED = ("base", "shape", "strides", "block_shape")
+SCANNED = ("input", "axis", "combine_fn", "reverse")
 EXTREME = by_place("x", "y", "propagate_nan", named=("propagate_nan",))
 ALONG = Signature(("input", "axis"), ("axis", "keep_dims"), 2)
 HINT = Signature(most=2, written=NUMBER)
@@ -171,9 +175,35 @@ OPERATIONS: Mapping[str, TritonOperation] = {
         by_place("base", "offsets", named=("base", "offsets")), block_pointers.advanced
     ),
     **{
-        word: TritonOperation(Signature(TO, ("mask",), 3, words=OF_ATOMICS), _stored, (word,))
+        word: TritonOperation(
+            Signature(("to", "value", "mask"), ("mask",), 3, words=OF_ATOMICS),
+            unread.atomic,
+            (word,),
+        )
         for word in ("atomic_add", "atomic_max", "atomic_min")
     },
+    **{
+        word: TritonOperation(Signature(TO, ("mask",), 3, words=OF_ATOMICS), unread.atomic)
+        for word in ("atomic_and", "atomic_or", "atomic_xor", "atomic_xchg")
+    },
+    **dict.fromkeys(
+        ("cumsum", "cumprod"),
+        TritonOperation(
+            Signature(("input", "axis", "reverse"), ("axis", "reverse"), 3),
+            unread.only_shaped(unread.running_total),
+        ),
+    ),
+    **dict.fromkeys(
+        ("join", "interleave"),
+        TritonOperation(of_count(2), unread.only_shaped(unread.joined)),
+    ),
+    **dict.fromkeys(
+        ("flip", "sort"),
+        TritonOperation(
+            Signature(("x", "dim", "descending"), ("dim", "descending"), 3),
+            unread.only_shaped(unread.same_shape),
+        ),
+    ),
     "make_tensor_descriptor": TritonOperation(
         by_place(*DESCRIBED, named=DESCRIBED[1:]), _described
     ),
@@ -182,20 +212,18 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "assume": TritonOperation(of_count(1), _assumed),
     **dict.fromkeys(("multiple_of", "max_contiguous"), TritonOperation(HINT, tile_shapes.hinted)),
     "cast": TritonOperation(
-        by_place("input", "dtype", named=("dtype",)), lane_operations.converted, ("cast",)
+        Signature(("input", "dtype", "bitcast"), ("dtype", "bitcast"), 2), unread.cast, ("cast",)
     ),
     "expand_dims": TritonOperation(of_count(2), tile_shapes.expanded),
     **dict.fromkeys(("trans", "permute"), TritonOperation(Signature(), tile_shapes.permuted)),
     "reshape": TritonOperation(of_count(2), tile_shapes.in_shape),
-    "split": TritonOperation(of_count(1), tile_shapes.split),
+    "split": TritonOperation(of_count(1), unread.split),
     "broadcast_to": TritonOperation(of_count(2), tile_shapes.broadcast),
     **{word: TritonOperation(ALONG, along_axis, (word,)) for word in ("sum", "max", "min")},
     "reduce": TritonOperation(
         by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
     ),
-    "associative_scan": TritonOperation(
-        Signature(options=("reverse",), counts=(3,)), scanning.scan
-    ),
+    "associative_scan": TritonOperation(by_place(*SCANNED, named=SCANNED[1:]), unread.scan),
     "dot": TritonOperation(MATRICES, dot, ("dot", "dot as", "dot onto")),
     "where": TritonOperation(of_count(3), lane_operations.where, ("where",)),
     **{

@@ -52,13 +52,13 @@ MATH = (
 )
 ELEMENTWISE = (*MATH, "cdiv", "clamp", "maximum", "minimum", "sigmoid", "where")
 SHAPES = (
-    *("arange", "associative_scan", "broadcast", "broadcast_to", "cast", "dot", "expand_dims"),
-    *("full", "max", "min"),
-    *("permute", "reduce", "reshape", "split", "sum", "trans", "zeros"),
+    *("arange", "associative_scan", "broadcast", "broadcast_to", "cast", "cumprod", "cumsum"),
+    *("dot", "expand_dims", "flip", "full", "interleave", "join", "max", "min"),
+    *("permute", "reduce", "reshape", "sort", "split", "sum", "trans", "zeros"),
 )
 MEMORY = (
     *("atomic_add", "atomic_max", "atomic_min", "debug_barrier", "load", "store"),
-    *("make_tensor_descriptor",),
+    *("atomic_and", "atomic_or", "atomic_xchg", "atomic_xor", "make_tensor_descriptor"),
 )
 # Words that Triton 3.6 to 3.8 have, and 3.9 has not: a proof says that it is about these versions.
 EARLIER = ("advance", "make_block_ptr")

@@ -1,0 +1,70 @@
+"""Lists what callers may promise of the elements of tensors, which no launch shows.
+
+A number that is loaded may be an index. So it is guessed to be one of an axis, and of those guesses
+only the ones are kept that the proof needs. Each of them fits the sizes of all launches: there can
+be such elements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+
+from dtpoly.framing.kernel_frame import KernelFrame
+from dtpoly.framing.launch_groups import LOADED, GroupTensor, LaunchGroup, Row
+
+WHOLES = ("i8", "i16", "i32", "i64", "u8")
+MOST_TENSORS = 4
+MOST_LABELS = 6
+RANGE = re.compile(r"(0 <= .*\[\.\.\.\] )<( .*)")
+
+
+def element_promises(
+    group: LaunchGroup, frame: KernelFrame, labels: Mapping[str, Row]
+) -> tuple[str, ...]:
+    """Return promises of elements that all launches may have kept, the least probable first."""
+    shown = {one.name: one for one in frame.tensors}
+    indices = [
+        one
+        for one in group.tensors
+        if one.dtype in WHOLES and one.use == LOADED and one.name in shown
+    ]
+    found: list[str] = []
+    for one in indices[:MOST_TENSORS]:
+        if len(one.sizes) == 1:
+            found += [f"ascending({one.name})"]
+    for one in indices[:MOST_TENSORS]:
+        found += [f"distinct({one.name})"]
+    for one in indices[:MOST_TENSORS]:
+        own = shown[one.name].axes
+        fitting = [label for label in _bounds(frame, own) if _fits(one, labels.get(label, ()))]
+        found += [f"0 <= {one.name}[...] < len({label})" for label in fitting[-MOST_LABELS:]]
+    return tuple(found)
+
+
+def _bounds(frame: KernelFrame, own: Sequence[str]) -> Iterator[str]:
+    """Yield the labels that elements may be indices of, the least probable first.
+
+    These are the labels of the tensor itself, then those of other tensors from the last axis on.
+    """
+    others = [one.axes for one in frame.tensors]
+    rank = max((len(axes) for axes in others), default=0)
+    ordered = [axes[at] for at in range(rank - 1, -1, -1) for axes in others if at < len(axes)]
+    named = [one for one in dict.fromkeys(ordered) if not one.isdigit()]
+    yield from (one for one in named if one in own)
+    yield from (one for one in named if one not in own)
+
+
+def _fits(tensor: GroupTensor, row: Row) -> bool:
+    """Return whether so many different numbers are below a size, in each launch."""
+    if not row:
+        return False
+    counts = [prod(sizes[at] for sizes in tensor.sizes) for at in range(len(row))]
+    return all(count == 0 or size > 0 for count, size in zip(counts, row, strict=True))
+
+
+def weaker(promise: str) -> str | None:
+    """Return a promise that asks for less: that an element may also be the size itself."""
+    found = RANGE.fullmatch(promise)
+    return None if found is None else f"{found[1]}<={found[2]}"

@@ -1,0 +1,349 @@
+"""Read data as unknown whole numbers, where no values are compared: each datum has a name.
+
+If only the accesses of a kernel are proved, a number that was loaded may be any number of its type,
+or any that callers promise. A datum stays a term as long as the kernel computes with it. Where it
+becomes a part of an address, a mask, a branch or a bound of a loop, it becomes a formula over names
+(lemma 29 of docs/proofs.md): what it is made of is computed exactly, and all that is not understood
+has a name of its own, of which nothing but its type is known. That what is computed fits its type
+is noted, and proved with the other whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from dtpoly.frozen import dataclass
+from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.kernel_values import Item, Unread, as_term, is_truth
+from dtpoly.verify.algebra.proof_run import Lemma
+from dtpoly.verify.algebra.regions import is_affine
+from dtpoly.verify.algebra.term_building import SIGNS, plain, whole_in
+from dtpoly.verify.algebra.terms import (
+    AppliedOperation,
+    Carried,
+    Choose,
+    Element,
+    Literal,
+    Place,
+    Term,
+    names,
+    truth_of,
+    walk,
+)
+from dtpoly.verify.algebra.whole import (
+    FALSE,
+    TRUE,
+    Truth,
+    Whole,
+    both,
+    compare,
+    either,
+    extreme,
+    name,
+    names_of,
+    negation,
+    number,
+    one_of,
+    put_truth,
+    within,
+)
+from dtpoly.verify.triton.access import Computed, KernelTensor, NamedDatum
+from dtpoly.verify.triton.domains import related
+from dtpoly.verify.triton.kernel_state import KernelState
+
+MARK = "datum"
+# An operation of which nothing is known but the type of its result.
+UNKNOWN = "unknown"
+WIDE = "tl.int64"
+# Types of which an address takes a number as it is, in each version of Triton.
+ADDED = ("tl.int8", "tl.int16", "tl.int32", "tl.int64", "tl.uint8", "tl.uint16")
+# Types that the bounds of a loop may have.
+COUNTED = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
+ROUNDED = ("tl.int32", "tl.int64")
+JOINING = {"add": Whole.__add__, "sub": Whole.__sub__, "mul": Whole.__mul__}
+MOST_SHIFT = 62
+
+
+def unknown(
+    state: KernelState, kind: str, lanes: Iterable[str], parts: Sequence[Term] = ()
+) -> Term:
+    """Return a value of a type of which nothing else is known, at some lanes.
+
+    It belongs to the place of the text where it is made, and to the iterations there. If it is a
+    function of other values, these are its `parts`.
+    """
+    at = tuple(Place(name(one)) for one in (*lanes, *state.loops))
+    own = Literal(state.run.fresh(UNKNOWN))
+    return AppliedOperation(f"{UNKNOWN} {kind}", (own, *at, *parts))
+
+
+def may_be(state: KernelState, item: Item, kind: str) -> Item:
+    """Return a result that is data, where its type may have 32 bits or 64: 32 must hold it.
+
+    That is noted, as for each result of 32 bits, when the number becomes a part of an access.
+    """
+    is_data = not isinstance(item, Whole) and not is_truth(item)
+    if state.is_valued or not is_data or kind not in (kinds.SIZE, kinds.OFFSET):
+        return item
+    try:
+        return AppliedOperation("round tl.int32", (as_term(item, 0),))
+    except Unread:
+        return item  # an address, or a program id
+
+
+@dataclass(frozen=True, slots=True)
+class DataReading:
+    """Reads terms as numbers and formulas over names, where a condition holds."""
+
+    state: KernelState
+    where: Truth
+    line: int
+
+    def number(self, term: Term, kind: str) -> Whole:
+        """Return a term of a type of whole numbers as a number over names."""
+        if kind == kinds.BOOL:
+            return either(self.truth(term), number(1), number(0))
+        found = self._number(term)
+        return self._named(term, kind) if found is None else found
+
+    def truth(self, term: Term) -> Truth:
+        """Return a term of truth as a formula over names."""
+        known = truth_of(term)
+        if known is not None:
+            return known
+        match term:
+            case Literal(text="0" | "1" as text):
+                return TRUE if text == "1" else FALSE
+            case AppliedOperation(operation="and", operands=(a, b)):
+                return both(self.truth(a), self.truth(b))
+            case AppliedOperation(operation="or", operands=(a, b)):
+                return one_of(self.truth(a), self.truth(b))
+            case AppliedOperation(operation="not", operands=(inner,)):
+                return negation(self.truth(inner))
+            case Choose(condition=condition, yes=yes, no=no):
+                return self._of_two(condition, self.truth(yes), self.truth(no))
+            case AppliedOperation(operation="where", operands=(condition, yes, no)):
+                return self._of_two(self.truth(condition), self.truth(yes), self.truth(no))
+            case AppliedOperation(operation=word, operands=(a, b)) if word in SIGNS:
+                first, second = self._number(a), self._number(b)
+                if first is not None and second is not None:
+                    found = compare(SIGNS[word], first, second)
+                    if is_affine(found):
+                        return found
+            case _:
+                pass
+        return compare("==", self._named(term, kinds.BOOL), number(1))
+
+    def _of_two(self, condition: Truth, yes: Truth, no: Truth) -> Truth:
+        return one_of(both(condition, yes), both(negation(condition), no))
+
+    def _number(self, term: Term) -> Whole | None:
+        """Return a term as a number; None if it may be no whole number, or is not understood."""
+        match term:
+            case Place(value=value):
+                return value
+            case Literal():
+                return whole_in(plain(term))
+            case Element(tensor=tensor):
+                kind = self.state.arrays[tensor].kind
+                is_plain = kind in kinds.LEAST and kind != kinds.BOOL
+                return self._named(term, kind) if is_plain else None
+            case Choose(condition=condition, yes=yes, no=no):
+                return self._chosen(condition, yes, no)
+            case AppliedOperation(operation="where", operands=(condition, yes, no)):
+                return self._chosen(self.truth(condition), yes, no)
+            case AppliedOperation(operation=operation, operands=operands):
+                word, _, kind = operation.partition(" ")
+                if word == UNKNOWN:
+                    is_plain = kind in kinds.LEAST and kind != kinds.BOOL
+                    return self._named(term, kind) if is_plain else None
+                if word == "round":
+                    return self._rounded(term, operands[0], kind)
+                if word == "cast" and kind in kinds.LEAST:
+                    return self._named(term, kind)
+                return self._computed(word if not kind else "", operands)
+            case _:
+                return None
+
+    def _chosen(self, condition: Truth, yes: Term, no: Term) -> Whole | None:
+        first, second = self._side(yes), self._side(no)
+        if first is None or second is None or not is_affine(condition):
+            return None
+        return either(condition, first, second)
+
+    def _side(self, term: Term) -> Whole | None:
+        """Return a side of a choice; what a mask leaves undefined may be any number."""
+        is_undefined = term == Literal("undefined")
+        return (
+            name(self._any(kinds.LEAST[WIDE], kinds.LARGEST[WIDE]))
+            if is_undefined
+            else (self._number(term))
+        )
+
+    def _rounded(self, term: Term, inner: Term, kind: str) -> Whole | None:
+        """Return a number that is brought to a type: the number itself, if that type holds it."""
+        if kind not in kinds.LEAST or kind == kinds.BOOL:
+            return None
+        found = self._number(inner)
+        if found is None or kind not in ROUNDED:
+            return self._named(term, kind)
+        if found.constant is None and names_of(found) & self.state.data_names.keys():
+            self.state.numbers.append(Computed(found, kind, self.where, self.line))
+        return found
+
+    def _computed(self, word: str, operands: Sequence[Term]) -> Whole | None:
+        found = [self._number(one) for one in operands]
+        known = [one for one in found if one is not None]
+        if len(known) != len(found):
+            return None
+        match word, known:
+            case (("add" | "sub" | "mul"), [a, b]):
+                return JOINING[word](a, b)
+            case "neg", [a]:
+                return -a
+            case (("maximum" | "minimum"), [a, b]):
+                return extreme(word == "maximum", a, b)
+            case (("floordiv" | "mod" | "rem"), [a, b]) if (
+                by := b.constant
+            ) is not None and by > 0:
+                return self._divided(word, a, by)
+            case "shr", [a, b] if (by := b.constant) is not None and 0 <= by <= MOST_SHIFT:
+                return a.floor(1 << by) if is_affine(a) else None
+            case "bitand", [a, b]:
+                masks = [one.constant for one in (a, b) if one.constant is not None]
+                if masks and masks[0] >= 0:
+                    return name(self._any(0, masks[0]))
+                return None
+            case _:
+                return None
+
+    def _divided(self, word: str, above: Whole, by: int) -> Whole | None:
+        """Return a quotient or a remainder by a number as written.
+
+        Triton rounds towards 0, and its interpreter rounds Python's numbers down. Where the two
+        differ, the result may be any number that is near enough for both.
+        """
+        if not is_affine(above):
+            return None
+        down = above.floor(by)
+        is_plain = compare(">=", above, number(0))
+        if word == "floordiv":
+            return either(is_plain, down, down + name(self._any(0, 1)))
+        return either(is_plain, above - down * by, name(self._any(1 - by, by - 1)))
+
+    def _any(self, low: int, high: int) -> str:
+        """Return a new name for some number between two numbers."""
+        state = self.state
+        one = state.run.fresh(MARK)
+        state.ranges[one] = within(number(low), name(one), number(high + 1))
+        state.data_names[one] = NamedDatum(None)
+        return one
+
+    def _named(self, term: Term, kind: str) -> Whole:
+        """Return the name of a datum. The same term is the same datum, and has the same name."""
+        state, key = self.state, (term, kind)
+        if key not in state.data:
+            low, high = kinds.LEAST[WIDE], kinds.LARGEST[WIDE]
+            if kind in kinds.LEAST:
+                low, high = (
+                    (0, 1) if kind == kinds.BOOL else (kinds.LEAST[kind], kinds.LARGEST[kind])
+                )
+            one = state.run.fresh(MARK)
+            state.data[key] = one
+            datum = self._datum(term)
+            of_type = within(number(low), name(one), number(high + 1))
+            state.ranges[one] = both(of_type, self._promised(term, name(one), datum))
+            for other, known in state.data_names.items():
+                fact = related((name(one), datum), (name(other), known))
+                state.ranges[one] = both(state.ranges[one], fact)
+            state.data_names[one] = datum
+        return name(state.data[key])
+
+    def _datum(self, term: Term) -> NamedDatum:
+        parts = list(walk(term))
+        tensors = frozenset(one.tensor for one in parts if isinstance(one, Element))
+        is_free = not all(map(_is_function, parts))
+        datum = NamedDatum(frozenset(names(term)), is_free, tensors)
+        array = self.state.arrays[term.tensor] if isinstance(term, Element) else None
+        if array is None or not isinstance(term, Element):
+            return datum
+        if not (array.is_distinct or array.is_ascending):
+            return datum
+        return replace(
+            datum,
+            tensor=array.name,
+            index=self._index(array, term),
+            where=self._loaded(term),
+            is_distinct=array.is_distinct,
+            is_ascending=array.is_ascending,
+        )
+
+    def _index(self, array: KernelTensor, term: Element) -> Whole | None:
+        """Return the index of an element of a tensor with one axis; None if it is not known."""
+        if len(array.shape) != 1 or array.strides[0] != number(1):
+            return None
+        found = number(0)
+        for one in term.indices:
+            found = found + (one if isinstance(one, Whole) else self.number(one, WIDE))
+        return found if is_affine(found) else None
+
+    def _loaded(self, term: Element) -> Truth | None:
+        """Return the condition under which an element was loaded; None if it is not known."""
+        held = self.state.loaded.get(term.load)
+        if held is None:
+            return None
+        own, where = held
+        if not is_affine(where) or len(own) != len(term.at):
+            return None
+        values = {old: new for old, new in zip(own, term.at, strict=True) if name(old) != new}
+        if values and names_of(where) & self.state.data_names.keys():
+            return None  # data at other lanes are other data
+        return put_truth(where, values)
+
+    def _promised(self, term: Term, value: Whole, datum: NamedDatum) -> Truth:
+        """Return what callers promise of an element, where it was loaded."""
+        if not isinstance(term, Element):
+            return TRUE
+        array = self.state.arrays[term.tensor]
+        facts = [compare(sign, value, bound) for sign, bound in array.promises]
+        if array.below is not None:
+            facts += [within(number(0), value, array.below)]
+        if not facts and datum.tensor == "":
+            return TRUE
+        self.state.run.assume(Lemma.RANGE, term.tensor, array.below or number(0))
+        where = self._loaded(term)
+        return TRUE if where is None else one_of(negation(where), both(*facts))
+
+
+def _is_function(term: Term) -> bool:
+    """Return whether a part of a term is a function of the names in it, in each program."""
+    match term:
+        case Carried():
+            return False
+        case AppliedOperation(operation=operation):
+            return operation.partition(" ")[0] != UNKNOWN
+        case _:
+            return True
+
+
+def data_of(state: KernelState, *formulas: Whole | Truth) -> tuple[str, ...]:
+    """Return the names of data in formulas, and of all data that their ranges mention."""
+    found: dict[str, None] = {}
+    pending = [one for of in formulas for one in sorted(names_of(of))]
+    seen: set[str] = set()
+    while pending:
+        one = pending.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one in state.data_names:
+            found[one] = None
+        if one in state.ranges:
+            pending += sorted(names_of(state.ranges[one]))
+    return tuple(found)
+
+
+def has_data(state: KernelState, *formulas: Whole | Truth) -> bool:
+    """Return whether formulas depend on data."""
+    return bool(state.data_names) and bool(data_of(state, *formulas))
