@@ -54,8 +54,8 @@ def build(program: Program, sizes: Sizes, taken: Taken = all_taken) -> Built:
     known = plan(program)
     fused = {one.func for fusions in known.fused.values() for one in fusions}
     followed: AllFollowed = {}
-    if any(scanned_labels(program.func(name)) for name in fused):
-        fixed = {one.name: one.size for one in program.labels if one.size is not None}
+    if any(scanned_labels(known.program.func(name)) for name in fused):
+        fixed = {one.name: one.size for one in known.program.labels if one.size is not None}
         followed = _built(known, {name: fixed.get(name, LARGE) for name in sizes}).followed
     return _built(known, sizes, taken, followed)
 
