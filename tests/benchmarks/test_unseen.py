@@ -156,8 +156,16 @@ def test_parts_are_parts_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count > 10  # else nothing is cut
 
 
+# Its kernel has so many lanes that the interpreter takes twelve minutes.
+SLOW = ("grouped convolution",)
+
+
 @pytest.mark.sampled
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "family",
+    [pytest.param(one, marks=[pytest.mark.long] * (one.name in SLOW)) for one in FAMILIES],
+    ids=lambda one: one.name,
+)
 def test_schedules_are_proved_and_right(family: Family, tmp_path: Path) -> None:
     """The first schedule for the large sizes is run at tiny ones, into tensors full of NaN."""
     case = case_of(family, 12, 0)

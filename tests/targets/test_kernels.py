@@ -7,7 +7,7 @@ import pytest
 from tests.cli.server import Server
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.compiling import ALL, LACKING
-from tests.codegen.listings import ADDED, PRODUCTS, WITH_KERNELS
+from tests.codegen.listings import ADDED, PRODUCTS, RECURRENT, WITH_KERNELS
 
 CASES = 50
 AT_ONCE = 10
@@ -26,7 +26,7 @@ def check(served: Server, *words: str) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS])
+@pytest.mark.parametrize("name", [*WITH_KERNELS, *PRODUCTS, *RECURRENT])
 def test_a_listing(served: Server, name: str) -> None:
     check(served, name)
 
