@@ -250,18 +250,6 @@ class Program:
         return found
 
 
-def places_of_lists(program: Program) -> frozenset[str]:
-    """Return the labels whose indices are places of lists: `rtopk(e, k, j)` has the place j."""
-    return frozenset(
-        place.label
-        for func in program.funcs
-        for node in walk(func.body)
-        if isinstance(node, Apply) and node.operation in FROM_LIST
-        for place in node.operands[1:]
-        if isinstance(place, Index)
-    )
-
-
 NOTHING: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 

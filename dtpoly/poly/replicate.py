@@ -78,7 +78,7 @@ def replicate(
         begin_ranges = [ranges(s, instances[s.name], place[:-1]) for s in begins]
         return Replicated(
             model.with_statements(statements, *private.values()),
-            tuple(copies[s.name] for s in mine if s not in begins),
+            tuple(copies[s.name] for s in mine if s.writes.array not in need.carried),
             _ranges(mine, instances, place),
             tuple(copies[s.name] for s in begins),
             {label: one for found in begin_ranges for label, one in found.items()},

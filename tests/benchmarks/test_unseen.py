@@ -156,7 +156,7 @@ def test_parts_are_parts_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count > 10  # else nothing is cut
 
 
-# Its kernel has so many lanes that the interpreter takes twelve minutes.
+# The interpreter takes twelve minutes for the kernel of its first schedule.
 SLOW = ("grouped convolution",)
 
 
