@@ -8,19 +8,16 @@ from types import MappingProxyType
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Affine,
-    Apply,
     Bound,
     Conditions,
     Dot,
     Expr,
-    Index,
     Read,
     Reduce,
     SizedIndex,
     reads,
     walk,
 )
-from dtpoly.algorithm.operations import FROM_LIST
 from dtpoly.frozen import dataclass
 from dtpoly.source import Span
 
