@@ -74,30 +74,45 @@ def _fuse(
         return replace(state, fusions=(*state.fusions, fusion))
     ((_, first, _), *_) = places
     also = _as_readers(kernel, consumer, func, readers, known, first) if is_around else ()
-    made: tuple[str, ...] = ()
+    # A scan may follow the only loop that it is computed in.
+    may_follow = len(places) == 1 and not recompute and not is_around
+    done, body, made = _filled(state, kernel, func, places, also, may_follow)
+    fusion = Fusion(func, name, consumer, label, made, (), recompute)
+    kernels = tuple(replace(k, body=body) if k is kernel else k for k in state.kernels)
+    return replace(done, kernels=kernels, fusions=(*state.fusions, fusion))
+
+
+def _filled(
+    state: State,
+    kernel: Kernel,
+    func: str,
+    places: Places,
+    also: Readers,
+    may_follow: bool,
+) -> tuple[State, Node, tuple[str, ...]]:
+    """Put a copy of a Func into each place, for the readers there.
+
+    Return the state with their statements, the kernel's tree with them, and their names.
+    """
     model, body = state.model, kernel.body
+    made: tuple[str, ...] = ()
     for suffix, place, own in places:
         axes = several(finest(kernel.grid) + tuple(loop.axis for loop in place))
-        mine = state.lifted.of_func(func)
-        # A scan may follow one loop, if that is more than one step.
+        # A loop of one step is not among the axes: there is nothing to follow.
         is_loop = bool(place) and bool(axes) and axes[-1].name == place[-1].axis.name
-        may_follow = is_loop and len(places) == 1 and not recompute and not is_around
         done = replicate(
             model,
-            mine,
+            state.lifted.of_func(func),
             state.lifted.arrays,
             own,
             axes,
-            f"@{name}{suffix}",
+            f"@{kernel.name}{suffix}",
             also,
-            may_follow=may_follow,
+            may_follow=may_follow and is_loop,
         )
         model, body = done.model, _with_copies(body, kernel, func, place, own, done, state)
         made += tuple(copy.name for copy in (*done.begins, *done.copies))
-    fused = replace(kernel, body=body)
-    fusion = Fusion(func, name, consumer, label, made, (), recompute)
-    kernels = tuple(fused if k is kernel else k for k in state.kernels)
-    return replace(state, model=model, kernels=kernels, fusions=(*state.fusions, fusion))
+    return replace(state, model=model), body, made
 
 
 def _with_copies(

@@ -249,7 +249,7 @@ def test_names_that_stand_for_one_another_in_turn_are_no_masks() -> None:
         )
     )
     text = code_of(judge(program, DIRECTIVES).scheduled).text
-    assert verify(program, text, seconds=20).verdict is LayerVerdict.PROVED
+    assert verify(program, text, seconds=60).verdict is LayerVerdict.PROVED
     recipe = Recipe(3, DType.F32, Layout.PLAIN)
     for x, *inner in ((1, 1, 1, 1), (33, 3, 9, 2), (5, 2, 8, 0)):
         sizes = {"x": x, "y": 32, **dict(zip("klr", inner, strict=True))}

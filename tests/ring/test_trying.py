@@ -49,7 +49,7 @@ WRONG: dict[str, tuple[Program, str, str, str]] = {
 
 
 def run(program: Program, text: str) -> Equal | WrongTrial | NotRun:
-    return tried(program, text, program.funcs[-1].name, 5)
+    return tried(program, text, program.funcs[-1].name, 60)
 
 
 @pytest.mark.sampled

@@ -60,12 +60,12 @@ WAYS = {"elements": "", "tiles": "f.block(x:4); f.tensorize(x:0);"}
 @pytest.mark.parametrize("name", VALUES)
 def test_right_kernels_are_equal(name: str, way: str) -> None:
     program = written(f"Func f; {HEAD} f[x] = {VALUES[name]}; {WAYS[way]} f.compile();")
-    assert isinstance(tried(program, text_of(program), "f", 5), Equal)
+    assert isinstance(tried(program, text_of(program), "f", 60), Equal)
 
 
 def test_a_declared_type_wraps_too() -> None:
     program = written("Func f: i8; In E: i32; Var x; f[x] = E[x] * 3; f.compile();")
-    assert isinstance(tried(program, text_of(program), "f", 5), Equal)
+    assert isinstance(tried(program, text_of(program), "f", 60), Equal)
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -112,7 +112,7 @@ WRONG = {
 def test_wrong_kernels_are_not(name: str) -> None:
     value, old, new = WRONG[name]
     program = written(f"Func f; {HEAD} f[x] = {value}; f.compile();")
-    assert isinstance(tried(program, changed(text_of(program), old, new), "f", 5), WrongTrial)
+    assert isinstance(tried(program, changed(text_of(program), old, new), "f", 60), WrongTrial)
 
 
 def test_what_the_language_leaves_open() -> None:
@@ -138,4 +138,4 @@ def test_random_programs(seed: int) -> None:
     code = code_of(verdict(case).scheduled)
     with limited():
         for func in code.stages.outputs:
-            assert isinstance(tried(case.program, code.text, func, 5), Equal)
+            assert isinstance(tried(case.program, code.text, func, 60), Equal)

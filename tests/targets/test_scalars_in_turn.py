@@ -23,4 +23,4 @@ def test_they_are_brought_to_their_types_before_the_loop(served: Server) -> None
     program = load(Source("f.dt", TEXT))
     text = text_of(program)
     assert text.index("s = tl.full(") < text.index("for block in tl.range(")
-    assert verify(program, text, seconds=20).verdict is LayerVerdict.PROVED
+    assert verify(program, text, seconds=60).verdict is LayerVerdict.PROVED

@@ -128,7 +128,7 @@ NOT_PROVED = {
 
 def verdict(body: str) -> LayerVerdict:
     """Return what is proved of a kernel with this body."""
-    return verify(PROGRAM, HEAD + body, seconds=20).verdict
+    return verify(PROGRAM, HEAD + body, seconds=60).verdict
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -185,7 +185,7 @@ def test_a_table_for_numbers_of_few_bits(case: str) -> None:
     dtype, size, index, wanted = LOOKED_UP[case]
     of = f"RVar j: {size}; out[i] = E[T[i]] + rsum(E[j] * 0, j);"
     program = written(f"Func out; In T: {dtype}, E: f32; Var i; {of} out.compile();")
-    found = verify(program, TABLE.replace("AT", index), seconds=20)
+    found = verify(program, TABLE.replace("AT", index), seconds=60)
     bounds = [one for one in found.functions[0].layers if one.name == "bounds"]
     assert [one.verdict.name for one in bounds] == [wanted]
 
@@ -195,5 +195,5 @@ def test_two_axes_with_one_stride_are_not_told_apart() -> None:
         "Func out; In T: i64, E: f32; Var i; RVar a: 1, b: 1;"
         "out[i] = E[T[i], 0] + rsum(E[a, b] * 0, a, b); out.compile();"
     )
-    found = verify(program, TABLE.replace("AT", "t"), seconds=20)
+    found = verify(program, TABLE.replace("AT", "t"), seconds=60)
     assert found.verdict is LayerVerdict.UNKNOWN

@@ -56,7 +56,7 @@ def emitted(source: str) -> tuple[bool, str]:
 
 
 def is_proved(source: str, text: str) -> bool:
-    return verify(read(source), text, seconds=20).verdict is LayerVerdict.PROVED
+    return verify(read(source), text, seconds=60).verdict is LayerVerdict.PROVED
 
 
 SOURCES = [*sources()]
