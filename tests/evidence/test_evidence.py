@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pytest
@@ -89,26 +90,38 @@ def test_a_few_programs_agree() -> None:
     assert sum(count for word, count in found.items() if word.startswith(PROGRAMS)) == 4
 
 
+HEADS = (
+    *("construct", "legal", "refused", "disagree", "compiled: proved", "unknown"),
+    *("mutants: refuted", "unknown", "the same", "wrong and proved"),
+)
+
+
 def rows() -> Iterator[tuple[str, ...]]:
+    """Yield the numbers of each construct, in the order of `HEADS`."""
     agreement, compiled = total("agreement"), total("compiled")
     for construct in Construct:
-        programs = practice()[construct]
         mutants = recorded()["mutants"][construct]["found"]
+        numbers = (
+            *(agreement[f"{construct}: {word}"] for word in ("legal", "refused", DISAGREE)),
+            *(compiled[f"{construct}: {word}"] for word in ("proved", "unknown")),
+            *(mutants.get(word, 0) for word in ("refuted", "unknown", SAME, WRONG)),
+        )
+        yield construct, *map(str, numbers)
+
+
+def from_practice() -> Iterator[str]:
+    """Yield some programs of each construct."""
+    for construct in Construct:
+        programs = practice()[construct]
         more = len(programs) - NAMED
         named = ", ".join(f"`{one}`" for one in programs[:NAMED])
-        legal, refused, apart = (
-            agreement[f"{construct}: {word}"] for word in ("legal", "refused", DISAGREE)
-        )
-        proved, unknown = (compiled[f"{construct}: {word}"] for word in ("proved", "unknown"))
-        yield (
-            construct,
-            f"{named} and {more} more" if more > 0 else named,
-            f"{legal + refused + apart}: {legal} legal, {refused} refused, {apart} disagree",
-            f"{proved + unknown}: {proved} proved, {unknown} unknown",
-            f"{sum(mutants.values())}: {mutants.get('refuted', 0)} refuted, "
-            f"{mutants.get('unknown', 0)} unknown, {mutants.get(SAME, 0)} the same, "
-            f"{mutants.get(WRONG, 0)} wrong and proved",
-        )
+        yield wrapped(f"- {construct}: {named}" + (f" and {more} more" if more > 0 else ""))
+
+
+def wrapped(text: str) -> str:
+    """Return a part of a page in lines as short as the others of it."""
+    indent = "  " if text.startswith("- ") else ""
+    return fill(text, 100, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def reasons() -> Iterator[str]:
@@ -118,24 +131,31 @@ def reasons() -> Iterator[str]:
         prefix = f"{construct}: "
         mine = sorted(one.removeprefix(prefix) for one in why if one.startswith(prefix))
         if mine:
-            yield f"- {construct}: " + "; ".join(
-                f"{one} ({why[prefix + one]})" for one in dict.fromkeys(mine)
+            yield wrapped(
+                f"- {construct}: "
+                + "; ".join(f"{one} ({why[prefix + one]})" for one in dict.fromkeys(mine))
             )
 
 
 def test_the_table_of_constructs(published: Published) -> None:
-    heads = ("construct", "from practice", "random: oracle and isl", "random: compiled", "mutants")
-    lines = [heads, ("---",) * len(heads), *rows()]
+    lines = [HEADS, ("---",) * len(HEADS), *rows()]
     table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     found = total("agreement")
     count = sum(n for word, n in found.items() if word.startswith(PROGRAMS))
     ran = total("compiled")
     right = sum(ran[f"{PROGRAMS}: {word}"] for word in ("proved", "unknown"))
+    programs = "\n".join(from_practice())
     said = (
         f"Of {count:,} random programs, the two disagree on {found[f'{PROGRAMS}: {DISAGREE}']}. "
         f"{right} were compiled and run, and are right. What is unknown, and why:"
     )
-    published("testing.md", "constructs", f"{table}\n{said}\n\n" + "\n".join(reasons()) + "\n")
+    published(
+        "testing.md",
+        "constructs",
+        f"{table}\n{wrapped(said)}\n\n"
+        + "\n".join(reasons())
+        + f"\n\nPrograms from practice:\n\n{programs}\n",
+    )
 
 
 def test_results_are_kept_where_others_are() -> None:
