@@ -29,6 +29,9 @@ settings.register_profile("long", max_examples=400, deadline=None)
 GOLDEN = Path(__file__).parent / "golden"
 DOCS = Path(__file__).parent.parent / "docs"
 
+# What tests ask for that compare with a text that is kept, and write it anew if they shall.
+WRITES = frozenset({"golden", "published"})
+
 Golden = Callable[[str, str], None]
 Published = Callable[[str, str, str], None]
 
@@ -43,6 +46,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if WRITES & {*getattr(item, "fixturenames", ())}:
+            item.add_marker("kept")
     sampling.leave_out(config, items)
 
 
