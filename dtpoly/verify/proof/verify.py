@@ -30,7 +30,6 @@ from dtpoly.verify.algebra.whole import Truth, both
 from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import (
     at_sizes,
-    check_promises,
     is_finite,
     large_sizes,
     promised,
@@ -42,6 +41,7 @@ from dtpoly.verify.plan.callers import (
 )
 from dtpoly.verify.plan.function_results import asked, check_places, doubt_result, started_tensors
 from dtpoly.verify.plan.held import FunctionReading
+from dtpoly.verify.plan.kept_promises import check_kept, check_promises
 from dtpoly.verify.plan.kernel_files import file_of
 from dtpoly.verify.plan.panel_launches import check_panels
 from dtpoly.verify.plan.plan_forms import plan_of
@@ -353,12 +353,13 @@ def proof_of(
         doubt_result(reading, meaning, result, file.plans[func].line)
     facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
     runs = runs_of(run, program, file, reading, (arrays, facts), is_valued=is_valued)
-    check_promises(arrays.values(), runs, ranks)
+    check_promises(reading, runs, ranks)
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
     _check_some_call(run, file, func, facts)
+    check_kept(run, reading, facts)
     alike.check_apart(reading, runs, facts)
     memory = _memory_of(run, program, meaning, reading, runs, facts)
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
