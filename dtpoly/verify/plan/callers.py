@@ -20,7 +20,7 @@ from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Placing, Program, Tensor, in_order, touched
 from dtpoly.algorithm.show import show_bound
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
-from dtpoly.verify.algebra.whole import number
+from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, number
 from dtpoly.verify.triton.access import KernelTensor
 from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told
@@ -183,6 +183,25 @@ def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Algo
     if sizes is None:
         return meaning
     return replace(meaning, sizes={one: number(n) for one, n in sizes.items()}, known={})
+
+
+def fixed_facts(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Truth:
+    """Return the facts that labels have exactly these sizes.
+
+    Several labels may have the size of one axis, as those of a scan have: then no call gives them
+    different ones.
+    """
+    known = {one: n for one, n in (sizes or {}).items() if one in meaning.sizes}
+    return both(*(compare("==", meaning.sizes[one], number(n)) for one, n in known.items()))
+
+
+def in_step(meaning: AlgorithmMeaning, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return sizes of which labels with the size of one axis have the largest one."""
+    largest: dict[Whole, int] = {}
+    for one, of in meaning.sizes.items():
+        largest[of] = max(largest.get(of, 0), sizes.get(one, 0))
+    known = {one: largest[of] for one, of in meaning.sizes.items()}
+    return {one: known.get(one, size) for one, size in sizes.items()}
 
 
 def large_sizes(program: Program) -> Iterator[dict[str, int]]:
