@@ -303,11 +303,15 @@ class DataReading:
         return put_truth(where, values)
 
     def _is_fixed(self, datum: str, values: Mapping[str, Whole]) -> bool:
-        """Return whether a datum is the same one where some lanes and iterations are others."""
+        """Return whether a datum is the same one where some lanes and iterations are others.
+
+        In another iteration, what was loaded may have been stored anew.
+        """
         found = self.state.data_names[datum]
         if found.names is None or found.names & values.keys():
             return False
-        return not found.is_free or values.keys() <= self.state.extents.keys()
+        may_change = found.is_free or bool(found.tensors)
+        return not may_change or values.keys() <= self.state.extents.keys()
 
     def _promised(self, term: Term, value: Whole, datum: NamedDatum) -> Truth:
         """Return what callers promise of an element, where it was loaded."""
