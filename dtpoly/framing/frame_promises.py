@@ -5,10 +5,12 @@ most. Which promises wrappers keep is not seen in launches, but what was launche
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 from dtpoly.framing.frame_building import BuiltFrame
 from dtpoly.framing.kernel_frame import FINITE
 from dtpoly.framing.launch_groups import Row
+from dtpoly.framing.size_formulas import MOST_MORE
 
 # The most lanes of a row in one tile, from the usual limit down; and the sizes of other labels.
 TILES = (65536, 8192, 1024, 256, 64)
@@ -19,7 +21,11 @@ VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
 
 
 def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str, ...]:
-    """Return which labels count the blocks of another one, as scales of blocks do."""
+    """Return what sizes of labels have to do with one another, and with blocks.
+
+    A label may count the blocks of another one, as scales of blocks do, or be as long as two others
+    that are put side by side, or as one other and a little more.
+    """
     found: list[str] = []
     for name, row in labels.items():
         for other, sizes in labels.items():
@@ -30,6 +36,7 @@ def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str,
                     if all(size % block == 0 for size in sizes):
                         found.append(f"len({other}) % {block} == 0")
                     break
+    found += _sums(labels)
     for name, row in labels.items():
         # Without a mask, a tile must fit: then callers pad their tensors.
         fitting = [
@@ -39,6 +46,20 @@ def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str,
         if len(set(row)) > 1:
             found += [f"len({name}) % {one} == 0" for one in sorted(fitting, reverse=True)]
     return tuple(dict.fromkeys(found))
+
+
+def _sums(labels: Mapping[str, Row]) -> Iterator[str]:
+    """Yield which sizes are the sum of two others, or of another one and a small number."""
+    varied = {name: row for name, row in labels.items() if len(set(row)) > 1}
+    for name, row in varied.items():
+        others = {other: sizes for other, sizes in varied.items() if other != name}
+        for other, sizes in others.items():
+            more = {have - size for have, size in zip(row, sizes, strict=True)}
+            if len(more) == 1 and 0 < (step := more.pop()) <= MOST_MORE:
+                yield f"len({name}) == len({other}) + {step}"
+        for (one, first), (other, second) in combinations(others.items(), 2):
+            if row == tuple(left + right for left, right in zip(first, second, strict=True)):
+                yield f"len({name}) == len({one}) + len({other})"
 
 
 def promise_sets(

@@ -66,8 +66,13 @@ def _grid_formulas(
 
 
 def grid_factors(name: str, sizes: Row, blocks: Sequence[int]) -> Iterator[tuple[SizeFormula, Row]]:
-    """Yield what a size may give to a number of programs: itself, or how many blocks it has."""
+    """Yield what a size may give to a number of programs: itself, or how many blocks it has.
+
+    Beside the ends of parts, which are one more than there are parts, it is one less.
+    """
     yield SizeFormula(f"len({name})", 1.0, (name,)), sizes
+    if len(set(sizes)) > 1 and min(sizes) > 1:
+        yield SizeFormula(f"len({name}) - 1", 5.0, (name,)), tuple(size - 1 for size in sizes)
     for cost, some in ((1.2, blocks), (3.0, USUAL_BLOCKS)):
         for block in some:
             if block > 1 and not (cost > 2 and block in blocks):
@@ -108,7 +113,13 @@ def _products(row: Row, factors: Sequence[tuple[SizeFormula, Row]]) -> Iterator[
             idle = sum(idle_cost(sizes, count) for _, sizes in chosen)
             cost = sum(one.cost for one, _ in chosen) + idle
             labels = tuple(one.labels[0] for one, _ in chosen)
-            yield SizeFormula(" * ".join(one.text for one, _ in chosen), cost, labels)
+            text = " * ".join(_factor(one.text, count) for one, _ in chosen)
+            yield SizeFormula(text, cost, labels)
+
+
+def _factor(text: str, count: int) -> str:
+    """Return a formula as it stands between the signs of a product of so many factors."""
+    return f"({text})" if count > 1 and " - " in text else text
 
 
 def _factors_of(

@@ -371,6 +371,41 @@ def k(X, E, Y):
     t = tl.load(X + p).to(tl.int32, bitcast=True)
     tl.store(Y + p, tl.load(E + t))
 """,
+    "a number of a loop that has no iteration": """\
+# tensors: f[n].i32, out(Y[n])
+# verify: k[(1,)](f, Y, len(n))
+# assume: len(n) <= 4096, 0 <= f[...] < len(n)
+@triton.jit
+def k(f, Y, n):
+    at = 7
+    for i in range(0, n):
+        at = tl.load(f + i)
+    tl.store(Y + at, 1.0)
+""",
+    "a number of a branch that is not taken": """\
+# tensors: f[n].i32, inout(Y[n])
+# verify: k[(1,)](f, Y, len(n))
+# assume: len(n) <= 4096, 0 <= f[...] < len(n)
+@triton.jit
+def k(f, Y, n):
+    at = 7
+    if n > 0:
+        at = tl.load(f)
+    tl.store(Y + at, 1.0)
+""",
+    "differing numbers of which one was not loaded": """\
+# tensors: f[2].i32, out(Y[m])
+# verify: k[(2,)](f, Y, len(n))
+# tensors: X[n]
+# assume: len(n) <= 4096, 0 <= f[...] < len(m), distinct(f)
+@triton.jit
+def k(f, Y, n):
+    p = tl.program_id(0)
+    at = 0
+    for i in range(0, n):
+        at = tl.load(f + p)
+    tl.store(Y + at, 1.0)
+""",
 }
 
 _RIGHT = {
@@ -395,6 +430,40 @@ def k(X, Y):
     a, b = tl.split(tl.join(x, x))
     y = tl.interleave(a, b)
     tl.store(Y + p * 32 + tl.arange(0, 32), y)
+""",
+    "a number of a loop that has an iteration": """\
+# tensors: f[n].i32, inout(Y[n])
+# verify: k[(1,)](f, Y, len(n))
+# assume: len(n) <= 4096, 0 <= f[...] < len(n), len(n) >= 1
+@triton.jit
+def k(f, Y, n):
+    at = 7
+    for i in range(0, n):
+        at = tl.load(f + i)
+    tl.store(Y + at, 1.0)
+""",
+    "a number of a branch that decides about its store, too": """\
+# tensors: f[n].i32, inout(Y[n])
+# verify: k[(1,)](f, Y, len(n))
+# assume: len(n) <= 4096, 0 <= f[...] < len(n)
+@triton.jit
+def k(f, Y, n):
+    at = 7
+    if n > 0:
+        at = tl.load(f)
+    tl.store(Y + at, 1.0, mask=n > 0)
+""",
+    "numbers that are loaded in a branch of data": """\
+# tensors: f[r, 16].i32, g[r].i32, E[v], out(Y[r, 16])
+# verify: k[(len(r),)](f, g, E, Y)
+# assume: 0 <= f[...] < len(v)
+@triton.jit
+def k(f, g, E, Y):
+    p = tl.program_id(0).to(tl.int64)
+    o = tl.arange(0, 16)
+    if tl.load(g + p) > 0:
+        t = tl.load(f + p * 16 + o)
+        tl.store(Y + p * 16 + o, tl.load(E + t))
 """,
 }
 WRONG_FOR_DATA = {name: HEAD + text for name, text in _WRONG.items()}

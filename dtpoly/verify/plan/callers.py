@@ -8,7 +8,7 @@ of what is wrong.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, permutations, product
 
@@ -20,9 +20,8 @@ from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Placing, Program, Tensor, in_order, touched
 from dtpoly.algorithm.show import show_bound
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
-from dtpoly.verify.algebra.kernel_values import Unread
-from dtpoly.verify.algebra.whole import number
-from dtpoly.verify.triton.access import KernelTensor, Ran
+from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, number
+from dtpoly.verify.triton.access import KernelTensor
 from dtpoly.verify.triton.said import Said
 from dtpoly.verify.triton.specialized import SPECIALIZED, besides_making, is_told
 from dtpoly.verify.triton.unit.unit import Unit
@@ -52,23 +51,6 @@ def with_promises(
             below = number(bound) if isinstance(bound, int) else meaning.sizes[bound]
             found[tensor.name] = replace(array, below=below)
     return found
-
-
-def check_promises(
-    arrays: Iterable[KernelTensor], runs: Sequence[Ran], inputs: Collection[str]
-) -> None:
-    """Refuse a promise about elements that a kernel stores. Raises Unread.
-
-    Then the promise would be one about what the kernel computes.
-    """
-    promised = {one.name for one in arrays if one.is_promised}
-    for one in sorted(promised - set(inputs)):
-        raise Unread(0, f"a promise about elements of '{one}', which callers do not pass")
-    for ran in runs:
-        for access in ran.accesses:
-            if access.tensor in promised and access.kind != "load":
-                what = f"a promise about elements of '{access.tensor}', which the kernel stores"
-                raise Unread(access.line, what)
 
 
 def typed(program: Program) -> Program:
@@ -201,6 +183,25 @@ def at_sizes(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Algo
     if sizes is None:
         return meaning
     return replace(meaning, sizes={one: number(n) for one, n in sizes.items()}, known={})
+
+
+def fixed_facts(meaning: AlgorithmMeaning, sizes: Mapping[str, int] | None) -> Truth:
+    """Return the facts that labels have exactly these sizes.
+
+    Several labels may have the size of one axis, as those of a scan have: then no call gives them
+    different ones.
+    """
+    known = {one: n for one, n in (sizes or {}).items() if one in meaning.sizes}
+    return both(*(compare("==", meaning.sizes[one], number(n)) for one, n in known.items()))
+
+
+def in_step(meaning: AlgorithmMeaning, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Return sizes of which labels with the size of one axis have the largest one."""
+    largest: dict[Whole, int] = {}
+    for one, of in meaning.sizes.items():
+        largest[of] = max(largest.get(of, 0), sizes.get(one, 0))
+    known = {one: largest[of] for one, of in meaning.sizes.items()}
+    return {one: known.get(one, size) for one, size in sizes.items()}
 
 
 def large_sizes(program: Program) -> Iterator[dict[str, int]]:

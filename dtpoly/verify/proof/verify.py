@@ -30,7 +30,8 @@ from dtpoly.verify.algebra.whole import Truth, both
 from dtpoly.verify.plan.binding import binding_of
 from dtpoly.verify.plan.callers import (
     at_sizes,
-    check_promises,
+    fixed_facts,
+    in_step,
     is_finite,
     large_sizes,
     promised,
@@ -42,6 +43,7 @@ from dtpoly.verify.plan.callers import (
 )
 from dtpoly.verify.plan.function_results import asked, check_places, doubt_result, started_tensors
 from dtpoly.verify.plan.held import FunctionReading
+from dtpoly.verify.plan.kept_promises import check_kept, check_promises
 from dtpoly.verify.plan.kernel_files import file_of
 from dtpoly.verify.plan.panel_launches import check_panels
 from dtpoly.verify.plan.plan_forms import plan_of
@@ -66,6 +68,7 @@ from dtpoly.verify.proof.report import (
     compared,
 )
 from dtpoly.verify.proof.stored_values import LaunchMemory, Unwritten
+from dtpoly.verify.proof.unshown_axes import way_to_show
 from dtpoly.verify.triton.access import Ran
 from dtpoly.verify.triton.gathering import func_of
 from dtpoly.verify.triton.pairs import check_apart
@@ -166,6 +169,8 @@ def _refuted_somewhere(
     tried = [*some_sizes(program, file.said)]
     if {one.name for one in found.layers if one.verdict is LayerVerdict.UNKNOWN} == {"overflow"}:
         tried = [*large_sizes(program), *tried]
+    meaning = meaning_of(typed(program))
+    tried = [in_step(meaning, one) for one in tried]
     for sizes in tried:
         left = max(end - time.monotonic(), 0.0)
         there = _function(program, file, found.name, left, asking_isl(found.name), sizes, only)
@@ -329,6 +334,7 @@ def proof_of(
     ranks = _ranks(program)
     declared = {t.name: TYPES[t.dtype] for t in program.tensors if t.dtype is not None}
     meaning = meaning_of(program, is_finite=is_finite(file.said), are_free=not file.said)
+    fixed = fixed_facts(meaning, sizes)
     meaning = at_sizes(meaning, sizes)
     reading = (
         binding_of(run, file, func, meaning, file.said)
@@ -351,14 +357,15 @@ def proof_of(
     assert reading.result is not None
     if not file.said:
         doubt_result(reading, meaning, result, file.plans[func].line)
-    facts, arrays = both(*reading.facts), with_promises(reading.arrays, meaning)
+    facts, arrays = both(*reading.facts, fixed), with_promises(reading.arrays, meaning)
     runs = runs_of(run, program, file, reading, (arrays, facts), is_valued=is_valued)
-    check_promises(arrays.values(), runs, ranks)
+    check_promises(reading, runs, ranks)
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
     facts = both(facts, *(ran.facts for ran in runs))
     _check_some_call(run, file, func, facts)
+    check_kept(run, reading, facts)
     alike.check_apart(reading, runs, facts)
     memory = _memory_of(run, program, meaning, reading, runs, facts)
     parts = (run, runs, reading.arrays, reading.result, result, meaning, memory, facts)
@@ -485,4 +492,5 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     verdict = LayerVerdict.REFUTED if is_sure else LayerVerdict.UNKNOWN
     witness = None if example is None else witness_of(proof, finding, example)
     judged = Layer(finding.layer, verdict, finding.line, what, example, witness)
-    return replace(judged, way=way_to_fit(proof, finding, witness) or way_to_mask(finding))
+    ways = way_to_fit(proof, finding, witness) or way_to_show(proof, finding, example)
+    return replace(judged, way=ways or way_to_mask(finding))

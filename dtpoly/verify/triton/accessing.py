@@ -81,9 +81,14 @@ def load(
     here = both(where, inside.where)
     number_of_load = len(state.accesses) + 1
     if not state.is_valued:
+        # A load in a branch, or in a loop that has no iteration, may not happen at all.
         state.loaded[number_of_load] = (
             (*lanes_of(axes), *state.loops),
-            _named_mask(state, held, line),
+            both(
+                _named_mask(state, held, line),
+                state.where,
+                *(state.ranges[one] for one in state.loops if one in state.ranges),
+            ),
         )
     array, indices = _remember(state, "load", address, here, axes, None, line, held)
     at = tuple(name(one) for one in (*lanes_of(axes), *state.loops))

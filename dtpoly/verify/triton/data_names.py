@@ -10,7 +10,7 @@ is noted, and proved with the other whole numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.frozen import dataclass
@@ -297,9 +297,21 @@ class DataReading:
         if not is_affine(where) or len(own) != len(term.at):
             return None
         values = {old: new for old, new in zip(own, term.at, strict=True) if name(old) != new}
-        if values and names_of(where) & self.state.data_names.keys():
+        data = names_of(where) & self.state.data_names.keys()
+        if values and not all(self._is_fixed(one, values) for one in data):
             return None  # data at other lanes are other data
         return put_truth(where, values)
+
+    def _is_fixed(self, datum: str, values: Mapping[str, Whole]) -> bool:
+        """Return whether a datum is the same one where some lanes and iterations are others.
+
+        In another iteration, what was loaded may have been stored anew.
+        """
+        found = self.state.data_names[datum]
+        if found.names is None or found.names & values.keys():
+            return False
+        may_change = found.is_free or bool(found.tensors)
+        return not may_change or values.keys() <= self.state.extents.keys()
 
     def _promised(self, term: Term, value: Whole, datum: NamedDatum) -> Truth:
         """Return what callers promise of an element, where it was loaded."""
