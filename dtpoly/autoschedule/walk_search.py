@@ -20,7 +20,7 @@ PROBES = 6  # loops, far from each other in the list, that show whether a kernel
 HOPELESS = 4.0
 # Times what the best loops take so far: others, with other warps, are seldom this much better.
 BEHIND = 2.0
-CLOSER = 12  # loops of which all numbers of warps are priced
+CLOSER = 20  # loops of which all numbers of warps are priced
 
 
 def walked(
