@@ -36,14 +36,21 @@ def every(nest: KernelNest) -> list[Layout]:
         (WINDOWS, {"n": 8, "c": 64, "h": 57, "w": 57}),
     ],
 )
-def test_the_best_of_all_is_found_with_fewer(text: str, sizes: dict[str, int]) -> None:
+def test_the_best_of_all_is_found(text: str, sizes: dict[str, int]) -> None:
     call = call_of(text, **sizes)
     nest = nest_of(call)
     layouts = every(nest)
     all_of_them = min(one.score for one in priced(call, nest, layouts))
     found = walked(call, nest, layouts, inf)
     assert min(one.score for one in found) == all_of_them
-    assert len(found) < len(layouts) or len(layouts) <= FEW
+
+
+def test_of_many_loops_few_are_priced_with_all_warps() -> None:
+    call = call_of(COLUMNS, x=64, y=1024, d=768)
+    nest = nest_of(call)
+    layouts = every(nest)
+    assert len(layouts) > FEW
+    assert 3 * len(walked(call, nest, layouts, inf)) < 2 * len(layouts)
 
 
 def test_a_kernel_without_any_hope_is_probed_alone() -> None:
