@@ -275,8 +275,17 @@ def not_affine(node: Node) -> Diagnostic:
 
 def _instead_of(node: Node) -> str:
     """Return the part of a hint that says what to write instead of an index that is not affine."""
-    if any(name.text == "len" for name in names_in(node)):
+    words = {name.text for name in names_in(node)}
+    if words & {"abs", "minimum", "maximum", "clamp", "where"}:
         return (
+            "to choose between indices, choose between reads: "
+            "where(x < 3, pad(A, 0)[3 - x], pad(A, 0)[x - 3])"
+        )
+    if "len" in words:
+        return (
+            "to count from the end, fix the size in the file: with Var x: 4096, A[4095 - x] is "
+            "A from its end to its beginning; or let the caller pass the places, "
+            "In at: i64 within len(x), and read A[at[x]]; "
             "to reach half of a dimension away, pass the tensor as a view with the halves along "
             "a dimension of their own, [.., 2, half], and index the other half by 1 - p"
         )

@@ -10,6 +10,7 @@ from dtpoly.amounts import amount
 from dtpoly.autoschedule.chains import chain
 from dtpoly.autoschedule.descent import descended
 from dtpoly.autoschedule.elementwise import elementwise
+from dtpoly.autoschedule.kernel_floors import least_moved
 from dtpoly.autoschedule.layout_directives import said_of
 from dtpoly.autoschedule.layout_variants import variants
 from dtpoly.autoschedule.nest import KernelNest, nest_of
@@ -26,6 +27,7 @@ from dtpoly.autoschedule.preferences import of_operands
 from dtpoly.autoschedule.pricing import Priced, PricedCall, launching, priced
 from dtpoly.autoschedule.product_tiles import least_seconds, orders_of, products, turns_of
 from dtpoly.autoschedule.reduction_walks import reductions
+from dtpoly.autoschedule.walk_search import walked
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs, results_of
 from dtpoly.plan.layout import Layout
@@ -166,6 +168,9 @@ def _of_plan(
     nests = nests_of(call, plan)
     ranked: list[list[Priced]] = []
     spent = launching(call, len(nests))
+    new = [one for one in nests if one.program not in known and one.program not in before]
+    if new and spent + least_moved(call, nests) >= best:
+        return  # what must be moved alone takes longer than the best plan
     for nest in nests:
         if nest.program in before and not nest.is_chain:
             # What of a chain is looked at depends on how fast others are.
@@ -217,7 +222,8 @@ def _ranked(call: PricedCall, nest: KernelNest, search: _Search) -> list[Priced]
     if nest.products:
         return _multiplied(call, nest)
     many = int(call.device["multiprocessors"])
-    return list(priced(call, nest, reductions(nest, many) if nest.sums else elementwise(nest)))
+    layouts = reductions(nest, many) if nest.sums else elementwise(nest)
+    return walked(call, nest, layouts, search.limit)
 
 
 def _multiplied(call: PricedCall, nest: KernelNest) -> list[Priced]:

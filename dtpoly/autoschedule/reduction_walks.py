@@ -21,6 +21,10 @@ LONG = 16384  # a line that is enough for a program
 FEWEST = 512
 # Side by side in memory, where what is contiguous is no label that is reduced.
 BESIDE = (32, 256)
+# Of a window, which is reduced over so few indices: columns that a program and a thread have.
+WINDOW, BESIDE_WINDOWS, OF_WINDOWS = 16, (256, 8192), (4, 32)
+# Sides of squares whose sides share what is read, and elements of a thread.
+SIDES, OF_SQUARES = (16, 128), (8, 64)
 # Of what scans carry on: columns side by side, steps at once, and elements of a thread.
 BESIDE_STATE, STEPS, OF_STATE = 8, (1, 4, 16), (4, 64)
 
@@ -32,7 +36,8 @@ def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
     made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
     others = tuple(_others(nest, line)) if line in nest.rows else ()
     going = _going_on(nest, line) if line in nest.rows else ()
-    for layout in chain(made, going, *(_lines(nest, one) for one in others)):
+    squares = _squares(nest)
+    for layout in chain(made, going, *(_lines(nest, one) for one in others), squares):
         yield layout
         yield from split(nest, layout, processors)
 
@@ -126,6 +131,35 @@ def _short_lines(
             yield _layout(nest, blocks, whole | tiles, number)
 
 
+def _squares(nest: KernelNest) -> Iterator[Layout]:
+    """Yield squares of the result, as of a product: each side shares what the other one reads.
+
+    A distance or a score of all pairs is summed up like that, index by index of what is reduced.
+    """
+    if any(one.is_scan or not one.has_parts for one in nest.sums):
+        return
+    pairs = [(x, y) for x in nest.rows for y in nest.rows if x != y and _shares(nest, x, y)]
+    if not pairs:
+        return
+    x, y = max(pairs, key=lambda one: (nest.rows.index(one[1]), nest.sizes[one[0]]))
+    tiles = dict.fromkeys(nest.reduced, 1)
+    for down in powers(min(SIDES[0], above(nest.sizes[x])), min(SIDES[1], above(nest.sizes[x]))):
+        for beside in powers(
+            min(SIDES[0], above(nest.sizes[y])), min(SIDES[1], above(nest.sizes[y]))
+        ):
+            if down * beside >= PART[0]:
+                for number in warps(down * beside, *OF_SQUARES):
+                    yield _layout(nest, {x: down, y: beside}, tiles, number)
+
+
+def _shares(nest: KernelNest, one: str, other: str) -> bool:
+    """Return whether something that is reduced is read at one of two labels, and else at both."""
+    reduced = {*nest.reduced}
+    mine = [load.labels for load in nest.loads if load.labels & reduced]
+    has_one = any(one in labels and other not in labels for labels in mine)
+    return has_one and any(other in labels and one not in labels for labels in mine)
+
+
 def _nearest_first(nest: KernelNest, line: str) -> list[str]:
     """Return the other labels that are reduced, those whose indices are nearest in memory first."""
     largest = max(nest.loads, key=lambda one: one.bytes)
@@ -139,8 +173,11 @@ def _columns(nest: KernelNest, line: str) -> Iterator[Layout]:
     down = nest.reduced[-1]
     inner = [label for label in nest.reduced if label != down]
     size = above(nest.sizes[down])
+    others = [label for label in reversed(nest.rows) if label != line]
     for beside in powers(min(BESIDE[0], above(nest.sizes[line])), BESIDE[1]):
-        if beside > above(nest.sizes[line]):
+        # A short line has its neighbours beside it.
+        blocks = filled(nest, [line, *others], beside)
+        if prod(blocks.values()) < beside:
             continue
         for part in powers(min(8, size), min(PART[1] // beside, size)):
             if beside * part < min(PART[0], size * beside):
@@ -148,7 +185,22 @@ def _columns(nest: KernelNest, line: str) -> Iterator[Layout]:
             for number in warps(beside * part, *OF_COLUMNS):
                 tile = 0 if part == size else part
                 tiles = {down: tile, **dict.fromkeys(inner, 1)}
-                yield _layout(nest, {line: beside}, tiles, number)
+                yield _layout(nest, blocks, tiles, number)
+    if size <= WINDOW and not any(one.is_scan for one in nest.sums):
+        yield from _windows(nest, [line, *others])
+
+
+def _windows(nest: KernelNest, rows: list[str]) -> Iterator[Layout]:
+    """Yield many columns whose few indices are added up one after another.
+
+    A tile of them would have lanes up to the next power of two, of which some have nothing to do.
+    """
+    tiles = dict.fromkeys(nest.reduced, 1)
+    for beside in powers(*BESIDE_WINDOWS):
+        blocks = filled(nest, rows, beside)
+        if prod(blocks.values()) == beside:
+            for number in warps(beside, *OF_WINDOWS):
+                yield _layout(nest, blocks, tiles, number)
 
 
 def _layout(nest: KernelNest, blocks: dict[str, int], tiles: dict[str, int], number: int) -> Layout:
