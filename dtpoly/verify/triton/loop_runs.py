@@ -47,7 +47,7 @@ from dtpoly.verify.triton.counter_kinds import is_cut, kind_of
 from dtpoly.verify.triton.data_bounds import DataBounds, LeftOut, check_body, data_bounds
 from dtpoly.verify.triton.data_names import has_data
 from dtpoly.verify.triton.earlier import with_earlier
-from dtpoly.verify.triton.falling_loops import falling
+from dtpoly.verify.triton.falling_loops import Falling, falling
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.loop_results import left_by_loop
@@ -115,16 +115,8 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
         return
-    step, down = by.constant, None
-    if not step:
-        raise Unread(over.lineno, "a loop whose step is not known, or is 0")
-    if step < 0:
-        down = falling(read, over, low, high, step)
-        low, high, step = number(0), down.times, 1
-    is_plain = taken is not None or down is not None
-    counting = _counting(read, counter, node, low, high, step, is_plain=is_plain)
-    if down is not None:
-        counting = replace(counting, counter=down.seen(counting.counter, counting.loop))
+    counting, down = _counted(read, counter, node, (low, high, by), is_plain=taken is not None)
+    low, high, step = counting.low, counting.high, counting.step
     is_static = ast.unparse(over).startswith(STATIC)
     if is_static and not _is_run(state, low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
@@ -201,6 +193,26 @@ def _set_after(
         elif before[one] != after[one]:
             state.leaves(before[one], counting.line)
             state.names[one] = left_by_loop(state, one, around, end)
+
+
+def _counted(
+    read: Reader,
+    counter: str,
+    node: ast.For,
+    ends: tuple[Whole, Whole, Whole],
+    *,
+    is_plain: bool,
+) -> tuple[Counting, Falling | None]:
+    """Return how a loop counts. One that counts down is counted by its iterations, from 0 up."""
+    low, high, by = ends
+    step = by.constant
+    if not step:
+        raise Unread(node.iter.lineno, "a loop whose step is not known, or is 0")
+    if step > 0:
+        return _counting(read, counter, node, low, high, step, is_plain=is_plain), None
+    down = falling(read, node.iter, low, high, step)
+    counting = _counting(read, counter, node, number(0), down.times, 1, is_plain=True)
+    return replace(counting, counter=down.seen(counting.counter, counting.loop)), down
 
 
 def _counting(
