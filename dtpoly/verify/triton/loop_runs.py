@@ -43,17 +43,16 @@ from dtpoly.verify.algebra.whole import (
 from dtpoly.verify.triton import shared_iterations as persistent
 from dtpoly.verify.triton.carrying import LoopEnd, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
+from dtpoly.verify.triton.counter_kinds import is_cut, kind_of
 from dtpoly.verify.triton.data_bounds import DataBounds, LeftOut, check_body, data_bounds
 from dtpoly.verify.triton.data_names import has_data
 from dtpoly.verify.triton.earlier import with_earlier
+from dtpoly.verify.triton.falling_loops import Falling, falling
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.loop_results import left_by_loop
 from dtpoly.verify.triton.reader import Reader
 
-# Types of loop bounds that offsets need. Where a bound has one of these, nothing is computed with
-# numbers of Python.
-LONG = ("tl.int64", kinds.OFFSET)
 # Triton unrolls such a loop: it repeats the body for each iteration.
 STATIC = "tl.static_range"
 RANGES = ("range", "tl.range", "tl.static_range")
@@ -116,14 +115,14 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
         return
-    step = by.constant
-    if step is None or step <= 0:
-        raise Unread(over.lineno, "a loop whose step is not a positive number")
-    counting = _counting(read, counter, node, low, high, step, is_plain=taken is not None)
+    counting, down = _counted(read, counter, node, (low, high, by), is_plain=taken is not None)
+    low, high, step = counting.low, counting.high, counting.step
     is_static = ast.unparse(over).startswith(STATIC)
     if is_static and not _is_run(state, low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
-    if step != 1 and not is_static:
+    if down is not None and not is_static:
+        down.note_beyond(state, counting.counter, over.lineno)
+    elif step != 1 and not is_static:
         _count_beyond(state, counting, over.lineno)
     settled = _made(state)
     own = tuple(counting.ranges)
@@ -196,6 +195,26 @@ def _set_after(
             state.names[one] = left_by_loop(state, one, around, end)
 
 
+def _counted(
+    read: Reader,
+    counter: str,
+    node: ast.For,
+    ends: tuple[Whole, Whole, Whole],
+    *,
+    is_plain: bool,
+) -> tuple[Counting, Falling | None]:
+    """Return how a loop counts. One that counts down is counted by its iterations, from 0 up."""
+    low, high, by = ends
+    step = by.constant
+    if not step:
+        raise Unread(node.iter.lineno, "a loop whose step is not known, or is 0")
+    if step > 0:
+        return _counting(read, counter, node, low, high, step, is_plain=is_plain), None
+    down = falling(read, node.iter, low, high, step)
+    counting = _counting(read, counter, node, number(0), down.times, 1, is_plain=True)
+    return replace(counting, counter=down.seen(counting.counter, counting.loop)), down
+
+
 def _counting(
     read: Reader,
     counter: str,
@@ -212,7 +231,7 @@ def _counting(
     parts = coordinates(read, loop, node, counter, high) if is_counted else None
     counter_at = name(loop) if parts is None else parts.counter
     counted = TileValue(
-        (), counter_at, _kind(read, over), is_cut=_is_cut(read, over), is_counter=True
+        (), counter_at, kind_of(read, over), is_cut=is_cut(read, over), is_counter=True
     )
     if parts is not None:
         first = dict.fromkeys(parts.ranges, number(0))
@@ -278,23 +297,6 @@ def _is_run(state: KernelState, low: Whole, high: Whole) -> bool:
     """Return whether a loop over constants, which may follow from sizes, has an iteration."""
     here, some = both(state.facts, state.here()), compare("<", low, high)
     return is_affine(both(here, some)) and state.run.holds(some, set_of(here))
-
-
-def _kind(read: Reader, over: ast.expr) -> str:
-    """Return the kind of a counter: that of the bounds if they are wide, otherwise `size`.
-
-    In a compiled kernel a counter has the type of the bounds. In `tl.static_range`, and in Triton's
-    interpreter, it is a number of Python. So a kernel is read only where both give the same.
-    """
-    args = over.args if isinstance(over, ast.Call) else []
-    found = {read.tile(arg).kind for arg in args}
-    return next((one for one in LONG if one in found), kinds.SIZE)
-
-
-def _is_cut(read: Reader, over: ast.expr) -> bool:
-    """Return whether a bound has 32 bits, even if the sizes that it is computed from have more."""
-    args = over.args if isinstance(over, ast.Call) else []
-    return any(read.tile(arg).is_cut for arg in args)
 
 
 def _count_beyond(state: KernelState, counting: Counting, line: int) -> None:
