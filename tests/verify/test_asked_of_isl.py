@@ -12,10 +12,21 @@ from dtpoly.verify.algebra.regions import (
     set_of,
     without,
 )
-from dtpoly.verify.algebra.sets import CONTEXT, is_empty, polyhedra_of
-from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, one_of
+from dtpoly.verify.algebra.sets import CONTEXT, is_empty, points_of, polyhedra_of
+from dtpoly.verify.algebra.whole import (
+    Truth,
+    Whole,
+    both,
+    compare,
+    name,
+    negation,
+    number,
+    one_of,
+    within,
+)
 
 FEW = 20_000  # operations of isl; to compare each part with each takes ten times as many
+SOME = 100_000  # as many suffice for eight facts, if their products are joined on the way
 PARTS = 8
 
 
@@ -29,6 +40,14 @@ def stripes(one: str) -> Region:
     return set_of(one_of(*(between(at + name("s"), one, at + 7 + name("t")) for at in starts)))
 
 
+def flagged(flag: str, least: int) -> Truth:
+    """Return that a name is 0 or 1, and that `a` is so large where it is 1."""
+    value = name(flag)
+    then = compare(">=", name("a"), number(least)), compare("<", name("a"), number(2**20))
+    chosen = one_of(negation(compare("==", value, number(1))), both(*then))
+    return both(within(number(0), value, number(2)), chosen)
+
+
 def twins(of: Region) -> Region:
     """Return the pairs of points of a set that differ in x alone."""
     return Twins(of.names | {"other"}, of, (("x", "other"),))
@@ -39,6 +58,18 @@ def test_one_part_with_several_values_answers_for_all_parts() -> None:
     assert polyhedra_of(many).n_basic_set() == PARTS**2
     with counted(CONTEXT, FEW):
         assert not is_empty(twins(many))
+
+
+def test_facts_with_alternatives_do_not_multiply() -> None:
+    """Each fact has three polyhedra; all products of eight such facts take isl seconds."""
+    facts = [flagged(f"flag{at}", at + 1) for at in range(8)]
+    with counted(CONTEXT, SOME):
+        points = points_of(both(*facts))
+    one_by_one = points_of(facts[0])
+    for fact in facts[1:]:
+        one_by_one = one_by_one.intersect(points_of(fact)).coalesce()
+    assert not points.is_empty()
+    assert points.is_equal(one_by_one)
 
 
 @pytest.mark.parametrize(

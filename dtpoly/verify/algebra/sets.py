@@ -45,6 +45,9 @@ PARAM = isl.dim_type.param
 CONTEXT = isl.DEFAULT_CONTEXT
 # Operations that isl does in a second: few with large coefficients, more with small ones.
 RATES = (100_000, 400_000, OPERATIONS_A_SECOND)
+# If a set has more polyhedra than these, those that belong together are joined before it meets the
+# next set. Each meeting multiplies their number, and many of them have no points.
+FEW = 8
 
 
 # The sets of isl that regions were turned into, and whether they have no points.
@@ -126,6 +129,8 @@ def points_of(of: Truth) -> isl.Set:
         case All(parts=parts):
             result, several = _all_of(parts)
             for one in several:
+                if result.n_basic_set() > FEW:
+                    result = result.coalesce()
                 result = result.intersect(one.align_params(result.get_space()))
             return result.coalesce()
         case Some(parts=parts):
