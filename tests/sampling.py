@@ -4,10 +4,11 @@
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
 hundredth. Of all other cases an eighth runs, and of those that take long a twelfth, but of tests
-that are marked `always` all: those read the sources of the project and cost little. Which cases run
-follows from the seed and from the names of the cases, so that all workers choose the same ones.
-Without the option all cases run. CI gives each commit a seed of its own, and so does the longer
-suite; `python3 tasks.py test --all` runs all.
+that are marked `always` all: those read the sources of the project and cost little. All cases run
+also of tests that compare with a text that is kept, unless they take long: any change may alter one
+of these texts. Which cases run follows from the seed and from the names of the cases, so that all
+workers choose the same ones. Without the option all cases run. CI gives each commit a seed of its
+own, and so does the longer suite; `python3 tasks.py test --all` runs all.
 """
 
 from collections.abc import Iterable
@@ -61,10 +62,10 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
     if seed is None:
         return
     number = int(str(seed))
-    marked = {item.nodeid for item in items if item.get_closest_marker("sampled") is not None}
-    always = {item.nodeid for item in items if item.get_closest_marker("always") is not None}
+    long = _with_mark(items, "long")
+    always = _with_mark(items, "always") | _with_mark(items, "kept") - long
+    marked = _with_mark(items, "sampled") - always
     others = (item.nodeid for item in items if item.nodeid not in marked)
-    long = {item.nodeid for item in items if item.get_closest_marker("long") is not None}
     shares = {one: OTHERS_LONG if one in long else OTHERS for one in others}
     drawn = (one for one, of in shares.items() if one in always or is_drawn(one, number, of))
     chosen = sampled(marked, number).union(drawn)
@@ -73,3 +74,7 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         config.hook.pytest_deselected(items=left_out)
         without = {id(item) for item in left_out}
         items[:] = [item for item in items if id(item) not in without]
+
+
+def _with_mark(items: Iterable[pytest.Item], name: str) -> set[str]:
+    return {item.nodeid for item in items if item.get_closest_marker(name) is not None}
