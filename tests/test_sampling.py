@@ -51,9 +51,19 @@ def test_all_of_thirty(case: int) -> None:
     assert case in range(30)
 
 
-@pytest.mark.parametrize(("option", "count"), [([], 38), (["--sampled", "3"], 31)])
+@pytest.mark.sampled
+@pytest.mark.usefixtures("golden")
+@pytest.mark.parametrize("case", range(10))
+def test_all_that_compare_with_what_is_kept(case: int) -> None:
+    assert case in range(10)
+
+
+TESTS = (test_one_of_eight, test_all_of_thirty, test_all_that_compare_with_what_is_kept)
+
+
+@pytest.mark.parametrize(("option", "count"), [([], 48), (["--sampled", "3"], 41)])
 def test_the_option_leaves_cases_out(option: list[str], count: int) -> None:
-    asked = [f"{__file__}::test_one_of_eight", f"{__file__}::test_all_of_thirty"]
+    asked = [f"{__file__}::{one.__name__}" for one in TESTS]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *asked, *option]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert f"{count} passed" in done.stdout, done.stdout
