@@ -85,6 +85,8 @@ RIGHT = {
         "m = (at < n) * (at >= 0)\n    y = tl.load(x_ptr + at, mask=m) * s + 1"
     ),
     "a mask instead of zeros": "y = tl.load(x_ptr + at, mask=at < n, other=at < n) * s + 1",
+    "elements of an address": "y = (x * s + 1).to(y_ptr.type.element_ty)",
+    "elements of a tile": "y = (x * s + 1).to(x.type.element_ty)",
     "types that differ": "if x_ptr.dtype.element_ty != tl.float16:\n        y = x * s + 1",
 }
 WRONG = {
@@ -98,6 +100,9 @@ WRONG = {
     "the other choice by a constant": "y = x if FLAG else x * s + 1",
     "a mask that is half of a product": (
         "m = (at < n) * (at >= 1)\n    y = tl.load(x_ptr + at, mask=m, other=0.0) * s + 1"
+    ),
+    "elements of another address": (
+        "y = x\n    if x_ptr.type.element_ty != tl.float32:\n        y = x * s + 1"
     ),
     "a tensor that is not missing": (
         "if y_ptr is None:\n        y = x * s + 1\n    else:\n        y = x"
@@ -129,6 +134,12 @@ UNREAD = {
     "a whole number that a float rounds": ("y = x * s + (9007199254740993 - 9007199254740992.0)"),
     "a function that returns a type": "y = x.to(type_of(x)) * s + 1",
     "an axis that is set to a name": "y = with_axis_that_is_set(x) * s + 1",
+    "elements of a tile of addresses": (
+        "y = x * s + 1\n    if (x_ptr + at).type.element_ty == tl.float32:\n        y = x"
+    ),
+    "elements of a number": "y = (x * s + 1).to(s.type.element_ty)",
+    "the type of an address": "y = (x * s + 1).to(x_ptr.type)",
+    "a turned row": "y = x.T * s + 1",
     "types of values without one": "if s.dtype == tl.float32:\n        y = x * s + 1",
 }
 
@@ -150,6 +161,40 @@ def test_a_mistake_is_refuted(form: str) -> None:
 @pytest.mark.parametrize("form", UNREAD)
 def test_what_is_not_clear_is_unknown(form: str) -> None:
     assert verdict(UNREAD[form]) is LayerVerdict.UNKNOWN
+
+
+TURNED = """\
+import triton
+import triton.language as tl
+
+# verify: k[(cdiv(len(i), 16), cdiv(len(j), 16))](x, y, len(i), len(j))
+# assume: len(i) * len(j) < 2**31
+
+
+@triton.jit
+def k(x, y, n, m):
+    i = tl.program_id(0) * 16 + tl.arange(0, 16)
+    j = tl.program_id(1) * 16 + tl.arange(0, 16)
+    mask = (i[:, None] < n) & (j[None, :] < m)
+    tile = tl.load(x + i[:, None] * m + j[None, :], mask=mask)
+    tl.store(y + j[:, None] * n + i[None, :], VALUE, mask=MASK)
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "mask", "wanted"),
+    [
+        ("tile.T", "mask.T", LayerVerdict.PROVED),
+        ("(tile + 0).T", "(i[None, :] < n) & (j[:, None] < m)", LayerVerdict.PROVED),
+        ("tile", "mask.T", LayerVerdict.REFUTED),
+        ("tile.T.T", "mask.T", LayerVerdict.REFUTED),
+        ("tile.T", "mask", LayerVerdict.REFUTED),
+    ],
+)
+def test_a_turned_tile(value: str, mask: str, wanted: LayerVerdict) -> None:
+    program = written("Func y: f32; In x: f32; Var j, i; y[j, i] = x[i, j]; y.compile();")
+    text = TURNED.replace("VALUE", value).replace("MASK", mask)
+    assert verify(program, text).verdict is wanted
 
 
 def test_a_sum_of_all_lanes() -> None:

@@ -36,7 +36,7 @@ from dtpoly.verify.algebra.whole import (
     negation,
     number,
 )
-from dtpoly.verify.triton import calls, loaded_twice, shifts
+from dtpoly.verify.triton import calls, loaded_twice, shifts, tile_shapes
 from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton import loop_runs as loops
 from dtpoly.verify.triton import shared_iterations as persistent
@@ -68,7 +68,7 @@ MOVING = frozenset(
     (
         *("associative_scan", "broadcast", "dot", "permute", "reshape", "split", "trans"),
         *("make_block_ptr", "make_tensor_descriptor", "interleave", "join"),
-        *("cumsum", "cumprod", "sort", "flip", "gather", "histogram"),
+        *("cumsum", "cumprod", "sort", "flip", "gather", "histogram", "T"),
     )
 )
 
@@ -360,6 +360,10 @@ def _value(read: Reader, node: ast.expr) -> Value:
             isinstance(read.tile(value).item, PointerValue)
         ):
             return TypeValue(read.tile(value).kind)
+        case ast.Attribute(value=ast.Attribute(value=value, attr="type"), attr="element_ty"):
+            return _type_of_elements(read.tile(value), node)
+        case ast.Attribute(value=value, attr="T"):
+            return tile_shapes.transposed(read.tile(value, stays=True), node.lineno)
         case ast.Attribute(value=value, attr="dtype"):
             of = read.tile(value)
             if isinstance(of.item, PointerValue):
@@ -372,6 +376,17 @@ def _value(read: Reader, node: ast.expr) -> Value:
             return _chosen(read, test, yes, no)
         case _:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+
+
+def _type_of_elements(of: TileValue, node: ast.expr) -> TypeValue:
+    """Return `of.type.element_ty`.
+
+    An address points to such elements, and a tile has them. Elements of a tile of addresses are
+    addresses; and a number by itself has no elements.
+    """
+    if isinstance(of.item, PointerValue) == bool(of.axes):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    return TypeValue(of.kind)
 
 
 def _chosen(read: Reader, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:

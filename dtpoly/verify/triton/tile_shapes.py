@@ -42,6 +42,13 @@ def permuted(given: Operands) -> TileValue:
     return replace(tile, axes=tuple(tile.axes[one] for one in order if one is not None))
 
 
+def transposed(tile: TileValue, line: int) -> TileValue:
+    """Model `tile.T`, which Triton compiles for tiles with two axes."""
+    if len(tile.axes) != 2:
+        raise Unread(line, "'.T' of what has not two axes")
+    return replace(tile, axes=tile.axes[::-1])
+
+
 def in_shape(given: Operands) -> TileValue:
     """Model `tl.reshape`."""
     shape = given.axes_of(given.value(1))
