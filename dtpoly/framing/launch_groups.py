@@ -18,7 +18,7 @@ POINTER = re.compile(r"^(?:p_|ptr_)|(?:_?ptrs?|_pointer|_p)$", re.IGNORECASE)
 WORDS = (
     *("len", "any", "cdiv", "min", "max", "finite", "reach", "out", "inout", "tl", "In", "SIn"),
     *("Var", "RVar", "Func", "and", "or", "not", "inf", "nan", "next_power_of_2", "within"),
-    *("distinct", "where", "into", "cast", "reshape"),
+    *("distinct", "ascending", "partly", "where", "into", "cast", "reshape"),
 )
 LOADED, STORED, BOTH = "in", "out", "inout"
 # The dtypes of torch, as the language writes them.

@@ -30,11 +30,18 @@ from dtpoly.verify.triton.access import KernelTensor, Ran
 from dtpoly.verify.triton.said import Said
 
 
-def check_promises(reading: FunctionReading, runs: Sequence[Ran], inputs: Collection[str]) -> None:
+def check_promises(
+    reading: FunctionReading, runs: Sequence[Ran], inputs: Collection[str], *, is_valued: bool
+) -> None:
     """Refuse a promise about elements that a kernel stores. Raises Unread.
 
-    A result in place has the memory of an input, so a store to the one changes the other.
+    A result in place has the memory of an input, so a store to the one changes the other. That only
+    a part of a result is needed can be said where no algorithm says what all of it is.
     """
+    partly = [one.name for one in reading.arrays.values() if one.is_partly]
+    if is_valued and partly:
+        what = f"'partly({partly[0]})' beside an algorithm, which says what each element is"
+        raise Unread(_line_of(reading.file.said, partly[0]), what)
     promised = {one.name for one in reading.arrays.values() if one.is_promised}
     said = reading.file.said
     for one in sorted(promised - {*inputs}):

@@ -10,7 +10,8 @@ These are promises: comparisons of numbers; `a * b < 2**31`; `reach(X) < 2**31`,
 a tensor is one more than the offset of its last element; and `finite`, which says that inputs, and
 what the algorithm makes of them, are neither infinite nor nan, unless the algorithm writes `inf`
 itself. `0 <= T[...] < len(n)` says between which numbers the elements of T are, `distinct(T)` that
-no two of them are equal, and `ascending(T)` that none is less than one before it.
+no two of them are equal, and `ascending(T)` that none is less than one before it. `partly(Y)` says
+that callers need only those elements of Y that the kernel stores.
 """
 
 from __future__ import annotations
@@ -210,6 +211,11 @@ class LineReader:
                 self.reading.arrays[of.id] = replace(
                     array, is_distinct=is_distinct, is_ascending=is_ascending
                 )
+            case ast.Call(func=ast.Name(id="partly"), args=[ast.Name(id=one)], keywords=[]) if (
+                one in self.reading.arrays
+            ):
+                array = self.reading.arrays[one]
+                self.reading.arrays[one] = replace(array, is_partly=True)
             case ast.Compare(left=left, ops=ops, comparators=right) if any(
                 self.elements_of(one) for one in (left, *right)
             ):

@@ -77,6 +77,12 @@ class Proof:
             rank = len(self.meaning.program.func(self.func).labels)
         return tuple(f"{OUTPUT}{axis}]" for axis in range(rank))
 
+    @property
+    def is_partly(self) -> bool:
+        """Return whether callers need only some elements of the result."""
+        names = (self.result, self.into.get(self.result, self.result))
+        return any(self.arrays[one].is_partly for one in names if one in self.arrays)
+
     def box(self, outputs: Sequence[str]) -> Truth:
         """Return the formula that names are the indices of an element of the output.
 

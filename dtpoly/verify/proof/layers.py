@@ -73,7 +73,7 @@ def cover(proof: Proof) -> Iterator[Finding]:
         if not proof.run.is_empty(again):
             yield Finding("stores", access.line, "is stored by two instances", again, access)
         written = image if written is None else written.union(image)
-    if not is_sure and not proof.is_valued:
+    if not proof.is_valued and (proof.is_partly or not is_sure):
         return  # see claim_of_stores
     line = proof.runs[-1].launch.line if proof.runs else 1
     proof.run.about(line, "every element of the output is stored")
@@ -115,13 +115,15 @@ def claim_of_stores(proof: Proof) -> str:
     """Return what the layer `stores` shows, in words, where that is less than its usual claim."""
     kinds = {access.kind for _, _, access in proof.stores()}
     is_of_data = any(access.data for _, _, access in proof.stores())
-    if proof.is_valued or not (is_of_data or kinds & {*ATOMICS}):
+    if proof.is_valued or not (is_of_data or proof.is_partly or kinds & {*ATOMICS}):
         return ""
     if kinds <= {*ATOMICS}:
         return "elements are changed by atomic operations alone, and it is not said which are"
     if kinds & {*ATOMICS}:
         return "elements are stored at most once, and some are changed by atomic operations"
-    return "each element is stored at most once: data decide whether it is"
+    if is_of_data:
+        return "each element is stored at most once: data decide whether it is"
+    return "each element is stored at most once, and some may keep what they had"
 
 
 def bounds(proof: Proof) -> Iterator[Finding]:

@@ -56,6 +56,7 @@ from dtpoly.verify.proof.in_place_by_hand import trusted_lanes
 from dtpoly.verify.proof.launch_runs import runs_of
 from dtpoly.verify.proof.layers import Argument, arguments, claim_of_stores, guards
 from dtpoly.verify.proof.mask_advice import way_to_mask
+from dtpoly.verify.proof.needed_parts import way_to_keep
 from dtpoly.verify.proof.overflow_advice import way_to_fit
 from dtpoly.verify.proof.placed_stores import elements_of
 from dtpoly.verify.proof.proof_errors import CONFUSED, is_late, told
@@ -359,7 +360,7 @@ def proof_of(
         doubt_result(reading, meaning, result, file.plans[func].line)
     facts, arrays = both(*reading.facts, fixed), with_promises(reading.arrays, meaning)
     runs = runs_of(run, program, file, reading, (arrays, facts), is_valued=is_valued)
-    check_promises(reading, runs, ranks)
+    check_promises(reading, runs, ranks, is_valued=is_valued)
     check_apart(runs, reading.into)
     check_panels(reading, runs, meaning, result)
     reading.doubts.extend(doubt for ran in runs for doubt in ran.doubts)
@@ -493,4 +494,4 @@ def _judged(finding: Finding, reading: FunctionReading, proof: Proof) -> Layer:
     witness = None if example is None else witness_of(proof, finding, example)
     judged = Layer(finding.layer, verdict, finding.line, what, example, witness)
     ways = way_to_fit(proof, finding, witness) or way_to_show(proof, finding, example)
-    return replace(judged, way=ways or way_to_mask(finding))
+    return replace(judged, way=ways or way_to_keep(proof, finding) or way_to_mask(finding))

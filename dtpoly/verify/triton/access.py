@@ -87,6 +87,8 @@ class KernelTensor:
     promises: tuple[tuple[str, Whole], ...] = ()
     is_distinct: bool = False
     is_ascending: bool = False
+    # Whether callers need only some elements of a result; the others keep what they had.
+    is_partly: bool = False
 
     @property
     def is_promised(self) -> bool:
