@@ -71,7 +71,7 @@ def test_what_heuristics_give_is_seen() -> None:
     with dtpoly.watch() as seen:
         summed[(5,)](x, y, x.stride(0), 19)
     assert seen.launches[0].given["BLOCK"] == 32
-    assert torch.allclose(y, x.sum(1))
+    assert torch.allclose(y, x.sum(1), atol=1e-5)  # a sum near 0 has a large relative error
 
 
 def test_views_of_one_memory_are_told_apart() -> None:

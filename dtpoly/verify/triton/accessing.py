@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import brought
 from dtpoly.verify.algebra.kernel_values import (
@@ -46,6 +47,21 @@ from dtpoly.verify.triton.typed_operations import meaning, of_tile
 NOTHING = NoneValue()
 
 
+@dataclass(frozen=True, slots=True)
+class CalledAccess:
+    """A call that touches memory: its tile of addresses, and where lanes take part in it."""
+
+    kind: str
+    address: PointerValue
+    where: Truth
+    axes: tuple[str | None, ...]
+    line: int
+    # What is stored or added; nothing for a load.
+    value: Term | None = None
+    # The mask taken apart, if data may be in it.
+    mask: LoadMask | None = None
+
+
 def load(
     state: KernelState,
     pointer: TileValue,
@@ -76,21 +92,14 @@ def load(
         there = replace(address, offset=inside.outside)
         if held.data or address.data:
             raise Unread(line, "a remainder by a size beside data in an address")
-        _remember(state, "load", there, both(where, wrapping.beyond(inside)), axes, None, line)
+        beyond = both(where, wrapping.beyond(inside))
+        _remember(state, CalledAccess("load", there, beyond, axes, line))
         address = replace(address, offset=inside.inside)
     here = both(where, inside.where)
     number_of_load = len(state.accesses) + 1
     if not state.is_valued:
-        # A load in a branch, or in a loop that has no iteration, may not happen at all.
-        state.loaded[number_of_load] = (
-            (*lanes_of(axes), *state.loops),
-            both(
-                _named_mask(state, held, line),
-                state.where,
-                *(state.ranges[one] for one in state.loops if one in state.ranges),
-            ),
-        )
-    array, indices = _remember(state, "load", address, here, axes, None, line, held)
+        _note_when_loaded(state, number_of_load, axes, _named_mask(state, held, line))
+    array, indices = _remember(state, CalledAccess("load", address, here, axes, line, mask=held))
     at = tuple(name(one) for one in (*lanes_of(axes), *state.loops))
     element: Term = Element(array.name, indices, number_of_load, at)
     if inside.where != TRUE:
@@ -109,6 +118,18 @@ def load(
         else:
             missing = brought(as_term(items[-1], line), other.kind, array.kind)
     return TileValue(axes, held.chosen(element, missing), array.kind)
+
+
+def _note_when_loaded(
+    state: KernelState, load_number: int, axes: tuple[str | None, ...], mask: Truth
+) -> None:
+    """Note the condition under which elements are loaded, over the lanes and loops of the load.
+
+    A load in a branch, or in a loop that has no iteration, may not happen at all.
+    """
+    around = (state.ranges[one] for one in state.loops if one in state.ranges)
+    own = (*lanes_of(axes), *state.loops)
+    state.loaded[load_number] = (own, both(mask, state.where, *around))
 
 
 def store(
@@ -138,7 +159,7 @@ def store(
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)
-    _remember(state, kind, items[0], where, axes, left, line, found)
+    _remember(state, CalledAccess(kind, items[0], where, axes, line, left, found))
 
 
 def _beside(held: str, tile: TileValue) -> str:
@@ -159,27 +180,17 @@ def barrier(state: KernelState, line: int) -> None:
     state.barriers.append(KernelBarrier(state.where, state.loops, time, line))
 
 
-def _remember(
-    state: KernelState,
-    kind: str,
-    address: PointerValue,
-    where: Truth,
-    axes: tuple[str | None, ...],
-    value: Term | None,
-    line: int,
-    mask: LoadMask | None = None,
-) -> tuple[KernelTensor, tuple[Index, ...]]:
+def _remember(state: KernelState, call: CalledAccess) -> tuple[KernelTensor, tuple[Index, ...]]:
     """Record an access, and return the tensor and the indices of the element.
 
     While a loop is being tried out, nothing is recorded and the indices are zeros.
     """
+    address, where, mask, line = call.address, call.where, call.mask, call.line
     array = state.arrays[address.tensor]
     if state.trials:
         return array, tuple(number(0) for _ in array.strides)
     if not state.is_valued:
-        return array, _remember_named(
-            state, kind, address, where, axes, value, line, mask or LoadMask()
-        )
+        return array, _remember_named(state, call)
     offset = shifts.along_strides(state.shifts, array, address.offset)
     known = indices_of(state.run, array, offset, line)
     meant = indices_with(array, known, address.data, line)
@@ -196,38 +207,30 @@ def _remember(
     wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
     state.accesses.append(
         KernelAccess(
-            kind,
+            call.kind,
             array.name,
             indices=indices,
             where=both(state.where, where),
-            lanes=(*lanes_of(axes), *dict.fromkeys(wraps), *data.values()),
+            lanes=(*lanes_of(call.axes), *dict.fromkeys(wraps), *data.values()),
             loops=state.loops,
             time=time,
             line=line,
-            value=value,
-            load=len(state.accesses) + 1 if kind == "load" else 0,
+            value=call.value,
+            load=len(state.accesses) + 1 if call.kind == "load" else 0,
             parts=address.parts,
-            scattered=None if kind == "load" else scattered,
-            shape=shape_of(state, axes),
+            scattered=None if call.kind == "load" else scattered,
+            shape=shape_of(state, call.axes),
         )
     )
     return array, meant
 
 
-def _remember_named(
-    state: KernelState,
-    kind: str,
-    address: PointerValue,
-    where: Truth,
-    axes: tuple[str | None, ...],
-    value: Term | None,
-    line: int,
-    mask: LoadMask,
-) -> tuple[Index, ...]:
+def _remember_named(state: KernelState, call: CalledAccess) -> tuple[Index, ...]:
     """Record an access where no values are compared: data in it have names."""
+    address, mask, line = call.address, call.mask, call.line
     array = state.arrays[address.tensor]
-    here = both(state.where, where)
-    if mask.data:
+    here = both(state.where, call.where)
+    if mask is not None and mask.data:
         here = both(here, _named_mask(state, LoadMask(data=mask.data), line))
     reading = DataReading(state, here, line)
     moved = [reading.number(one, WIDE) for one in address.data]
@@ -236,11 +239,11 @@ def _remember_named(
         offset = offset + one
     indices = indices_of(state.run, array, offset, line)
     wraps = (one for index in indices for one in names_of(index) if one in state.wraps)
-    lanes = (*lanes_of(axes), *dict.fromkeys(wraps))
+    lanes = (*lanes_of(call.axes), *dict.fromkeys(wraps))
     around = (state.ranges[one] for one in (*lanes, *state.loops) if one in state.ranges)
     state.accesses.append(
         KernelAccess(
-            kind,
+            call.kind,
             array.name,
             indices=indices,
             where=here,
@@ -248,10 +251,10 @@ def _remember_named(
             loops=state.loops,
             time=(*state.time, state.tick()),
             line=line,
-            value=value,
-            load=len(state.accesses) + 1 if kind == "load" else 0,
+            value=call.value,
+            load=len(state.accesses) + 1 if call.kind == "load" else 0,
             parts=(*address.parts, *moved),
-            shape=shape_of(state, axes),
+            shape=shape_of(state, call.axes),
             data=data_of(state, here, *indices, *around),
         )
     )
