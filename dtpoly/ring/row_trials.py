@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from math import prod
-from time import monotonic
+from time import thread_time
 from typing import Any
 
 import torch
@@ -81,9 +81,9 @@ def row_that_differs(
     some = [TwoRuns(calls) for calls in (*tried, *_some_calls(program, label))]
     # Only what is added up by atomic operations depends on the order of programs.
     orders = list(_orders(program, label)) if ATOMIC.search(text) else []
-    end = monotonic() + seconds
+    end = thread_time() + seconds
     for runs in (*orders, *some):
-        if not _is_small(runs) or (runs.is_reversed and monotonic() > end):
+        if not _is_small(runs) or (runs.is_reversed and thread_time() > end):
             continue
         try:
             with within(seconds, most_bytes=MOST_BYTES):
@@ -148,11 +148,11 @@ def _smallest(asked: RowFunction, runs: TwoRuns, seconds: float) -> TwoRuns:
 
     Each size is made smaller by itself, first those that both calls share.
     """
-    end = monotonic() + seconds
+    end = thread_time() + seconds
     for label in (*(one for one in runs.calls[0].sizes if one != asked.label), asked.label):
         for size in SMALLER:
             for smaller in _with_size(asked, runs, label, size):
-                left = end - monotonic()
+                left = end - thread_time()
                 if left <= 0:
                     return runs
                 try:
