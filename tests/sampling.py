@@ -63,8 +63,9 @@ def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
         return
     number = int(str(seed))
     long = _with_mark(items, "long")
-    always = _with_mark(items, "always") | _with_mark(items, "kept") - long
-    marked = _with_mark(items, "sampled") - always
+    kept = _with_mark(items, "kept") - long
+    always = _with_mark(items, "always") | kept
+    marked = _with_mark(items, "sampled") - kept
     others = (item.nodeid for item in items if item.nodeid not in marked)
     shares = {one: OTHERS_LONG if one in long else OTHERS for one in others}
     drawn = (one for one, of in shares.items() if one in always or is_drawn(one, number, of))
