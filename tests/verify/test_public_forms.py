@@ -210,6 +210,40 @@ def test_a_sum_of_all_lanes() -> None:
     assert verify(program, text.replace("REST", wrong)).verdict is LayerVerdict.REFUTED
 
 
+SUMMED = """\
+import triton
+import triton.language as tl
+
+# verify: k[(len(i),)](x, y, len(j), BLOCK=next_power_of_2(len(j)))
+# assume: len(j) <= 4096, len(i) * len(j) < 2**31
+
+
+@triton.jit
+def k(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * n + at, mask=at < n, other=0.0)
+    tl.store(y_ptr + tl.program_id(0), SUM)
+"""
+
+
+@pytest.mark.parametrize(
+    ("written_sum", "wanted"),
+    [
+        ("tl.sum(x, axis=0, dtype=tl.float32)", {LayerVerdict.PROVED}),
+        ("tl.sum(x, 0, dtype=tl.float32)", {LayerVerdict.PROVED}),
+        ("tl.sum(x, axis=0)", {LayerVerdict.REFUTED, LayerVerdict.UNKNOWN}),
+        ("tl.sum(x, axis=0, dtype=tl.int32)", {LayerVerdict.REFUTED, LayerVerdict.UNKNOWN}),
+        ("tl.sum(x, axis=0, dtype=tl.float16)", {LayerVerdict.UNKNOWN}),
+        ("tl.max(x, axis=0, dtype=tl.float32)", {LayerVerdict.UNKNOWN}),
+    ],
+)
+def test_a_sum_in_another_type(written_sum: str, wanted: set[LayerVerdict]) -> None:
+    program = written(
+        "Func y: f32; In x: f16; Var i; RVar j; y[i] = rsum(cast(x[i, j], f32), j); y.compile();"
+    )
+    assert verify(program, SUMMED.replace("SUM", written_sum)).verdict in wanted
+
+
 def test_an_overflow_of_a_product_of_sizes_has_an_example() -> None:
     program = written("Func y: f32; In x: f32; Var i, j; y[i, j] = x[i, j]; y.compile();")
     narrow = verify(program, OVERFLOWS.replace("WIDE", ""))

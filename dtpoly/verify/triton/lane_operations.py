@@ -50,11 +50,14 @@ ALL_NANS, NO_NANS = TypeValue("tl.PropagateNan.ALL"), TypeValue("tl.PropagateNan
 
 def converted(given: Operands) -> TileValue:
     """Model `tl.cast`, which is also the method `to`."""
-    state, line = given.state, given.line
     if "dtype" not in given.by_name or not given.args:
         raise given.refused()
-    before = given.tile(0, stays=True)
-    to = given.type_in(given.by_name["dtype"])
+    return converted_to(given, given.tile(0, stays=True), given.type_in(given.by_name["dtype"]))
+
+
+def converted_to(given: Operands, before: TileValue, to: str) -> TileValue:
+    """Return a tile whose values are brought to a type."""
+    state, line = given.state, given.line
     if not isinstance(before.item, PointerValue):
         meaning("cast", (of_tile(before), to), line)
     changed = cast(before, to, line)

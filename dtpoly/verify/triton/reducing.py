@@ -36,13 +36,15 @@ from dtpoly.verify.triton.compiler_doubts import note_reduced
 from dtpoly.verify.triton.function_calls import called, of_kind
 from dtpoly.verify.triton.helpers import MEANINGS
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.lane_operations import losing_nan
+from dtpoly.verify.triton.lane_operations import converted_to, losing_nan
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.python_operators import in_kind, in_type, not_in_eight
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 # What terms call the reductions of Triton.
+# Types in which a sum stays that is asked for in them, in each version of Triton.
+SUMMED = ("tl.int32", "tl.int64", "tl.float32", "tl.float64")
 REDUCED = {"sum": "add", "max": "maximum", "min": "minimum"}
 # If each step of such a reduction is rounded, its order matters: so it gets a name of its own.
 STEPS = ("add", "mul")
@@ -53,6 +55,11 @@ def along_axis(given: Operands) -> TileValue:
     word, line = given.word, given.line
     tile = given.tile(0)
     axis = given.constant(given.by_name["axis"]) if "axis" in given.by_name else None
+    if "dtype" in given.by_name:
+        to = given.type_in(given.by_name["dtype"])
+        if to not in SUMMED:
+            raise given.refused(f" in {to}")
+        tile = converted_to(given, tile, to)
     found = meaning(word, [of_tile(tile)], line)
     brought_to = in_type(tile.item, tile.kind, found.within, REDUCED[word], line)
     tile = replace(tile, item=brought_to, kind=found.kind)

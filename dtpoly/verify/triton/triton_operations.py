@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
@@ -219,7 +220,8 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "reshape": TritonOperation(of_count(2), tile_shapes.in_shape),
     "split": TritonOperation(of_count(1), unread.split),
     "broadcast_to": TritonOperation(of_count(2), tile_shapes.broadcast),
-    **{word: TritonOperation(ALONG, along_axis, (word,)) for word in ("sum", "max", "min")},
+    "sum": TritonOperation(replace(ALONG, options=(*ALONG.options, "dtype")), along_axis, ("sum",)),
+    **{word: TritonOperation(ALONG, along_axis, (word,)) for word in ("max", "min")},
     "reduce": TritonOperation(
         by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
     ),
