@@ -168,8 +168,8 @@ def _of_plan(
     nests = nests_of(call, plan)
     ranked: list[list[Priced]] = []
     spent = launching(call, len(nests))
-    new = [one for one in nests if one.program not in known and one.program not in before]
-    if new and spent + least_moved(call, nests) >= best:
+    is_new = any(one.program not in known and one.program not in before for one in nests)
+    if is_new and spent + least_moved(call, nests) >= best:
         return  # what must be moved alone takes longer than the best plan
     for nest in nests:
         if nest.program in before and not nest.is_chain:

@@ -1,7 +1,7 @@
 """Searches the layouts of a kernel without products: loops first, then the warps that run them.
 
-The number of warps changes less than blocks and tiles do. So loops are priced with few numbers of
-warps first, and all of these are tried only for loops that come near the best ones.
+The number of warps changes less than blocks and tiles do. So loops are priced with a middle number
+of warps first, and the other numbers are tried only for loops that come near the best ones.
 """
 
 from collections.abc import Iterable

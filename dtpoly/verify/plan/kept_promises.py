@@ -1,4 +1,4 @@
-"""Ask whether callers can keep what a file promises of the elements of tensors, and of products.
+"""Refuse what a file may not promise of the elements of tensors, or what no call can keep.
 
 Of promises that no call keeps, everything follows. That the promises about sizes leave some call is
 asked in verify.py. Here the same is asked of data: some call has elements of which all is true that
@@ -15,15 +15,7 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.whole import (
-    Truth,
-    Whole,
-    both,
-    compare,
-    name,
-    number,
-    within,
-)
+from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, within
 from dtpoly.verify.plan.held import FunctionReading
 from dtpoly.verify.plan.line_expressions import LIMIT
 from dtpoly.verify.triton.access import KernelTensor, Ran
@@ -117,7 +109,7 @@ def _check_products(run: ProofRun, reading: FunctionReading, facts: Truth) -> No
     for one in sorted(reading.near):
         array = reading.arrays[one]
         least = _least_product(run, facts, array.shape, LIMIT)
-        if said and least >= LIMIT:
+        if least >= LIMIT:
             what = f"no call keeps that '{one}' reaches less than {LIMIT}: it has {least} elements"
             raise Unread(_line_of(said, one), what)
 

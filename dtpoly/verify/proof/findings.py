@@ -19,6 +19,9 @@ from dtpoly.verify.triton.data_names import MARK
 # loops and lanes of a kernel end with a number: so no name can be both.
 OUTPUT = "out["
 
+# What is found of an element of a result that no launch stores.
+NOT_STORED = "is not stored"
+
 
 @dataclass(frozen=True)
 class Finding:

@@ -27,7 +27,7 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.proof.access_order import in_place, order
-from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.findings import NOT_STORED, Finding, Proof
 from dtpoly.verify.proof.overflow import overflow
 from dtpoly.verify.proof.stored import value
 from dtpoly.verify.triton.access import ATOMICS, KernelAccess, Ran
@@ -79,7 +79,7 @@ def cover(proof: Proof) -> Iterator[Finding]:
     proof.run.about(line, "every element of the output is stored")
     missing = wanted if written is None else wanted.subtract(written)
     if not proof.run.is_empty(missing):
-        yield Finding("stores", line, "is not stored", missing)
+        yield Finding("stores", line, NOT_STORED, missing)
 
 
 def _both_store(

@@ -6,12 +6,12 @@ that no request has. Without an algorithm nobody has said what such elements sho
 
 from __future__ import annotations
 
-from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.findings import NOT_STORED, Finding, Proof
 
 
 def way_to_keep(proof: Proof, finding: Finding) -> str:
     """Return what to promise if elements that are not stored may keep what they had, or nothing."""
-    if proof.is_valued or finding.what != "is not stored":
+    if proof.is_valued or finding.what != NOT_STORED:
         return ""
     name = proof.into.get(proof.result, proof.result)
     return f"if such elements may keep what they had, say so: # assume: partly({name})"

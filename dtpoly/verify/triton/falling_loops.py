@@ -66,4 +66,5 @@ def falling(read: Reader, over: ast.expr, low: Whole, high: Whole, step: int) ->
                 return Falling(low, high, -step)
         case _:
             pass
-    raise Unread(over.lineno, "a loop that counts down, by a step that is not written as -1 or -2")
+    what = "a loop that counts down: its step must be written, as -1, and its bounds have a sign"
+    raise Unread(over.lineno, what)

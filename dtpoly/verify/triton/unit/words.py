@@ -104,17 +104,8 @@ ANNOTATIONS = frozenset(
 # The attributes of a kernel's values: tiles, addresses, types and descriptors.
 OF_TILES = frozenset(
     (
-        *(
-            "advance",
-            "dtype",
-            "element_ty",
-            "load",
-            "primitive_bitwidth",
-            "store",
-            "T",
-            "to",
-            "type",
-        ),
+        *("advance", "dtype", "element_ty", "load", "primitive_bitwidth", "store"),
+        *("T", "to", "type"),
         *(*ELEMENTWISE, *SHAPES),
     )
 )
