@@ -22,6 +22,7 @@ from benchmarks.terminal import console
 from benchmarks.unseen.cases import FAMILIES, Case, cases
 from benchmarks.unseen.drawing import Family
 from benchmarks.unseen.kinds import KINDS
+from benchmarks.unseen.own_cases import own_cases
 from benchmarks.unseen.picture import plot
 from benchmarks.unseen.recorded import write_record
 from benchmarks.unseen.records import (
@@ -43,7 +44,13 @@ SHARE_AHEAD = 0.4  # of the seconds, at most, in which nothing is timed yet
 
 @click.command(short_help="Draw operators that nobody looked at, and compare with torch.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), required=False)
-@click.option("--seed", type=int, required=True, help="Of the list: each seed has its own.")
+@click.option("--seed", type=int, help="Of the list: each seed has its own.")
+@click.option(
+    "--of",
+    "own",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Take the .dt files of this folder instead of a list.",
+)
 @click.option("--cases", "count", default=COUNT, show_default=True, help="How many to draw.")
 @click.option("--choices", default=CHOICES, show_default=True, help="Schedules of each case.")
 @click.option(
@@ -75,10 +82,22 @@ def command(given: Sequence[str], /, **options: Any) -> int:
     FOLDER keeps what is prepared and measured, a line for each case: the same command goes on
     where it was.  [default: build/unseen]
 
+    With --of, the operators are those of a folder, a .dt file without a schedule each. A comment
+    says the sizes (# sizes: m=4096 k=1024); others may say more: # dtype: bf16,
+    # filling: start offsets n, # library: F.softmax(X, 1), # precision: tf32.
+
+    Example: python -m benchmarks unseen --of mine/ --choices 1
+
     Exit codes: 0 all is done; 1 something failed, is not proved, or has no time yet.
     """
-    folder = (options.pop("folder") or ROOT / "build" / "unseen") / f"seed_{options['seed']}"
+    seed, own = options["seed"], options["own"]
+    if (seed is None) == (own is None):
+        raise click.UsageError("name a list by --seed, or a folder of files by --of")
+    within = options.pop("folder") or ROOT / "build" / "unseen"
+    folder = within / (f"seed_{seed}" if own is None else f"of_{own.resolve().name}")
     asked = Asked(given, folder, **options)
+    if own is not None and asked.only:
+        raise click.UsageError("--only chooses families of a list, and --of has none")
     unknown = {*asked.only} - {one.name for one in FAMILIES}
     if unknown:
         raise click.UsageError(f"no families are called {', '.join(sorted(unknown))}")
@@ -98,7 +117,8 @@ class Asked:
 
     given: Sequence[str]
     folder: Path
-    seed: int
+    seed: int | None
+    own: Path | None
     count: int
     choices: int
     held: str
@@ -118,7 +138,20 @@ class Asked:
     @property
     def cases(self) -> Iterator[Case]:
         """Yield the cases that take part."""
+        if self.seed is None:
+            yield from own_cases(self.own or ROOT)
+            return
         yield from cases(self.seed, self.count, self.takes)
+
+    @property
+    def list_name(self) -> str:
+        """Return what a person calls the list."""
+        return f"seed {self.seed}" if self.own is None else self.own.resolve().name
+
+    @property
+    def list_option(self) -> str:
+        """Return the option that names the list."""
+        return f"--seed {self.seed}" if self.own is None else f"--of {self.own.name}"
 
     def takes(self, one: Family) -> bool:
         """Return whether a family takes part."""
@@ -224,10 +257,10 @@ def _show(asked: Asked) -> int:
         head = ("worst", "dtype", "first, us", "best, us", "peer, us", "peer", "ratio", "floor, us")
         out.print(table.lines(head, map(_row, worst(known))), highlight=False, soft_wrap=True)
     if asked.picture is not None:
-        title = f"unseen operators, seed {asked.seed}: the best peer's time / ours"
+        title = f"unseen operators, {asked.list_name}: the best peer's time / ours"
         out.print(plot(known, asked.picture, title), highlight=False)
     if asked.record is not None:
-        write_record(asked.record, asked.seed, asked.cases, prepared, measured)
+        write_record(asked.record, asked.list_option, asked.cases, prepared, measured)
     is_good = all(one.choices and not one.failure for one in prepared.values())
     is_whole = asked.steps == "prepare" or len(known) == len(prepared)
     failed = any(one.failures for one in known)

@@ -9,12 +9,12 @@ from benchmarks.unseen.cases import Case
 from benchmarks.unseen.orders import orders_of
 from benchmarks.unseen.records import MeasuredCase, PreparedCase
 
-COMMAND = "python -m benchmarks unseen --seed {seed} --record"
+COMMAND = "python -m benchmarks unseen {which} --record"
 
 
 def write_record(
     path: Path,
-    seed: int,
+    which: str,
     cases: Iterator[Case],
     prepared: Mapping[str, PreparedCase],
     measured: Mapping[str, MeasuredCase],
@@ -25,7 +25,7 @@ def write_record(
         for case in cases
         if case.name in prepared and case.name in measured
     ]
-    text = {"command": COMMAND.format(seed=seed), "cases": lines}
+    text = {"command": COMMAND.format(which=which), "cases": lines}
     write_whole(path, json.dumps(text, indent=1) + "\n")
 
 

@@ -13,13 +13,14 @@ from dtpoly.carried.values import dt_interpreted
 
 
 def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
-    """Return a function that chooses a variant of a kernel, of at most eight for a type of inputs.
+    """Return a function that chooses a variant of a kernel, of at most ten for a type of inputs.
 
     Of tensors that are contiguous along their last axes: all, lines at multiples of four numbers,
-    aligned ones, also of whole blocks, or with offsets of 64 bits. Two for the first large ones of
-    which some are contiguous along other axes, or along none, and one for what is left, with
-    offsets of 64 bits. A truth may be passed as False: then kernels test what they would have been
-    spared. Descriptors are passed all together, or None for each.
+    aligned ones, also of whole blocks, or with offsets of 64 bits; and two for the first large ones
+    of which some are aligned. Two for the first large ones of which some are contiguous along other
+    axes, or along none, and one for what is left, with offsets of 64 bits. A truth may be passed as
+    False: then kernels test what they would have been spared. Descriptors are passed all together,
+    or None for each.
     """
     places, lines_of = dt_lines(kernel.arg_names, [words.split() for words in axes])
     functions, others, _ = kernel.__dict__.setdefault("dt_variants", ({}, {}, {}))
@@ -38,7 +39,8 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
         is_wide = constants["offset"] == tl.int64
         lines, units, steps, is_rows = lines_of(args)
         is_even = not any([args[at].data_ptr() % 16 for at in places])  # where tensors begin
-        is_aligned = is_even and not any([args[at] % 16 for at in steps])
+        told: Any = [at for at in steps if is_even and args[at] % 16 == 0]  # divisible by 16
+        is_aligned = is_even and len(told) == len(steps)
         if blocks:
             has_all = all(args[at] is not None for at in blocks)
             in_blocks = is_rows and not is_wide and has_all
@@ -49,17 +51,19 @@ def dt_chooser(kernel: Any, axes: Any, blocks: list[int]) -> Any:
             if not in_blocks or constants.get("specialized"):
                 args = [None if at in blocks else value for at, value in enumerate(args)]
         is_four = is_rows and is_even and not is_aligned and constants.get("fours", False)
-        kept = (*places, *units) if is_aligned or is_four else units
+        told = tuple(told) if is_aligned or not (is_wide or is_four or blocks) else ()
         is_known = is_rows and (is_aligned or not is_wide)
-        if is_known:
-            is_whole = is_whole and is_aligned and not is_wide
-        elif not is_wide and any(args[at].numel() >= 1 << 16 for at in places):
-            types = [str(value) for value in constants.values() if not isinstance(value, bool)]
-            types += [str(args[at].dtype) for at in places]
-            met, one = others.setdefault(tuple(types), {}), (lines, is_aligned, is_whole)
-            met[one] = None
-            is_known = [*met].index(one) <= 1
-        kept += steps if is_aligned else ()
+        is_whole = is_whole and not (is_known and (is_wide or not is_aligned))
+        if not is_known or (told and not is_aligned):
+            is_first = not is_wide and any(args[at].numel() >= 1 << 16 for at in places)
+            if is_first:
+                types = [str(value) for value in constants.values() if not isinstance(value, bool)]
+                types += [str(args[at].dtype) for at in places]
+                met = others.setdefault((is_rows, *types), {})
+                one = met.setdefault((lines, told, is_whole), len(met))
+                is_first = one <= 1
+            is_known, told = is_known or is_first, told if is_first else ()
+        kept = (*places, *units, *told) if told or is_four or is_aligned else units
         if not is_known:
             kept, is_whole, is_four = (), False, False
             constants = {**constants, "offset": tl.int64}

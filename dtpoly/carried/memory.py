@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import operator
 from typing import Any
 
 from dtpoly.carried.libraries import tl, torch, triton
@@ -45,6 +46,9 @@ def dt_descriptor(tensor: Any, block: Any, axes: Any, step: int = 0) -> Any:
     if step * size % 16 if dt_interpreted else dt_gpu(tensor.device)[0] < 9:
         return None
     if strides[-1] != 1 or tensor.data_ptr() % 16 or block[-1] * size < 16:
+        return None
+    # Blocks that are loaded ahead lie one behind the other, where each begins at such a multiple.
+    if functools.reduce(operator.mul, block) * size % 128:
         return None
     if tensor.dtype == torch.bool or not 1 <= min(shape) <= max(shape) < (1 << 31) - (1 << 20):
         return None

@@ -48,7 +48,8 @@ class Descriptor(LaunchEdit):
             "**`f.descriptor(A, g)`** loads the tiles of an input, or of a Func that another "
             "kernel computes, by a descriptor (TMA). If `f` itself is named, its tiles are "
             "stored in this way, too. The tiles must be boxes whose sides are powers of two that "
-            "are numbers in the schedule. If one of the tensors of a call cannot have a "
+            "are numbers in the schedule. A box of less than 128 bytes, where the copy engine "
+            "writes nothing, is loaded by addresses. If one of the tensors of a call cannot have a "
             "descriptor, or if the device has no such unit, the same kernel loads and stores "
             "everything by addresses."
         ),

@@ -30,6 +30,10 @@ from dtpoly.poly.model import Model
 from dtpoly.targets.argument import ALIGNED, CONSTANT, TYPES, ParameterType
 from dtpoly.targets.told import told
 
+# Of `dt_chooser`: so many elements has a tensor for which a variant of the kernel is compiled.
+LARGE = 1 << 16
+BLOCK = 128  # of `dt_descriptor`: the bytes of a block are a multiple
+
 # From there on, offsets might not fit into 32 bits.
 LARGEST_SIZE, FARTHEST = 2**30 - 2**20, 2**31
 ROW, LONG_ROW = 128, 1024  # bytes that rows between kernels begin at multiples of, if they are long
@@ -67,9 +71,10 @@ class SizedCall:
 
 def arguments(call: SizedCall, kernel: TileKernel) -> tuple[ParameterType, ...]:
     """Return each parameter of a kernel as Triton sees it in a launch with new tensors."""
-    return told(
-        kernel, axis_words(plain_axes(call.program), call.model, kernel), _passed(call, kernel)
-    )
+    words = axis_words(plain_axes(call.program), call.model, kernel)
+    many = (prod(shape_of(call, kernel, tensor.name)) for tensor in kernel.tensors)
+    is_large = any(one >= LARGE for one in many)
+    return told(kernel, words, _passed(call, kernel), is_large)
 
 
 def _passed(call: SizedCall, kernel: TileKernel) -> tuple[ParameterType, ...]:
@@ -144,7 +149,8 @@ def is_described(
 ) -> bool:
     """Return whether the runtime makes a descriptor for a new tensor of these strides."""
     aligned = (step * size % ALIGNED == 0 for step in steps[:-1])
-    return min(shape) > 0 and block[-1] * size >= ALIGNED and all(aligned)
+    is_block = block[-1] * size >= ALIGNED and prod(block) * size % BLOCK == 0
+    return min(shape) > 0 and is_block and all(aligned)
 
 
 def _chosen(name: str, value: int | bool | DType) -> ParameterType:

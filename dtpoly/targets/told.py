@@ -17,11 +17,12 @@ Words = Sequence[Sequence[str]]
 
 
 def told(
-    kernel: TileKernel, words: Words, passed: Sequence[ParameterType]
+    kernel: TileKernel, words: Words, passed: Sequence[ParameterType], is_large: bool
 ) -> tuple[ParameterType, ...]:
     """Return the same arguments; of each but constants whether Triton may look at it.
 
-    `words` are those of the axes of tensors: new ones are contiguous along their last.
+    `words` are those of the axes of tensors: new ones are contiguous along their last. If one of
+    them is large, rows that are aligned are known, also where others are not.
     """
     known = {one.name: one for one in passed}
     is_wide = known["offset"].value is DType.I64
@@ -34,10 +35,14 @@ def told(
     if described:
         is_aligned = is_aligned and (has_blocks or is_wide)
     is_four = not is_aligned and not is_wide and FOURS in known and bool(known[FOURS].value)
-    is_four = is_four and all(known[name].is_aligned for name in pointers)
+    is_even = all(known[name].is_aligned for name in pointers)
+    is_four = is_four and is_even
     aligned = {*pointers, *units, *steps}
     may_know = aligned if is_aligned else set[str]() if is_wide else {*units}
     may_know |= {*pointers} if is_four else set()
+    if is_large and is_even and not (is_aligned or is_wide or is_four or described):
+        rows_known = {name for name in steps if known[name].is_aligned}
+        may_know |= {*pointers, *rows_known} if rows_known else set()
     blocks = {one.name for one in described}
     is_whole = is_aligned and not is_wide and all(o.value for o in passed if _is_flag(o))
     found: list[ParameterType] = []

@@ -168,8 +168,8 @@ def test_what_can_be_described() -> None:
         return memory.dt_descriptor(tensor, block, (0, 1))
 
     A = torch.ones(8, 64)
-    assert blocks(A, (4, 4)) is not None
-    assert blocks(A[2:, 8:40], (4, 4)) is not None
+    assert blocks(A, (8, 4)) is not None
+    assert blocks(A[2:, 8:40], (8, 4)) is not None
     wrong = {
         "another stride": A.t(),
         "an address": A[:, 1:],
@@ -179,8 +179,11 @@ def test_what_can_be_described() -> None:
         "too long": torch.ones(1, 4).expand(2**31, 4),
         "too far apart": torch.as_strided(torch.ones(4), (1, 4), (2**40, 1)),
     }
-    assert [name for name, one in wrong.items() if blocks(one, (4, 4)) is not None] == []
-    assert blocks(A, (4, 2)) is None  # 8 bytes
+    assert [name for name, one in wrong.items() if blocks(one, (8, 4)) is not None] == []
+    assert blocks(A, (16, 2)) is None  # rows of 8 bytes
+    assert blocks(A, (4, 4)) is None  # 64 bytes: the second of two blocks would begin between
+    assert blocks(A.half(), (8, 8)) is not None
+    assert blocks(A.half(), (1, 32)) is None
     assert blocks(torch.ones(8, 64, dtype=torch.bool), (4, 16)) is None
 
 

@@ -52,6 +52,19 @@ TOGETHER = 20
 IN_PANELS = 20
 PRODUCTS_MADE = 24
 SIZES = (8, 128, 136, 64, 264, 32, 104, 200)
+# The parts of `top` in the loop are 16 numbers: 32 or 64 bytes.
+SMALL = {
+    "weighted": """\
+Func out, top, e; In S, V; Var m, n; RVar l;
+top[m] = rmax(S[m, l], l);
+e[m, l] = exp(S[m, l] - reshape(top[m], m, 1));
+out[m, n] = rdot(e[m, l], V[l, n], l);
+e.inline();
+top.block(m:1); top.tensorize(m:0, l:0);
+out.block(m:16, n:32); out.tensorize(m:0, n:0, l:64); out.descriptor(S, top, V);
+out.num_stages(4); out.compile();
+"""
+}
 FOURS = (4, 100, 52, 132, 20, 36, 60, 28)  # small, because some listings have tiles of whole sizes
 
 
@@ -65,6 +78,7 @@ def main() -> None:
         *listings(folder),
         *every_layout(folder),
         *in_blocks(folder),
+        *small_blocks(folder),
         *in_fours(folder),
         *loading(folder),
         *nested(folder),
@@ -123,6 +137,19 @@ def in_blocks(folder: Path) -> Iterator[Case]:
             yield Case("in blocks", name, *given)
             if "warp_specialize" in words and at < 3:
                 yield Case(LOADING, name, *given)
+
+
+def small_blocks(folder: Path) -> Iterator[Case]:
+    """Yield a kernel that would load, in a loop, a block that is too small for the copy engine."""
+    for name, text in SMALL.items():
+        made = code_of(judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled)
+        file = f"{name}.py"
+        (folder / file).write_text(made.text)
+        for at, dtype in enumerate((DType.F16, DType.BF16, DType.F32)):
+            sizes = {"m": 8 << at, "n": 136, "l": 1000}
+            yield Case(
+                "small blocks", name, file, text, made.stages.outputs, sizes, Recipe(at, dtype)
+            )
 
 
 def in_fours(folder: Path) -> Iterator[Case]:

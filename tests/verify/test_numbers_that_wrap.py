@@ -372,26 +372,26 @@ DESCRIBED = """\
 import triton
 import triton.language as tl
 
-# verify: k[(cdiv(len(i), 16),)](X, f, len(i), len(j), X.stride(0))
+# verify: k[(cdiv(len(i), {tile}),)](X, f, len(i), len(j), X.stride(0))
 # assume: len(i) <= 2**20{more}
 
 
 @triton.jit
 def k(X, out, rows, n, stride):
-    blocks = tl.make_tensor_descriptor(X, [rows, {size}], [stride, 1], [16, {block}])
-    i = tl.program_id(0) * 16
+    blocks = tl.make_tensor_descriptor(X, [rows, {size}], [stride, 1], [{tile}, {block}])
+    i = tl.program_id(0) * {tile}
     first = tl.arange(0, {block})[None, :] == 0
     x = tl.sum(tl.where(first, blocks.load([i, 0]), 0.0), 1)
-    at = i + tl.arange(0, 16)
+    at = i + tl.arange(0, {tile})
     tl.store(out + at, x, mask=at < rows)
 """
 
 
-def described(more: str = "", size: str = "n", block: int = 8) -> Report:
+def described(more: str = "", size: str = "n", block: int = 8, tile: int = 16) -> Report:
     program: Program = written(
         "Func f, g; In X; Var i, j; f[i] = X[i, 0]; g[i, j] = X[i, j]; f.compile();"
     )
-    return verify(program, DESCRIBED.format(more=more, size=size, block=block))
+    return verify(program, DESCRIBED.format(more=more, size=size, block=block, tile=tile))
 
 
 @pytest.mark.parametrize(
@@ -418,3 +418,12 @@ def test_a_descriptor_has_rows_of_16_bytes(block: int) -> None:
     assert report.verdict is LayerVerdict.UNKNOWN
     assert "less than 16 bytes" in report.layers[0].why
     assert is_proved(described(", len(j) < 2**31", block=4))
+
+
+@pytest.mark.parametrize("tile", [2, 4])
+def test_a_descriptor_has_blocks_of_128_bytes(tile: int) -> None:
+    """Blocks that are loaded ahead lie one behind the other; each begins at such a multiple."""
+    report = described(", len(j) < 2**31", block=4, tile=tile)
+    assert report.verdict is LayerVerdict.UNKNOWN
+    assert "less than 128 bytes" in report.layers[0].why
+    assert is_proved(described(", len(j) < 2**31", block=4, tile=8))

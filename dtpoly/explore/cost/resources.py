@@ -293,10 +293,16 @@ def _has_second_loop(walk: StatementWalk) -> bool:
 
 
 def _parts(kernel: CostedKernel, store: AccessStream) -> int:
-    """Return the number of parts in which a tile is stored; by address they are about halves."""
+    """Return the number of parts in which a tile is stored.
+
+    By address, those are the rows that all warps multiply at once, and halves of 16-bit numbers.
+    """
     launch = kernel.launch
     if kernel.node.func not in launch.descriptors:
-        return 2
+        columns = lanes_of(store.walk, store.indices[-1].labels) if store.indices else 1
+        at_once = LEAST_ROWS * (launch.num_warps or DEFAULT_WARPS)
+        halves = 1 if store.size >= COPIED else 2
+        return halves * max(store.tile // max(columns, 1) // at_once, 1)
     return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in launch.boxes.items())
 
 

@@ -8,6 +8,7 @@ that the address and the strides are multiples of 16 bytes.
 from __future__ import annotations
 
 import ast
+from math import prod
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
@@ -35,6 +36,8 @@ STARTS = ("tl.int32", kinds.WEAK, kinds.SIZE, kinds.OFFSET)
 NUMBERS = (*STARTS, "tl.int64")
 # Triton compiles no descriptor whose blocks have shorter rows.
 LEAST_BYTES = 16
+# The copy engine writes a block only to such a multiple of shared memory.
+BLOCK_BYTES = 128
 MOST_AXES = 5
 
 
@@ -62,6 +65,9 @@ def made(
     # If the caller decides the type, its bytes are not known here: the emitted file sees to it.
     if block[-1] * kinds.BYTES.get(pointer.kind, LEAST_BYTES) < LEAST_BYTES:
         state.doubt(node.lineno, "a descriptor of rows of less than 16 bytes")
+    if prod(block) * kinds.BYTES.get(pointer.kind, BLOCK_BYTES) < BLOCK_BYTES:
+        # Where a loop loads blocks ahead, the next one begins where no descriptor may write.
+        state.doubt(node.lineno, "a descriptor of a block of less than 128 bytes")
     return DescriptorValue(pointer, shape, strides, block)
 
 

@@ -26,7 +26,7 @@ HELPERS: dict[str, str] = {
 # The runtime of files with plans, by the function that they call: it is imported, or it is a text
 # with this hash.
 RUNTIME: dict[str, tuple[str, str]] = {
-    "dt_function": ("imported", "686ba12a7464e750a8fcd8e83662226e")
+    "dt_function": ("imported", "db5fdf2dff75c609c58772d2674cfc2c")
 }
 MEANINGS: dict[str, tuple[str, str]] = {
     "dt_shift": ("2ed9d79d154889fd751c0c0af8043ba9", "shift"),
