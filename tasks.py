@@ -159,7 +159,7 @@ def test(arguments: Sequence[str], long: bool, every: bool) -> None:
     """Install, then lint, type-check and test; `--long` adds tests that take minutes.
 
     A part of all tests is run, which the commit says, and of those that take minutes as many as end
-    in one; with `--long` a twelfth of these, which takes an hour on two cores. `--all` runs all,
+    in one; with `--long` a fifteenth of these, which takes an hour on two cores. `--all` runs all,
     which takes half a day of one core: a run that is stopped goes on where it was.
     """
     make_environment(ENVIRONMENT)

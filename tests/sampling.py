@@ -3,7 +3,7 @@
     pytest -m "not gpu and not long" --sampled SEED
 
 Of a test that is marked `sampled`, few cases run: a tenth, and of a test with many cases two and a
-hundredth. Of all other cases an eighth runs, and of those that take long a twelfth, but of tests
+hundredth. Of all other cases a twelfth runs, and of those that take long a fifteenth, but of tests
 that are marked `always` all: those read the sources of the project and cost little. All cases run
 also of tests that compare with a text that is kept, unless they take long: any change may alter one
 of these texts. Which cases run follows from the seed and from the names of the cases, so that all
@@ -19,8 +19,8 @@ import pytest
 
 SHARE = 0.1
 AT_MOST, SHARE_OF_MANY = 2, 0.01
-OTHERS = 8  # of so many cases of tests that are not marked, one runs
-OTHERS_LONG = 12  # and of those that take seconds or minutes
+OTHERS = 12  # of so many cases of tests that are not marked, one runs
+OTHERS_LONG = 15  # and of those that take seconds or minutes
 
 
 def chosen_of(count: int) -> int:
