@@ -8,14 +8,14 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.work import unit_of
+from dtpoly.explore.cost.work import DEFAULT_WARPS, unit_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 from dtpoly.targets.parameter_types import BYTES
 
 WARP = 32
-DEFAULT_WARPS, DEFAULT_STAGES = 4, 3  # Triton's own, where the schedule says nothing
+DEFAULT_STAGES = 3  # Triton's own, where the schedule says nothing
 # Registers that a thread has at most, and about how many it needs for addresses and numbers.
 MOST_REGISTERS, OTHERS = 255, 16
 # Of a tile that is loaded and used up, and of one that is computed, what is alive at a moment.
@@ -122,6 +122,10 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
         sums = _own_sums(kernel, walk)
         if statement.name not in kernel.operand_dtypes:
             return sums + made
+        if statement.is_over_range and not walk.joined:
+            # The tile that a range cuts is multiplied whole; the sums before are kept until it is
+            # seen that no nan came of it.
+            sums *= 2
         return sums + _of_operands(kernel, walk, statement.body)
     is_added = statement.role is Role.UPDATE and walk.loops
     sums = made if is_added and not (walk.joined and kernel.operand_dtypes) else 0
