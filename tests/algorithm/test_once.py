@@ -31,7 +31,12 @@ def test_schedules_of_an_algorithm_share_an_answer() -> None:
 
 def test_only_the_latest_answers_are_kept() -> None:
     asked = list[Program]()
-    count = once_for_each_algorithm(lambda program: asked.append(program) or len(asked))
+
+    @once_for_each_algorithm
+    def count(program: Program) -> int:
+        asked.append(program)
+        return len(asked)
+
     programs = [program_of(f"f{at}") for at in range(LATEST + 1)]
     assert [count(one) for one in programs] == [*range(1, LATEST + 2)]
     assert count(programs[-1]) == LATEST + 1

@@ -6,8 +6,8 @@ from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.sets import is_empty
 from dtpoly.verify.plan.kernel_files import file_of
 from dtpoly.verify.proof.lemmas import with_known
-from dtpoly.verify.proof.verify import proof_of
-from tests.verify.texts import text_of, written
+from dtpoly.verify.proof.verify import LayerVerdict, proof_of, verify
+from tests.verify.texts import ROOT, text_of, written
 
 CHAIN = written(
     "Func first, second, third, beside; In A; Var x;"
@@ -34,3 +34,16 @@ def test_what_is_computed_afterwards_is_no_lemma(result: str, lemmas: set[str]) 
     _, proof = proof_of(ProofRun(is_empty), CHAIN, file_of(CHAIN, text_of(CHAIN)), "first", result)
     known = with_known(proof)
     assert (known.memory.funcs.keys() if known else set[str]()) == lemmas
+
+
+@pytest.mark.long
+def test_a_loss_whose_products_have_descriptors_is_proved_in_time() -> None:
+    """Its facts have eight and more alternatives, and its gradients are made of one result."""
+    text = (ROOT / "dtpoly/nn/linear_cross_entropy_chunk_large.dt").read_text()
+    for line in ("logits.descriptor(X, W, logits);", "d_X.descriptor(slope, W, d_X);"):
+        text = f"{text}{line}\n"
+    program = written(f"{text}d_W.descriptor(slope, X);\n")
+    report = verify(program, text_of(program), 60)
+    assert {one.name for one in report.functions} == {"loss", "d_X"}
+    layers = [one for function in report.functions for one in function.layers]
+    assert {one.verdict for one in layers} == {LayerVerdict.PROVED}, [one.why for one in layers]
