@@ -96,6 +96,14 @@ def _depths(text: str) -> Iterator[int]:
         yield depth + is_quoted
 
 
+# Kept, since a value is cut at operators of one kind after the other.
+@lru_cache(maxsize=256)
+def _gaps(text: str) -> tuple[int, ...]:
+    """Return the places of the commas and of the spaces that are in no brackets."""
+    depths = zip(text, _depths(text), strict=True)
+    return tuple(at for at, (one, depth) in enumerate(depths) if not depth and one in ", ")
+
+
 def inside(text: str, tail: str, indent: int) -> Iterator[str]:
     """Yield the lines of a value between brackets, with what follows it."""
     if indent + len(text + tail) <= WIDTH:
@@ -145,9 +153,8 @@ def _operands(text: str) -> list[str]:
 def _cut(text: str, marks: tuple[str, ...]) -> list[str]:
     """Return a text cut at marks outside of brackets: after commas, before operators."""
     parts, start = list[str](), 0
-    for at, (character, depth) in enumerate(zip(text, _depths(text), strict=True)):
-        if depth or character not in ", ":
-            continue
+    for at in _gaps(text):
+        character = text[at]
         mark = "," if character == "," else text[at + 1 :].split(" ", 1)[0]
         if mark in marks and at > start and (mark == ",") is (character == ","):
             parts.append(text[start:at].strip())

@@ -151,8 +151,11 @@ def _block(rounds: DataRounds, body: tuple[Step, ...], after: frozenset[str]) ->
     done: list[Step] = []
     here = BlockBounds()
     for at, step in enumerate(body):
-        behind = after | exposed(body[at + 1 :])
         one = step.instruction
+        if not isinstance(one, ForLoop | If | TiledLoop):
+            done.append(step)
+            continue
+        behind = after | exposed(body[at + 1 :])
         changed = _changed(rounds, here, step, behind)
         if changed is not None:
             done += changed

@@ -176,9 +176,12 @@ def _template(ways: tuple[str, ...], is_checked: bool) -> CodeType:
 
 
 def _repr(names: Sequence[str]) -> Callable[[object], str]:
+    values = _values_of(names)
+
     def shown(self: object) -> str:
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__qualname__}({values})"
+        pairs = zip(names, values(self), strict=True)
+        said = ", ".join([f"{name}={value!r}" for name, value in pairs])
+        return f"{type(self).__qualname__}({said})"
 
     return shown
 

@@ -1,6 +1,6 @@
 """Builds the messages about wrong names, definitions, indices and directives."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.algorithm.operations import CALL_NAMES
@@ -26,6 +26,20 @@ from .syntax import (
 MAX_RANK = 64  # torch allows no tensor more dimensions
 _ERROR = Severity.ERROR
 MOST_SHOWN = 8  # Funcs of a cycle; a message that lists more helps nobody
+# Who writes one of these in an index wants to choose between indices.
+CHOOSING = frozenset({"abs", "minimum", "maximum", "clamp", "where"})
+# Who writes the size of a label wants to count from its end, or to reach half of it away.
+FROM_THE_END = (
+    Note(
+        "to count from the end, fix the size in the file: with Var x: 4096, A[4095 - x] is A from "
+        "its end to its beginning; or let the caller pass the places, In at: i64 within len(x), "
+        "and read A[at[x]]"
+    ),
+    Note(
+        "to reach half of a dimension away, pass the tensor as a view with the halves along a "
+        "dimension of their own, [.., 2, half], and index the other half by 1 - p"
+    ),
+)
 
 
 def unknown_name(
@@ -263,31 +277,26 @@ def not_an_index(name: NameSyntax, symbol: Symbol) -> Diagnostic:
 
 def not_affine(node: Node) -> Diagnostic:
     """Report an index that is not a sum of whole numbers times labels."""
+    words = {name.text for name in names_in(node)}
+    notes = FROM_THE_END if "len" in words and not words & CHOOSING else ()
+    looks = "an index looks like x, x + 1, 2 * y + r, x // 2 or x % 3"
     return Diagnostic(
         "DT135",
         _ERROR,
         "this index is not a sum of labels times whole numbers",
         node.span,
         "not affine",
-        hint="an index looks like x, x + 1, 2 * y + r, x // 2 or x % 3; " + _instead_of(node),
+        notes,
+        looks if notes else f"{looks}; {_instead_of(node, words)}",
     )
 
 
-def _instead_of(node: Node) -> str:
+def _instead_of(node: Node, words: Set[str]) -> str:
     """Return the part of a hint that says what to write instead of an index that is not affine."""
-    words = {name.text for name in names_in(node)}
-    if words & {"abs", "minimum", "maximum", "clamp", "where"}:
+    if words & CHOOSING:
         return (
             "to choose between indices, choose between reads: "
             "where(x < 3, pad(A, 0)[3 - x], pad(A, 0)[x - 3])"
-        )
-    if "len" in words:
-        return (
-            "to count from the end, fix the size in the file: with Var x: 4096, A[4095 - x] is "
-            "A from its end to its beginning; or let the caller pass the places, "
-            "In at: i64 within len(x), and read A[at[x]]; "
-            "to reach half of a dimension away, pass the tensor as a view with the halves along "
-            "a dimension of their own, [.., 2, half], and index the other half by 1 - p"
         )
     if any(
         isinstance(one, BinarySyntax) and one.operator.text in ("/", "%") for one in parts(node)

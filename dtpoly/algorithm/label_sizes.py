@@ -19,6 +19,7 @@ from dtpoly.algorithm.expressions import (
     walk,
 )
 from dtpoly.algorithm.index_ends import decides, ends, labels_of
+from dtpoly.algorithm.once import once_for_each_algorithm
 from dtpoly.algorithm.outside import as_shown, padded_axes
 from dtpoly.algorithm.program import Program, touched
 from dtpoly.algorithm.size_messages import (
@@ -34,6 +35,7 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 Sizes = Mapping[str, int]
 
 
+@once_for_each_algorithm
 def axis_reads(program: Program) -> tuple[AxisRead, ...]:
     """Return every read of an axis that must be inside its tensor, in program order."""
     found = [
@@ -99,6 +101,7 @@ def extent_label(program: Program, tensor: str, axis: int) -> str | None:
     return func.labels[axis] if func is not None and axis < len(func.labels) else None
 
 
+@once_for_each_algorithm
 def size_rules(program: Program) -> tuple[SizeRule, ...]:
     """Return a rule for every label, in an order in which each rule needs only earlier ones."""
     order = {tensor.name: at for at, tensor in enumerate(program.tensors)}

@@ -88,8 +88,8 @@ def entry(arguments: Sequence[str] | None = None) -> int:
         _drop_output()
         return CLOSED_PIPE
     except Exception as error:
-        # This is the only broad except of the program. Any other exception that gets here is our
-        # bug, and the user shall have a way to report it instead of a traceback.
+        # Any other exception that gets here is our bug, and the user shall have a way to report it
+        # instead of a traceback.
         if os.environ.get("DTPOLY_DEBUG"):
             raise
         if isinstance(error, OSError) and error.errno and error.filename is None:

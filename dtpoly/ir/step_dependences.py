@@ -31,6 +31,11 @@ from dtpoly.ir.parts import accessed, assigned, assigned_by, needed, needed_by_t
 from dtpoly.ir.tiled import flat
 from dtpoly.poly.loops import Bound, Chosen, Combined, Compared, Condition, OneOfWays
 
+# What the latest instructions read. An instruction is known by its identity, since to compare two
+# takes longer than to look again; so it is kept, too.
+MOST = 10_000
+_read: dict[int, tuple[Instruction, frozenset[str]]] = {}
+
 
 @dataclass(frozen=True, slots=True)
 class Effect:
@@ -73,10 +78,19 @@ def exposed(body: tuple[Step, ...]) -> frozenset[str]:
     known: set[str] = set()
     for step in flat(body):
         one = step.instruction
-        found |= set(reads(one)) - known
+        found |= _reads(one) - known
         if not isinstance(one, ForLoop | If):  # blocks may be passed over
             known.update(assigned_by(one))
     return frozenset(found)
+
+
+def _reads(one: Instruction) -> frozenset[str]:
+    known = _read.get(id(one))
+    if known is None:
+        if len(_read) >= MOST:
+            _read.clear()
+        known = _read[id(one)] = one, frozenset(reads(one))
+    return known[1]
 
 
 def carried(body: tuple[Step, ...]) -> frozenset[str]:

@@ -8,10 +8,11 @@ from dtpoly.frontend.resolve import resolve
 from dtpoly.source import Source
 
 
-def hints(text: str) -> list[str | None]:
-    """Return the hints of a text, one for each of its mistakes."""
+def hints(text: str) -> list[str]:
+    """Return the notes and the hint of each mistake of a text, together."""
     file = parse(Source("f.dt", text)).file
-    return [one.hint for one in resolve(file).found if one.code == "DT135"]
+    found = [one for one in resolve(file).found if one.code == "DT135"]
+    return ["\n".join([*(note.text for note in one.notes), one.hint]) for one in found]
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,8 @@ def hints(text: str) -> list[str | None]:
 )
 def test_a_hint_names_another_way(text: str, words: str) -> None:
     (hint,) = hints(text)
-    assert words in (hint or "")
+    assert words in hint
+    assert all(len(line) < 200 for line in hint.split("\n"))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import itertools
 
+import islpy as isl
 import pytest
 
 from dtpoly.budget import counted
@@ -12,7 +13,13 @@ from dtpoly.verify.algebra.regions import (
     set_of,
     without,
 )
-from dtpoly.verify.algebra.sets import CONTEXT, is_empty, points_of, polyhedra_of
+from dtpoly.verify.algebra.sets import (
+    CONTEXT,
+    has_taken_long,
+    is_empty,
+    points_of,
+    polyhedra_of,
+)
 from dtpoly.verify.algebra.whole import (
     Truth,
     Whole,
@@ -122,3 +129,21 @@ def test_a_set_is_plainly_a_part_of_another_one_only_if_it_is() -> None:
             assert polyhedra_of(left).is_subset(polyhedra_of(right))
             plain += 1
     assert plain > len(made)
+
+
+def test_a_question_that_takes_long_is_asked_without_idle_names() -> None:
+    """And so is each later question with the same alternatives, at once."""
+    facts = both(*(flagged(f"switch{at}", at + 2) for at in range(12)))
+    least = compare(">=", name("n"), number(9))
+    first = set_of(both(facts, least)).subtract(set_of(compare(">=", name("n"), number(8))))
+    second = set_of(both(facts, least)).subtract(set_of(compare(">=", name("n"), number(7))))
+    fewer = set_of(both(flagged("switch0", 2), least))
+    assert not has_taken_long(first)
+    with counted(CONTEXT, FEW), pytest.raises(isl.Error):
+        polyhedra_of(first)
+    with counted(CONTEXT, FEW):
+        assert is_empty(first)
+        assert has_taken_long(second)
+        assert is_empty(second)
+    assert not has_taken_long(fewer)
+    assert not is_empty(fewer)

@@ -104,16 +104,18 @@ class RayWorker:
         self.is_over = True
         actor = self.actor
         if actor is not None:
-            # The cluster may already be gone.
-            with suppress(Exception):
-                self.ray.kill(actor)
+            self._kill(actor)
 
     def close(self) -> None:
         """Return the resources of the cluster."""
         actor, self.actor, self.has_process = self.actor, None, False
         if actor is not None:
-            with suppress(Exception):
-                self.ray.kill(actor)
+            self._kill(actor)
+
+    def _kill(self, actor: Any) -> None:
+        """Kill an actor, unless it or its cluster is already gone."""
+        with suppress(self.ray.exceptions.RayError, ConnectionError):
+            self.ray.kill(actor)
 
     def _got(self, reference: Any, seconds: float) -> Message | Gone:
         errors = self.ray.exceptions

@@ -53,14 +53,14 @@ TRIED = (0, 1)  # the numbers that are put in the place of a name that may be id
 Conditions = Mapping[Truth, None]
 
 # What was found of sets that several questions have.
-_counted: WeakKeyDictionary[Region, int] = WeakKeyDictionary()
+_open: WeakKeyDictionary[Region, frozenset[Truth]] = WeakKeyDictionary()
 _stated: WeakKeyDictionary[Region, frozenset[Truth]] = WeakKeyDictionary()
 _lessened: WeakKeyDictionary[Region, dict[frozenset[Truth], Region]] = WeakKeyDictionary()
 
 
 def has_several_alternatives(of: Region) -> bool:
     """Return whether leaving names out of a question takes less time than asking it as it is."""
-    return _alternatives(of) >= SEVERAL
+    return len(alternatives_of(of)) >= SEVERAL
 
 
 def without_idle(of: Region) -> Region:
@@ -127,13 +127,14 @@ def _taken_apart(
             return {}, [of]
 
 
-def _alternatives(of: Region) -> int:
-    """Return how many conditions of a question are alternatives, each of which is counted once."""
+def alternatives_of(of: Region) -> frozenset[Truth]:
+    """Return those conditions of a question that are alternatives."""
     inner = of.of if isinstance(of, Twins) else of
-    found = _counted.get(inner)
+    found = _open.get(inner)
     if found is None:
         conditions = _conditions(inner)
-        found = _counted[inner] = sum(isinstance(one, Some | Not) for one in conditions)
+        alternatives = (one for one in conditions if isinstance(one, Some | Not))
+        found = _open[inner] = frozenset(alternatives)
     return found
 
 

@@ -6,6 +6,7 @@ asks isl through this module; the checker of certificates does not use it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -15,7 +16,11 @@ from weakref import WeakKeyDictionary
 import islpy as isl
 
 from dtpoly.budget import OPERATIONS_A_SECOND, counted, left
-from dtpoly.verify.algebra.idle_names import has_several_alternatives, without_idle
+from dtpoly.verify.algebra.idle_names import (
+    alternatives_of,
+    has_several_alternatives,
+    without_idle,
+)
 from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.regions import (
     Join,
@@ -45,6 +50,8 @@ PARAM = isl.dim_type.param
 CONTEXT = isl.DEFAULT_CONTEXT
 # Operations that isl does in a second: few with large coefficients, more with small ones.
 RATES = (100_000, 400_000, OPERATIONS_A_SECOND)
+# Operations in which isl answers most questions that have few alternatives.
+QUICK = 20_000
 # If a set has more polyhedra than these, those that belong together are joined before it meets the
 # next set. Each meeting multiplies their number, and many of them have no points.
 FEW = 8
@@ -53,6 +60,8 @@ FEW = 8
 # The sets of isl that regions were turned into, and whether they have no points.
 _found: WeakKeyDictionary[Region, isl.Set] = WeakKeyDictionary()
 _answers: WeakKeyDictionary[Region, bool] = WeakKeyDictionary()
+# The alternatives of the latest questions that took isl more than a few operations.
+_slow: deque[frozenset[Truth]] = deque(maxlen=100)
 
 
 @cache
@@ -205,13 +214,38 @@ def is_empty(of: Region) -> bool:
     check_time()
     found = _answers.get(of)
     if found is None:
-        # Without idle names, many questions are the same.
-        asked = without_idle(of) if has_several_alternatives(of) else of
-        found = _answers.get(asked)
+        found = _quickly(of)
         if found is None:
-            found = _answers[asked] = _asked(asked)
+            # Without idle names, many questions are the same.
+            asked = without_idle(of)
+            found = _answers.get(asked)
+            if found is None:
+                found = _answers[asked] = _asked(asked)
         _answers[of] = found
     return found
+
+
+def _quickly(of: Region) -> bool | None:
+    """Return isl's answer to a question as it is, or None if idle names are to be left out first.
+
+    As they are, questions share more sets. But alternatives that have taken isl long once take as
+    long in each question that has them.
+    """
+    if has_several_alternatives(of) or has_taken_long(of):
+        return None
+    try:
+        with counted(CONTEXT, QUICK):
+            return _is_empty(of)
+    except isl.Error:
+        if alternatives := alternatives_of(of):
+            _slow.append(alternatives)
+        return None
+
+
+def has_taken_long(of: Region) -> bool:
+    """Return whether a question has all the alternatives of one that took isl long."""
+    alternatives = alternatives_of(of)
+    return any(alternatives >= slow for slow in _slow)
 
 
 def _asked(of: Region) -> bool:

@@ -5,11 +5,15 @@ element of it as an opaque element. This is sound: what a load is sure to see is
 value, so equal terms over the element stay equal when that value is put in its place. The reverse
 does not hold: terms that differ over the element may be equal when it is replaced. So a difference
 proves nothing.
+
+Only those Funcs are proved that the result is made of. What the function computes from the result
+afterwards would be compared with the whole result in its place, which may take very long, and
+nothing would be learnt from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dtpoly.verify.algebra.algorithm_terms import Unsaid, value_of
@@ -36,8 +40,10 @@ def with_known(proof: Proof) -> Proof | None:
         atomics=old.atomics,
     )
     known: Proof = replace(proof, memory=memory)
+    needed = _needed(proof.runs, proof.result)
     for at, ran in enumerate(proof.runs):
-        for array in dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load"):
+        stored = dict.fromkeys(a.tensor for a in ran.accesses if a.kind != "load")
+        for array in (one for one in stored if one in needed):
             for func in _funcs(proof, array):
                 if _is_it(known, at, ran, array, func):
                     memory.funcs[array] = func
@@ -45,6 +51,16 @@ def with_known(proof: Proof) -> Proof | None:
                     known = replace(known, meaning=replace(known.meaning, opaque=opaque, known={}))
                     break
     return known if memory.funcs else None
+
+
+def _needed(runs: Sequence[Ran], result: str) -> set[str]:
+    """Return the tensors that are loaded by the kernels that a result is computed by."""
+    needed = set[str]()
+    for ran in reversed(runs):
+        stored = {one.tensor for one in ran.accesses if one.kind != "load"}
+        if not stored.isdisjoint({result, *needed}):
+            needed.update(one.tensor for one in ran.accesses if one.kind == "load")
+    return needed
 
 
 def _funcs(proof: Proof, array: str) -> Iterator[str]:

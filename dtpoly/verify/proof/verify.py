@@ -225,13 +225,14 @@ def _function(
     sizes: Mapping[str, int] | None = None,
     only: Collection[str] = EVERY,
 ) -> FunctionReport:
-    """Return what is proved of a function: of all its results."""
-    began = time.monotonic()
+    """Return what is proved of a function: of all its results, which share the time."""
+    began, started = time.monotonic(), time.thread_time()
     results = results_of_function(program, file, func)
-    parts = [
-        _result(program, file, func, one, seconds / len(results), run, sizes, only)
-        for one in results
-    ]
+    parts: list[FunctionReport] = []
+    for at, one in enumerate(results):
+        # A result that needs less than its share leaves more to those behind it.
+        share = max(seconds - time.thread_time() + started, 0.0) / (len(results) - at)
+        parts.append(_result(program, file, func, one, share, run, sizes, only))
     layers = tuple(
         next((one for verdict in WORST for one in row if one.verdict is verdict), row[0])
         for row in zip(*(part.layers for part in parts), strict=True)
