@@ -61,6 +61,7 @@ from .grid_text import (
 from .kernel_parameters import head_lines
 from .launch_text import launch_lines
 from .line import Head, KernelLine, OfDirective, OfInput, about, indented
+from .list_text import may_enter
 from .operation_spelling import (
     ASSIGNED,
     ATOMIC,
@@ -206,7 +207,7 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[KernelLi
             return [counted, index] if shifted.is_index else [counted]
         case Select(skips=True):
             inner = KernelLine(f"    {_line(one)}", origin)
-            return [KernelLine(f"if {_may_enter(one)}:", origin), inner]
+            return [KernelLine(f"if {may_enter(one)}:", origin), inner]
         case LineStart():
             return [KernelLine(text, origin) for text in _line_start(one)]
         case Store(line=OnLine() as line):
@@ -326,19 +327,6 @@ def _taken_in(one: Accumulate | Select | Product) -> str:
             return f"{one.name} = tl.dot({left}, {right}, {one.name}{precision}{out})"
         case _:
             assert_never(one)
-
-
-def _may_enter(one: Select) -> str:
-    """Print whether some element of a tile is not below the least value of its list.
-
-    A NaN is below nothing, and nothing is below a NaN: then the merge itself finds out.
-    """
-    axis = len(one.axes) - 1
-    least = f"tl.reduce({one.name}, {axis}, {JOIN['rmin'][0]})"
-    if axis:
-        least += f"[{', '.join((*(':' * axis), 'None'))}]"
-    value = value_text(one.value, one.axes)[0]
-    return f"tl.max((~({value} < {least})).to(tl.int32)) >= 1"
 
 
 def _line_start(one: LineStart) -> list[str]:
