@@ -21,6 +21,7 @@ from dtpoly.explore.accesses.tile_counts import (
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.lane_products import ALONE, is_multiplied_by_lanes
 from dtpoly.explore.cost.lane_products import ISSUED as LANES_ISSUED
+from dtpoly.explore.cost.list_steps import list_steps
 from dtpoly.explore.cost.resources import WARP, stages_of
 from dtpoly.poly.model import Role
 
@@ -49,6 +50,7 @@ def waiting(job: Job) -> float:
         products / each * job.multiprocessors,
         sum(one.from_l2 for one in job.operands) / each / (PORT * clock),
     ]
+    across = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
     stages = stages_of(kernel)
     # Where loads run ahead, what computes does not wait for what moves.
     own = max(parts) if stages > 1 else sum(parts)
@@ -77,8 +79,8 @@ def waiting(job: Job) -> float:
             cut = _cut_seconds(kernel, one, tile) / each
             waits += max(cut, cut * _parts(kernel, one) / at_least)
             if one.statement.role is Role.COMBINE:
-                clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
-                waits += steps(one) / each * clocks / clock
+                waits += steps(one) / each * across / clock
+    waits += sum(one.meetings for one in list_steps(kernel)) / each * across / clock
     if kernel.launch.each:
         # The next block is loaded while the last one is stored.
         return far + (own + waits / at_least) * rounds

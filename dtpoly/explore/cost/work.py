@@ -26,6 +26,7 @@ from dtpoly.explore.accesses.tile_counts import (
     lanes_of,
     steps,
 )
+from dtpoly.explore.cost.list_steps import list_steps
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 
@@ -104,6 +105,7 @@ def work_of(kernel: CostedKernel) -> Work:
             work.instructions += lanes.of(statement.labels)
         if is_corrected(walk):
             work.instructions += lanes.of(statement.free)
+    work.instructions += sum(one.instructions for one in list_steps(kernel))
     for stream in kernel.streams:
         alone = OPERAND_ALONE if stream.is_operand else ALONE
         each = MOVED * max(stream.size, 4) / 4 if stream.is_wide else alone

@@ -151,7 +151,7 @@ def _either_way(
 ) -> TileValue | None:
     """Return what a name holds after both sides of a branch, if that is seen to be the same."""
     if isinstance(test, NanTest):
-        return _same(state, test, *(side[one] for side in around), one, line)
+        return _same(state, test, around[0][one], around[1][one], one, line)
     found = list_either_way(state, test, around, one, line)
     if found is not None:
         state.run.assume(Lemma.SKIPPED, one)

@@ -1,0 +1,82 @@
+"""Estimates what kernels spend on lists of the largest values.
+
+Each tile is compared with the last place of its list. Of a row in random order, element i enters
+a list of k places with probability k / i: so about k (1 + ln(n / k)) of n elements ever do. Each
+one that enters costs a round: the best element of the tile is found, the list is moved by one
+place, and the element is taken out of the tile. A tile of which something enters costs one round
+more, which finds that nothing is left. The lanes of all rows of a program take part in a round.
+"""
+
+from collections.abc import Iterator
+from math import log, prod
+
+from dtpoly.algorithm.expressions import Reduce
+from dtpoly.algorithm.operations import LIST
+from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of, steps, trips
+from dtpoly.frozen import dataclass
+from dtpoly.poly.model import Role
+
+# Instructions of a lane in the machine code of sm_90: of the comparison, of a round for each
+# element of the tile, and of a round for each place of the list, of which a warp has all.
+COMPARED, FOUND, MOVED = 2, 17, 50
+WARP = 32
+# How often all lanes of a program meet in a round.
+MEETINGS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ListSteps:
+    """The tiles that a kernel compares with a list, and the rounds that it spends, in all programs.
+
+    `lanes` are those of a tile, `places` those of all lists of a program.
+    """
+
+    tiles: float
+    rounds: float
+    lanes: int
+    places: int
+
+    @property
+    def instructions(self) -> float:
+        """Return the instructions of all lanes."""
+        places = max(self.places, WARP)
+        each = FOUND * self.lanes + MOVED * places
+        return COMPARED * self.tiles * self.lanes + each * self.rounds
+
+    @property
+    def meetings(self) -> float:
+        """Return how often lanes meet: once for each comparison, and in each round."""
+        return self.tiles + MEETINGS * self.rounds
+
+
+def list_steps(kernel: CostedKernel) -> Iterator[ListSteps]:
+    """Yield the work of each list of a kernel. The same list of two Funcs is kept once."""
+    seen = set[tuple[Reduce, tuple[str, ...]]]()
+    for walk in kernel.walks:
+        body = walk.statement.body
+        if not isinstance(body, Reduce) or body.operation != LIST:
+            continue
+        key = (body, tuple(axis.name for axis in walk.path.loops))
+        if walk.statement.role is Role.UPDATE and key not in seen:
+            seen.add(key)
+            yield _steps(walk, body)
+
+
+def _steps(walk: StatementWalk, body: Reduce) -> ListSteps:
+    reduced = [axis for axis in walk.loops if axis.index.plain in body.labels]
+    tiles = prod(trips(walk, axis) for axis in reduced)
+    kept = [label for label in walk.statement.labels if label not in body.labels]
+    rows, along = lanes_of(walk, kept), lanes_of(walk, body.labels)
+    count = 1 << (body.count - 1).bit_length()
+    programs = steps(walk) / max(tiles, 1)
+    many = prod(walk.extents[label] for label in body.labels)
+    entering = min(rows * entering_of(many, count), float(count * tiles))
+    taken = min(float(tiles), entering)
+    rounds = min(entering + taken, float(count * tiles))
+    return ListSteps(programs * tiles, programs * rounds, rows * along, rows * count)
+
+
+def entering_of(many: int, count: int) -> float:
+    """Return how many of some elements in random order enter a list, as is to be expected."""
+    return float(many) if many <= count else count * (1 + log(many / count))
