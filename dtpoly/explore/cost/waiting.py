@@ -9,6 +9,7 @@ from math import ceil, prod
 
 from dtpoly.algorithm.expressions import Dot
 from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.list_steps import list_steps
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import (
     StatementWalk,
@@ -21,7 +22,6 @@ from dtpoly.explore.accesses.tile_counts import (
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.lane_products import ALONE, is_multiplied_by_lanes
 from dtpoly.explore.cost.lane_products import ISSUED as LANES_ISSUED
-from dtpoly.explore.cost.list_steps import list_steps
 from dtpoly.explore.cost.resources import WARP, stages_of
 from dtpoly.poly.model import Role
 

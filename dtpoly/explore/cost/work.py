@@ -18,6 +18,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_corrected
+from dtpoly.explore.accesses.list_steps import list_steps
 from dtpoly.explore.accesses.tile_counts import (
     StatementWalk,
     cut_steps,
@@ -26,7 +27,6 @@ from dtpoly.explore.accesses.tile_counts import (
     lanes_of,
     steps,
 )
-from dtpoly.explore.cost.list_steps import list_steps
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 

@@ -17,12 +17,12 @@ from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of, steps, 
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 
-# Instructions of a lane in the machine code of sm_90: of the comparison, of a round for each
-# element of the tile, and of a round for each place of the list, of which a warp has all.
-COMPARED, FOUND, MOVED = 2, 17, 50
+# Instructions of a lane: of the comparison, of a round for each element of the tile, and of a round
+# for each place of the list, of which a warp has all. How often all lanes meet in a round is the
+# last number. They were chosen with ten times of the 8 largest on an H200 in view.
+COMPARED, FOUND, MOVED = 2, 10, 15
+MEETINGS = 2
 WARP = 32
-# How often all lanes of a program meet in a round.
-MEETINGS = 3
 
 
 @dataclass(frozen=True, slots=True)
