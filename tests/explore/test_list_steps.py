@@ -44,7 +44,7 @@ def test_how_many_enter(many: int, count: int) -> None:
     random = Random(7)
     times = 2 + 60_000 // many
     mean = sum(entered(many, count, random) for _ in range(min(times, 400))) / min(times, 400)
-    assert mean == pytest.approx(entering_of(many, count), rel=0.15)
+    assert mean == pytest.approx(entering_of(many, 1, count), rel=0.15)
 
 
 @cache

@@ -1,10 +1,11 @@
 """Estimates what kernels spend on lists of the largest values.
 
-Each tile is compared with the last place of its list. Of a row in random order, element i enters
-a list of k places with probability k / i: so about k (1 + ln(n / k)) of n elements ever do. Each
-one that enters costs a round: the best element of the tile is found, the list is moved by one
-place, and the element is taken out of the tile. A tile of which something enters costs one round
-more, which finds that nothing is left. The lanes of all rows of a program take part in a round.
+Each tile is compared with the last place of its list. Of a row in random order, tile t, counted
+from 1, has k / t of the k largest of the first t tiles, if it has so many lanes. So about
+k (1 + ln T) of the elements of T tiles enter. Each costs a round: the best element of the tile is
+found, the list is moved by one place, and the element is taken out of the tile. A tile of which
+something enters costs one round more, which finds that nothing is left. The lanes of all rows of a
+program take part.
 """
 
 from collections.abc import Iterator
@@ -20,8 +21,8 @@ from dtpoly.poly.model import Role
 # Instructions of a lane: of the comparison, of a round for each element of the tile, and of a round
 # for each place of the list, of which a warp has all. How often all lanes meet in a round is the
 # last number. They were chosen with ten times of the 8 largest on an H200 in view.
-COMPARED, FOUND, MOVED = 2, 10, 15
-MEETINGS = 2
+COMPARED, FOUND, MOVED = 4, 35, 50
+MEETINGS = 3
 WARP = 32
 
 
@@ -52,12 +53,13 @@ class ListSteps:
 
 def list_steps(kernel: CostedKernel) -> Iterator[ListSteps]:
     """Yield the work of each list of a kernel. The same list of two Funcs is kept once."""
-    seen = set[tuple[Reduce, tuple[str, ...]]]()
+    seen = set[tuple[Reduce, tuple[tuple[str | None, int | None], ...]]]()
     for walk in kernel.walks:
         body = walk.statement.body
         if not isinstance(body, Reduce) or body.operation != LIST:
             continue
-        key = (body, tuple(axis.name for axis in walk.path.loops))
+        loops = (axis for axis in walk.loops if axis.index.plain in body.labels)
+        key = (body, tuple((axis.index.plain, axis.step) for axis in loops))
         if walk.statement.role is Role.UPDATE and key not in seen:
             seen.add(key)
             yield _steps(walk, body)
@@ -70,13 +72,14 @@ def _steps(walk: StatementWalk, body: Reduce) -> ListSteps:
     rows, along = lanes_of(walk, kept), lanes_of(walk, body.labels)
     count = 1 << (body.count - 1).bit_length()
     programs = steps(walk) / max(tiles, 1)
-    many = prod(walk.extents[label] for label in body.labels)
-    entering = min(rows * entering_of(many, count), float(count * tiles))
-    taken = min(float(tiles), entering)
+    entering = min(rows * entering_of(tiles, along, count), float(count * tiles))
+    taken = min(rows * entering_of(tiles, 1, count), float(tiles))
     rounds = min(entering + taken, float(count * tiles))
     return ListSteps(programs * tiles, programs * rounds, rows * along, rows * count)
 
 
-def entering_of(many: int, count: int) -> float:
-    """Return how many of some elements in random order enter a list, as is to be expected."""
-    return float(many) if many <= count else count * (1 + log(many / count))
+def entering_of(tiles: int, lanes: int, count: int) -> float:
+    """Return how many elements of some tiles, in random order, enter a list of `count` places."""
+    early = min(tiles, max(count // lanes, 1))
+    most = min(lanes, count)
+    return most * early + count * log(tiles / early) if tiles else 0.0
