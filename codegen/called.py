@@ -53,8 +53,10 @@ def _by_step(one: Instruction) -> Iterator[str]:
     match one:
         case Accumulate(reduction=reduction, dtype=element) if reduction not in ASSIGNED:
             yield function(JOIN[reduction], element)
-        case Select(reduction=reduction):
+        case Select(reduction=reduction, skips=skips):
             yield JOIN[reduction][0]
+            if skips:
+                yield JOIN["rmin"][0]
         case ScanLanes(reduction=reduction, along=along, dtype=element):
             if along is not None:
                 yield scan_function(reduction)

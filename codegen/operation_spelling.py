@@ -171,10 +171,6 @@ TEXTS = {
     is_better = (b < a) | ((b != b) & (a == a)) | (is_same & (j < i))
     return tl.where(is_better, b, a), tl.where(is_better, j, i)
 """,
-    "dt_larger": """def dt_larger(a, b):
-    # NaN is larger than any number.
-    return tl.where((b > a) | (b != b), b, a)
-""",
     "dt_list": """def dt_list(values, places, others, at, axis: tl.constexpr, count: tl.constexpr):
     # The largest pairs of two tiles, as many as the first one has along the last axis, in order:
     # NaN first, and of equal values the smaller place first. Pairs that are equal count as one.
@@ -189,24 +185,47 @@ TEXTS = {
     row = tl.expand_dims(tl.min(places, axis), axis)
     others = tl.where(row == row, others, nothing)
     at = tl.where(row == row, at, nowhere)
-    found_values, found_places = values, places
+    back = tl.where(places == places, tl.maximum(here - 1, 0), 0)
+    # The first tile is a list in order, unless somebody calls this with another one.
+    one, two = tl.gather(values, back, axis), tl.gather(places, back, axis)
+    is_same = (values == one) | ((values != values) & (one != one))
+    is_behind = (one > values) | ((one != one) & (values == values)) | (is_same & (two < places))
+    is_behind |= (here == 0) | ((values == nothing) & (places == nowhere))
+    if tl.min(is_behind.to(tl.int32)) == 0:
+        left_values, left_places = values, places
+        for step in tl.range(0, count):
+            top = tl.expand_dims(tl.reduce(left_values, axis, dt_max), axis)
+            is_top = (left_values == top) | ((left_values != left_values) & (top != top))
+            place = tl.expand_dims(tl.min(tl.where(is_top, left_places, nowhere), axis), axis)
+            values = tl.where(here == step, top, values)
+            places = tl.where(here == step, place, places)
+            is_top &= left_places == place
+            left_values = tl.where(is_top, nothing, left_values)
+            left_places = tl.where(is_top, nowhere, left_places)
+    # The best pair that is left moves the pairs behind it by one place, until in no row it comes
+    # before the last pair of the list. Behind count pairs of the other tile, none ever does.
+    goes_on = tl.full((), 1, tl.int32)
     for step in tl.range(0, count):
-        top = dt_larger(tl.reduce(values, axis, dt_larger), tl.reduce(others, axis, dt_larger))
-        top = tl.expand_dims(top, axis)
-        is_top = (values == top) | ((values != values) & (top != top))
-        is_other = (others == top) | ((others != others) & (top != top))
-        one = tl.min(tl.where(is_top, places, nowhere), axis)
-        place = tl.minimum(one, tl.min(tl.where(is_other, at, nowhere), axis))
-        place = tl.expand_dims(place, axis)
-        found_values = tl.where(here == step, top, found_values)
-        found_places = tl.where(here == step, place, found_places)
-        is_top &= places == place
-        is_other &= at == place
-        values = tl.where(is_top, nothing, values)
-        places = tl.where(is_top, nowhere, places)
-        others = tl.where(is_other, nothing, others)
-        at = tl.where(is_other, nowhere, at)
-    return found_values, found_places
+        if goes_on == 1:
+            top = tl.expand_dims(tl.reduce(others, axis, dt_max), axis)
+            is_top = (others == top) | ((others != others) & (top != top))
+            place = tl.expand_dims(tl.min(tl.where(is_top, at, nowhere), axis), axis)
+            is_same = (values == top) | ((values != values) & (top != top))
+            is_before = (values > top) | ((values != values) & (top == top))
+            is_before |= is_same & (places < place)
+            is_there = is_same & (places == place)
+            ahead = tl.where(is_before, 1, tl.where(is_there, count + 1, 0))
+            ahead = tl.expand_dims(tl.sum(ahead, axis), axis)
+            one, two = tl.gather(values, back, axis), tl.gather(places, back, axis)
+            one, two = tl.where(here == ahead, top, one), tl.where(here == ahead, place, two)
+            values = tl.where(here < ahead, values, one)
+            places = tl.where(here < ahead, places, two)
+            is_top &= at == place
+            others = tl.where(is_top, nothing, others)
+            at = tl.where(is_top, nowhere, at)
+            enters = (ahead != count) & ((top != nothing) | (place != nowhere))
+            goes_on = tl.max(enters.to(tl.int32))
+    return values, places
 """,
     "dt_clamp": """def dt_clamp(a, low, high):
     at_least = tl.maximum(a, low, tl.PropagateNan.ALL)
@@ -389,7 +408,7 @@ TEXTS = {
 # What operations on the bits of bools are called elsewhere.
 OF_BOOLS = {"bitand": "and", "bitor": "or", "bitxor": "ne", "invert": "not"}
 # The functions of generated files that another one calls.
-NEEDED = {"dt_random_float": ("dt_random_bits",), "dt_list": ("dt_larger",)}
+NEEDED = {"dt_random_float": ("dt_random_bits",), "dt_list": ("dt_max",)}
 # Operations that change no whole number.
 ROUNDS = ("ceil", "floor", "round", "trunc")
 

@@ -34,8 +34,10 @@ from .one_pass import STARTS, with_running
 from .overhanging import overhanging
 from .python_names import fresh
 from .rewrites import without_detours, without_empty_starts
+from .shared_lists import with_shared_lists
 from .siblings import joined_loops
 from .sides import sides_of_products
+from .skipped_tiles import with_skipped_tiles
 from .specializing import specialized
 from .turned_tiles import turned_tiles
 from .walks import walked
@@ -113,6 +115,16 @@ def flatten(draft: KernelDraft) -> KernelDraft:
 def join_loops(draft: KernelDraft) -> KernelDraft:
     """Join loops over the same tiles that stand side by side."""
     return replace(draft, body=joined_loops(draft.body, draft.names))
+
+
+def share_lists(draft: KernelDraft) -> KernelDraft:
+    """Lists that take in the same tiles become one list."""
+    return replace(draft, body=with_shared_lists(draft.body))
+
+
+def skip_tiles(draft: KernelDraft) -> KernelDraft:
+    """Lists skip tiles of which nothing enters."""
+    return replace(draft, body=with_skipped_tiles(draft.body, draft.names))
 
 
 def turn_tiles(draft: KernelDraft) -> KernelDraft:
@@ -226,6 +238,7 @@ PASSES = (
     KernelPass(shorten_indices),
     KernelPass(flatten),
     KernelPass(join_loops, excludes=frozenset({Property.IN_PLACE})),
+    KernelPass(share_lists),
     KernelPass(turn_tiles),
     KernelPass(load_before),
     KernelPass(convert_at_loads),
@@ -251,6 +264,7 @@ PASSES = (
     KernelPass(walk, excludes=frozenset({Property.IN_PLACE})),
     KernelPass(rename_counters),
     KernelPass(keep_reductions),
+    KernelPass(skip_tiles),
     KernelPass(wait_for_others, needs=frozenset({Property.MAY_WAIT})),
     KernelPass(tell_fours, excludes=frozenset({Property.DESCRIBED})),
 )

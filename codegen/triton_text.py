@@ -61,6 +61,7 @@ from .grid_text import (
 from .kernel_parameters import head_lines
 from .launch_text import launch_lines
 from .line import Head, KernelLine, OfDirective, OfInput, about, indented
+from .list_text import may_enter
 from .operation_spelling import (
     ASSIGNED,
     ATOMIC,
@@ -204,6 +205,9 @@ def _lines(one: Instruction, origin: str, there: Sequence[str]) -> list[KernelLi
             counted = KernelLine(_line(replace(lanes, name=shifted.name)), origin)
             index = KernelLine(f"{lanes.name} = {shifted.name} - {shifted.by}", origin)
             return [counted, index] if shifted.is_index else [counted]
+        case Select(skips=True):
+            inner = KernelLine(f"    {_line(one)}", origin)
+            return [KernelLine(f"if {may_enter(one)}:", origin), inner]
         case LineStart():
             return [KernelLine(text, origin) for text in _line_start(one)]
         case Store(line=OnLine() as line):

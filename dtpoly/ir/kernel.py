@@ -224,7 +224,8 @@ class Accumulate:
 class Select:
     """Keep the better of `name` and a value, with its index: an accumulator of two tiles.
 
-    For lists, these have one more axis instead of the last one, with `count` lanes.
+    For lists, these have one more axis instead of the last one, with `count` lanes. A list that
+    `skips` is compared with the value first, and stays as it is if nothing of it enters.
     """
 
     name: str
@@ -234,6 +235,7 @@ class Select:
     at: Value
     axes: Axes
     count: int = 0
+    skips: bool = False
 
 
 @dataclass(frozen=True, slots=True)

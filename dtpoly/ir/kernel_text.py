@@ -188,7 +188,9 @@ def _line(one: Instruction) -> str:
         case Accumulate(name=name, reduction=reduction, value=value):
             return f"{reduction} {name} with {show_value(value)}"
         case Select(name=name, index=index, reduction=reduction, value=value, at=at):
-            return f"{reduction} {name}, {index} with {show_value(value)}, {show_value(at)}"
+            skipped = ", if some of it may enter" if one.skips else ""
+            taken = f"{show_value(value)}, {show_value(at)}"
+            return f"{reduction} {name}, {index} with {taken}{skipped}"
         case Product(name=name, left=left, right=right, precision=precision):
             exact = f" in {precision}" if precision else ""
             return f"product {name} with {show_value(left)} @ {show_value(right)}{exact}"

@@ -263,7 +263,7 @@ import triton.language as tl
 
 
 @triton.jit
-{TEXTS["dt_larger"]}
+{TEXTS["dt_max"]}
 
 @triton.jit
 {TEXTS["dt_list"]}

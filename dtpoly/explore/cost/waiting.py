@@ -9,6 +9,7 @@ from math import ceil, prod
 
 from dtpoly.algorithm.expressions import Dot
 from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.list_steps import list_steps
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import (
     StatementWalk,
@@ -49,6 +50,7 @@ def waiting(job: Job) -> float:
         products / each * job.multiprocessors,
         sum(one.from_l2 for one in job.operands) / each / (PORT * clock),
     ]
+    across = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
     stages = stages_of(kernel)
     # Where loads run ahead, what computes does not wait for what moves.
     own = max(parts) if stages > 1 else sum(parts)
@@ -77,8 +79,8 @@ def waiting(job: Job) -> float:
             cut = _cut_seconds(kernel, one, tile) / each
             waits += max(cut, cut * _parts(kernel, one) / at_least)
             if one.statement.role is Role.COMBINE:
-                clocks = ACROSS_LANES + (ACROSS_WARPS if resources.warps > 1 else 0)
-                waits += steps(one) / each * clocks / clock
+                waits += steps(one) / each * across / clock
+    waits += sum(one.meetings for one in list_steps(kernel)) / each * across / clock
     if kernel.launch.each:
         # The next block is loaded while the last one is stored.
         return far + (own + waits / at_least) * rounds

@@ -19,6 +19,7 @@ from dtpoly.algorithm.expressions import (
 )
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_corrected
+from dtpoly.explore.accesses.list_steps import list_steps
 from dtpoly.explore.accesses.tile_counts import (
     StatementWalk,
     cut_steps,
@@ -112,6 +113,7 @@ def work_of(kernel: CostedKernel) -> Work:
             work.instructions += _of_scan(kernel, lanes, body) * lanes.of(statement.labels)
         if is_corrected(walk):
             work.instructions += lanes.of(statement.free)
+    work.instructions += sum(one.instructions for one in list_steps(kernel))
     for stream in kernel.streams:
         alone = OPERAND_ALONE if stream.is_operand else ALONE
         each = MOVED * max(stream.size, 4) / 4 if stream.is_wide else alone

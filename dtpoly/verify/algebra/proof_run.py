@@ -62,6 +62,7 @@ class Lemma(StrEnum):
     LEFT_OUT = "rounds that a loop with bounds from data leaves out would change nothing"
     FRAMES = "a loop keeps a value in the frame of a running maximum or minimum"
     NO_NAN = "a sum of products that is no nan has only finite values beside its zeros"
+    SKIPPED = "a list stays as it is where no element of a tile is at least its least one"
     MEANS = "a loop moves a sum of powers of deviations to the mean of more elements"
 
 
@@ -106,6 +107,8 @@ class ProofRun:
     # Tensors of which two loads of a kernel were taken to be of the same values, with the line that
     # needs it (see loaded_twice).
     loaded_twice: dict[str, int] = field(default_factory=dict[str, int])
+    # Loops, each with two variables that have to hold a list in order when an iteration begins.
+    in_order: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
     # How many new names this proof has made. Each proof counts from 0, so that the same text always
     # gives the same proof.
     names: int = 0

@@ -16,7 +16,8 @@ from dtpoly.verify.algebra.proof_run import Assumption, Lemma
 from dtpoly.verify.algebra.regions import ID
 from dtpoly.verify.algebra.shared_nodes import rank
 from dtpoly.verify.algebra.whole import Atom, Extreme, Whole, names_of
-from dtpoly.verify.triton.helpers import MEANINGS, RUNTIME
+from dtpoly.verify.triton.earlier_texts import entries
+from dtpoly.verify.triton.helpers import RUNTIME
 from dtpoly.verify.triton.shifts import is_shift
 
 # The largest power of a deviation.
@@ -49,7 +50,7 @@ def _has_form(of: Assumption) -> bool:
         case Lemma.KNOWN, (str() as function, str() as text):
             return text in RUNTIME.get(function, ())
         case Lemma.KNOWN, (str() as function, str() as text, str() as meaning):
-            return MEANINGS.get(function) == (text, meaning)
+            return (text, meaning) in entries(function)
         case Lemma.REACH, (Whole() as value,):
             return all(_strides(monomial) == 1 for monomial, _ in value.terms if len(monomial) > 1)
         case Lemma.LOOKED_AT, (Whole() as value, factors, Whole() as total):
@@ -69,7 +70,7 @@ def _has_form(of: Assumption) -> bool:
             return size.plain is not None and step >= 1
         case Lemma.OWN_LANE, (str(), int(), int()):
             return True
-        case ((Lemma.PROMISED | Lemma.NO_NAN), (str() as text,)):
+        case ((Lemma.PROMISED | Lemma.NO_NAN | Lemma.SKIPPED), (str() as text,)):
             return bool(text)
         case Lemma.LEFT_OUT, (str() as counter, Whole() as size, int() as step):
             return step > 0 and counter not in names_of(size)

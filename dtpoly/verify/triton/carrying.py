@@ -62,7 +62,7 @@ from dtpoly.verify.triton.branch_frames import grown, in_one_frame
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_bounds import LeftOut
 from dtpoly.verify.triton.kernel_state import KernelState
-from dtpoly.verify.triton.list_calls import list_after, nth_of
+from dtpoly.verify.triton.list_calls import list_after, nth_of, starts_in_order
 from dtpoly.verify.triton.loop_pieces import pieces_of, step_with
 from dtpoly.verify.triton.mean_frames import (
     LowerSum,
@@ -187,6 +187,10 @@ def reduction_of(
     start = _start(run, variables, before, after, is_one=operation not in RING)
     if start is None or any(_carries(piece, end.loop) for piece in pieces):
         return None
+    if (end.loop, *variables) in run.in_order and (
+        inner is None or not starts_in_order(run, operation, start, new.axes)
+    ):
+        return None  # a branch of the loop took it for granted that its list is in order
     return LoopReduction(start, operation, pieces, inner)
 
 

@@ -38,7 +38,6 @@ from dtpoly.verify.triton import known, list_calls, shifts
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.compiler_doubts import check_named
 from dtpoly.verify.triton.gathering import OF_BITS
-from dtpoly.verify.triton.helpers import MEANINGS
 from dtpoly.verify.triton.kernel_state import KernelState, bound
 from dtpoly.verify.triton.python_operators import in_kind, not_in_eight
 from dtpoly.verify.triton.reader import Reader, condition
@@ -85,12 +84,12 @@ def called(
     """
     state = read.state
     definition = state.file.jitted[of]
-    meaning_of = known.meaning(state.file, of)
-    if meaning_of is not None:
+    entry = known.entry(state.file, of)
+    if entry is not None:
         if named:
             raise Unread(line, f"a call of '{of}' by names")
-        state.run.assume(Lemma.KNOWN, of, *MEANINGS[of])
-        return _known(state, of, meaning_of, values, line)
+        state.run.assume(Lemma.KNOWN, of, *entry)
+        return _known(state, of, entry[1], values, line)
     given = _bound(read, definition, values, named, line)
     outer = state.names
     state.names = given

@@ -35,7 +35,7 @@ MEANINGS: dict[str, tuple[str, str]] = {
     "dt_nan_below": ("5d42c11e2c9b22d9a62b97ed4bb0a83c", "nan below"),
     "dt_argmax": ("0cd352f7ddc7d431d9bb87fa323f8ece", "argmax"),
     "dt_argmin": ("cf5e899ae6fd1905c00dbfecdcb167cc", "argmin"),
-    "dt_list": ("724c1d3ba817ce97acec70e247c18963", "list"),
+    "dt_list": ("0de966c58bdbc96f4d7c405c91cc98ae", "list"),
     "dt_clamp": ("e7f2a6e6c6f987fefc30024ac3656321", "clamp"),
     "dt_clamp_whole": ("31e2aa5a20bb0432fae8b237041f8572", "clamp"),
     "dt_mod": ("1dd9893e197fca2e77eecedbc5e67abd", "mod"),

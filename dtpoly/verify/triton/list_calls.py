@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dtpoly.verify.algebra import type_kinds as kinds
+from dtpoly.verify.algebra.identities import is_identity
 from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, Unread, as_term, lanes_of
 from dtpoly.verify.algebra.listed import LANE, LISTS, at_place, list_of, of_lanes
 from dtpoly.verify.algebra.proof_run import ProofRun
@@ -94,6 +95,43 @@ def _pairs(
     lanes = TRUE if last is None else within(number(0), name(LANE), state.extents[last])
     term = of_lanes(state.run, operation, pair(*values), last, lanes, is_kept=is_kept)
     return tuple(rest), TileValue(tuple(rest), term, tiles[0].kind), last
+
+
+def kept_list(
+    state: KernelState, operation: str, tiles: tuple[TileValue, TileValue]
+) -> Term | None:
+    """Return what `dt_list` takes for the list in its first two tiles; None if that is no list."""
+    try:
+        return as_term(_pairs(state, operation, tiles, 0, is_kept=True)[1].item, 0)
+    except Unread:
+        return None
+
+
+def is_in_order(run: ProofRun, operation: str, tiles: tuple[TileValue, TileValue]) -> bool:
+    """Return whether lane l of two tiles has the pair at place l of a list.
+
+    Of what an iteration of a loop begins with, this is asked again where the loop ends.
+    """
+    axes = tiles[0].axes
+    values, places = (settled(tile.kind, as_term(tile.item, 0)) for tile in tiles)
+    return starts_in_order(run, operation, pair(values, places), axes)
+
+
+def starts_in_order(
+    run: ProofRun, operation: str, pairs: Term, axes: tuple[str | None, ...]
+) -> bool:
+    """Return whether pairs are those of a list in order, in the lanes of the last axis."""
+    lanes = tuple(name(axis) for axis in lanes_of(axes))
+    match pairs:
+        case Pair(value=Carried() as value, place=Carried() as place):
+            if value.loop != place.loop or not value.lanes == place.lanes == lanes:
+                return False
+            run.in_order.add((value.loop, value.variable, place.variable))
+            return True
+        case Pair():
+            return is_identity(operation, pairs)
+        case _:
+            return nth_of(pairs, axes) is not None
 
 
 def carried_list(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, str] | None:

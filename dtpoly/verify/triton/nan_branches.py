@@ -51,6 +51,7 @@ from dtpoly.verify.triton.compiler_doubts import check_sides
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.loaded_twice import note_loaded_twice
+from dtpoly.verify.triton.skipped_lists import EnterTest, list_either_way
 
 # Roundings that a product may have of its operands, or not: the algorithm gives leave to them.
 MAY_BE = ("tf32", "tf32x3")
@@ -111,21 +112,21 @@ def nan_test(value: Value) -> NanTest | None:
 
 def done_again(
     state: KernelState,
-    test: NanTest,
+    test: NanTest | EnterTest,
     before: Mapping[str, Value],
     again: Mapping[str, Value],
     since: Noted,
     line: int,
 ) -> dict[str, Value]:
-    """Return what names hold after a branch that is taken if a tile has a nan.
+    """Return what names hold after a branch that makes no difference.
 
-    The branch was read as if it were always taken: so all its loads are looked at. It may neither
-    store nor wait.
+    It is taken if a tile has a nan, or if some element of it may enter a list. The branch was read
+    as if it were always taken: so all its loads are looked at. It may neither store nor wait.
     """
     now = noted(state)
     stores = [one for one in state.accesses[since.accesses :] if one.kind != "load"]
     if stores or (now.barriers, now.over_programs) != (since.barriers, since.over_programs):
-        raise Unread(line, "a store or a barrier in a branch on a nan")
+        raise Unread(line, "a store or a barrier in a branch on data")
     _mark(state, since)
     check_sides(state, again, before, line)
     found: dict[str, Value] = {}
@@ -136,8 +137,24 @@ def done_again(
         elif first == second:
             found[one] = first
         else:
-            same = _same(state, test, first, second, one, line)
-            found[one] = same or LostValue("is one of two things after a branch on a nan")
+            same = _either_way(state, test, (before, again), one, line)
+            found[one] = same or LostValue("is one of two things after a branch on data")
+    return found
+
+
+def _either_way(
+    state: KernelState,
+    test: NanTest | EnterTest,
+    around: tuple[Mapping[str, Value], Mapping[str, Value]],
+    one: str,
+    line: int,
+) -> TileValue | None:
+    """Return what a name holds after both sides of a branch, if that is seen to be the same."""
+    if isinstance(test, NanTest):
+        return _same(state, test, around[0][one], around[1][one], one, line)
+    found = list_either_way(state, test, around, one, line)
+    if found is not None:
+        state.run.assume(Lemma.SKIPPED, one)
     return found
 
 

@@ -34,7 +34,6 @@ from dtpoly.verify.triton import known
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.compiler_doubts import note_reduced
 from dtpoly.verify.triton.function_calls import called, of_kind
-from dtpoly.verify.triton.helpers import MEANINGS
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.lane_operations import converted_to, losing_nan
 from dtpoly.verify.triton.operands import Operands
@@ -132,9 +131,10 @@ def reduced_by(read: Reader, operand: Value, axis: int | None, function: str, li
     if isinstance(operand, TupleValue):
         for part in operand.parts:
             state.leaves(part, line)
-        meaning_of = known.meaning(state.file, function)
-        if meaning_of is not None:
-            state.run.assume(Lemma.KNOWN, function, *MEANINGS[function])
+        entry = known.entry(state.file, function)
+        meaning_of = None if entry is None else entry[1]
+        if entry is not None:
+            state.run.assume(Lemma.KNOWN, function, *entry)
         match operand.parts:
             case (TileValue() as first, TileValue() as second) if meaning_of in EXTREMES:
                 not_in_eight(first.kind, line)

@@ -57,6 +57,7 @@ from dtpoly.verify.triton.pairs import COUNTED
 from dtpoly.verify.triton.product_axes import LaidOutAnewError
 from dtpoly.verify.triton.python_operators import both_or_either, operated, signed
 from dtpoly.verify.triton.reader import Evaluate, Execute, Reader, condition
+from dtpoly.verify.triton.skipped_lists import enter_test
 from dtpoly.verify.triton.specialized import after_making
 from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
@@ -279,7 +280,7 @@ def _branch(
     """
     state = read.state
     found = read.value(test)
-    tested = None if orelse or not state.is_valued else nan_test(found)
+    tested = None if orelse or not state.is_valued else nan_test(found) or enter_test(found)
     if tested is not None:
         since, before = noted(state), dict(state.names)
         again = _side(read, before, state.where, body)
