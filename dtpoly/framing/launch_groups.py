@@ -49,6 +49,11 @@ class GroupTensor:
     # For each axis, its sizes and its strides in the launches.
     sizes: tuple[Row, ...]
     strides: tuple[Row, ...]
+    # Whether its elements are parts of addresses, or of those of stores; and whether it is loaded
+    # in several places of the text, as an offset and the next one are.
+    is_index: bool = False
+    is_place: bool = False
+    is_loaded_often: bool = False
 
     @property
     def is_dense(self) -> bool:
@@ -259,7 +264,17 @@ def _tensors(
         strides = zip(*(one.strides for one in tensors), strict=True)
         dtype = DTYPES.get(tensors[0].dtype, tensors[0].dtype)
         found.append(
-            GroupTensor(names[lead], tuple(same), dtype, use, tuple(sizes), tuple(strides))
+            GroupTensor(
+                names[lead],
+                tuple(same),
+                dtype,
+                use,
+                tuple(sizes),
+                tuple(strides),
+                is_index=not uses.indexing.isdisjoint(same),
+                is_place=not uses.placing.isdisjoint(same),
+                is_loaded_often=not uses.often.isdisjoint(same),
+            )
         )
     return tuple(found)
 

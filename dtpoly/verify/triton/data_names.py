@@ -18,6 +18,7 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Item, Unread, as_term, is_truth
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.regions import is_affine
+from dtpoly.verify.algebra.residues import UNKNOWN
 from dtpoly.verify.algebra.term_building import SIGNS, plain, whole_in
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
@@ -53,8 +54,6 @@ from dtpoly.verify.triton.domains import related
 from dtpoly.verify.triton.kernel_state import KernelState
 
 MARK = "datum"
-# An operation of which nothing is known but the type of its result.
-UNKNOWN = "unknown"
 WIDE = "tl.int64"
 # Types of which an address takes a number as it is, in each version of Triton.
 ADDED = ("tl.int8", "tl.int16", "tl.int32", "tl.int64", "tl.uint8", "tl.uint16")

@@ -47,6 +47,7 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.triton.access import Dividend
 from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.data_bits import bits_of
 from dtpoly.verify.triton.data_indices import with_data
 from dtpoly.verify.triton.data_names import may_be
 from dtpoly.verify.triton.kernel_state import KernelState
@@ -61,7 +62,6 @@ from dtpoly.verify.triton.whole_operators import (
     BITWISE,
     OF_BITS,
     fits_f32,
-    of_bits,
     refuse_zero,
 )
 from dtpoly.verify.triton.wrapped_lanes import remainder
@@ -123,7 +123,12 @@ def operated(
                     ):
                         return TileValue(axes, other, kind, left.is_cut or right.is_cut)
             if word in OF_BITS:
-                word = of_bits(word, kind, (left, right), (a, b), line)
+                bits = bits_of(state, word, kind, (left, right), (a, b), line)
+                if not isinstance(bits, str):
+                    for one in (left, right):
+                        state.leaves(one, line)
+                    return TileValue(axes, bits, kind, left.is_cut or right.is_cut)
+                word = bits
             item = further(state, word, (left, a), (right, b), line) or may_be(
                 state, joined(state, word, a, b, line), kind
             )
