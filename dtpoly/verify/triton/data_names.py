@@ -252,12 +252,23 @@ class DataReading:
             state.data[key] = one
             datum = self._datum(term)
             of_type = within(number(low), name(one), number(high + 1))
-            state.ranges[one] = both(of_type, self._promised(term, name(one), datum))
+            state.ranges[one] = both(
+                of_type, self._promised(term, name(one), datum), self._bounded(term, name(one))
+            )
             for other, known in state.data_names.items():
                 fact = related((name(one), datum), (name(other), known))
                 state.ranges[one] = both(state.ranges[one], fact)
             state.data_names[one] = datum
         return name(state.data[key])
+
+    def _bounded(self, term: Term, value: Whole) -> Truth:
+        """Return what is known of an unknown number that is more than its type."""
+        match term:
+            case AppliedOperation(operands=(Literal(text=own), *_)) if own in self.state.bounded:
+                of, fact = self.state.bounded[own]
+                return put_truth(fact, {of: value})
+            case _:
+                return TRUE
 
     def _datum(self, term: Term) -> NamedDatum:
         parts = list(walk(term))

@@ -47,6 +47,7 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.triton.access import Dividend
 from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.counted_sizes import as_size
 from dtpoly.verify.triton.data_bits import bits_of
 from dtpoly.verify.triton.data_indices import with_data
 from dtpoly.verify.triton.data_names import may_be
@@ -377,7 +378,7 @@ def whole(state: KernelState, word: str, left: Whole, right: Whole, line: int) -
                 raise Unread(line, "a division by what is not a positive number")
             if left.constant is None or left.constant < 0:
                 state.divided.append(Dividend(left, by, state.here(), line))
-            return left.floor(by) if word == "floordiv" else left.modulo(by)
+            return as_size(state, left.floor(by)) if word == "floordiv" else left.modulo(by)
         case "and" | "or" | "xor" if left.constant is not None and right.constant is not None:
             return number(BITWISE[word](left.constant, right.constant))
         case _:

@@ -9,6 +9,7 @@ from dtpoly.verify.algebra.casts import full
 from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, scalar
 from dtpoly.verify.algebra.whole import Whole, name, number
 from dtpoly.verify.triton.access import Dividend
+from dtpoly.verify.triton.counted_sizes import as_size
 from dtpoly.verify.triton.digits import programs_of
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
@@ -61,7 +62,7 @@ def cdiv(given: Operands) -> TileValue:
     if value.is_cut:
         state.computed(raised, value.kind, given.line, is_cut=True)
     state.divided.append(Dividend(raised, by, state.here(), given.line))
-    return replace(value, item=raised.floor(by))
+    return replace(value, item=as_size(state, raised.floor(by)))
 
 
 def filled(given: Operands) -> TileValue:
