@@ -44,9 +44,9 @@ from dtpoly.verify.triton import wrapped_lanes as wrapping
 from dtpoly.verify.triton.access import KernelLaunch, KernelTensor, Ran
 from dtpoly.verify.triton.branch_frames import after_updates
 from dtpoly.verify.triton.broadcast_tiles import subscripted
-from dtpoly.verify.triton.carrying import merged
 from dtpoly.verify.triton.comparisons import compared
 from dtpoly.verify.triton.compiler_doubts import check_named, check_sides
+from dtpoly.verify.triton.decided_branches import after_branch
 from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
 from dtpoly.verify.triton.early_returns import ReturningBranch, with_returns
@@ -302,7 +302,7 @@ def _branch(
         return
     if not is_constant:
         check_sides(state, after_yes, state.names, test.lineno)
-    state.names = merged(state, where, after_yes, state.names, test.lineno)
+    state.names = dict(after_branch(state, where, after_yes, state.names, test.lineno))
 
 
 def _side(
