@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from dtpoly.extract.module_names import Binding
+from dtpoly.verify.triton.unit.words import OF_LIBRARY
 
 LANGUAGE = "triton.language"
 # Modules of Triton in which the functions of `tl.math` stand, under the same words.
@@ -17,8 +18,6 @@ SAME = frozenset(
         *("rsqrt", "sin", "sqrt"),
     )
 )
-# Words that only the library of a device has.
-OF_LIBRARY = frozenset(("tanh",))
 IN_LIBRARY = re.compile(r"tl\.extra(\.\w+)?\.libdevice")
 
 
