@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 
 from dtpoly.extract.module_names import Binding
-from dtpoly.verify.triton.unit.words import OF_LIBRARY
 
 LANGUAGE = "triton.language"
 # Modules of Triton in which the functions of `tl.math` stand, under the same words.
@@ -16,6 +15,17 @@ SAME = frozenset(
     (
         *("abs", "ceil", "cos", "erf", "exp", "exp2", "floor", "fma", "log", "log2"),
         *("rsqrt", "sin", "sqrt"),
+    )
+)
+# Words that only the library of a device has: functions of one float or two that give a float.
+OF_LIBRARY = frozenset(
+    (
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cosh"),
+        *("erfc", "erfcinv", "erfinv", "exp10", "expm1", "fmod", "hypot", "lgamma", "log10"),
+        *("log1p", "nearbyint", "nextafter", "normcdf", "pow", "remainder", "rint", "round"),
+        *("sinh", "tan", "tanh", "tgamma", "trunc", "fast_cosf", "fast_dividef", "fast_exp10f"),
+        *("fast_expf", "fast_log10f", "fast_log2f", "fast_logf", "fast_powf", "fast_sinf"),
+        "fast_tanf",
     )
 )
 IN_LIBRARY = re.compile(r"tl\.extra(\.\w+)?\.libdevice")

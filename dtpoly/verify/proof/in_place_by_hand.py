@@ -39,10 +39,10 @@ from dtpoly.verify.algebra.terms import (
     Total,
     walk,
 )
+from dtpoly.verify.algebra.residues import UNKNOWN
 from dtpoly.verify.algebra.whole import Put, both, compare, name, names_of
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
-from dtpoly.verify.triton.data_names import UNKNOWN
 from dtpoly.verify.triton.gathering import ATOMIC
 
 
