@@ -26,7 +26,7 @@ from dtpoly.framing.launch_groups import LaunchGroup, Row
 from dtpoly.framing.tensor_axes import AxesChoice, facts_of
 from dtpoly.frozen import dataclass
 
-MOST_CHOICES = 3  # of axes that are tried
+MOST_CHOICES = 4  # of axes that are tried
 MOST_FLIPS = 6  # of formulas, one at a time
 PROVED, OPEN, LATE = "proved", "unknown", "late"
 UNREADABLE = "unreadable"  # the kernel cannot be taken out of its module, whatever its frame is
