@@ -17,6 +17,7 @@ TILES = (65536, 8192, 1024, 256, 64)
 SIZES_OF_LOOPS = ("2**30", "2**27", "2**20")
 # How many numbers of few bits one number may hold.
 PACKED = (2, 4, 8)
+MOST_ORDERED = 4  # with more labels than that, orders of sizes are not guessed
 VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
 
 
@@ -37,6 +38,7 @@ def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str,
                         found.append(f"len({other}) % {block} == 0")
                     break
     found += _sums(labels)
+    found += _orders(labels)
     for name, row in labels.items():
         # Without a mask, a tile must fit: then callers pad their tensors.
         fitting = [
@@ -60,6 +62,18 @@ def _sums(labels: Mapping[str, Row]) -> Iterator[str]:
         for (one, first), (other, second) in combinations(others.items(), 2):
             if row == tuple(left + right for left, right in zip(first, second, strict=True)):
                 yield f"len({name}) == len({one}) + len({other})"
+
+
+def _orders(labels: Mapping[str, Row]) -> Iterator[str]:
+    """Yield which sizes are never above others, as of a buffer that is as long as callers need."""
+    varied = {name: row for name, row in labels.items() if len(set(row)) > 1}
+    if len(varied) > MOST_ORDERED:
+        return
+    for name, row in varied.items():
+        for other, sizes in varied.items():
+            is_less = all(size < than for size, than in zip(row, sizes, strict=True))
+            if name != other and is_less:
+                yield f"len({name}) <= len({other})"
 
 
 def promise_sets(
@@ -106,7 +120,8 @@ def kinds_of(promises: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     kinds: dict[str, list[str]] = {}
     for one in promises:
         kind = "reach" if one.startswith("reach(") else ""
-        kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
+        if not one.endswith(")"):  # an order of two sizes stands alone
+            kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
         kinds.setdefault(kind or one, []).append(one)
     return tuple(map(tuple, kinds.values()))
 
