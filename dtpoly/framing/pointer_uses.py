@@ -2,9 +2,9 @@
 
 The text is gone through in order. Each name is known by the parameters whose addresses it may be
 made of, and a load or a store through it is one of all these tensors. Branches on constants of a
-launch are decided as far as they are known; of others, both sides count. What was loaded is known by
-its tensor, too, so it is seen whose elements become parts of addresses. What comes out is a guess
-for the frame: the verifier finds out by itself what is loaded and stored.
+launch are decided as far as they are known; of others, both sides count. What was loaded is known
+by its tensor, too, so it is seen whose elements become parts of addresses. What comes out is a
+guess for the frame: the verifier finds out by itself what is loaded and stored.
 """
 
 import ast

@@ -69,9 +69,10 @@ class AxesChoice:
 def axes_choices(group: LaunchGroup, until: float = inf) -> tuple[AxesChoice, ...]:
     """Return the ways to see the tensors of a group, the most probable one first.
 
-    The second one has the tensors as they are passed, with numbers for sizes that never change: many
-    kernels are written for that. If there are too many ways, those are looked at that differ in one
-    class of tensors from the best one so far. After `until`, on the clock of this thread, no other way is looked at.
+    The second one has the tensors as they are passed, with numbers for sizes that never change:
+    many kernels are written for that. If there are too many ways, those are looked at that differ
+    in one class of tensors from the best one so far. After `until`, on the clock of this thread, no
+    other way is looked at.
     """
     shapes = {one.name: _in_memory_order(plain_axes(one)) for one in group.tensors}
     classes = list(dict.fromkeys(_class(axes) for axes in shapes.values()))

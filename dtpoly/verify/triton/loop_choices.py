@@ -1,4 +1,4 @@
-"""Bound a number that a loop sets to its counter or leaves as it was, as for the place of a best one.
+"""Bound a number that a loop sets to its counter or leaves as it was, as the place of a best one.
 
 `best = tl.where(better, k, best)` leaves what `best` was before the loop, or the counter of one of
 the iterations. Which one it is depends on data, so where no values are compared the number is an

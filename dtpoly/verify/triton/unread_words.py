@@ -74,7 +74,7 @@ CONSTRAINTS = re.compile(r"=&?[rhlfd](,\s*=&?[rhlfd])*(,\s*[rhlfd0-9])*")
 
 
 def _some(state: KernelState, axes: Axes, kind: str, fact: Truth | None = None) -> TileValue:
-    """Return an unknown tile; `fact` says of its number, which has the name VALUE, what is known."""
+    """Return an unknown tile; `fact` says what is known of its number, which it names VALUE."""
     found = unknown(state, kind, lanes_of(axes))
     if fact is not None:
         assert isinstance(found, AppliedOperation)
