@@ -91,8 +91,13 @@ def promise_sets(
     """
     reaches = tuple(f"reach({name}) < 2**31" for name in near)
     sizes = [_below(made.looped, bound, VALUES[bound], labels) for bound in SIZES_OF_LOOPS]
+    # A number of blocks that is one less than a size must not be 0 either.
+    said = " ".join((*made.frame.grid, *(text for _, text in made.frame.arguments)))
+    leasts = {label: 2 if f"len({label}) - 1" in said else 1 for label in labels}
     least = tuple(
-        f"len({label}) >= 1" for label, row in labels.items() if all(size >= 1 for size in row)
+        f"len({label}) >= {leasts[label]}"
+        for label, row in labels.items()
+        if all(size >= leasts[label] for size in row)
     )
     # Without an algorithm, few forms need values that are finite: these come last.
     tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]

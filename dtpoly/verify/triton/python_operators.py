@@ -81,6 +81,7 @@ WORDS: dict[type[ast.operator], str] = {
     ast.RShift: "shr",
 }
 LONG = "tl.int64"
+BY_ZERO = "divides whole numbers by what may be 0 or less"
 DIVIDES = ("div", "floordiv", "rem")
 BOTH = (Literal("True"), Literal("False"))
 # The table's words for operations, where terms have other words.
@@ -134,7 +135,7 @@ def operated(
                 state, joined(state, word, a, b, line), kind
             )
             if word in ("floordiv", "rem") and isinstance(item, Term) and kinds.is_whole(kind):
-                refuse_zero(as_term(b, line), line)
+                _check_divisor(state, b, line)
             for one in (left, right):
                 if word in DIVIDES or not isinstance(item, Whole | PointerValue):
                     state.leaves(one, line)
@@ -149,6 +150,16 @@ def operated(
             return TileValue(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def _check_divisor(state: KernelState, by: Item, line: int) -> None:
+    """Refuse to divide data by what may be 0, or note a size that must not be. Raises Unread."""
+    if state.is_valued or not isinstance(by, Whole) or by.constant is not None:
+        refuse_zero(as_term(by, line), line)
+        return
+    # A program runs here, which may show that the size is not 0.
+    there = both(state.here(), *state.digits.ranges.values())
+    state.divided.append(Dividend(by - 1, None, there, line, BY_ZERO))
 
 
 def further(
