@@ -207,6 +207,8 @@ class DataReading:
                 by := b.constant
             ) is not None and by > 0:
                 return self._divided(word, a, by)
+            case ("floordiv" | "mod" | "rem"), [a, b] if b.constant is None:
+                return self._by_size(word, AppliedOperation(word, tuple(operands)), a, b)
             case "shr", [a, b] if (by := b.constant) is not None and 0 <= by <= MOST_SHIFT:
                 return a.floor(1 << by) if is_affine(a) else None
             case "bitand", [a, b]:
@@ -230,6 +232,24 @@ class DataReading:
         if word == "floordiv":
             return either(is_plain, down, down + name(self._any(0, 1)))
         return either(is_plain, above - down * by, name(self._any(1 - by, by - 1)))
+
+    def _by_size(self, word: str, term: Term, above: Whole, by: Whole) -> Whole:
+        """Return a quotient or a remainder by a size that is not below 1, which is proved elsewhere.
+
+        It is not above what is divided, nor below it; a negative remainder may be rounded up.
+        """
+        found, zero = self._named(term, WIDE), number(0)
+        ends = both(compare("<=", above, found), compare("<=", found, zero))
+        if word != "floordiv":
+            ends = both(compare("<", -by, found), compare("<", found, by))
+        fact = one_of(
+            both(compare(">=", above, zero), within(zero, found, above + 1)),
+            both(compare("<", above, zero), ends),
+        )
+        (one,) = names_of(found)
+        if is_affine(fact):
+            self.state.ranges[one] = both(self.state.ranges[one], fact)
+        return found
 
     def _any(self, low: int, high: int) -> str:
         """Return a new name for some number between two numbers."""
