@@ -143,7 +143,7 @@ def k(X, Y, n, BLOCK: tl.constexpr):
 MOVED = DataKernel(
     HEAD
     + """\
-# tensors: F[m].i8, X[n], out(Y[r])
+# tensors: F[m].i32, X[n], out(Y[r])
 # verify: k[(len(r),)](F, X, Y, len(n), STEP=16, BLOCK=16)
 # assume: len(m) == cdiv(len(n), 16), len(n) <= 2**20
 @triton.jit
@@ -165,11 +165,14 @@ def k(F, X, Y, n, STEP: tl.constexpr, BLOCK: tl.constexpr):
         ("STEP=16, BLOCK=16", "STEP=16, BLOCK=32"),
         ("STEP=16, BLOCK=16", "STEP=8, BLOCK=8"),
         ("STEP=16, BLOCK=16", "STEP=8, BLOCK=4"),
-        ("(i + STEP) % BLOCK == 0", "(i + STEP) % BLOCK != 0"),
+        ("tl.load(f) == 1", "tl.load(f - 1) == 1"),
         ("cdiv(len(n), 16)", "cdiv(len(n), 32)"),
         ("cdiv(len(n), 16)", "len(n) // 16"),
         ("len(m) == cdiv(len(n), 16), ", ""),
-        ("            f += 1\n", "            f += 1\n        else:\n            f += 2\n    f += 9\n    tl.load(f)\n"),
+        (
+            "            f += 1\n",
+            "            f += 1\n        else:\n            f += 2\n    f += 9\n    tl.load(f)\n",
+        ),
         ("range(0, n, STEP)", "range(0, n + STEP, STEP)"),
         ("range(0, n, STEP)", "range(0, n, 8)"),
         ("tl.load(f) == 1", "tl.load(f + 1) == 1"),
@@ -251,7 +254,10 @@ def k(X, Y, n, BLOCK: tl.constexpr):
         ("tl.store(y + row, value)", "tl.store(y + row + 1, value)"),
         ("tl.store(y + row, value)", "tl.store(y, value)"),
         ("    tl.store(y + row, value)", "    tl.store(y + 2 * row, value)"),
-        ("    tl.store(y + row, value)", "    tl.store(y + row, value)\n    tl.store(y + row, value)"),
+        (
+            "    tl.store(y + row, value)",
+            "    tl.store(y + row, value)\n    tl.store(y + row, value)",
+        ),
         ("    tl.store(y + row, value)", "    if row > 0:\n        tl.store(y + row, value)"),
         ("put(Y, row, total", "put(Y, row + 1, total"),
         ("put(Y, row, total", "put(X, row, total"),
@@ -260,7 +266,10 @@ def k(X, Y, n, BLOCK: tl.constexpr):
         ("put(Y, row, total(X, n, row, BLOCK))", "put(Y, row, total(X, n, row + 1, BLOCK))"),
         ("put(Y, row, total(X, n, row, BLOCK))", "put(Y, row, 0.0)\n    put(Y, row, 1.0)"),
         ("put(Y, row, total(X, n, row, BLOCK))", "put(Y, 0, total(X, n, row, BLOCK))"),
-        ("    row = tl.program_id(0)\n", "    row = tl.program_id(0)\n    if row == 1:\n        put(Y, 0, 0.0)\n"),
+        (
+            "    row = tl.program_id(0)\n",
+            "    row = tl.program_id(0)\n    if row == 1:\n        put(Y, 0, 0.0)\n",
+        ),
     ),
     {},
 )

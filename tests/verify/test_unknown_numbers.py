@@ -23,7 +23,7 @@ ASSEMBLY = (
     + """\
 # tensors: X[r, n], out(Y[r, n])
 # verify: k[(len(r),)](X, Y, len(n), BLOCK=next_power_of_2(len(n)))
-# assume: len(n) <= 4096, len(r) <= 2**18
+# assume: len(n) <= 4096, reach(X) < 2**31, reach(Y) < 2**31
 @triton.jit
 def k(X, Y, n, BLOCK: tl.constexpr):
     o = tl.arange(0, BLOCK)

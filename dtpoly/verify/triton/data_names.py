@@ -207,7 +207,7 @@ class DataReading:
                 by := b.constant
             ) is not None and by > 0:
                 return self._divided(word, a, by)
-            case ("floordiv" | "mod" | "rem"), [a, b] if b.constant is None:
+            case (("floordiv" | "mod" | "rem"), [a, b]) if b.constant is None:
                 return self._by_size(word, AppliedOperation(word, tuple(operands)), a, b)
             case "shr", [a, b] if (by := b.constant) is not None and 0 <= by <= MOST_SHIFT:
                 return a.floor(1 << by) if is_affine(a) else None

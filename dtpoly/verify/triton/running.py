@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
+    BlockPointerValue,
     DescriptorValue,
     NoneValue,
     PointerValue,
@@ -356,6 +357,10 @@ def _value(read: Reader, node: ast.expr) -> Value:
         case ast.Attribute() if (dotted := ast.unparse(node)).startswith("tl."):
             check_word(node)
             return TypeValue(dotted)
+        case ast.Attribute(
+            value=ast.Attribute(value=ast.Name(id=one), attr="dtype" | "type"), attr="element_ty"
+        ) if isinstance(of := state.names.get(one), BlockPointerValue):
+            return TypeValue(of.pointer.kind)
         case ast.Attribute(value=ast.Attribute(value=value, attr="dtype"), attr="element_ty") if (
             isinstance(read.tile(value).item, PointerValue)
         ):
