@@ -234,7 +234,7 @@ class DataReading:
         return either(is_plain, above - down * by, name(self._any(1 - by, by - 1)))
 
     def _by_size(self, word: str, term: Term, above: Whole, by: Whole) -> Whole:
-        """Return a quotient or a remainder by a size that is not below 1, which is proved elsewhere.
+        """Return a quotient or a remainder by a size of at least 1, which is proved elsewhere.
 
         It is not above what is divided, nor below it; a negative remainder may be rounded up.
         """
