@@ -1,11 +1,11 @@
 """Lists what callers may promise of the elements of tensors, which no launch shows.
 
-A number that is loaded may be an index. If the text makes a part of an address of it, it is
-guessed to be one of an axis, and of those guesses only the ones are kept that the proof needs. Each
-of them fits the sizes of all launches: there can be such elements. That no two elements are equal
-is guessed only where the kernel stores at them, and that they ascend only where it loads several of
-them, as an offset and the next one. Numbers of 8 bits are guessed to be neither: few tensors of
-bytes are.
+A number that is loaded may be an index. If the text makes a part of an address of it, or compares
+it, it is guessed to be one of an axis. Of those guesses only the ones are kept that the proof
+needs. Each of them fits the sizes of all launches: there can be such elements. That no two elements
+are equal is guessed only where the kernel stores at them, and that they ascend only where it loads
+several of them, as an offset and the next one. Numbers of 8 bits are guessed to be neither: few
+tensors of bytes are.
 """
 
 from __future__ import annotations

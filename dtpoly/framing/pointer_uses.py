@@ -37,20 +37,27 @@ class PointerUses:
     stored: set[str] = field(default_factory=set[str])
     # The parameters whose tensors are changed by atomic operations.
     summed: set[str] = field(default_factory=set[str])
-    # The parameters whose elements are parts of addresses, and those of addresses of stores.
+    # The parameters whose elements are parts of addresses or limits, as of masks and loops; and
+    # those whose elements are parts of addresses of stores.
     indexing: set[str] = field(default_factory=set[str])
     placing: set[str] = field(default_factory=set[str])
     # The parameters that are loaded in several places of the text.
     often: set[str] = field(default_factory=set[str])
+    # The names that the kernel reads.
+    read: set[str] = field(default_factory=set[str])
     # The places where each parameter is loaded.
     places: set[tuple[str, int, int]] = field(default_factory=set[tuple[str, int, int]])
 
+    def note_limit(self, of: Origins) -> None:
+        """Note what is compared, or counted to."""
+        self.indexing.update(one.removeprefix(ELEMENTS) for one in elements(of))
+
     def note_address(self, through: Origins, node: ast.Call, *, is_stored: bool) -> None:
         """Note what an address is made of."""
-        elements = {one.removeprefix(ELEMENTS) for one in through if one.startswith(ELEMENTS)}
-        self.indexing.update(elements)
+        parts = {one.removeprefix(ELEMENTS) for one in elements(through)}
+        self.indexing.update(parts)
         if is_stored:
-            self.placing.update(elements)
+            self.placing.update(parts)
         else:
             for one in addresses(through):
                 place = (one, node.lineno, node.col_offset)
@@ -79,6 +86,8 @@ def uses_of(module: Module, kernel: str, constants: Mapping[str, object]) -> Poi
         reader = _Reader(found.module, uses, {name: frozenset((name,)) for name in names})
         reader.known.update(constants)
         reader.body(found.function.body)
+        nodes = (node for one in found.function.body for node in ast.walk(one))
+        uses.read.update(node.id for node in nodes if isinstance(node, ast.Name))
     return uses
 
 
@@ -117,6 +126,7 @@ class _Reader:
                     self.body(orelse)
             case ast.For(target=target, iter=over, body=body):
                 counted = elements(self.expression(over))
+                self.uses.note_limit(counted)
                 self.forget(target)
                 for one in _names(target):
                     self.origins[one] = counted
@@ -170,9 +180,8 @@ class _Reader:
                 sides += [orelse] if truth is UNKNOWN or not truth else []
                 return _united(self.expression(one) for one in sides)
             case ast.Compare() | ast.BoolOp():
-                for one in ast.iter_child_nodes(node):
-                    if isinstance(one, ast.expr):
-                        self.expression(one)
+                inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+                self.uses.note_limit(_united([self.expression(one) for one in inner]))
                 return NOTHING
             case _:
                 inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))

@@ -304,6 +304,8 @@ def _cost(group: LaunchGroup, choice: AxesChoice, costs: FormulaCosts) -> float:
     strides = {axis.strides for one in choice.tensors for axis in one.axes}
     total = FOR_A_LABEL * len(choice.labels)
     for name, row in group.numbers.items():
+        if name in group.unread:
+            continue
         cost = costs.of_number(row, sizes, is_constant=name in group.constants)
         if STRIDE in name.lower() and row in strides:
             cost = min(cost, FOR_A_STRIDE)

@@ -41,6 +41,7 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.triton import shared_iterations as persistent
+from dtpoly.verify.triton import single_rounds as single
 from dtpoly.verify.triton.carrying import LoopEnd, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
 from dtpoly.verify.triton.counter_kinds import is_cut, kind_of
@@ -112,11 +113,17 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     over, body = node.iter, node.body
     taken = data_bounds(read, over) if state.is_valued else None
     low, high, by, options = _range_of(read, over, taken)
+    if by.constant is None and taken is None and single.is_round(state, low, high, by):
+        state.computed(low + by, kind_of(read, over), over.lineno)
+        high, by = single.end_of_round(low, high), number(1)
+    is_once = by.constant == 1 and single.is_at_most_once(state, low, high)
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
         return
     counting, down = _counted(read, counter, node, (low, high, by), is_plain=taken is not None)
     low, high, step = counting.low, counting.high, counting.step
+    if is_once and down is None:
+        counting = replace(counting, counter=replace(counting.counter, item=low))
     is_static = ast.unparse(over).startswith(STATIC)
     if is_static and not _is_run(state, low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")

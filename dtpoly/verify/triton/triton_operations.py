@@ -167,6 +167,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "zeros": TritonOperation(
         by_place("shape", "dtype", named=("shape", "dtype")), tile_making.filled, ("full",)
     ),
+    "zeros_like": TritonOperation(of_count(1), tile_making.zeros_like),
     "load": TritonOperation(
         Signature(
             ("pointer", "mask", "other"),

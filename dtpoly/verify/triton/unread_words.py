@@ -178,11 +178,15 @@ def of_library(given: Operands) -> Value:
     """Model a function of the library of a device: floats of one type, and one of that type."""
     word = given.word.rpartition(".")[2]
     types = ("tl.float32",) if word in (*SHORT_OF_ONE, *SHORT_OF_TWO) else FULL_FLOATS
-    tiles = [_numbers(given, one, types) for one in given.tiles()]
-    if len({one.kind for one in tiles}) != 1:
+    tiles = [_numbers(given, one, (*types, kinds.NUMBER)) for one in given.tiles()]
+    found = {one.kind for one in tiles} - {kinds.NUMBER}
+    if len(found) != 1:
+        raise given.refused(" of what are no floats of one type")
+    (kind,) = found
+    if kind != "tl.float32" and len({one.kind for one in tiles}) > 1:
         raise given.refused(" of floats of several types")
     axes, _ = aligned(given.state, tiles, given.line)
-    return _some(given.state, axes, tiles[0].kind)
+    return _some(given.state, axes, kind)
 
 
 def said(given: Operands) -> Value:

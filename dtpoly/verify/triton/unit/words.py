@@ -54,7 +54,7 @@ ELEMENTWISE = (*MATH, "cdiv", "clamp", "maximum", "minimum", "sigmoid", "where")
 SHAPES = (
     *("arange", "associative_scan", "broadcast", "broadcast_to", "cast", "cumprod", "cumsum"),
     *("dot", "expand_dims", "flip", "full", "interleave", "join", "max", "min"),
-    *("permute", "reduce", "reshape", "sort", "split", "sum", "trans", "zeros"),
+    *("permute", "reduce", "reshape", "sort", "split", "sum", "trans", "zeros", "zeros_like"),
     *("argmax", "argmin", "gather", "histogram", "inline_asm_elementwise", "rand", "randn"),
 )
 MEMORY = (
