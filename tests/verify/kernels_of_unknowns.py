@@ -309,6 +309,125 @@ def k(W, C, Y, m, v):
     {"W": (-(2**31), 2**31)},
 )
 
+# A step that is a power of two not below the size leads to the end at once.
+ROUNDS = DataKernel(
+    HEAD
+    + """\
+# tensors: X[r, n], out(Y[r, n])
+# verify: k[(len(r),)](X, Y, len(n), BLOCK=next_power_of_2(len(n)))
+# assume: len(n) <= 4096, reach(X) < 2**31, reach(Y) < 2**31
+@triton.jit
+def k(X, Y, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0) * n
+    for i in range(0, n, BLOCK):
+        o = i + tl.arange(0, BLOCK)
+        tl.store(Y + row + o, tl.load(X + row + o, mask=o < n), mask=o < n)
+    for b in range(0, tl.cdiv(n, BLOCK)):
+        tl.load(X + row + b)
+""",
+    (
+        ("next_power_of_2(len(n))", "next_power_of_2(len(r))"),
+        ("next_power_of_2(len(n))", "next_power_of_2(len(n) - 1)"),
+        ("range(0, n, BLOCK)", "range(0, n + BLOCK, BLOCK)"),
+        ("range(0, n, BLOCK)", "range(0, n + 1, BLOCK)"),
+        ("range(0, n, BLOCK)", "range(-1, n, BLOCK)"),
+        ("range(0, n, BLOCK)", "range(n, 0, BLOCK)"),
+        ("range(0, n, BLOCK)", "range(1, n, BLOCK)"),
+        ("range(0, n, BLOCK)", "range(0, n, n)"),
+        ("range(0, n, BLOCK)", "range(0, n, -BLOCK)"),
+        ("range(0, n, BLOCK)", "range(0, n, BLOCK - n)"),
+        ("range(0, n, BLOCK)", "range(0, n, BLOCK // 2)"),
+        ("range(0, n, BLOCK)", "range(0, n - 1, BLOCK)"),
+        ("o = i + tl.arange(0, BLOCK)", "o = i + 1 + tl.arange(0, BLOCK)"),
+        ("mask=o < n), mask=o < n", "mask=o < n), mask=o <= n"),
+        ("mask=o < n), mask=o < n", "mask=o <= n), mask=o < n"),
+        ("mask=o < n), mask=o < n", "mask=o < n), mask=o < n - 1"),
+        ("tl.cdiv(n, BLOCK)", "tl.cdiv(n, BLOCK) + 1"),
+        ("tl.cdiv(n, BLOCK)", "tl.cdiv(n + 1, BLOCK)"),
+        ("X + row + b", "X + row + b - 1"),
+        ("X + row + b", "X + row + b + n"),
+    ),
+    {},
+)
+
+# The kernel itself computes the power of two.
+POWERS = DataKernel(
+    HEAD
+    + """\
+# tensors: X[r, n], out(Y[r, n])
+# verify: k[(len(r),)](X, Y, len(n))
+# assume: len(n) <= 4096, reach(X) < 2**31, reach(Y) < 2**31
+@triton.jit
+def k(X, Y, n: tl.constexpr):
+    SIZE: tl.constexpr = triton.next_power_of_2(n)
+    o = tl.arange(0, SIZE)
+    at = tl.program_id(0) * n + o
+    tl.store(Y + at, tl.load(X + at, mask=o < n), mask=o < n)
+""",
+    (
+        ("triton.next_power_of_2(n)", "triton.next_power_of_2(n - 1)"),
+        ("triton.next_power_of_2(n)", "triton.next_power_of_2(n) // 2"),
+        ("triton.next_power_of_2(n)", "triton.next_power_of_2(16)"),
+        ("triton.next_power_of_2(n)", "n"),
+        ("mask=o < n), mask=o < n", "mask=o < n), mask=o < SIZE"),
+        ("mask=o < n), mask=o < n", "mask=o < SIZE), mask=o < n"),
+        ("mask=o < n), mask=o < n", "mask=o < n), mask=o + 1 < SIZE"),
+        ("mask=o < n), mask=o < n", "mask=o < n), mask=2 * o < SIZE"),
+        ("tl.program_id(0) * n", "tl.program_id(0) * SIZE"),
+        ("tl.program_id(0) * n", "tl.program_id(0)"),
+        ("tl.arange(0, SIZE)", "tl.arange(0, 2 * SIZE) - SIZE"),
+        ("tl.arange(0, SIZE)", "tl.arange(0, SIZE) + 1"),
+        ("n: tl.constexpr", "n"),
+        (", reach(X) < 2**31, reach(Y) < 2**31", ""),
+        ("Y + at, tl", "Y + SIZE - at, tl"),
+        ("Y + at, tl", "Y + tl.program_id(0) * n, tl"),
+    ),
+    {},
+)
+
+# A branch inside of a branch ends the kernel; what follows runs where it does not.
+RETURNS = DataKernel(
+    HEAD
+    + """\
+# tensors: L[r].i32, X[r, n], out(Y[r])
+# verify: k[(len(r),)](L, X, Y, len(n), 1)
+# assume: reach(X) < 2**31, 0 <= L[...] <= len(n), partly(Y)
+@triton.jit
+def k(L, X, Y, n, raw):
+    r = tl.program_id(0)
+    size = n
+    if raw != 0:
+        size = tl.load(L + r)
+        if size == 0:
+            return
+    x = 0.0
+    for i in range(0, size):
+        x += tl.load(X + r * n + i)
+    tl.store(Y + r, x)
+""",
+    (
+        ("0 <= L[...] <= len(n)", "0 <= L[...]"),
+        ("0 <= L[...] <= len(n)", "0 <= L[...] <= len(n) + 1"),
+        ("0 <= L[...] <= len(n), ", ""),
+        ("r * n + i", "r * n + i + 1"),
+        ("r * n + i", "r * n + i - 1"),
+        ("r * n + i", "r * n + size"),
+        ("range(0, size)", "range(0, size + 1)"),
+        ("range(0, size)", "range(-1, size)"),
+        ("range(0, size)", "range(0, 2 * size)"),
+        ("    tl.store(Y + r, x)", "    tl.store(Y, x)"),
+        ("    tl.store(Y + r, x)", "    tl.store(Y + size, x)"),
+        ("    tl.store(Y + r, x)", "    tl.store(Y + r, x)\n    tl.store(Y + r, x)"),
+        ("    tl.store(Y + r, x)", "    tl.store(Y + r + 1, x)"),
+        ("            return\n", "            tl.store(Y + r + 1, 0.0)\n            return\n"),
+        ("            return\n", "            tl.store(Y, 0.0)\n            return\n"),
+        ("        size = tl.load(L + r)\n", "        size = tl.load(L + r + 1)\n"),
+        ("        size = tl.load(L + r)\n", "        size = tl.load(L + n)\n"),
+        ("            return\n", "            pass\n    size += 1\n"),
+    ),
+    {"L": (0, "n+")},
+)
+
 KERNELS = {
     "packed": PACKED,
     "best": BEST,
@@ -317,4 +436,7 @@ KERNELS = {
     "largest": LARGEST,
     "helpers": HELPERS,
     "divided": DIVIDED,
+    "rounds": ROUNDS,
+    "powers": POWERS,
+    "returns": RETURNS,
 }

@@ -95,6 +95,9 @@ def filled(given: Operands) -> TileValue:
 def zeros_like(given: Operands) -> TileValue:
     """Model `tl.zeros_like` of a tile of numbers whose type is known."""
     tile = given.tile(0, stays=True)
-    if isinstance(tile.item, PointerValue | Radix) or tile.kind not in (*kinds.WHOLES, *kinds.FLOATS):
+    if isinstance(tile.item, PointerValue | Radix) or tile.kind not in (
+        *kinds.WHOLES,
+        *kinds.FLOATS,
+    ):
         raise given.refused(" of what has no known type")
     return replace(full(scalar(number(0)), tile.kind, given.line), axes=tile.axes)
