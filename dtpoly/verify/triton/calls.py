@@ -90,7 +90,7 @@ def call(read: Reader, node: ast.Call) -> Value:
 
 
 def _power(read: Reader, node: ast.Call) -> Value:
-    """Return the value of `triton.next_power_of_2(...)`, which Triton computes while it compiles."""
+    """Return the value of `triton.next_power_of_2(...)` of what Triton knows while it compiles."""
     state = read.state
     found = read.constant(node.args[0]) if len(node.args) == 1 and not node.keywords else None
     if not isinstance(found, TileValue) or not isinstance(found.item, Whole):

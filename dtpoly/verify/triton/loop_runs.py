@@ -24,12 +24,10 @@ from dtpoly.verify.algebra.kernel_values import (
     is_truth,
     lanes_of,
     offset_names,
-    scalar,
 )
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.terms import Carried
 from dtpoly.verify.algebra.whole import (
-    FALSE,
     Truth,
     Whole,
     both,
@@ -51,6 +49,7 @@ from dtpoly.verify.triton.earlier import with_earlier
 from dtpoly.verify.triton.falling_loops import Falling, falling
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.loop_pipelines import is_flattened, is_pipelined
 from dtpoly.verify.triton.loop_results import left_by_loop
 from dtpoly.verify.triton.reader import Reader
 
@@ -134,7 +133,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     settled = _made(state)
     own = tuple(counting.ranges)
     state.ranges |= counting.ranges
-    if _is_pipelined(state, options) or _is_flattened(state, options, body):
+    if is_pipelined(state, options) or is_flattened(state, options, body):
         state.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(state.names), state.where, state.loops, state.time
     if has_data(state, low, high):
@@ -318,26 +317,6 @@ def _count_beyond(state: KernelState, counting: Counting, line: int) -> None:
     end = counting.last[counting.loop] + counting.step
     state.computed(end, counter.kind, line, is_cut=counter.is_cut)
     state.where = outside
-
-
-def _is_pipelined(state: KernelState, options: Mapping[str, Value]) -> bool:
-    stages = options.get("num_stages")
-    if isinstance(stages, TileValue) and isinstance(stages.item, Whole):
-        count = stages.item.constant
-    else:
-        count = state.launch.stages
-    return count is None or count > 1
-
-
-def _is_flattened(
-    state: KernelState, options: Mapping[str, Value], body: Sequence[ast.stmt]
-) -> bool:
-    """Return whether Triton may merge a loop with a loop inside of it, and pipeline the result."""
-    if "flatten" not in options or options["flatten"] == scalar(FALSE):
-        return False
-    inside = (node for statement in body for node in ast.walk(statement))
-    said = any(isinstance(node, ast.keyword) and node.arg == "num_stages" for node in inside)
-    return said or state.launch.stages is None or state.launch.stages > 1
 
 
 def _is_open(one: str, before: Value, changes: Changes) -> bool:

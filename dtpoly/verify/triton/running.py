@@ -358,15 +358,9 @@ def _value(read: Reader, node: ast.expr) -> Value:
             check_word(node)
             return TypeValue(dotted)
         case ast.Attribute(
-            value=ast.Attribute(value=ast.Name(id=one), attr="dtype" | "type"), attr="element_ty"
-        ) if isinstance(of := state.names.get(one), BlockPointerValue):
-            return TypeValue(of.pointer.kind)
-        case ast.Attribute(value=ast.Attribute(value=value, attr="dtype"), attr="element_ty") if (
-            isinstance(read.tile(value).item, PointerValue)
-        ):
-            return TypeValue(read.tile(value).kind)
-        case ast.Attribute(value=ast.Attribute(value=value, attr="type"), attr="element_ty"):
-            return _type_of_elements(read.tile(value), node)
+            value=ast.Attribute(value=value, attr=("dtype" | "type") as word), attr="element_ty"
+        ) if (kind := _elements(read, value, word, node)) is not None:
+            return TypeValue(kind)
         case ast.Attribute(value=value, attr="T"):
             return tile_shapes.transposed(read.tile(value, stays=True), node.lineno)
         case ast.Attribute(value=value, attr="dtype"):
@@ -383,15 +377,21 @@ def _value(read: Reader, node: ast.expr) -> Value:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
 
-def _type_of_elements(of: TileValue, node: ast.expr) -> TypeValue:
-    """Return `of.type.element_ty`.
+def _elements(read: Reader, value: ast.expr, word: str, node: ast.expr) -> str | None:
+    """Return the type of `value.dtype.element_ty` or `value.type.element_ty`; None if it has none.
 
-    An address points to such elements, and a tile has them. Elements of a tile of addresses are
-    addresses; and a number by itself has no elements.
+    An address points to such elements, and so does a block pointer; a tile has them, by `type`.
+    Elements of a tile of addresses are addresses; and a number by itself has no elements.
     """
-    if isinstance(of.item, PointerValue) == bool(of.axes):
+    if isinstance(value, ast.Name):
+        held = read.state.names.get(value.id)
+        if isinstance(held, BlockPointerValue):
+            return held.pointer.kind
+    of = read.tile(value)
+    is_address = isinstance(of.item, PointerValue)
+    if word == "type" and is_address == bool(of.axes):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    return TypeValue(of.kind)
+    return of.kind if is_address or word == "type" else None
 
 
 def _chosen(read: Reader, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:

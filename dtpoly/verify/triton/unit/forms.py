@@ -155,7 +155,7 @@ def is_type(node: ast.expr) -> bool:
 
 
 def _is_pointer(node: ast.expr) -> bool:
-    """Return whether an annotation is `tl.pointer_type(tl.float32)`, or another one of that form."""
+    """Return whether an annotation is `tl.pointer_type(...)` of a type."""
     match node:
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id="tl"), attr="pointer_type"), args=[of], keywords=[]
