@@ -112,17 +112,12 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     over, body = node.iter, node.body
     taken = data_bounds(read, over) if state.is_valued else None
     low, high, by, options = _range_of(read, over, taken)
-    if by.constant is None and taken is None and single.is_round(state, low, high, by):
-        state.computed(low + by, kind_of(read, over), over.lineno)
-        high, by = single.end_of_round(low, high), number(1)
-    is_once = by.constant == 1 and single.is_at_most_once(state, low, high)
+    low, high, by = single.as_one(state, (low, high, by), kind_of(read, over), over.lineno)
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
         return
     counting, down = _counted(read, counter, node, (low, high, by), is_plain=taken is not None)
     low, high, step = counting.low, counting.high, counting.step
-    if is_once and down is None:
-        counting = replace(counting, counter=replace(counting.counter, item=low))
     is_static = ast.unparse(over).startswith(STATIC)
     if is_static and not _is_run(state, low, high):
         raise Unread(over.lineno, "a loop without an iteration, which Triton does not look at")
@@ -215,7 +210,10 @@ def _counted(
     if not step:
         raise Unread(node.iter.lineno, "a loop whose step is not known, or is 0")
     if step > 0:
-        return _counting(read, counter, node, low, high, step, is_plain=is_plain), None
+        counting = _counting(read, counter, node, low, high, step, is_plain=is_plain)
+        if step == 1 and single.is_at_most_once(read.state, low, high):
+            counting = replace(counting, counter=replace(counting.counter, item=low))
+        return counting, None
     down = falling(read, node.iter, low, high, step)
     counting = _counting(read, counter, node, number(0), down.times, 1, is_plain=True)
     return replace(counting, counter=down.seen(counting.counter, counting.loop)), down

@@ -23,9 +23,16 @@ def is_round(state: KernelState, low: Whole, high: Whole, step: Whole) -> bool:
     return state.run.holds(wanted, set_of(here))
 
 
-def end_of_round(low: Whole, high: Whole) -> Whole:
-    """Return where a loop in steps of 1 ends that runs once if there is anything to do."""
-    return extreme(False, high, low + 1)
+def as_one(
+    state: KernelState, ends: tuple[Whole, Whole, Whole], kind: str, line: int
+) -> tuple[Whole, Whole, Whole]:
+    """Return the bounds and the step of a loop; where one step leads to the end, steps are 1."""
+    low, high, by = ends
+    if by.constant is not None or not is_round(state, low, high, by):
+        return ends
+    # Triton compares the counter with the end after the only iteration, too.
+    state.computed(low + by, kind, line)
+    return low, extreme(False, high, low + 1), number(1)
 
 
 def is_at_most_once(state: KernelState, low: Whole, high: Whole) -> bool:
