@@ -39,7 +39,7 @@ def test_a_function_beside_none_is_taken(call: Entry, here: Path) -> None:
     (here / "m.py").write_text(MODULE)
     code, out, err = call("verify", "--kernel", "m.py::k")
     assert code == 0, err
-    assert "'k' of 'm.py' is its function, not None as in line 25" in out
+    assert "'k' of 'm.py' is its function, not None as in line 24" in out
 
 
 def test_one_of_two_functions_is_not_chosen(call: Entry, here: Path) -> None:
