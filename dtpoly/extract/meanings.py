@@ -124,10 +124,19 @@ def meaning_of_path(module: Module, path: str) -> Meaning:
 def _only_function(
     module: Module, name: str, found: Sequence[Binding], depth: int
 ) -> Helper | None:
-    """Return the function that a name is, where all other places set it to None."""
+    """Return the function that a name is, where all other places set it to None.
+
+    All of these must stand in blocks, as of a test whether Triton is there.
+    """
     functions = [one for one in found if isinstance(one.node, ast.FunctionDef)]
     rest = [one for one in found if one not in functions]
-    if len(functions) != 1 or name in module.changes or not all(map(_is_none, rest)):
+    is_in_blocks = not any(one.is_sure for one in found)
+    if (
+        len(functions) != 1
+        or not is_in_blocks
+        or name in module.changes
+        or not all(map(_is_none, rest))
+    ):
         return None
     what = _bound_once(module, name, functions[0], depth)
     lines = ", ".join(str(one.line) for one in rest)

@@ -39,10 +39,7 @@ def k(w, t, y, n, B: tl.constexpr):
     code = tl.load(w + at, mask=at < n, other=0).to(tl.int32) & 255
     tl.store(y + at, tl.load(t + code), mask=at < n)
 """,
-    [
-        ((-(-n // 64),), (tensor(n, dtype="uint8"), tensor(256), tensor(n), n, 64))
-        for _, n in SIZES
-    ],
+    [((-(-n // 64),), (tensor(n, dtype="uint8"), tensor(256), tensor(n), n, 64)) for _, n in SIZES],
     ("B",),
 )
 

@@ -428,6 +428,45 @@ def k(L, X, Y, n, raw):
     {"L": (0, "n+")},
 )
 
+# A lane of a tile is gathered by bits of data, and its place is an index.
+GATHERED = DataKernel(
+    HEAD
+    + """\
+# tensors: W[r].i32, T[16].i32, C[64], out(Y[r, 16])
+# verify: k[(len(r),)](W, T, C, Y)
+# assume: len(r) <= 2**20
+@triton.jit
+def k(W, T, C, Y):
+    r = tl.program_id(0)
+    o = tl.arange(0, 16)
+    code = (tl.load(W + r) ^ o) & 15
+    t = tl.gather(tl.load(T + o), code, axis=0)
+    x = tl.load(C + (t & 63))
+    tl.store(Y + r * 16 + o, x)
+""",
+    (
+        ("& 15", "& 31"),
+        ("& 15", "| 15"),
+        ("& 15", "^ 15"),
+        ("& 15", ""),
+        (") & 15", ") % 16"),
+        (") & 15", ") // 16"),
+        ("code, axis=0", "code + 1, axis=0"),
+        ("code, axis=0", "code - 1, axis=0"),
+        ("code, axis=0", "2 * code, axis=0"),
+        ("code, axis=0", "o + 1, axis=0"),
+        ("code, axis=0", "code, axis=1"),
+        ("C + (t & 63)", "C + t"),
+        ("C + (t & 63)", "C + (t & 127)"),
+        ("C + (t & 63)", "C + (t & 63) + 1"),
+        ("C + (t & 63)", "C + tl.abs(t)"),
+        ("C + (t & 63)", "C + t % 64"),
+        ("Y + r * 16 + o", "Y + r * 16 + code"),
+        ("Y + r * 16 + o", "Y + r * 16 + t"),
+    ),
+    {"W": (-(2**31), 2**31), "T": (-(2**31), 2**31)},
+)
+
 KERNELS = {
     "packed": PACKED,
     "best": BEST,
@@ -439,4 +478,5 @@ KERNELS = {
     "rounds": ROUNDS,
     "powers": POWERS,
     "returns": RETURNS,
+    "gathered": GATHERED,
 }

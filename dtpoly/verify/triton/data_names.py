@@ -192,6 +192,8 @@ class DataReading:
         return found
 
     def _computed(self, word: str, operands: Sequence[Term]) -> Whole | None:
+        if word == "bitand" and (most := _mask_in(operands)) is not None:
+            return self._masked(AppliedOperation(word, tuple(operands)), most)
         found = [self._number(one) for one in operands]
         known = [one for one in found if one is not None]
         if len(known) != len(found):
@@ -211,11 +213,6 @@ class DataReading:
                 return self._by_size(word, AppliedOperation(word, tuple(operands)), a, b)
             case "shr", [a, b] if (by := b.constant) is not None and 0 <= by <= MOST_SHIFT:
                 return a.floor(1 << by) if is_affine(a) else None
-            case "bitand", [a, b]:
-                masks = [one.constant for one in (a, b) if one.constant is not None]
-                if masks and masks[0] >= 0:
-                    return name(self._any(0, masks[0]))
-                return None
             case _:
                 return None
 
@@ -232,6 +229,15 @@ class DataReading:
         if word == "floordiv":
             return either(is_plain, down, down + name(self._any(0, 1)))
         return either(is_plain, above - down * by, name(self._any(1 - by, by - 1)))
+
+    def _masked(self, term: Term, most: int) -> Whole:
+        """Return a number of which only the bits of a written number are kept."""
+        found = self._named(term, WIDE)
+        (one,) = names_of(found)
+        self.state.ranges[one] = both(
+            self.state.ranges[one], within(number(0), found, number(most + 1))
+        )
+        return found
 
     def _by_size(self, word: str, term: Term, above: Whole, by: Whole) -> Whole:
         """Return a quotient or a remainder by a size of at least 1, which is proved elsewhere.
@@ -356,6 +362,15 @@ class DataReading:
         self.state.run.assume(Lemma.RANGE, term.tensor, array.below or number(0))
         where = self._loaded(term)
         return TRUE if where is None else one_of(negation(where), both(*facts))
+
+
+def _mask_in(operands: Sequence[Term]) -> int | None:
+    """Return a written number from 0 on among operands; None if there is none."""
+    for one in operands:
+        written = whole_in(plain(one)) if isinstance(one, Literal | Place) else None
+        if written is not None and written.constant is not None and written.constant >= 0:
+            return written.constant
+    return None
 
 
 def _is_function(term: Term) -> bool:
