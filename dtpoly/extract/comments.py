@@ -35,6 +35,18 @@ def lines_for_verifier(module: Module) -> Iterator[tuple[int, int]]:
             yield one.start
 
 
+def unprinted(module: Module, first: int, last: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the comments between two lines that have signs which no printer shows.
+
+    These are the line, and the bytes in it where the comment begins and ends.
+    """
+    for one in _comments(module):
+        line, start = one.start
+        if first <= line <= last and not one.string.isprintable():
+            before = len(one.line[:start].encode())
+            yield line, before, before + len(one.string.encode())
+
+
 def _comments(module: Module) -> list[tokenize.TokenInfo]:
     try:
         tokens = [*tokenize.generate_tokens(io.StringIO("\n".join(module.lines)).readline)]

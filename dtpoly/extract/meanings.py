@@ -93,6 +93,9 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     root = with_stand_ins(module, name)
     if root is not None:
         return changed(module, root.text) or root
+    only = _only_function(module, name, found, depth) if others else None
+    if only is not None:
+        return only
     wrapped = _wrapped(module, name, found) if others else None
     chosen = by_version(module, found) if others and wrapped is None else None
     if chosen is not None:
@@ -116,6 +119,37 @@ def meaning_of_path(module: Module, path: str) -> Meaning:
     if rest and isinstance(of, Imported):
         return changed(module, path) or meaning_of_path(of.module, rest)
     return of if not rest else meaning(module, path)
+
+
+def _only_function(
+    module: Module, name: str, found: Sequence[Binding], depth: int
+) -> Helper | None:
+    """Return the function that a name is, where all other places set it to None.
+
+    All of these must stand in blocks, as of a test whether Triton is there.
+    """
+    functions = [one for one in found if isinstance(one.node, ast.FunctionDef)]
+    rest = [one for one in found if one not in functions]
+    is_in_blocks = not any(one.is_sure for one in found)
+    if (
+        len(functions) != 1
+        or not is_in_blocks
+        or name in module.changes
+        or not all(map(_is_none, rest))
+    ):
+        return None
+    what = _bound_once(module, name, functions[0], depth)
+    lines = ", ".join(str(one.line) for one in rest)
+    assumed = f"'{name}' of '{module.path.name}' is its function, not None as in line {lines}"
+    return replace(what, assumed=assumed) if isinstance(what, Helper) else None
+
+
+def _is_none(binding: Binding) -> bool:
+    match binding.node:
+        case ast.Assign(targets=[ast.Name()], value=ast.Constant(value=None)):
+            return True
+        case _:
+            return False
 
 
 def _twice(found: Sequence[Binding]) -> Unclear:

@@ -15,7 +15,7 @@ from dataclasses import field
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.extract.broken_lines import Rewriting, in_brackets, rewritten
 from dtpoly.extract.class_methods import bases_of
-from dtpoly.extract.comments import lines_for_verifier
+from dtpoly.extract.comments import lines_for_verifier, unprinted
 from dtpoly.extract.meanings import (
     BUILTINS,
     Constant,
@@ -120,6 +120,7 @@ def take_out(module: Module, kernel: str, named: Mapping[str, str] | None = None
             continue
         taking.assumed.extend(_of_decorators(one, is_kernel=one is found))
         edits = [*_of_annotations(one, is_kernel=one is found), *_of_docstring(one)]
+        edits += _of_comments(one)
         strings = _annotations_as_strings(one) if one is found else set[int]()
         for place, text, helper in _written(taking, one):
             if helper is not None:
@@ -240,6 +241,13 @@ def _of_docstring(helper: Helper) -> Iterator[Rewriting]:
         start = first.col_offset if line == first.lineno else 0
         length = first.end_col_offset if line == end else len(module.lines[line - 1].encode())
         yield Rewriting(line, start, length, "pass" if line == first.lineno else "")
+
+
+def _of_comments(helper: Helper) -> Iterator[Rewriting]:
+    """Yield how comments are left out that have signs without a width, or other hidden ones."""
+    first, last = helper.function.lineno, helper.function.end_lineno or 0
+    for line, start, end in unprinted(helper.module, first, last):
+        yield Rewriting(line, start, end, "#")
 
 
 def _plain(module: Module, annotation: ast.expr) -> str:

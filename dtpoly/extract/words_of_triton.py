@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dtpoly.extract.module_names import Binding
 
 LANGUAGE = "triton.language"
+# Modules in which words of `triton.language` stand, which have the same meaning there.
+PARTS = ("triton.language.core", "triton.language.standard")
 # Modules of Triton in which the functions of `tl.math` stand, under the same words.
 MATH = ("triton.language.math", "triton.language.extra.libdevice")
 # What follows the name of a device in `triton.language.extra.cuda.libdevice`.
@@ -17,8 +19,17 @@ SAME = frozenset(
         *("rsqrt", "sin", "sqrt"),
     )
 )
-# Words that only the library of a device has.
-OF_LIBRARY = frozenset(("tanh",))
+# Words that only the library of a device has: functions of one float or two that give a float.
+OF_LIBRARY = frozenset(
+    (
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cosh"),
+        *("erfc", "erfcinv", "erfinv", "exp10", "expm1", "fmod", "hypot", "lgamma", "log10"),
+        *("log1p", "nearbyint", "nextafter", "normcdf", "pow", "remainder", "rint", "round"),
+        *("sinh", "tan", "tanh", "tgamma", "trunc", "fast_cosf", "fast_dividef", "fast_exp10f"),
+        *("fast_expf", "fast_log10f", "fast_log2f", "fast_logf", "fast_powf", "fast_sinf"),
+        "fast_tanf",
+    )
+)
 IN_LIBRARY = re.compile(r"tl\.extra(\.\w+)?\.libdevice")
 
 
@@ -59,12 +70,12 @@ def _meaning(binding: Binding) -> str | None:
     whole = f"{module}.{word}" if word else module
     if whole in ("triton", "torch"):
         return whole
-    if whole == LANGUAGE:
+    if whole in (LANGUAGE, *PARTS):
         return "tl"
     if is_math(whole):
         return "tl.math"
     if is_math(module):
         return of_math(word)
-    if module == LANGUAGE:
+    if module in (LANGUAGE, *PARTS):
         return f"tl.{word}"
     return f"triton.{word}" if module == "triton" else None

@@ -1,8 +1,11 @@
 """Lists what callers may promise of the elements of tensors, which no launch shows.
 
-A number that is loaded may be an index. So it is guessed to be one of an axis, and of those guesses
-only the ones are kept that the proof needs. Each of them fits the sizes of all launches: there can
-be such elements.
+A number that is loaded may be an index. If the text makes a part of an address of it, or compares
+it, it is guessed to be one of an axis. Of those guesses only the ones are kept that the proof
+needs. Each of them fits the sizes of all launches: there can be such elements. That no two elements
+are equal is guessed only where the kernel stores at them, and that they ascend only where it loads
+several of them, as an offset and the next one. Numbers of 8 bits are guessed to be neither: few
+tensors of bytes are.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from dtpoly.framing.kernel_frame import KernelFrame
 from dtpoly.framing.launch_groups import LOADED, GroupTensor, LaunchGroup, Row
 
 WHOLES = ("i8", "i16", "i32", "i64", "u8")
+BYTES = ("i8", "u8")
 MOST_TENSORS = 4
 MOST_LABELS = 6
 RANGE = re.compile(r"(0 <= .*\[\.\.\.\] )<( .*)")
@@ -28,14 +32,15 @@ def element_promises(
     indices = [
         one
         for one in group.tensors
-        if one.dtype in WHOLES and one.use == LOADED and one.name in shown
+        if one.dtype in WHOLES and one.use == LOADED and one.name in shown and one.is_index
     ]
     found: list[str] = []
     for one in indices[:MOST_TENSORS]:
-        if len(one.sizes) == 1:
+        if len(one.sizes) == 1 and one.is_loaded_often and one.dtype not in BYTES:
             found += [f"ascending({one.name})"]
     for one in indices[:MOST_TENSORS]:
-        found += [f"distinct({one.name})"]
+        if one.is_place and one.dtype not in BYTES:
+            found += [f"distinct({one.name})"]
     for one in indices[:MOST_TENSORS]:
         own = shown[one.name].axes
         fitting = [label for label in _bounds(frame, own) if _fits(one, labels.get(label, ()))]

@@ -17,6 +17,7 @@ TILES = (65536, 8192, 1024, 256, 64)
 SIZES_OF_LOOPS = ("2**30", "2**27", "2**20")
 # How many numbers of few bits one number may hold.
 PACKED = (2, 4, 8)
+MOST_ORDERED = 4  # with more labels than that, orders of sizes are not guessed
 VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
 
 
@@ -37,6 +38,7 @@ def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str,
                         found.append(f"len({other}) % {block} == 0")
                     break
     found += _sums(labels)
+    found += _orders(labels)
     for name, row in labels.items():
         # Without a mask, a tile must fit: then callers pad their tensors.
         fitting = [
@@ -62,6 +64,18 @@ def _sums(labels: Mapping[str, Row]) -> Iterator[str]:
                 yield f"len({name}) == len({one}) + len({other})"
 
 
+def _orders(labels: Mapping[str, Row]) -> Iterator[str]:
+    """Yield which sizes are never above others, as of a buffer that is as long as callers need."""
+    varied = {name: row for name, row in labels.items() if len(set(row)) > 1}
+    if len(varied) > MOST_ORDERED:
+        return
+    for name, row in varied.items():
+        for other, sizes in varied.items():
+            is_less = all(size < than for size, than in zip(row, sizes, strict=True))
+            if name != other and is_less:
+                yield f"len({name}) <= len({other})"
+
+
 def promise_sets(
     made: BuiltFrame,
     labels: Mapping[str, Row],
@@ -77,8 +91,13 @@ def promise_sets(
     """
     reaches = tuple(f"reach({name}) < 2**31" for name in near)
     sizes = [_below(made.looped, bound, VALUES[bound], labels) for bound in SIZES_OF_LOOPS]
+    # A number of blocks that is one less than a size must not be 0 either.
+    said = " ".join((*made.frame.grid, *(text for _, text in made.frame.arguments)))
+    leasts = {label: 2 if f"len({label}) - 1" in said else 1 for label in labels}
     least = tuple(
-        f"len({label}) >= 1" for label, row in labels.items() if all(size >= 1 for size in row)
+        f"len({label}) >= {leasts[label]}"
+        for label, row in labels.items()
+        if all(size >= leasts[label] for size in row)
     )
     # Without an algorithm, few forms need values that are finite: these come last.
     tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]
@@ -106,7 +125,8 @@ def kinds_of(promises: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     kinds: dict[str, list[str]] = {}
     for one in promises:
         kind = "reach" if one.startswith("reach(") else ""
-        kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
+        if not one.endswith(")"):  # an order of two sizes stands alone
+            kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
         kinds.setdefault(kind or one, []).append(one)
     return tuple(map(tuple, kinds.values()))
 

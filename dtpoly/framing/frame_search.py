@@ -22,11 +22,12 @@ from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
 from dtpoly.framing.frame_promises import kinds_of, promise_sets, relations_of
 from dtpoly.framing.kernel_frame import KernelFrame
-from dtpoly.framing.launch_groups import LaunchGroup, Row
+from dtpoly.framing.launch_groups import LOADED, LaunchGroup, Row
 from dtpoly.framing.tensor_axes import AxesChoice, facts_of
 from dtpoly.frozen import dataclass
 
-MOST_CHOICES = 3  # of axes that are tried
+MOST_CHOICES = 4  # of axes that are tried
+MOST_PARTLY = 4  # frames that are tried with the guess that some elements stay as they were
 MOST_FLIPS = 6  # of formulas, one at a time
 PROVED, OPEN, LATE = "proved", "unknown", "late"
 UNREADABLE = "unreadable"  # the kernel cannot be taken out of its module, whatever its frame is
@@ -94,6 +95,7 @@ def found_frame(
     """
     search = _FrameSearch(prove, clock, complete, clock.seconds / SHARES)
     first: KernelFrame | None = None
+    seen: list[tuple[BuiltFrame, tuple[tuple[tuple[str, ...], ...], ...]]] = []
     for made, labels in _candidates(group, choices):
         if isinstance(made, CannotFrame):
             return made
@@ -105,19 +107,23 @@ def found_frame(
         relations = relations_of(labels, facts_of(group, labels).blocks)
         relations += element_promises(group, made.frame, labels)
         sets = promise_sets(made, labels, near, relations, with_values=with_values)
-        most = sets[-1][-1]
-        frame = search.frame_of(made, most)
+        frame = search.frame_of(made, sets[-1][-1])
         first = first or frame
-        began = time.thread_time()
-        end = search.end_of(frame, search.most)
-        if end == PROVED:
-            search.most = max(LEAST_SECONDS, TIMES * (time.thread_time() - began))
-            kept = search.few_promises(made, sets)
-            return search.found(search.frame_of(made, kept), PROVED)
+        seen.append((made, sets))
+        end = search.tried_with(made, sets)
+        if isinstance(end, FoundFrame):
+            return end
         if end == UNREADABLE:
             return search.found(frame, OPEN)
         if end == LATE:
             search.undecided.append("a frame that fits the launches takes too long to prove")
+    stored = tuple(f"partly({one.name})" for one in group.tensors if one.use != LOADED)
+    if stored and not with_values:
+        # Perhaps the kernel leaves elements as they were, and is meant to.
+        for made, sets in seen[:MOST_PARTLY]:
+            kept = tuple(tuple((*one, *stored) for one in row) for row in sets)
+            if clock.left and isinstance(end := search.tried_with(made, kept), FoundFrame):
+                return end
     assert first is not None, "there is always a most probable frame"
     search.tried += 1
     end = prove(first, max(clock.left, LEAST_SECONDS), decides=False)
@@ -191,6 +197,18 @@ class _FrameSearch:
         if end == LATE:
             self.undecided.append(f"whether these promises are enough: {_listed(promises)}")
         return end == PROVED
+
+    def tried_with(
+        self, made: BuiltFrame, sets: tuple[tuple[tuple[str, ...], ...], ...]
+    ) -> "FoundFrame | str":
+        """Return a frame that is proved with some promises, with few of them; or how that ended."""
+        began = time.thread_time()
+        end = self.end_of(self.frame_of(made, sets[-1][-1]), self.most)
+        if end != PROVED:
+            return end
+        self.most = max(LEAST_SECONDS, TIMES * (time.thread_time() - began))
+        kept = self.few_promises(made, sets)
+        return self.found(self.frame_of(made, kept), PROVED)
 
     def few_promises(
         self, made: BuiltFrame, sets: tuple[tuple[tuple[str, ...], ...], ...]

@@ -10,8 +10,10 @@ PROMISED = "callers keep these promises, as all launches did"
 FINITE = "finite"
 OF_VALUES = "values are finite, which no launch shows, because no element is looked at"
 OF_DATA = "no launch shows it, because no element is looked at"
+OF_PARTS = "callers need only those elements that the kernel stores, which no launch shows"
 # Promises about elements of tensors.
 OF_ELEMENTS = re.compile(r".*\[\.\.\.\].*|(?:distinct|ascending)\(.*\)")
+PARTLY = "partly("
 NAMED = "while the kernels ran, these names of the module were"
 GUESSED = "# guessed: "
 INDENT = "#     "
@@ -102,11 +104,14 @@ def _said(frame: KernelFrame) -> Iterator[str]:
 
 def _promised(promises: Sequence[str]) -> Iterator[str]:
     elements = [one for one in promises if OF_ELEMENTS.fullmatch(one)]
-    sizes = [one for one in promises if one != FINITE and one not in elements]
+    parts = [one for one in promises if one.startswith(PARTLY)]
+    sizes = [one for one in promises if one != FINITE and one not in (*elements, *parts)]
     if sizes:
         yield from _guessed(f"{PROMISED}: {', '.join(sizes)}")
     if elements:
         yield from _guessed(f"{', '.join(elements)}: {OF_DATA}")
+    if parts:
+        yield from _guessed(f"{', '.join(parts)}: {OF_PARTS}")
     if FINITE in promises:
         yield from _guessed(OF_VALUES)
 

@@ -49,6 +49,11 @@ class GroupTensor:
     # For each axis, its sizes and its strides in the launches.
     sizes: tuple[Row, ...]
     strides: tuple[Row, ...]
+    # Whether its elements are parts of addresses or limits, or of addresses of stores; and whether
+    # it is loaded in several places of the text, as an offset and the next one are.
+    is_index: bool = False
+    is_place: bool = False
+    is_loaded_often: bool = False
 
     @property
     def is_dense(self) -> bool:
@@ -95,6 +100,8 @@ class LaunchGroup:
     varying: frozenset[str] = frozenset()
     # Those that are now given a float and now a whole number.
     mixed: frozenset[str] = frozenset()
+    # The parameters that the kernel never reads.
+    unread: frozenset[str] = frozenset()
     # What names of the module were while these launches ran.
     names: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -225,6 +232,7 @@ def _group(
         parameters=parameters,
         constants=first.constants,
         names=first.names,
+        unread=frozenset(parameters) - found.read if found.read else frozenset[str](),
         varying=frozenset(varying),
         mixed=frozenset(mixed),
         shared=tuple(dict.fromkeys(pair for one in launches for pair in _shared(one, tensors))),
@@ -259,7 +267,17 @@ def _tensors(
         strides = zip(*(one.strides for one in tensors), strict=True)
         dtype = DTYPES.get(tensors[0].dtype, tensors[0].dtype)
         found.append(
-            GroupTensor(names[lead], tuple(same), dtype, use, tuple(sizes), tuple(strides))
+            GroupTensor(
+                names[lead],
+                tuple(same),
+                dtype,
+                use,
+                tuple(sizes),
+                tuple(strides),
+                is_index=not uses.indexing.isdisjoint(same),
+                is_place=not uses.placing.isdisjoint(same),
+                is_loaded_often=not uses.often.isdisjoint(same),
+            )
         )
     return tuple(found)
 

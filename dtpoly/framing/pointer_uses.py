@@ -2,8 +2,9 @@
 
 The text is gone through in order. Each name is known by the parameters whose addresses it may be
 made of, and a load or a store through it is one of all these tensors. Branches on constants of a
-launch are decided as far as they are known; of others, both sides count. What comes out is a guess
-for the frame: the verifier finds out by itself what is loaded and stored.
+launch are decided as far as they are known; of others, both sides count. What was loaded is known
+by its tensor, too, so it is seen whose elements become parts of addresses. What comes out is a
+guess for the frame: the verifier finds out by itself what is loaded and stored.
 """
 
 import ast
@@ -21,6 +22,9 @@ ATOMIC = "atomic_"
 DEPTH = 8
 TWICE = 2  # what an iteration leaves in a name is seen by the next one
 
+# What a name is made of: parameters that are addresses, and with this sign before them, those whose
+# elements were loaded.
+ELEMENTS = "~"
 Origins = frozenset[str]
 NOTHING: Origins = frozenset()
 
@@ -33,6 +37,43 @@ class PointerUses:
     stored: set[str] = field(default_factory=set[str])
     # The parameters whose tensors are changed by atomic operations.
     summed: set[str] = field(default_factory=set[str])
+    # The parameters whose elements are parts of addresses or limits, as of masks and loops; and
+    # those whose elements are parts of addresses of stores.
+    indexing: set[str] = field(default_factory=set[str])
+    placing: set[str] = field(default_factory=set[str])
+    # The parameters that are loaded in several places of the text.
+    often: set[str] = field(default_factory=set[str])
+    # The names that the kernel reads.
+    read: set[str] = field(default_factory=set[str])
+    # The places where each parameter is loaded.
+    places: set[tuple[str, int, int]] = field(default_factory=set[tuple[str, int, int]])
+
+    def note_limit(self, of: Origins) -> None:
+        """Note what is compared, or counted to."""
+        self.indexing.update(one.removeprefix(ELEMENTS) for one in elements(of))
+
+    def note_address(self, through: Origins, node: ast.Call, *, is_stored: bool) -> None:
+        """Note what an address is made of."""
+        parts = {one.removeprefix(ELEMENTS) for one in elements(through)}
+        self.indexing.update(parts)
+        if is_stored:
+            self.placing.update(parts)
+        else:
+            for one in addresses(through):
+                place = (one, node.lineno, node.col_offset)
+                if place not in self.places and any(one == other for other, *_ in self.places):
+                    self.often.add(one)
+                self.places.add(place)
+
+
+def addresses(origins: Origins) -> Origins:
+    """Return the parameters of which something is an address."""
+    return frozenset(one for one in origins if not one.startswith(ELEMENTS))
+
+
+def elements(origins: Origins) -> Origins:
+    """Return what was loaded of what something is made of."""
+    return origins - addresses(origins)
 
 
 def uses_of(module: Module, kernel: str, constants: Mapping[str, object]) -> PointerUses:
@@ -45,6 +86,8 @@ def uses_of(module: Module, kernel: str, constants: Mapping[str, object]) -> Poi
         reader = _Reader(found.module, uses, {name: frozenset((name,)) for name in names})
         reader.known.update(constants)
         reader.body(found.function.body)
+        nodes = (node for one in found.function.body for node in ast.walk(one))
+        uses.read.update(node.id for node in nodes if isinstance(node, ast.Name))
     return uses
 
 
@@ -82,8 +125,11 @@ class _Reader:
                 if truth is UNKNOWN or not truth:
                     self.body(orelse)
             case ast.For(target=target, iter=over, body=body):
-                self.expression(over)
+                counted = elements(self.expression(over))
+                self.uses.note_limit(counted)
                 self.forget(target)
+                for one in _names(target):
+                    self.origins[one] = counted
                 for _ in range(TWICE):
                     self.body(body)
             case ast.While(test=test, body=body):
@@ -134,9 +180,8 @@ class _Reader:
                 sides += [orelse] if truth is UNKNOWN or not truth else []
                 return _united(self.expression(one) for one in sides)
             case ast.Compare() | ast.BoolOp():
-                for one in ast.iter_child_nodes(node):
-                    if isinstance(one, ast.expr):
-                        self.expression(one)
+                inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+                self.uses.note_limit(_united([self.expression(one) for one in inner]))
                 return NOTHING
             case _:
                 inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
@@ -151,16 +196,19 @@ class _Reader:
         if isinstance(node.func, ast.Attribute):
             # `descriptor.load([...])` is a load of what the descriptor was made of.
             of = self.expression(node.func.value)
-            through = of or through
+            through = addresses(of) | elements(_united([of, *origins])) if of else through
         if word in LOADS:
-            self.uses.loaded.update(through)
-            return NOTHING
+            self.uses.note_address(through, node, is_stored=False)
+            self.uses.loaded.update(addresses(through))
+            return frozenset(f"{ELEMENTS}{one}" for one in addresses(through))
         if word in STORES:
-            self.uses.stored.update(through)
+            self.uses.note_address(through, node, is_stored=True)
+            self.uses.stored.update(addresses(through))
             return NOTHING
         if word.startswith(ATOMIC):
+            self.uses.note_address(through, node, is_stored=True)
             for kind in (self.uses.loaded, self.uses.stored, self.uses.summed):
-                kind.update(through)
+                kind.update(addresses(through))
             return NOTHING
         if self.depth < DEPTH:
             helper = self.called(node.func)

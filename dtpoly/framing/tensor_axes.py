@@ -8,6 +8,7 @@ formulas, with few labels.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 from keyword import iskeyword
 from math import inf, prod
@@ -61,13 +62,17 @@ class AxesChoice:
     tensors: tuple[LabelledTensor, ...]
     labels: Mapping[str, Row]
     cost: float
+    # Whether the tensors have the axes that callers see, and sizes that never change are numbers.
+    is_as_passed: bool = False
 
 
 def axes_choices(group: LaunchGroup, until: float = inf) -> tuple[AxesChoice, ...]:
     """Return the ways to see the tensors of a group, the most probable one first.
 
-    If there are too many, those are looked at that differ in one class of tensors from the best one
-    so far. After `until`, on the clock of this thread, no other way is looked at.
+    The second one has the tensors as they are passed, with numbers for sizes that never change:
+    many kernels are written for that. If there are too many ways, those are looked at that differ
+    in one class of tensors from the best one so far. After `until`, on the clock of this thread, no
+    other way is looked at.
     """
     shapes = {one.name: _in_memory_order(plain_axes(one)) for one in group.tensors}
     classes = list(dict.fromkeys(_class(axes) for axes in shapes.values()))
@@ -80,10 +85,12 @@ def axes_choices(group: LaunchGroup, until: float = inf) -> tuple[AxesChoice, ..
         if chosen not in found:
             by_class = dict(zip(classes, chosen, strict=True))
             seen = {name: _merged(axes, by_class[_class(axes)]) for name, axes in shapes.items()}
-            found[chosen] = [
+            plain, numbers = (
                 labelled(group, seen, costs, are_numbers=are_numbers)
                 for are_numbers in (False, True)
-            ]
+            )
+            is_whole = not any(map(any, chosen))
+            found[chosen] = [plain, replace(numbers, is_as_passed=is_whole)]
         return min(one.cost for one in found[chosen])
 
     if prod(map(len, ways)) <= MOST_WAYS:
@@ -96,7 +103,11 @@ def axes_choices(group: LaunchGroup, until: float = inf) -> tuple[AxesChoice, ..
             _descend(tuple(one[at] for one in ways), ways, cost_of, until)
     both = [one for chosen in found.values() for one in chosen]
     once = {str(one.tensors): one for one in reversed(both)}
-    return tuple(sorted(once.values(), key=lambda one: one.cost))
+    passed = [str(one.tensors) for one in both if one.is_as_passed]
+    ordered = sorted(once.values(), key=lambda one: one.cost)
+    rest = ordered[1:]
+    first = [one for one in rest if str(one.tensors) in passed]
+    return (*ordered[:1], *first, *(one for one in rest if one not in first))
 
 
 def _descend(
@@ -293,6 +304,8 @@ def _cost(group: LaunchGroup, choice: AxesChoice, costs: FormulaCosts) -> float:
     strides = {axis.strides for one in choice.tensors for axis in one.axes}
     total = FOR_A_LABEL * len(choice.labels)
     for name, row in group.numbers.items():
+        if name in group.unread:
+            continue
         cost = costs.of_number(row, sizes, is_constant=name in group.constants)
         if STRIDE in name.lower() and row in strides:
             cost = min(cost, FOR_A_STRIDE)

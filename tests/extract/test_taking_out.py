@@ -176,7 +176,7 @@ REFUSED = {
     ),
     "a word without a law": (
         f"{TOP}from triton.language.extra import libdevice\n",
-        "libdevice.atan(x)",
+        "libdevice.ilogb(x)",
         "no law",
     ),
 }

@@ -18,7 +18,7 @@ ROWS = written(
 
 # Options that are read elsewhere: those of products and reductions, the direction of a scan, and
 # what loads and stores of blocks check.
-OTHERWISE = ("input_precision", "allow_tf32", "out_dtype", "reverse", "keep_dims")
+OTHERWISE = ("input_precision", "allow_tf32", "out_dtype", "dtype", "reverse", "keep_dims")
 OF_BLOCKS = ("boundary_check", "padding_option")
 
 

@@ -31,6 +31,8 @@ from dtpoly.verify.algebra.whole import Whole
 LONG = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
 # How many bits these types have depends on the sizes that a caller passes.
 AMBIGUOUS = (kinds.SIZE, kinds.OFFSET)
+# An operation of which nothing is known but the type of its result, which is one number.
+UNKNOWN = "unknown"
 # Operations where the residues of the operands determine the residue of the result.
 RING = ("add", "sub", "mul", "neg", "fma")
 # The type whose opposites a GPU does not wrap where they become values of another type.
@@ -82,6 +84,8 @@ def _is_one(kind: str, term: Term) -> bool:
             word, _, other = operation.partition(" ")
             if word in ("round", "cast"):
                 return kinds.holds(kind, other)
+            if word == UNKNOWN:
+                return kind in AMBIGUOUS or kinds.holds(kind, other)
             if word == "may" or operation in KEEPS:
                 return all(_is_one(kind, one) for one in operands)
             return is_index(term)

@@ -34,6 +34,16 @@ def check_promises(
     if is_valued and partly:
         what = f"'partly({partly[0]})' beside an algorithm, which says what each element is"
         raise Unread(_line_of(reading.file.said, partly[0]), what)
+    stored = {
+        reading.into.get(access.tensor, access.tensor)
+        for ran in runs
+        for access in ran.accesses
+        if access.kind != "load"
+    }
+    for one in partly:
+        if reading.into.get(one, one) not in stored:
+            what = f"'partly({one})', though no kernel here stores anything in '{one}'"
+            raise Unread(_line_of(reading.file.said, one), what)
     promised = {one.name for one in reading.arrays.values() if one.is_promised}
     said = reading.file.said
     for one in sorted(promised - {*inputs}):

@@ -42,7 +42,7 @@ from dtpoly.verify.triton.typed_operations import kept
 OPTIONS = ("num_warps", "num_stages")
 PLAIN = ""
 # What a parameter has to be declared as for Triton to take a number of 32 bits.
-SHORT = "tl.int32"
+SHORT, LONG = "tl.int32", "tl.int64"
 # What it may be declared as for Triton to take a float: of 32 bits, as without it, or of 64.
 FLOATS = ("tl.float32", "tl.float64")
 
@@ -157,7 +157,12 @@ def _types(reading: FunctionReading, held: Held) -> tuple[str, ...]:
         case Literal():
             return (PLAIN, *CONSTANTS, "tl.float32")
         case Whole() if _is_short(reading, held):
-            return (PLAIN, *CONSTANTS, SHORT)
+            return (PLAIN, *CONSTANTS, SHORT, LONG)
+        case Whole() if is_affine(held):
+            return (PLAIN, *CONSTANTS, LONG)
+        case TensorOf(array=array):
+            # Triton takes the memory for elements of that type, so it must be theirs.
+            return (PLAIN, *CONSTANTS, f"tl.pointer_type({array.kind})")
         case _:
             return (PLAIN, *CONSTANTS)
 
@@ -181,8 +186,8 @@ def _argument(
         case TensorOf(array=array):
             return scalar(PointerValue(array.name, number(0)), array.kind)
         case Whole():
-            if annotation == SHORT:
-                return scalar(held, SHORT)
+            if annotation in (SHORT, LONG):
+                return scalar(held, annotation)
             return scalar(held, kinds.WEAK if is_constant else kinds.SIZE)
         case Given(name=one):
             # Triton makes a tensor of 32 bits of a float that is no constant, unless the parameter

@@ -30,6 +30,7 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.regions import Region
+from dtpoly.verify.algebra.residues import UNKNOWN
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
     Carried,
@@ -42,7 +43,6 @@ from dtpoly.verify.algebra.terms import (
 from dtpoly.verify.algebra.whole import Put, both, compare, name, names_of
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
-from dtpoly.verify.triton.data_names import UNKNOWN
 from dtpoly.verify.triton.gathering import ATOMIC
 
 

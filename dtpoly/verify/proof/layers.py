@@ -162,8 +162,7 @@ def guards(proof: Proof) -> Iterator[Finding]:
             if one.by is not None and not proof.run.is_empty(left):
                 left = set_of(both(less, compare(">", one.number.modulo(one.by), number(0))))
             if not proof.run.is_empty(left):
-                what = "divides what may be negative"
-                yield Finding("bounds", one.line, what, left, is_exact=False)
+                yield Finding("bounds", one.line, one.what, left, is_exact=False)
 
 
 def values(proof: Proof) -> Iterator[Finding]:

@@ -289,12 +289,15 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
 def _factors_of_strides(proof: Proof, used: Sequence[str]) -> Iterator[Whole]:
     """Yield 1 and the sizes by which a kernel may multiply a number until it is part of an address.
 
-    Where an element is used, each size of its tensor is at least 1: so the number is at most what
-    it is after that.
+    These are a size, or two sizes of one tensor. Where an element is used, each size of its tensor
+    is at least 1: so the number is at most what it is after that.
     """
     yield number(1)
-    sizes = dict.fromkeys(size for one in used for size in proof.arrays[one].shape)
-    yield from (size for size in sizes if size.constant is None)
+    shapes = [proof.arrays[one].shape for one in used]
+    sizes = dict.fromkeys(size for shape in shapes for size in shape if size.constant != 0)
+    yield from sizes
+    pairs = (one * other for shape in shapes for one, other in combinations(shape, 2))
+    yield from dict.fromkeys(one for one in pairs if one.constant != 0 and one not in sizes)
 
 
 def _are_not_negative(proof: Proof, ran: Ran, one: Computed, parts: Sequence[Whole]) -> bool:

@@ -198,16 +198,17 @@ class OverPrograms:
 
 @dataclass(frozen=True, slots=True)
 class Dividend:
-    """A whole number that a kernel divides: it must not be negative.
+    """A whole number that a kernel divides, or one of another use: it must not be negative.
 
     There is one exception: a negative number may be divided by a constant (`by`) if there is no
-    remainder.
+    remainder. `what` says in messages what the kernel does.
     """
 
     number: Whole
     by: int | None
     where: Truth
     line: int
+    what: str = "divides what may be negative"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,13 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     scalar,
 )
+from dtpoly.verify.algebra.regions import is_affine
 from dtpoly.verify.algebra.terms import Literal
+from dtpoly.verify.algebra.whole import TRUE, Whole, both
 from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton import methods
 from dtpoly.verify.triton.function_calls import called
+from dtpoly.verify.triton.lanes import power_of
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.triton_operations import perform
 from dtpoly.verify.triton.typed_operations import of_tile
@@ -49,6 +52,8 @@ def call(read: Reader, node: ast.Call) -> Value:
             if any(read.tile(arg).kind != kinds.WEAK for arg in node.args):
                 raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
             return perform(read, "cdiv", node.args, node)
+        case ast.Attribute(value=ast.Name(id="triton"), attr="next_power_of_2"):
+            return _power(read, node)
         case ast.Attribute(value=ast.Name(id=one), attr=("load" | "store") as word) if isinstance(
             found := state.names.get(one), DescriptorValue
         ):
@@ -82,6 +87,20 @@ def call(read: Reader, node: ast.Call) -> Value:
             return called(read, found.name, values, node.lineno, node.keywords)
         case _:
             raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
+
+
+def _power(read: Reader, node: ast.Call) -> Value:
+    """Return the value of `triton.next_power_of_2(...)` of what Triton knows while it compiles."""
+    state = read.state
+    found = read.constant(node.args[0]) if len(node.args) == 1 and not node.keywords else None
+    if not isinstance(found, TileValue) or not isinstance(found.item, Whole):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+    power, fact = power_of(found.item)
+    if fact != TRUE and not is_affine(fact):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' of a product of sizes")
+    state.facts = both(state.facts, fact)
+    state.tiles.append(fact)
+    return scalar(power)
 
 
 def _is_python_float(value: Value) -> bool:

@@ -98,10 +98,17 @@ def compared(state: KernelState, op: ast.cmpop, left: Value, right: Value, node:
         else:
             a, b = as_term(a, node.lineno), as_term(b, node.lineno)
     made = comparison(word, a, b, node.lineno)
-    if not state.is_valued and not is_truth(made) and not kinds.is_whole(found.within):
+    are_whole = kinds.is_whole(found.within) or all(map(_is_whole, (left, right)))
+    if not state.is_valued and not is_truth(made) and not are_whole:
         # What floats are is never looked at, so their order is not that of whole numbers.
         made = AppliedOperation(f"{word} of floats", (as_term(made, node.lineno),))
     return TileValue(axes, made, found.kind)
+
+
+def _is_whole(tile: TileValue) -> bool:
+    """Return whether a value is a whole number with a sign, of 32 bits or 64, or a constant."""
+    is_written = tile.kind == kinds.WEAK and isinstance(tile.item, Whole)
+    return tile.kind in ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET) or is_written
 
 
 def _known(word: str, left: Item, right: Item) -> Truth | None:

@@ -18,6 +18,7 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Item, Unread, as_term, is_truth
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.regions import is_affine
+from dtpoly.verify.algebra.residues import UNKNOWN
 from dtpoly.verify.algebra.term_building import SIGNS, plain, whole_in
 from dtpoly.verify.algebra.terms import (
     AppliedOperation,
@@ -53,8 +54,6 @@ from dtpoly.verify.triton.domains import related
 from dtpoly.verify.triton.kernel_state import KernelState
 
 MARK = "datum"
-# An operation of which nothing is known but the type of its result.
-UNKNOWN = "unknown"
 WIDE = "tl.int64"
 # Types of which an address takes a number as it is, in each version of Triton.
 ADDED = ("tl.int8", "tl.int16", "tl.int32", "tl.int64", "tl.uint8", "tl.uint16")
@@ -193,6 +192,8 @@ class DataReading:
         return found
 
     def _computed(self, word: str, operands: Sequence[Term]) -> Whole | None:
+        if word == "bitand" and (most := _mask_in(operands)) is not None:
+            return self._masked(AppliedOperation(word, tuple(operands)), most)
         found = [self._number(one) for one in operands]
         known = [one for one in found if one is not None]
         if len(known) != len(found):
@@ -208,13 +209,10 @@ class DataReading:
                 by := b.constant
             ) is not None and by > 0:
                 return self._divided(word, a, by)
+            case (("floordiv" | "mod" | "rem"), [a, b]) if b.constant is None:
+                return self._by_size(word, AppliedOperation(word, tuple(operands)), a, b)
             case "shr", [a, b] if (by := b.constant) is not None and 0 <= by <= MOST_SHIFT:
                 return a.floor(1 << by) if is_affine(a) else None
-            case "bitand", [a, b]:
-                masks = [one.constant for one in (a, b) if one.constant is not None]
-                if masks and masks[0] >= 0:
-                    return name(self._any(0, masks[0]))
-                return None
             case _:
                 return None
 
@@ -231,6 +229,33 @@ class DataReading:
         if word == "floordiv":
             return either(is_plain, down, down + name(self._any(0, 1)))
         return either(is_plain, above - down * by, name(self._any(1 - by, by - 1)))
+
+    def _masked(self, term: Term, most: int) -> Whole:
+        """Return a number of which only the bits of a written number are kept."""
+        found = self._named(term, WIDE)
+        (one,) = names_of(found)
+        self.state.ranges[one] = both(
+            self.state.ranges[one], within(number(0), found, number(most + 1))
+        )
+        return found
+
+    def _by_size(self, word: str, term: Term, above: Whole, by: Whole) -> Whole:
+        """Return a quotient or a remainder by a size of at least 1, which is proved elsewhere.
+
+        It is not above what is divided, nor below it; a negative remainder may be rounded up.
+        """
+        found, zero = self._named(term, WIDE), number(0)
+        ends = both(compare("<=", above, found), compare("<=", found, zero))
+        if word != "floordiv":
+            ends = both(compare("<", -by, found), compare("<", found, by))
+        fact = one_of(
+            both(compare(">=", above, zero), within(zero, found, above + 1)),
+            both(compare("<", above, zero), ends),
+        )
+        (one,) = names_of(found)
+        if is_affine(fact):
+            self.state.ranges[one] = both(self.state.ranges[one], fact)
+        return found
 
     def _any(self, low: int, high: int) -> str:
         """Return a new name for some number between two numbers."""
@@ -253,12 +278,23 @@ class DataReading:
             state.data[key] = one
             datum = self._datum(term)
             of_type = within(number(low), name(one), number(high + 1))
-            state.ranges[one] = both(of_type, self._promised(term, name(one), datum))
+            state.ranges[one] = both(
+                of_type, self._promised(term, name(one), datum), self._bounded(term, name(one))
+            )
             for other, known in state.data_names.items():
                 fact = related((name(one), datum), (name(other), known))
                 state.ranges[one] = both(state.ranges[one], fact)
             state.data_names[one] = datum
         return name(state.data[key])
+
+    def _bounded(self, term: Term, value: Whole) -> Truth:
+        """Return what is known of an unknown number that is more than its type."""
+        match term:
+            case AppliedOperation(operands=(Literal(text=own), *_)) if own in self.state.bounded:
+                of, fact = self.state.bounded[own]
+                return put_truth(fact, {of: value})
+            case _:
+                return TRUE
 
     def _datum(self, term: Term) -> NamedDatum:
         parts = list(walk(term))
@@ -326,6 +362,15 @@ class DataReading:
         self.state.run.assume(Lemma.RANGE, term.tensor, array.below or number(0))
         where = self._loaded(term)
         return TRUE if where is None else one_of(negation(where), both(*facts))
+
+
+def _mask_in(operands: Sequence[Term]) -> int | None:
+    """Return a written number from 0 on among operands; None if there is none."""
+    for one in operands:
+        written = whole_in(plain(one)) if isinstance(one, Literal | Place) else None
+        if written is not None and written.constant is not None and written.constant >= 0:
+            return written.constant
+    return None
 
 
 def _is_function(term: Term) -> bool:

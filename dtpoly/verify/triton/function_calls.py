@@ -91,10 +91,12 @@ def called(
         state.run.assume(Lemma.KNOWN, of, *entry)
         return _known(state, of, entry[1], values, line)
     given = _bound(read, definition, values, named, line)
-    outer = state.names
-    state.names = given
+    outer, begun = state.names, state.begun
+    state.names, state.begun = given, [dict(given)]
     try:
         result = _result(read, definition.body)
+        if result is None and not state.is_valued and not _returns(definition):
+            return NoneValue()  # it only stores, or says something
         if result is None:
             what = "whose body is more than names that are set and one value that is returned"
             raise Unread(line, f"a call of '{of}', {what}")
@@ -103,17 +105,18 @@ def called(
             raise Unread(line, f"a call of '{of}', which returns what is no number")
         return kept(returned)
     finally:
-        state.names = outer
+        state.names, state.begun = outer, begun
 
 
 def _result(read: Reader, body: Sequence[ast.stmt]) -> ast.expr | None:
     """Set the names of a body, and return the value at its end; None if it is another body.
 
     Of a branch on a constant only one side is read, as Triton compiles only that one. It may return
-    the value if nothing follows it.
+    the value if nothing follows it. Where no values are compared, other statements are read as if
+    they stood in the kernel.
     """
-    names = read.state.names
     for at, one in enumerate(body):
+        names = read.state.names
         is_last = at + 1 == len(body)
         match one:
             case ast.Return(value=ast.expr() as returned) if is_last:
@@ -126,6 +129,8 @@ def _result(read: Reader, body: Sequence[ast.stmt]) -> ast.expr | None:
                 if name in names:
                     raise Unread(one.lineno, f"'{name}' is set before, and no constant after that")
                 names[name] = read.constant(value)
+            case _ if not read.state.is_valued and _is_of_kernels(read, one):
+                read.statement(one)
             case ast.If(test=test, body=yes, orelse=no):
                 side = yes if _is_true(read, test) else no
                 result = _result(read, side)
@@ -138,6 +143,25 @@ def _result(read: Reader, body: Sequence[ast.stmt]) -> ast.expr | None:
             case _:
                 return None
     return None
+
+
+def _returns(node: ast.AST) -> bool:
+    return any(isinstance(one, ast.Return) for one in ast.walk(node))
+
+
+def _is_of_kernels(read: Reader, node: ast.stmt) -> bool:
+    """Return whether a statement is read as those of a kernel are, and leads on to the next one."""
+    match node:
+        case ast.If(test=test):
+            return not _returns(node) and read.tile(test).kind != kinds.WEAK
+        case ast.For() | ast.AugAssign():
+            return not _returns(node)
+        case ast.Assign(targets=[ast.Tuple()]):
+            return True
+        case ast.Expr(value=ast.Call()):
+            return True
+        case _:
+            return False
 
 
 def _is_true(read: Reader, test: ast.expr) -> bool:

@@ -117,6 +117,9 @@ class KernelState:
     is_valued: bool = True
     data: dict[tuple[Term, str], str] = field(default_factory=dict[tuple[Term, str], str])
     data_names: dict[str, NamedDatum] = field(default_factory=dict[str, NamedDatum])
+    # What is known of unknown numbers, by the text of their own literal: a formula, and the name
+    # that it has for the number.
+    bounded: dict[str, tuple[str, Truth]] = field(default_factory=dict[str, tuple[str, Truth]])
     loaded: dict[int, tuple[tuple[str, ...], Truth]] = field(
         default_factory=dict[int, tuple[tuple[str, ...], Truth]]
     )

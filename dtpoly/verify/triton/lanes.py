@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from dtpoly.verify.algebra.kernel_values import MOST_LANES
-from dtpoly.verify.algebra.whole import Atom, Either, Extreme, Whole
+from dtpoly.verify.algebra.whole import (
+    TRUE,
+    Atom,
+    Either,
+    Extreme,
+    Truth,
+    Whole,
+    both,
+    compare,
+    extreme,
+    name,
+    number,
+)
 
 POWERS = ("next_power_of_2(", "lanes(")  # the names of numbers that are powers of two begin so
+
+
+def power_of(size: Whole) -> tuple[Whole, Truth]:
+    """Return the least power of 2 that is not less than a size, and what is known of it."""
+    if size.constant is not None:
+        return number(1 << max(size.constant - 1, 0).bit_length()), TRUE
+    lanes = name(f"{POWERS[0]}{size.plain or size.terms})")
+    least = compare(">=", lanes, extreme(True, size, number(1)))
+    return lanes, both(least, compare("<=", lanes, extreme(True, size * 2 - 2, number(1))))
 
 
 def doubt_of(extent: Whole) -> str:

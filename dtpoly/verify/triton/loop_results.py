@@ -11,12 +11,12 @@ from dtpoly.verify.algebra.kernel_values import (
     Radix,
     TileValue,
     Value,
-    lanes_of,
 )
 from dtpoly.verify.triton.carrying import LoopEnd, after_loop
-from dtpoly.verify.triton.data_names import unknown
+from dtpoly.verify.triton.compiler_doubts import BECOMES
 from dtpoly.verify.triton.earlier import with_others
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.loop_choices import unknown_after_loop
 
 
 def left_by_loop(
@@ -39,8 +39,11 @@ def left_by_loop(
     old, new = before[one], after[one]
     if state.is_valued or not isinstance(found, LostValue):
         return found
-    if not isinstance(old, TileValue) or not isinstance(new, TileValue) or old.kind != new.kind:
+    if not isinstance(old, TileValue) or not isinstance(new, TileValue):
         return found
-    if isinstance(new.item, PointerValue | Radix) or new.kind not in (*kinds.WHOLES, *kinds.FLOATS):
+    # Of other types, Triton compiles no such loop.
+    is_alike = BECOMES.get(old.kind, old.kind) == BECOMES.get(new.kind, new.kind)
+    is_known = new.kind in (*kinds.WHOLES, *kinds.FLOATS, kinds.SIZE, kinds.OFFSET)
+    if isinstance(new.item, PointerValue | Radix) or not is_alike or not is_known:
         return found
-    return TileValue(new.axes, unknown(state, new.kind, lanes_of(new.axes)), new.kind)
+    return TileValue(new.axes, unknown_after_loop(state, one, old, new, end), new.kind)

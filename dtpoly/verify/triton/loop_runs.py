@@ -24,12 +24,10 @@ from dtpoly.verify.algebra.kernel_values import (
     is_truth,
     lanes_of,
     offset_names,
-    scalar,
 )
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.terms import Carried
 from dtpoly.verify.algebra.whole import (
-    FALSE,
     Truth,
     Whole,
     both,
@@ -41,6 +39,7 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.triton import shared_iterations as persistent
+from dtpoly.verify.triton import single_rounds as single
 from dtpoly.verify.triton.carrying import LoopEnd, assigned
 from dtpoly.verify.triton.compiler_doubts import check_carried, check_combined
 from dtpoly.verify.triton.counter_kinds import is_cut, kind_of
@@ -50,6 +49,7 @@ from dtpoly.verify.triton.earlier import with_earlier
 from dtpoly.verify.triton.falling_loops import Falling, falling
 from dtpoly.verify.triton.flattened import coordinates
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.loop_pipelines import is_flattened, is_pipelined
 from dtpoly.verify.triton.loop_results import left_by_loop
 from dtpoly.verify.triton.reader import Reader
 
@@ -112,6 +112,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     over, body = node.iter, node.body
     taken = data_bounds(read, over) if state.is_valued else None
     low, high, by, options = _range_of(read, over, taken)
+    low, high, by = single.as_one(state, (low, high, by), kind_of(read, over), over.lineno)
     if persistent.program_of(state, low, by) is not None:
         persistent.run(read, counter, (low, high, by), node)
         return
@@ -127,7 +128,7 @@ def run(read: Reader, counter: str, node: ast.For) -> None:
     settled = _made(state)
     own = tuple(counting.ranges)
     state.ranges |= counting.ranges
-    if _is_pipelined(state, options) or _is_flattened(state, options, body):
+    if is_pipelined(state, options) or is_flattened(state, options, body):
         state.pipelined[own[-1]] = over.lineno
     before, outside, around, time = dict(state.names), state.where, state.loops, state.time
     if has_data(state, low, high):
@@ -209,7 +210,10 @@ def _counted(
     if not step:
         raise Unread(node.iter.lineno, "a loop whose step is not known, or is 0")
     if step > 0:
-        return _counting(read, counter, node, low, high, step, is_plain=is_plain), None
+        counting = _counting(read, counter, node, low, high, step, is_plain=is_plain)
+        if step == 1 and single.is_at_most_once(read.state, low, high):
+            counting = replace(counting, counter=replace(counting.counter, item=low))
+        return counting, None
     down = falling(read, node.iter, low, high, step)
     counting = _counting(read, counter, node, number(0), down.times, 1, is_plain=True)
     return replace(counting, counter=down.seen(counting.counter, counting.loop)), down
@@ -311,26 +315,6 @@ def _count_beyond(state: KernelState, counting: Counting, line: int) -> None:
     end = counting.last[counting.loop] + counting.step
     state.computed(end, counter.kind, line, is_cut=counter.is_cut)
     state.where = outside
-
-
-def _is_pipelined(state: KernelState, options: Mapping[str, Value]) -> bool:
-    stages = options.get("num_stages")
-    if isinstance(stages, TileValue) and isinstance(stages.item, Whole):
-        count = stages.item.constant
-    else:
-        count = state.launch.stages
-    return count is None or count > 1
-
-
-def _is_flattened(
-    state: KernelState, options: Mapping[str, Value], body: Sequence[ast.stmt]
-) -> bool:
-    """Return whether Triton may merge a loop with a loop inside of it, and pipeline the result."""
-    if "flatten" not in options or options["flatten"] == scalar(FALSE):
-        return False
-    inside = (node for statement in body for node in ast.walk(statement))
-    said = any(isinstance(node, ast.keyword) and node.arg == "num_stages" for node in inside)
-    return said or state.launch.stages is None or state.launch.stages > 1
 
 
 def _is_open(one: str, before: Value, changes: Changes) -> bool:

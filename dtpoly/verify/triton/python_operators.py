@@ -47,6 +47,8 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.triton.access import Dividend
 from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.counted_sizes import as_size
+from dtpoly.verify.triton.data_bits import bits_of
 from dtpoly.verify.triton.data_indices import with_data
 from dtpoly.verify.triton.data_names import may_be
 from dtpoly.verify.triton.kernel_state import KernelState
@@ -61,7 +63,6 @@ from dtpoly.verify.triton.whole_operators import (
     BITWISE,
     OF_BITS,
     fits_f32,
-    of_bits,
     refuse_zero,
 )
 from dtpoly.verify.triton.wrapped_lanes import remainder
@@ -80,6 +81,7 @@ WORDS: dict[type[ast.operator], str] = {
     ast.RShift: "shr",
 }
 LONG = "tl.int64"
+BY_ZERO = "divides whole numbers by what may be 0 or less"
 DIVIDES = ("div", "floordiv", "rem")
 BOTH = (Literal("True"), Literal("False"))
 # The table's words for operations, where terms have other words.
@@ -123,12 +125,17 @@ def operated(
                     ):
                         return TileValue(axes, other, kind, left.is_cut or right.is_cut)
             if word in OF_BITS:
-                word = of_bits(word, kind, (left, right), (a, b), line)
+                bits = bits_of(state, word, kind, (left, right), (a, b), line)
+                if not isinstance(bits, str):
+                    for one in (left, right):
+                        state.leaves(one, line)
+                    return TileValue(axes, bits, kind, left.is_cut or right.is_cut)
+                word = bits
             item = further(state, word, (left, a), (right, b), line) or may_be(
                 state, joined(state, word, a, b, line), kind
             )
             if word in ("floordiv", "rem") and isinstance(item, Term) and kinds.is_whole(kind):
-                refuse_zero(as_term(b, line), line)
+                _check_divisor(state, b, line)
             for one in (left, right):
                 if word in DIVIDES or not isinstance(item, Whole | PointerValue):
                     state.leaves(one, line)
@@ -143,6 +150,16 @@ def operated(
             return TileValue(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def _check_divisor(state: KernelState, by: Item, line: int) -> None:
+    """Refuse to divide data by what may be 0, or note a size that must not be. Raises Unread."""
+    if state.is_valued or not isinstance(by, Whole) or by.constant is not None:
+        refuse_zero(as_term(by, line), line)
+        return
+    # A program runs here, which may show that the size is not 0.
+    there = both(state.here(), *state.digits.ranges.values())
+    state.divided.append(Dividend(by - 1, None, there, line, BY_ZERO))
 
 
 def further(
@@ -372,7 +389,7 @@ def whole(state: KernelState, word: str, left: Whole, right: Whole, line: int) -
                 raise Unread(line, "a division by what is not a positive number")
             if left.constant is None or left.constant < 0:
                 state.divided.append(Dividend(left, by, state.here(), line))
-            return left.floor(by) if word == "floordiv" else left.modulo(by)
+            return as_size(state, left.floor(by)) if word == "floordiv" else left.modulo(by)
         case "and" | "or" | "xor" if left.constant is not None and right.constant is not None:
             return number(BITWISE[word](left.constant, right.constant))
         case _:

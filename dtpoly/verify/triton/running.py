@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import (
+    BlockPointerValue,
     DescriptorValue,
     NoneValue,
     PointerValue,
@@ -44,9 +45,9 @@ from dtpoly.verify.triton import wrapped_lanes as wrapping
 from dtpoly.verify.triton.access import KernelLaunch, KernelTensor, Ran
 from dtpoly.verify.triton.branch_frames import after_updates
 from dtpoly.verify.triton.broadcast_tiles import subscripted
-from dtpoly.verify.triton.carrying import merged
 from dtpoly.verify.triton.comparisons import compared
 from dtpoly.verify.triton.compiler_doubts import check_named, check_sides
+from dtpoly.verify.triton.decided_branches import after_branch
 from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
 from dtpoly.verify.triton.early_returns import ReturningBranch, with_returns
@@ -303,7 +304,7 @@ def _branch(
         return
     if not is_constant:
         check_sides(state, after_yes, state.names, test.lineno)
-    state.names = merged(state, where, after_yes, state.names, test.lineno)
+    state.names = dict(after_branch(state, where, after_yes, state.names, test.lineno))
 
 
 def _side(
@@ -357,12 +358,10 @@ def _value(read: Reader, node: ast.expr) -> Value:
         case ast.Attribute() if (dotted := ast.unparse(node)).startswith("tl."):
             check_word(node)
             return TypeValue(dotted)
-        case ast.Attribute(value=ast.Attribute(value=value, attr="dtype"), attr="element_ty") if (
-            isinstance(read.tile(value).item, PointerValue)
-        ):
-            return TypeValue(read.tile(value).kind)
-        case ast.Attribute(value=ast.Attribute(value=value, attr="type"), attr="element_ty"):
-            return _type_of_elements(read.tile(value), node)
+        case ast.Attribute(
+            value=ast.Attribute(value=value, attr=("dtype" | "type") as word), attr="element_ty"
+        ) if (kind := _elements(read, value, word, node)) is not None:
+            return TypeValue(kind)
         case ast.Attribute(value=value, attr="T"):
             return tile_shapes.transposed(read.tile(value, stays=True), node.lineno)
         case ast.Attribute(value=value, attr="dtype"):
@@ -379,15 +378,21 @@ def _value(read: Reader, node: ast.expr) -> Value:
             raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
 
-def _type_of_elements(of: TileValue, node: ast.expr) -> TypeValue:
-    """Return `of.type.element_ty`.
+def _elements(read: Reader, value: ast.expr, word: str, node: ast.expr) -> str | None:
+    """Return the type of `value.dtype.element_ty` or `value.type.element_ty`; None if it has none.
 
-    An address points to such elements, and a tile has them. Elements of a tile of addresses are
-    addresses; and a number by itself has no elements.
+    An address points to such elements, and so does a block pointer; a tile has them, by `type`.
+    Elements of a tile of addresses are addresses; and a number by itself has no elements.
     """
-    if isinstance(of.item, PointerValue) == bool(of.axes):
+    if isinstance(value, ast.Name):
+        held = read.state.names.get(value.id)
+        if isinstance(held, BlockPointerValue):
+            return held.pointer.kind
+    of = read.tile(value)
+    is_address = isinstance(of.item, PointerValue)
+    if word == "type" and is_address == bool(of.axes):
         raise Unread(node.lineno, f"'{ast.unparse(node)}'")
-    return TypeValue(of.kind)
+    return of.kind if is_address or word == "type" else None
 
 
 def _chosen(read: Reader, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.casts import full
-from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, scalar
+from dtpoly.verify.algebra.kernel_values import PointerValue, Radix, TileValue, TupleValue, scalar
 from dtpoly.verify.algebra.whole import Whole, name, number
 from dtpoly.verify.triton.access import Dividend
+from dtpoly.verify.triton.counted_sizes import as_size
 from dtpoly.verify.triton.digits import programs_of
 from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.single_rounds import blocks_of
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 MOST = 2**31
@@ -51,9 +53,15 @@ def arange(given: Operands) -> TileValue:
 
 
 def cdiv(given: Operands) -> TileValue:
-    """Model `tl.cdiv` by a constant."""
+    """Model `tl.cdiv` by a constant, or by a size of which one block is enough."""
     state = given.state
-    value, by = given.tile(0), given.whole(1).constant
+    value, divisor = given.tile(0), given.whole(1)
+    by = divisor.constant
+    if by is None and isinstance(value.item, Whole):
+        found = blocks_of(state, value.item, divisor)
+        if found is not None:
+            state.computed(value.item + divisor - 1, value.kind, given.line)
+            return replace(value, item=found)
     if by is None or by <= 0 or not isinstance(value.item, Whole):
         raise given.refused()
     raised = value.item + by - 1
@@ -61,7 +69,7 @@ def cdiv(given: Operands) -> TileValue:
     if value.is_cut:
         state.computed(raised, value.kind, given.line, is_cut=True)
     state.divided.append(Dividend(raised, by, state.here(), given.line))
-    return replace(value, item=raised.floor(by))
+    return replace(value, item=as_size(state, raised.floor(by)))
 
 
 def filled(given: Operands) -> TileValue:
@@ -82,3 +90,14 @@ def filled(given: Operands) -> TileValue:
     made = full(value, to, given.line)
     given.state.computed(made.item, to, given.line)
     return replace(made, axes=shape)
+
+
+def zeros_like(given: Operands) -> TileValue:
+    """Model `tl.zeros_like` of a tile of numbers whose type is known."""
+    tile = given.tile(0, stays=True)
+    if isinstance(tile.item, PointerValue | Radix) or tile.kind not in (
+        *kinds.WHOLES,
+        *kinds.FLOATS,
+    ):
+        raise given.refused(" of what has no known type")
+    return replace(full(scalar(number(0)), tile.kind, given.line), axes=tile.axes)

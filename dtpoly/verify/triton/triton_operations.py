@@ -31,6 +31,7 @@ from dtpoly.verify.triton import (
 )
 from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton import unread_values as unread
+from dtpoly.verify.triton import unread_words as words
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.reader import Reader
@@ -136,6 +137,16 @@ DESCRIBED = ("base", "shape", "strides", "block_shape")
 SCANNED = ("input", "axis", "combine_fn", "reverse")
 EXTREME = by_place("x", "y", "propagate_nan", named=("propagate_nan",))
 ALONG = Signature(("input", "axis"), ("axis", "keep_dims"), 2)
+TIES = "return_indices_tie_break_left"
+WITH_PLACE = Signature(
+    ("input", "axis", "return_indices", TIES),
+    ("axis", "return_indices", TIES, "keep_dims"),
+    4,
+)
+PLACED = Signature(
+    ("input", "axis", "tie_break_left", "keep_dims"), ("axis", "tie_break_left", "keep_dims"), 4
+)
+ASSEMBLY = ("asm", "constraints", "args", "dtype", "is_pure", "pack")
 HINT = Signature(most=2, written=NUMBER)
 MATRICES = Signature(
     ("input", "other", "acc"), ("acc", "input_precision", "allow_tf32", "out_dtype"), 3
@@ -156,6 +167,7 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "zeros": TritonOperation(
         by_place("shape", "dtype", named=("shape", "dtype")), tile_making.filled, ("full",)
     ),
+    "zeros_like": TritonOperation(of_count(1), tile_making.zeros_like),
     "load": TritonOperation(
         Signature(
             ("pointer", "mask", "other"),
@@ -213,7 +225,11 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "assume": TritonOperation(of_count(1), _assumed),
     **dict.fromkeys(("multiple_of", "max_contiguous"), TritonOperation(HINT, tile_shapes.hinted)),
     "cast": TritonOperation(
-        Signature(("input", "dtype", "bitcast"), ("dtype", "bitcast"), 2), unread.cast, ("cast",)
+        Signature(
+            ("input", "dtype", unread.ROUNDING, "bitcast"), ("dtype", unread.ROUNDING, "bitcast"), 2
+        ),
+        unread.cast,
+        ("cast",),
     ),
     "expand_dims": TritonOperation(of_count(2), tile_shapes.expanded),
     **dict.fromkeys(("trans", "permute"), TritonOperation(Signature(), tile_shapes.permuted)),
@@ -221,7 +237,32 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     "split": TritonOperation(of_count(1), unread.split),
     "broadcast_to": TritonOperation(of_count(2), tile_shapes.broadcast),
     "sum": TritonOperation(replace(ALONG, options=(*ALONG.options, "dtype")), along_axis, ("sum",)),
-    **{word: TritonOperation(ALONG, along_axis, (word,)) for word in ("max", "min")},
+    **{
+        word: TritonOperation(WITH_PLACE, words.extreme_and_place, (word,))
+        for word in ("max", "min")
+    },
+    **{
+        word: TritonOperation(PLACED, unread.only_shaped(words.place_of_extreme))
+        for word in ("argmax", "argmin")
+    },
+    "histogram": TritonOperation(
+        Signature(("input", "num_bins", "mask"), ("mask",), 3),
+        unread.only_shaped(words.histogram),
+    ),
+    "gather": TritonOperation(
+        Signature(("src", "index", "axis"), ("axis",), 3), unread.only_shaped(words.gathered)
+    ),
+    **dict.fromkeys(
+        ("rand", "randn"), TritonOperation(of_count(2), unread.only_shaped(words.drawn))
+    ),
+    **dict.fromkeys(
+        ("device_print", "static_print"),
+        TritonOperation(Signature(), unread.only_shaped(words.said)),
+    ),
+    "device_assert": TritonOperation(of_count(1, 2), unread.only_shaped(words.said)),
+    "inline_asm_elementwise": TritonOperation(
+        by_place(*ASSEMBLY, named=ASSEMBLY), unread.only_shaped(words.assembly)
+    ),
     "reduce": TritonOperation(
         by_place("input", "axis", "combine_fn", named=("axis", "combine_fn")), by_function
     ),
@@ -250,6 +291,12 @@ OPERATIONS: Mapping[str, TritonOperation] = {
     **{
         f"extra.libdevice.{word}": TritonOperation(of_count(1), lane_operations.of_library)
         for word in lane_operations.OF_LIBRARY
+    },
+    **{
+        f"extra.libdevice.{word}": TritonOperation(
+            of_count(count), unread.only_shaped(words.of_library)
+        )
+        for word, count in words.LIBRARY.items()
     },
     **{
         word: TritonOperation(of_count(2), lane_operations.binary, (word,))

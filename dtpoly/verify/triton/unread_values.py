@@ -14,6 +14,7 @@ from dtpoly.verify.algebra.kernel_values import (
     FileFunction,
     PointerValue,
     Radix,
+    TextValue,
     TileValue,
     TupleValue,
     Unread,
@@ -37,6 +38,11 @@ from dtpoly.verify.triton.unit.words import MEMORY
 SCANNED = ("tl.int32", "tl.int64", "tl.float16", "tl.float32", "tl.float64")
 # Types of numbers that can be exchanged in memory at once.
 EXCHANGED = ("tl.int32", "tl.int64")
+
+
+# How a float is rounded to fewer digits: to the nearest one, as without it, or towards 0.
+ROUNDING = "fp_downcast_rounding"
+TO_NEAREST, TO_ZERO = "rtne", "rtz"
 
 
 def _some(state: KernelState, axes: Axes, kind: str) -> TileValue:
@@ -176,6 +182,8 @@ def same_shape(given: Operands) -> Value:
 
 def cast(given: Operands) -> Value:
     """Model `tl.cast`; with `bitcast`, the bits stay and the value is another one."""
+    if ROUNDING in given.by_name:
+        return _rounded(given)
     node = given.by_name.get("bitcast")
     asked = scalar(FALSE) if node is None else given.read.value(node)
     if asked == scalar(FALSE):
@@ -190,3 +198,19 @@ def cast(given: Operands) -> Value:
         raise given.refused(" of truths")
     term = as_term(tile.item, given.line)
     return TileValue(tile.axes, unknown(given.state, to, lanes_of(tile.axes), (term,)), to)
+
+
+def _rounded(given: Operands) -> Value:
+    """Model `tl.cast` of a float that says how it rounds; Triton takes that only for fewer bits."""
+    way = given.value_of(ROUNDING)
+    if "dtype" not in given.by_name or "bitcast" in given.by_name:
+        raise given.refused()
+    tile, to = given.tile(0), given.type_in(given.by_name["dtype"])
+    is_float = {tile.kind, to} <= {*kinds.FLOATS}
+    if not is_float or (tile.kind != to and kinds.BYTES[to] >= kinds.BYTES[tile.kind]):
+        raise given.refused(": Triton takes this only where a float gets fewer bits")
+    if way == TextValue(TO_NEAREST) or tile.kind == to:
+        return converted(given)
+    if way != TextValue(TO_ZERO) or given.state.is_valued:
+        raise given.refused()
+    return _some(given.state, tile.axes, to)

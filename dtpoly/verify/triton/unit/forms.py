@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.kernel_values import Unread
-from dtpoly.verify.triton.unit.words import ANNOTATIONS, ATTRIBUTES, OF_TENSORS, OF_TILES
+from dtpoly.verify.triton.unit.words import ANNOTATIONS, ATTRIBUTES, OF_TENSORS, OF_TILES, TYPES
 
 OPERATORS = (
     *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context),
@@ -151,7 +151,18 @@ def is_type(node: ast.expr) -> bool:
         case ast.Name(id="int" | "float" | "bool" | "str") | ast.Constant(value=None):
             return True
         case _:
-            return ".".join(dotted(node) or ()) in ANNOTATIONS
+            return _is_pointer(node) or ".".join(dotted(node) or ()) in ANNOTATIONS
+
+
+def _is_pointer(node: ast.expr) -> bool:
+    """Return whether an annotation is `tl.pointer_type(...)` of a type."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="tl"), attr="pointer_type"), args=[of], keywords=[]
+        ):
+            return ".".join(dotted(of) or ()).removeprefix("tl.") in TYPES
+        case _:
+            return False
 
 
 def is_constexpr(annotation: ast.expr) -> bool:

@@ -54,7 +54,8 @@ ELEMENTWISE = (*MATH, "cdiv", "clamp", "maximum", "minimum", "sigmoid", "where")
 SHAPES = (
     *("arange", "associative_scan", "broadcast", "broadcast_to", "cast", "cumprod", "cumsum"),
     *("dot", "expand_dims", "flip", "full", "interleave", "join", "max", "min"),
-    *("permute", "reduce", "reshape", "sort", "split", "sum", "trans", "zeros"),
+    *("permute", "reduce", "reshape", "sort", "split", "sum", "trans", "zeros", "zeros_like"),
+    *("argmax", "argmin", "gather", "histogram", "inline_asm_elementwise", "rand", "randn"),
 )
 MEMORY = (
     *("atomic_add", "atomic_max", "atomic_min", "debug_barrier", "load", "store"),
@@ -66,11 +67,19 @@ EARLIER = ("advance", "make_block_ptr")
 DRAWING = ("umulhi",)
 CONTROL = (
     *("assume", "constexpr", "max_contiguous", "multiple_of", "num_programs", "program_id"),
-    *("range", "static_assert", "static_range"),
+    *("range", "static_assert", "static_range", "device_assert", "device_print", "static_print"),
+)
+# Functions of floats that only the library of a device has.
+OF_LIBRARY = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cosh"),
+    *("erfc", "erfcinv", "erfinv", "exp10", "expm1", "fmod", "hypot", "lgamma", "log10", "log1p"),
+    *("nearbyint", "nextafter", "normcdf", "pow", "remainder", "rint", "round", "sinh", "tan"),
+    *("tanh", "tgamma", "trunc", "fast_cosf", "fast_dividef", "fast_exp10f", "fast_expf"),
+    *("fast_log10f", "fast_log2f", "fast_logf", "fast_powf", "fast_sinf", "fast_tanf"),
 )
 EXTRA = (
     *("extra", "extra.cuda", "extra.cuda.gdc_wait", "extra.cuda.gdc_launch_dependents"),
-    *("extra.libdevice", "extra.libdevice.tanh"),
+    *("extra.libdevice", *(f"extra.libdevice.{one}" for one in OF_LIBRARY)),
     *("PropagateNan", "PropagateNan.ALL", "PropagateNan.NONE"),
 )
 TL = frozenset(
