@@ -309,8 +309,21 @@ def _row(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) ->
     """Return the innermost label that both have and that nothing in the kernel reduces over."""
     inside = [host.name, *(one.func for one in made if one.host == host.name), func.name]
     bound = {x for name in inside for x in _walked(setting.program.func(name))}
-    shared = [x for x in host.labels if x in func.labels and x not in bound]
+    had = {*func.labels, *_grouped(setting, func.name)}
+    shared = [x for x in host.labels if x in had and x not in bound]
     return shared[-1] if shared else None
+
+
+def _grouped(setting: _Setting, func: str) -> set[str]:
+    """Return the labels at whose quotients a Func is read: a block of whole groups has a part."""
+    return {
+        index.grouped[0]
+        for reader in setting.readers[func]
+        for read in reads(setting.program.func(reader).body)
+        if read.tensor == func
+        for index in read.indices
+        if index.grouped is not None
+    }
 
 
 def _bound(setting: _Setting, host: Func) -> set[str]:

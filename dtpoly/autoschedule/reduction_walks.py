@@ -36,8 +36,8 @@ def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
     made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
     others = tuple(_others(nest, line)) if line in nest.rows else ()
     going = _going_on(nest, line) if line in nest.rows else ()
-    squares = _squares(nest)
-    for layout in chain(made, going, *(_lines(nest, one) for one in others), squares):
+    besides = (_squares(nest), _in_groups(nest, line))
+    for layout in chain(made, going, *(_lines(nest, one) for one in others), *besides):
         yield layout
         yield from split(nest, layout, processors)
 
@@ -150,6 +150,38 @@ def _squares(nest: KernelNest) -> Iterator[Layout]:
             if down * beside >= PART[0]:
                 for number in warps(down * beside, *OF_SQUARES):
                     yield _layout(nest, {x: down, y: beside}, tiles, number)
+
+
+def _in_groups(nest: KernelNest, line: str) -> Iterator[Layout]:
+    """Yield blocks of whole groups, where what is fused in is read at a quotient of a label.
+
+    What a norm of groups of channels reduces is then what its program reads, and its means are
+    computed once. A tile has all of a group's channels, and as much of each as there is room for.
+    """
+    for label, by in nest.groups.items():
+        if label not in nest.rows:
+            continue
+        beside = {x for one in nest.loads for x in _within_groups(one, by, nest)}
+        first = [x for x in nest.reduced if x in beside]
+        order = [*first, *([line] if line in nest.reduced and line not in first else [])]
+        order += [x for x in nest.reduced if x not in order]
+        for many in powers(PART[0], WHOLE):
+            tiles = filled(nest, order, many)
+            elements = prod(tiles.values())
+            if elements == many:
+                whole = {x: 0 if tile >= nest.sizes[x] else tile for x, tile in tiles.items()}
+                for number in warps(elements, *OF_PART):
+                    yield _layout(nest, {label: by}, whole, number)
+
+
+def _within_groups(one: MovedTensor, by: int, nest: KernelNest) -> Iterator[str]:
+    """Yield reduced labels that number what is in a group of so many, as i does in `16 * g + i`."""
+    for index in one.indices:
+        steps = dict(index.linear) if not index.divisions and index.data is None else {}
+        for label, factor in steps.items():
+            is_inside = factor == 1 and nest.sizes[label] == by and by in steps.values()
+            if is_inside and label in nest.reduced:
+                yield label
 
 
 def _shares(nest: KernelNest, one: str, other: str) -> bool:
