@@ -233,9 +233,8 @@ def _elementwise(
     setting: _Setting, func: Func, hosts: tuple[str, ...], made: tuple[Placed, ...], size: str
 ) -> Iterator[Placed]:
     """Computed again where it is read, kept in registers, or kept in memory."""
-    reads = [_reads_of(setting.program.func(r), func.name) for r in setting.readers[func.name]]
-    count = sum(len(one) for one in reads)
-    is_operand = any(inside for one in reads for inside in one)
+    found = (_reads_of(setting.program.func(r), func.name) for r in setting.readers[func.name])
+    count = sum(map(len, found))
     if len(hosts) == 1 and count > 1:
         label = _row(setting, func, setting.program.func(hosts[0]), made)
         if label is not None:
@@ -248,7 +247,7 @@ def _elementwise(
             yield Placed(func.name, ChosenPlace.KERNEL, why)
     again = "read once" if count == 1 else f"computed again at each of {count} reads"
     yield Placed(func.name, ChosenPlace.INLINE, f"{again}: {size} less in memory")
-    if is_operand:
+    if _is_operand(setting, func):
         why = f"{size} in the order in which products want them: each block reads them again"
         yield Placed(func.name, ChosenPlace.KERNEL, why)
 
@@ -259,7 +258,8 @@ def _reducing(
     """Inside of the loop that reads it, or before, in a kernel of its own."""
     row = _row(setting, func, host, made)
     others = [x for x in host.labels if x not in func.labels and x not in _bound(setting, host)]
-    again = f" for each block of {' and '.join(others)}" if others and _multiplies(func) else ""
+    is_again = _multiplies(func) or _is_operand(setting, func)
+    again = f" for each block of {' and '.join(others)}" if others and is_again else ""
     joined = tuple(_online(setting, func, host, made))
     yield from joined
     if joined:
@@ -290,6 +290,12 @@ def _reducing(
     elif programs < 2 * setting.processors:
         why = f"{many(programs, 'row')} are too few for {setting.processors} multiprocessors"
         yield Placed(func.name, ChosenPlace.KERNEL, why)
+
+
+def _is_operand(setting: _Setting, func: Func) -> bool:
+    """Return whether an operand of a product is read from a Func: each block reads it again."""
+    readers = (setting.program.func(name) for name in setting.readers[func.name])
+    return any(inside for reader in readers for inside in _reads_of(reader, func.name))
 
 
 def _crowded(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) -> bool:

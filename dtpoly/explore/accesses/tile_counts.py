@@ -12,6 +12,8 @@ from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, several
 from dtpoly.poly.model import Model, Statement
 
+LEAST_LANES = 16  # of all indices of a label, whatever its size
+
 # Two ways are equal if these are: all labels, the free ones, the copies, and the axes themselves.
 Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[int, ...]]
 
@@ -55,7 +57,9 @@ class StatementWalk:
         for axis in several(self.path.lanes):
             label = axis.index.plain
             if label in found:
-                extent = self.extents[label] if axis.extent is None else axis.extent
+                # A matrix unit wants 16, so the text has as many where it does not know the size.
+                whole = max(self.extents[label], LEAST_LANES)
+                extent = whole if axis.extent is None else axis.extent
                 found[label] *= 1 << max(-(-extent // (axis.step or 1)) - 1, 0).bit_length()
         return found
 
