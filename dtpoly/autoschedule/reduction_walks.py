@@ -73,19 +73,20 @@ def _others(nest: KernelNest, line: str) -> Iterator[str]:
     longest = max(nest.reduced, key=lambda one: nest.sizes[one])
     is_short = nest.sizes[line] < BESIDE[0] <= nest.sizes[longest]
     for one in nest.reduced:
-        if _twins(nest, one) or (is_short and one == longest):
+        if {*_twins(nest, one)} & {*nest.rows} or (is_short and one == longest):
             yield one
 
 
 def _twins(nest: KernelNest, line: str) -> tuple[str, ...]:
-    """Return labels of rows along which a tensor is read where it is reduced along this label.
+    """Return other labels along which a tensor is read where it is reduced along this label.
 
     A norm may read a row at k to sum it up, and at n to scale it: both are the same memory, and a
-    program that has the row goes along both.
+    program that has the row goes along both. A maximum and a scan may go along a row, too.
     """
     axes = {(one.tensor, at) for one in nest.loads for at, x in _plain(one) if x == line}
     found = (x for one in nest.loads for at, x in _plain(one) if (one.tensor, at) in axes)
-    return tuple(dict.fromkeys(x for x in found if x in nest.rows))
+    mine = (*nest.rows, *nest.reduced)
+    return tuple(dict.fromkeys(x for x in found if x in mine and x != line))
 
 
 def _plain(one: MovedTensor) -> Iterator[tuple[int, str]]:
@@ -98,8 +99,8 @@ def _plain(one: MovedTensor) -> Iterator[tuple[int, str]]:
 def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
     """Yield layouts of a kernel that reduces along what is contiguous."""
     longest = above(nest.sizes[line])
-    inner = [label for label in nest.reduced if label != line]
     twins = _twins(nest, line)
+    inner = [label for label in nest.reduced if label not in (line, *twins)]
     rows = [label for label in reversed(nest.rows) if label not in twins]
     room = max(prod(nest.sizes[label] for label in rows), 1)
     for count in powers(1, min(ROWS, above(room))):
@@ -196,7 +197,7 @@ def _nearest_first(nest: KernelNest, line: str) -> list[str]:
     """Return the other labels that are reduced, those whose indices are nearest in memory first."""
     largest = max(nest.loads, key=lambda one: one.bytes)
     order = [label for index in largest.indices for label in index.labels]
-    inner = [label for label in nest.reduced if label != line]
+    inner = [label for label in nest.reduced if label not in (line, *_twins(nest, line))]
     return sorted(inner, key=lambda one: -order.index(one) if one in order else 1)
 
 
