@@ -126,16 +126,6 @@ class Affine:
             case _:
                 return None
 
-    @property
-    def grouped(self) -> tuple[str, int] | None:
-        """Return the label and the number if the index is the quotient of a label by it."""
-        match self.terms:
-            case ((DividedIndex(operator="//", inner=inner, divisor=by), 1),):
-                label = None if self.constant else inner.plain
-                return None if label is None else (label, by)
-            case _:
-                return None
-
     def __add__(self, other: "Affine") -> "Affine":
         total = dict(self.terms)
         for term, coefficient in other.terms:

@@ -15,6 +15,7 @@ from dtpoly.algorithm.expressions import (
     children,
     free_labels,
 )
+from dtpoly.algorithm.group_index import grouped
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
 from dtpoly.algorithm.operations import WITHOUT_PARTS
@@ -224,7 +225,7 @@ def nest_of(
                 )
                 loads[one] = None
             elif isinstance(node, Read):
-                found = [index.grouped for index in node.indices if index.grouped is not None]
+                found = [one for index in node.indices if (one := grouped(index)) is not None]
                 groups |= {label: max(by, groups.get(label, 1)) for label, by in found}
             elif isinstance(node, Reduce) and node.scan is not None:
                 along = node.scan.at

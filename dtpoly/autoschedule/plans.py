@@ -7,6 +7,7 @@ from itertools import islice
 from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Expr, Read, children, reads
+from dtpoly.algorithm.group_index import grouped
 from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import (
     Directive,
@@ -323,12 +324,12 @@ def _row(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) ->
 def _grouped(setting: _Setting, func: str) -> set[str]:
     """Return the labels at whose quotients a Func is read: a block of whole groups has a part."""
     return {
-        index.grouped[0]
+        group[0]
         for reader in setting.readers[func]
         for read in reads(setting.program.func(reader).body)
         if read.tensor == func
         for index in read.indices
-        if index.grouped is not None
+        if (group := grouped(index)) is not None
     }
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from math import gcd
 
 from dtpoly.algorithm.expressions import Affine, divided, reads
+from dtpoly.algorithm.group_index import grouped
 from dtpoly.poly.axes import Axis, Path, is_absolute, resolved, several
 from dtpoly.poly.model import Access, Model, Statement
 from dtpoly.poly.tiles import rounded
@@ -139,9 +140,10 @@ def _of_quotient(index: Affine, reader: Statement, path: Path, known: Positions)
 
     Of `c // 16`, a tile of at most 16 indices of c that begins at a multiple of 16 has one.
     """
-    if index.grouped is None:
+    group = grouped(index)
+    if group is None:
         return None
-    label, by = index.grouped
+    label, by = group
     start, _ = _known_position(known, label, reader, path)
     lanes = [axis for axis in several(path.lanes) if axis.index.plain == label]
     axis = path.named.get(start.plain or "")
