@@ -225,7 +225,7 @@ def nest_of(
                 )
                 loads[one] = None
             elif isinstance(node, Read):
-                found = [one for index in node.indices if (one := grouped(index)) is not None]
+                found = [group for at in node.indices if (group := grouped(at)) is not None]
                 groups |= {label: max(by, groups.get(label, 1)) for label, by in found}
             elif isinstance(node, Reduce) and node.scan is not None:
                 along = node.scan.at
