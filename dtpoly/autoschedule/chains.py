@@ -8,11 +8,13 @@ from math import inf, log2, prod
 from dtpoly.autoschedule.layout_directives import new_name
 from dtpoly.autoschedule.nest import KernelNest, sides_of
 from dtpoly.autoschedule.powers import above, pieces, powers
+from dtpoly.autoschedule.preferences import is_by_lanes
 from dtpoly.autoschedule.splits import AT_ONCE, ENOUGH
 from dtpoly.frozen import dataclass
 from dtpoly.plan.layout import Layout, Partial
 
 SMALLEST, LARGEST = 16, 128  # tiles of a label
+SHORT = 8  # steps of sums of products without tensor cores
 WHOLE = 256  # indices of a label that may be one tile
 SUMS = 128  # of a thread, in registers
 WARP = 32
@@ -224,7 +226,11 @@ def chain(nest: KernelNest, precision: str, processors: int) -> Chain:
         knobs.append(tuple(found))
     for label in (x for x in nest.reduced if x not in nest.labels):
         size = nest.sizes[label]
-        tiles = tuple(x for x in powers(2 * SMALLEST, LARGEST) if x < size)
+        # Lanes have what they multiply in registers, so that they want short steps.
+        multiplied = any(label in one.labels for one in nest.products)
+        least = SMALLEST if multiplied else SHORT
+        least = least if is_by_lanes(nest, precision) else 2 * SMALLEST
+        tiles = tuple(x for x in powers(least, LARGEST) if x < size)
         some = (0, *tiles) if size <= WHOLE or not tiles else tiles
         knobs.append(tuple(LabelWalk(label, 0, x) for x in some))
     fewest = {**dict.fromkeys(batch, 1), **dict.fromkeys(left, USUAL_ROWS[0])}

@@ -1,7 +1,7 @@
 """Describes what each kernel loops over, sums up and loads, before its loops are laid out."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property, lru_cache
 from math import prod
 
@@ -15,6 +15,7 @@ from dtpoly.algorithm.expressions import (
     children,
     free_labels,
 )
+from dtpoly.algorithm.group_index import grouped
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
 from dtpoly.algorithm.operations import WITHOUT_PARTS
@@ -101,6 +102,8 @@ class KernelNest:
     taken: frozenset[str]  # names of the Program
     shapes: Mapping[str, tuple[int, ...]]  # of all that is passed to the kernel
     joined: frozenset[str] = frozenset()  # labels over which several reductions share a loop
+    # By label: how many of its indices read one element of what is fused in, as of `mean[c // 16]`.
+    groups: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -209,6 +212,7 @@ def nest_of(
     dtypes = {tensor.name: tensor.dtype or dtype for tensor in alone.tensors}
     sums: list[NestReduction] = []
     loads: dict[MovedTensor, None] = {}
+    groups: dict[str, int] = {}
     for func in alone.funcs:
         for node, is_operand in _nodes(at_results(func.body)):
             if isinstance(node, Read) and node.tensor in shapes:
@@ -220,6 +224,9 @@ def nest_of(
                     *(program.find_func(name) is not None, order is not None),
                 )
                 loads[one] = None
+            elif isinstance(node, Read):
+                found = [group for at in node.indices if (group := grouped(at)) is not None]
+                groups |= {label: max(by, groups.get(label, 1)) for label, by in found}
             elif isinstance(node, Reduce) and node.scan is not None:
                 along = node.scan.at
                 kept = tuple(label for label in free_labels(node) if label != along)
@@ -235,7 +242,8 @@ def nest_of(
     at = tuple(Affine(((label, 1),)) for label in host.labels)
     shape = tuple(sizes[label] for label in host.labels)
     store = MovedTensor(host.name, at, shape, BYTES[host.dtype or dtype], host.name)
-    return KernelNest(host, alone, tuple(sums), tuple(loads), store, sizes, taken, shapes)
+    words = (host, alone, tuple(sums), tuple(loads), store, sizes, taken, shapes)
+    return KernelNest(*words, groups={x: by for x, by in groups.items() if x in host.labels})
 
 
 def _alone(

@@ -7,6 +7,7 @@ from itertools import islice
 from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Expr, Read, children, reads
+from dtpoly.algorithm.group_index import grouped
 from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import (
     Directive,
@@ -233,9 +234,8 @@ def _elementwise(
     setting: _Setting, func: Func, hosts: tuple[str, ...], made: tuple[Placed, ...], size: str
 ) -> Iterator[Placed]:
     """Computed again where it is read, kept in registers, or kept in memory."""
-    reads = [_reads_of(setting.program.func(r), func.name) for r in setting.readers[func.name]]
-    count = sum(len(one) for one in reads)
-    is_operand = any(inside for one in reads for inside in one)
+    found = (_reads_of(setting.program.func(r), func.name) for r in setting.readers[func.name])
+    count = sum(map(len, found))
     if len(hosts) == 1 and count > 1:
         label = _row(setting, func, setting.program.func(hosts[0]), made)
         if label is not None:
@@ -248,7 +248,7 @@ def _elementwise(
             yield Placed(func.name, ChosenPlace.KERNEL, why)
     again = "read once" if count == 1 else f"computed again at each of {count} reads"
     yield Placed(func.name, ChosenPlace.INLINE, f"{again}: {size} less in memory")
-    if is_operand:
+    if _is_operand(setting, func):
         why = f"{size} in the order in which products want them: each block reads them again"
         yield Placed(func.name, ChosenPlace.KERNEL, why)
 
@@ -259,7 +259,8 @@ def _reducing(
     """Inside of the loop that reads it, or before, in a kernel of its own."""
     row = _row(setting, func, host, made)
     others = [x for x in host.labels if x not in func.labels and x not in _bound(setting, host)]
-    again = f" for each block of {' and '.join(others)}" if others and _multiplies(func) else ""
+    is_again = _multiplies(func) or _is_operand(setting, func)
+    again = f" for each block of {' and '.join(others)}" if others and is_again else ""
     joined = tuple(_online(setting, func, host, made))
     yield from joined
     if joined:
@@ -292,6 +293,12 @@ def _reducing(
         yield Placed(func.name, ChosenPlace.KERNEL, why)
 
 
+def _is_operand(setting: _Setting, func: Func) -> bool:
+    """Return whether an operand of a product is read from a Func: each block reads it again."""
+    readers = (setting.program.func(name) for name in setting.readers[func.name])
+    return any(inside for reader in readers for inside in _reads_of(reader, func.name))
+
+
 def _crowded(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) -> bool:
     """Return whether a product would share its kernel with another one, and all of these do."""
     beside = [x for x in setting.below[host.name] if x != func.name]
@@ -309,8 +316,21 @@ def _row(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) ->
     """Return the innermost label that both have and that nothing in the kernel reduces over."""
     inside = [host.name, *(one.func for one in made if one.host == host.name), func.name]
     bound = {x for name in inside for x in _walked(setting.program.func(name))}
-    shared = [x for x in host.labels if x in func.labels and x not in bound]
+    had = {*func.labels, *_grouped(setting, func.name)}
+    shared = [x for x in host.labels if x in had and x not in bound]
     return shared[-1] if shared else None
+
+
+def _grouped(setting: _Setting, func: str) -> set[str]:
+    """Return the labels at whose quotients a Func is read: a block of whole groups has a part."""
+    return {
+        group[0]
+        for reader in setting.readers[func]
+        for read in reads(setting.program.func(reader).body)
+        if read.tensor == func
+        for index in read.indices
+        if (group := grouped(index)) is not None
+    }
 
 
 def _bound(setting: _Setting, host: Func) -> set[str]:

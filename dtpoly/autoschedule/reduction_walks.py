@@ -36,8 +36,8 @@ def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
     made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
     others = tuple(_others(nest, line)) if line in nest.rows else ()
     going = _going_on(nest, line) if line in nest.rows else ()
-    squares = _squares(nest)
-    for layout in chain(made, going, *(_lines(nest, one) for one in others), squares):
+    besides = (_squares(nest), _in_groups(nest, line))
+    for layout in chain(made, going, *(_lines(nest, one) for one in others), *besides):
         yield layout
         yield from split(nest, layout, processors)
 
@@ -73,19 +73,20 @@ def _others(nest: KernelNest, line: str) -> Iterator[str]:
     longest = max(nest.reduced, key=lambda one: nest.sizes[one])
     is_short = nest.sizes[line] < BESIDE[0] <= nest.sizes[longest]
     for one in nest.reduced:
-        if _twins(nest, one) or (is_short and one == longest):
+        if {*_twins(nest, one)} & {*nest.rows} or (is_short and one == longest):
             yield one
 
 
 def _twins(nest: KernelNest, line: str) -> tuple[str, ...]:
-    """Return labels of rows along which a tensor is read where it is reduced along this label.
+    """Return other labels along which a tensor is read where it is reduced along this label.
 
     A norm may read a row at k to sum it up, and at n to scale it: both are the same memory, and a
-    program that has the row goes along both.
+    program that has the row goes along both. A maximum and a scan may go along a row, too.
     """
     axes = {(one.tensor, at) for one in nest.loads for at, x in _plain(one) if x == line}
     found = (x for one in nest.loads for at, x in _plain(one) if (one.tensor, at) in axes)
-    return tuple(dict.fromkeys(x for x in found if x in nest.rows))
+    mine = (*nest.rows, *nest.reduced)
+    return tuple(dict.fromkeys(x for x in found if x in mine and x != line))
 
 
 def _plain(one: MovedTensor) -> Iterator[tuple[int, str]]:
@@ -98,8 +99,8 @@ def _plain(one: MovedTensor) -> Iterator[tuple[int, str]]:
 def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
     """Yield layouts of a kernel that reduces along what is contiguous."""
     longest = above(nest.sizes[line])
-    inner = [label for label in nest.reduced if label != line]
     twins = _twins(nest, line)
+    inner = [label for label in nest.reduced if label not in (line, *twins)]
     rows = [label for label in reversed(nest.rows) if label not in twins]
     room = max(prod(nest.sizes[label] for label in rows), 1)
     for count in powers(1, min(ROWS, above(room))):
@@ -152,6 +153,38 @@ def _squares(nest: KernelNest) -> Iterator[Layout]:
                     yield _layout(nest, {x: down, y: beside}, tiles, number)
 
 
+def _in_groups(nest: KernelNest, line: str) -> Iterator[Layout]:
+    """Yield blocks of whole groups, where what is fused in is read at a quotient of a label.
+
+    What a norm of groups of channels reduces is then what its program reads, and its means are
+    computed once. A tile has all of a group's channels, and as much of each as there is room for.
+    """
+    for label, by in nest.groups.items():
+        if label not in nest.rows:
+            continue
+        beside = {x for one in nest.loads for x in _within_groups(one, by, nest)}
+        first = [x for x in nest.reduced if x in beside]
+        order = [*first, *([line] if line in nest.reduced and line not in first else [])]
+        order += [x for x in nest.reduced if x not in order]
+        for many in powers(PART[0], WHOLE):
+            tiles = filled(nest, order, many)
+            elements = prod(tiles.values())
+            if elements == many:
+                whole = {x: 0 if tile >= nest.sizes[x] else tile for x, tile in tiles.items()}
+                for number in warps(elements, *OF_PART):
+                    yield _layout(nest, {label: by}, whole, number)
+
+
+def _within_groups(one: MovedTensor, by: int, nest: KernelNest) -> Iterator[str]:
+    """Yield reduced labels that number what is in a group of so many, as i does in `16 * g + i`."""
+    for index in one.indices:
+        steps = dict(index.linear) if not index.divisions and index.data is None else {}
+        for label, factor in steps.items():
+            is_inside = factor == 1 and nest.sizes[label] == by and by in steps.values()
+            if is_inside and label in nest.reduced:
+                yield label
+
+
 def _shares(nest: KernelNest, one: str, other: str) -> bool:
     """Return whether something that is reduced is read at one of two labels, and else at both."""
     reduced = {*nest.reduced}
@@ -164,7 +197,7 @@ def _nearest_first(nest: KernelNest, line: str) -> list[str]:
     """Return the other labels that are reduced, those whose indices are nearest in memory first."""
     largest = max(nest.loads, key=lambda one: one.bytes)
     order = [label for index in largest.indices for label in index.labels]
-    inner = [label for label in nest.reduced if label != line]
+    inner = [label for label in nest.reduced if label not in (line, *_twins(nest, line))]
     return sorted(inner, key=lambda one: -order.index(one) if one in order else 1)
 
 

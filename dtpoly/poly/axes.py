@@ -115,19 +115,12 @@ def resolved(index: Affine, named: Named) -> Affine:
 
     An axis of a single tile becomes its origin.
     """
-    for name, _ in index.linear:
-        if name in named and named[name].is_single:
-            break
-    else:
-        return index
-    total = Affine((), index.constant)
-    for name, coefficient in index.linear:
-        axis = named.get(name)
-        one = Affine(((name, 1),))
-        if axis is not None and axis.is_single:
-            one = resolved(axis.origin, named)
-        total = total + one.scaled(coefficient)
-    return total
+    put = {
+        name: resolved(named[name].origin, named)
+        for name in index.labels
+        if name in named and named[name].is_single
+    }
+    return index.substitute(put) if put else index
 
 
 def is_absolute(axis: Axis, path: Path) -> bool:

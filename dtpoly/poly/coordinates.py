@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Set
 from typing import TypeVar
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, DividedIndex, division
 from dtpoly.poly.axes import (
     ZERO,
     Axis,
@@ -142,10 +142,24 @@ def at(index: Affine, zero: V, values: Mapping[str | int, V]) -> V:
     """Return the value of an index, given the values of its names."""
     # Most indices are one name alone, and then there is nothing to compute.
     total = zero + index.constant if index.constant or not index.terms else None
-    for name, coefficient in index.linear:
-        value = values[name] if coefficient == 1 else values[name] * coefficient
+    for term, coefficient in index.terms:
+        value = values[term] if isinstance(term, str) else _divided(division(term), zero, values)
+        value = value if coefficient == 1 else value * coefficient
         total = value if total is None else total + value
     return zero if total is None else total
+
+
+def _divided(term: DividedIndex, zero: V, values: Mapping[str | int, V]) -> V:
+    """Return a quotient, rounded down, or a remainder."""
+    inner = at(term.inner, zero, values)
+    quotient = _quotient(inner, term.divisor)
+    return quotient if term.operator == "//" else inner - quotient * term.divisor
+
+
+def _quotient(value: V, divisor: int) -> V:
+    if isinstance(value, int):
+        return value // divisor
+    return value.scale_down_val(isl.Val(divisor)).floor()
 
 
 def applies(axis: Axis, statement: Statement, is_grid: bool) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
+from math import gcd
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, divided
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, is_absolute, resolved
 from dtpoly.poly.coordinates import aff_coordinates
@@ -163,19 +164,27 @@ def _ranges(
     labels: tuple[str, ...], instances: isl.Map, place: tuple[Axis, ...], first: int = 0
 ) -> dict[str, Range]:
     """Return the range of each of these labels; `first` is the dim of the first one."""
-    names = tuple(axis.name for axis in place)
     found: dict[str, Range] = {}
     count = instances.dim(isl.dim_type.out)
     for position, label in enumerate(labels, first):
         along = instances.project_out(isl.dim_type.out, position + 1, count - position - 1)
         along = along.project_out(isl.dim_type.out, 0, position).reset_tuple_id(isl.dim_type.out)
-        found[label] = _range(along, names)
+        found[label] = _range(along, place)
     return found
 
 
-def _range(along: isl.Map, names: tuple[str, ...]) -> Range:
+def _range(along: isl.Map, place: tuple[Axis, ...]) -> Range:
     """Return the smallest index as an affine function of the iteration, and the largest span."""
-    bounds = tuple(dict.fromkeys(_lower_bounds(along, names)))
+    names = tuple(axis.name for axis in place)
+    bounds = tuple(dict.fromkeys(_lower_bounds(along, place)))
+    # A quotient is a bound where indices are read at one, and where no other bound is known.
+    plain = tuple(one for one in bounds if not one.divisions)
+    found = _best(along, plain, names) or _best(along, bounds, names)
+    return found or Range(Affine(), None)
+
+
+def _best(along: isl.Map, bounds: tuple[Affine, ...], names: tuple[str, ...]) -> Range | None:
+    """Return the range from one of these bounds on, or None if none of them has an end."""
     is_one = along.n_basic_map() == 1  # so that each bound holds for all of it
     for bound in bounds:
         is_needed = _graph(bound, along, names).is_subset(along)
@@ -189,7 +198,7 @@ def _range(along: isl.Map, names: tuple[str, ...]) -> Range:
         if (span := _span(along, bound, names)) is not None and _holds(along, bound, names)
     ]
     best = min(known, key=lambda one: one[1], default=None)
-    return Range(*best) if best else Range(Affine(), None)
+    return Range(*best) if best else None
 
 
 def _span(along: isl.Map, lowest: Affine, names: tuple[str, ...]) -> int | None:
@@ -215,19 +224,30 @@ def _graph(bound: Affine, along: isl.Map, names: tuple[str, ...]) -> isl.Map:
     return isl.Map.from_aff(to_aff(bound, of)).intersect_domain(along.domain())
 
 
-def _lower_bounds(along: isl.Map, names: tuple[str, ...]) -> Iterator[Affine]:
+def _lower_bounds(along: isl.Map, place: tuple[Axis, ...]) -> Iterator[Affine]:
     """Yield the bound of each constraint of the form `index >= affine(iteration)`."""
     for basic in along.get_basic_maps():
         for one in basic.get_constraints():
             scale = one.get_coefficient_val(isl.dim_type.out, 0).to_python()
-            if scale != 1 and not (scale == -1 and one.is_equality()):
+            if scale == 0 or (scale < 0 and not one.is_equality()):
                 continue
             kinds = (isl.dim_type.param, isl.dim_type.div)
             if any(one.dim(kind) and one.involves_dims(kind, 0, one.dim(kind)) for kind in kinds):
                 continue
+            sign = -1 if scale > 0 else 1
             terms = (
-                (name, -scale * one.get_coefficient_val(isl.dim_type.in_, i).to_python())
-                for i, name in enumerate(names)
+                (name, sign * one.get_coefficient_val(isl.dim_type.in_, i).to_python())
+                for i, name in enumerate(axis.name for axis in place)
             )
-            constant = -scale * one.get_constant_val().to_python()
-            yield Affine(tuple((n, c) for n, c in terms if c), constant)
+            constant = sign * one.get_constant_val().to_python()
+            # Of an index whose multiple is at least that much, which is rounded up.
+            constant += 0 if one.is_equality() else abs(scale) - 1
+            bound = Affine(tuple((n, c) for n, c in terms if c))
+            yield _quotient(bound, constant, abs(scale), place)
+
+
+def _quotient(bound: Affine, constant: int, divisor: int, place: tuple[Axis, ...]) -> Affine:
+    """Return a quotient with the least constant: `(c + 7) // 16` is `c // 16` of multiples of 8."""
+    steps = {axis.name: axis.step or 1 for axis in place if axis.origin == Affine()}
+    alike = gcd(divisor, *(c * steps.get(name, 1) for name, c in bound.linear))
+    return divided("//", bound + Affine((), constant // alike * alike), divisor)

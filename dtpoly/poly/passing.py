@@ -5,8 +5,10 @@ All other values that pass between statements of a kernel pass through memory.
 """
 
 from collections.abc import Iterator, Mapping
+from math import gcd
 
-from dtpoly.algorithm.expressions import Affine, reads
+from dtpoly.algorithm.expressions import Affine, divided, reads
+from dtpoly.algorithm.group_index import grouped
 from dtpoly.poly.axes import Axis, Path, is_absolute, resolved, several
 from dtpoly.poly.model import Access, Model, Statement
 from dtpoly.poly.tiles import rounded
@@ -70,6 +72,9 @@ def reasons_for_memory(
         yield "it is read with padding, which looks at memory"
     for written, index in zip(writer.writes.indices, read.indices, strict=True):
         if index.plain is None or written.plain is None:
+            at = _known_position(known, written.plain, writer, path) if written.plain else None
+            if at is not None and at == _of_quotient(index, reader, path_of_reader, known):
+                continue
             yield "it is read at other indices than it is written at"
         elif _known_position(known, written.plain, writer, path) != _known_position(
             known, index.plain, reader, path_of_reader
@@ -128,6 +133,46 @@ def _position(label: str, statement: Statement, path: Path) -> Position:
         # elsewhere.
         start = start + Affine(((statement.name, 1),))
     return start, tuple(_lanes(lane) for lane in lanes)
+
+
+def _of_quotient(index: Affine, reader: Statement, path: Path, known: Positions) -> Position | None:
+    """Return the position of the one quotient that all lanes of a tile read at, or None.
+
+    Of `c // 16`, a tile of at most 16 indices of c that begins at a multiple of 16 has one.
+    """
+    group = grouped(index)
+    if group is None:
+        return None
+    label, by = group
+    start, _ = _known_position(known, label, reader, path)
+    lanes = [axis for axis in several(path.lanes) if axis.index.plain == label]
+    axis = path.named.get(start.plain or "")
+    if axis is not None and axis.extent is not None:
+        # All tiles of a loop may be inside of one group.
+        origin = resolved(axis.origin, path.named)
+        if is_absolute(axis, path) and axis.extent <= gcd(by, _multiple(origin, path)):
+            return divided("//", origin, by), ()
+    room = gcd(by, _multiple(start, path))
+    last = sum(room if (count := _reached(one, path)) is None else count - 1 for one in lanes)
+    return None if last >= room else (divided("//", start, by), ())
+
+
+def _reached(lane: Axis, path: Path) -> int | None:
+    """Return how many indices lanes go over; more lanes than a block has indices do nothing."""
+    outer = path.named.get(lane.origin.plain or "")
+    around = outer.extent if outer is not None and outer.is_single else None
+    known = [one for one in (lane.extent, around) if one is not None]
+    return min(known, default=None)
+
+
+def _multiple(start: Affine, path: Path) -> int:
+    """Return a number of which a start is a multiple; 1 if none is known, 0 if it is 0."""
+    found = start.constant
+    for term, coefficient in start.terms:
+        axis = path.named.get(term) if isinstance(term, str) else None
+        step = 1 if axis is None else gcd(axis.step or 0, _multiple(axis.origin, path))
+        found = gcd(found, coefficient * step)
+    return found
 
 
 def _lanes(axis: Axis) -> Rounded:

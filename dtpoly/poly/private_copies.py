@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 
+from dtpoly.algorithm.expressions import Affine, division
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.footprint import ranges
@@ -75,12 +76,25 @@ def region(copy: Statement, axes: Mapping[str, Axis], model: Model) -> CopyRegio
             size = of[0] if label in model.parts else of[model.size_of[label]]
             whole = anything & of[label].ge_set(of[0]) & of[label].lt_set(size)
             is_whole = label not in model.parts and whole.is_subset(along)
-            terms = span[label].origin.linear
-            moves = [abs(c) * (axes[name].step or 1) for name, c in terms]
-            moves_with = frozenset(name for name, _ in terms)
-            extent, advance = span[label].extent, min(moves, default=None)
+            origin, extent = span[label].origin, span[label].extent
+            advance, moves_with = _advance(origin, axes), frozenset(origin.labels)
             needed.append(NeededCount(label, is_whole, extent, advance, moves_with))
         return CopyRegion(tuple(needed), box.is_equal(domain))
+
+
+def _advance(origin: Affine, axes: Mapping[str, Axis]) -> int | None:
+    """Return the least distance by which an origin moves, if it moves and that is regular."""
+    moves: list[int] = []
+    for term, coefficient in origin.terms:
+        if isinstance(term, str):
+            moves.append(abs(coefficient) * (axes[term].step or 1))
+            continue
+        quotient = division(term)
+        inner = _advance(quotient.inner, axes)
+        if inner is None or inner % quotient.divisor or quotient.operator == "%":
+            return None
+        moves.append(abs(coefficient) * inner // quotient.divisor)
+    return min(moves, default=None)
 
 
 def repetition(copy: Statement, axes: Collection[str]) -> Repetition:

@@ -236,7 +236,7 @@ def _with_known_facts(domain: isl.Set, statement: Statement, path: Path) -> isl.
         if label in of and label in statement.labels and set(origin.labels) <= known.keys():
             domain = domain & of[label].ge_set(to_aff(origin, known))
     for name, axis in ((n, named[n]) for n in grid_names(path)):
-        if not axis.origin.linear:
+        if not axis.origin.terms:
             domain = domain & known[name].ge_set(to_aff(axis.origin, known))
     return domain
 
@@ -279,7 +279,5 @@ def _absolute(value: Affine, axis: Axis, tiles: StatementTiles, counted: frozens
     """
     if is_absolute(axis, tiles.path):
         return value
-    total = value + Affine((), axis.origin.constant)
-    for name, coefficient in axis.origin.linear:
-        total = total + axis_value(tiles, name, counted, ()).scaled(coefficient)
-    return total
+    put = {name: axis_value(tiles, name, counted, ()) for name in axis.origin.labels}
+    return value + axis.origin.substitute(put)

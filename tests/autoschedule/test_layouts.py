@@ -244,3 +244,16 @@ def test_what_is_contiguous_may_be_too_short_to_go_down_along_it() -> None:
     nest = nest_of(call_of(text, x=17, k=1 << 16))
     tiles = {layout.tile("k") for layout in reductions(nest, 132)}
     assert {0, 16384} <= tiles
+
+
+def test_a_maximum_goes_along_a_row_as_the_scan_that_reads_it() -> None:
+    """They have labels of their own, and read the same memory: none of them goes by one index."""
+    nest = nest_of(
+        call_of(
+            "Func f, top; In X; Var x, t; RVar s; top[x] = rmax(X[x, s], s);"
+            "f[x, t] = scan_sum(exp(X[x, s] - reshape(top[x], x, 1)), s, t);",
+            **{"x": 4096, "t": 2048},
+        )
+    )
+    for layout in reductions(nest, 132):
+        assert layout.tile("s") == layout.tile("t") != 1

@@ -143,3 +143,18 @@ def test_programs_with_more_to_reduce_begin_first() -> None:
         call = call_of(example(name), **sizes)
         (nest, *_) = nests_of(call, max(plans_of(call), key=lambda one: one.joined))
         assert nest.growing == growing
+
+
+def test_a_reduction_that_a_product_reads_may_be_stored() -> None:
+    """As weights that are brought to length 1: each block of rows would compute them again."""
+    call = call_of(
+        "Func W, f; In X, V; Var m, o; RVar i, j;"
+        "W[o, i] = V[o, i] * rsqrt(rsum(pow(V[o, j], 2), j));"
+        "f[m, o] = rdot(X[m, i], W[o, i], i);",
+        *("f16",),
+        **{"m": 4096, "o": 2048, "i": 2048, "j": 2048},
+    )
+    places = [plan.find("W") for plan in plans_of(call)]
+    assert {one.how for one in places} == {ChosenPlace.FUSED, ChosenPlace.KERNEL}
+    (stored,) = (one for one in places if one.how is ChosenPlace.KERNEL)
+    assert stored.why == "16.8 MB stored once, and not computed again for each block of m"

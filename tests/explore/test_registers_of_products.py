@@ -106,3 +106,50 @@ def test_warps_that_multiply_alone_have_operands_in_registers() -> None:
     few = product().replace("num_warps(4)", "num_warps(2)")
     group, alone = (resources(few, "bf16", EVEN, key) for key in ("h200", "a100"))
     assert group.registers == alone.registers
+
+
+TWO_PRODUCTS = (
+    "Func f; In A, B, C, D; Var m, n; RVar k, j;"
+    "f[m, n] = rdot(A[m, k], B[k, n], k){};"
+    "f.block(m:128, n:128); f.tensorize(m:0, n:0, k:64{}); f.num_warps(4);"
+    "f.num_stages(3); f.compile();"
+)
+PRODUCT_IN_A_SUM = (
+    "Func f; In X, W, Y; Var b, o; RVar i, j;"
+    "f[b, o] = rsum(rdot(X[b, i], W[o, i, j], i) * reshape(Y[b, j], b, 1, j), j);"
+    "f.block(b:32, o:16); f.tensorize(b:0, o:0, j:{}, i:{}); f.num_warps({});"
+    "f.num_stages(3); f.compile();"
+)
+
+
+def test_sums_of_one_product_stay_while_another_one_is_multiplied() -> None:
+    """Triton needs 325 registers of a thread for both, and 155 with twice as many threads."""
+    sizes = {"m": 512, "n": 512, "k": 512, "j": 16}
+    one = needed(resources(TWO_PRODUCTS.format("", ""), "bf16", sizes))
+    second = TWO_PRODUCTS.format(" + rdot(C[m, j], D[j, n], j)", ", j:0")
+    both = resources(second, "bf16", sizes)
+    assert needed(both) == one + 128
+    assert both.spilled > 0
+    assert resources(second.replace("num_warps(4)", "num_warps(8)"), "bf16", sizes).spilled == 0
+
+
+def test_a_sum_around_a_product_has_all_its_elements() -> None:
+    """Triton spills 1832 bytes of a thread with tiles of 32 x 32, and none with those of 8 x 16."""
+    sizes = {"b": 512, "o": 128, "i": 256, "j": 256}
+    large, small = (
+        resources(PRODUCT_IN_A_SUM.format(*tiles), "f32", sizes)
+        for tiles in ((32, 32, 4), (8, 16, 8))
+    )
+    assert large.spilled > 4 * WARP * 4 * 256
+    assert small.spilled == 0
+
+
+def test_a_short_label_has_lanes_for_16_indices() -> None:
+    text = (
+        "Func f; In A, W; Var b, x, o; RVar i; f[b, x, o] = rdot(A[b, i], W[x, i, o], i);"
+        "f.block(b:128, o:16); f.tensorize(b:0, x:0, o:0, i:64); f.num_warps(4); f.compile();"
+    )
+    few, enough = (
+        resources(text, "bf16", {"b": 512, "x": many, "o": 512, "i": 512}) for many in (8, 16)
+    )
+    assert needed(few) == needed(enough)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from dtpoly.algorithm.expressions import Affine, Term, division
-from dtpoly.explore.accesses.reached_indices import Interval
+from dtpoly.algorithm.expressions import Affine
+from dtpoly.explore.accesses.reached_indices import Interval, interval_of, interval_of_term
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import reach
 
@@ -62,8 +62,8 @@ def _values(index: Affine, extent: int, reached: Mapping[str, Interval]) -> int:
         return 1
     if index.data is not None:
         return min(prod(reached[label].count for label in index.labels), extent)
-    intervals = {term: _interval(term, reached) for term, _ in index.terms}
-    whole = _sum(index, reached)
+    intervals = {term: interval_of_term(term, reached.__getitem__) for term, _ in index.terms}
+    whole = interval_of(index, reached.__getitem__)
     low, high = whole.low, whole.high
     filled, is_dense = 1, True
     for term, factor in sorted(index.terms, key=lambda term: abs(term[1])):
@@ -82,29 +82,6 @@ def _values(index: Affine, extent: int, reached: Mapping[str, Interval]) -> int:
         bits = _summed(bits, abs(factor), intervals[term].count)
     kept = bits >> max(-low, 0)
     return (kept & ((1 << max(extent - max(low, 0), 0)) - 1)).bit_count()
-
-
-def _sum(index: Affine, reached: Mapping[str, Interval]) -> Interval:
-    """Return the least and the largest value of an index."""
-    low = high = index.constant
-    for term, factor in index.terms:
-        one = _interval(term, reached)
-        first, last = sorted((factor * one.low, factor * one.high))
-        low, high = low + first, high + last
-    return Interval(low, high)
-
-
-def _interval(term: Term, reached: Mapping[str, Interval]) -> Interval:
-    """Return the values of a term: those of a quotient or a remainder have no holes."""
-    if isinstance(term, str):
-        return reached[term]
-    term = division(term)
-    inner, by = _sum(term.inner, reached), term.divisor
-    if term.operator == "//":
-        return Interval(inner.low // by, inner.high // by)
-    if inner.low // by == inner.high // by:
-        return Interval(inner.low % by, inner.high % by)
-    return Interval(0, min(by, inner.count) - 1)
 
 
 def _summed(bits: int, factor: int, count: int) -> int:

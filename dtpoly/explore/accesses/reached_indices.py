@@ -4,11 +4,11 @@ Everything is an interval: a block, a loop, and the range for which a private co
 indices without holes. So a few samples give the sums over all programs and iterations.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from math import prod
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, Term, division
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, finest, several
 from dtpoly.poly.coordinates import applies
@@ -131,7 +131,7 @@ def _above(named: Mapping[str, Axis], axes: Iterable[Axis]) -> set[str]:
         axis = pending.pop()
         if axis.name not in found:
             found.add(axis.name)
-            pending.extend(named[n] for n, _ in axis.origin.linear if n in named)
+            pending.extend(named[n] for n in axis.origin.labels if n in named)
     return found
 
 
@@ -150,14 +150,30 @@ def reached(way: Way, label: str, known: dict[str, Interval]) -> Interval:
 
 
 def _image(way: Way, value: Affine, known: dict[str, Interval]) -> Interval:
-    low = high = value.constant
-    for name, factor in value.linear:
-        one = _start(way, name, known)
-        if factor > 0:
-            low, high = low + factor * one.low, high + factor * one.high
-        else:
-            low, high = low + factor * one.high, high + factor * one.low
+    return interval_of(value, lambda name: _start(way, name, known))
+
+
+def interval_of(index: Affine, of: Callable[[str], Interval]) -> Interval:
+    """Return the least and the largest value of an index, given those of its names."""
+    low = high = index.constant
+    for term, factor in index.terms:
+        one = interval_of_term(term, of)
+        first, last = sorted((factor * one.low, factor * one.high))
+        low, high = low + first, high + last
     return Interval(low, high)
+
+
+def interval_of_term(term: Term, of: Callable[[str], Interval]) -> Interval:
+    """Return the values of a term: those of a quotient or a remainder have no holes."""
+    if isinstance(term, str):
+        return of(term)
+    term = division(term)
+    inner, by = interval_of(term.inner, of), term.divisor
+    if term.operator == "//":
+        return Interval(inner.low // by, inner.high // by)
+    if inner.low // by == inner.high // by:
+        return Interval(inner.low % by, inner.high % by)
+    return Interval(0, min(by, inner.count) - 1)
 
 
 def _start(way: Way, name: str, known: dict[str, Interval]) -> Interval:

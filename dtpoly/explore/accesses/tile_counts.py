@@ -6,11 +6,14 @@ from functools import cached_property
 from math import prod
 
 from dtpoly.algorithm.expressions import Dot, Read, Reshape, free_labels
+from dtpoly.explore.accesses.consecutive_parts import mean_lengths
 from dtpoly.explore.accesses.range_shares import TakenTiles, share
 from dtpoly.explore.accesses.reached_indices import Fixed, Interval, Way, reached, way_of
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, Path, several
 from dtpoly.poly.model import Model, Statement
+
+LEAST_LANES = 16  # of all indices of a label, whatever its size
 
 # Two ways are equal if these are: all labels, the free ones, the copies, and the axes themselves.
 Key = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], tuple[int, ...]]
@@ -43,6 +46,11 @@ class StatementWalk:
         """Return the loops that have several iterations."""
         return several(self.path.loops)
 
+    @cached_property
+    def parts(self) -> Mapping[str, int]:
+        """Return how many indices of a label one program walks in the mean, where data say it."""
+        return mean_lengths(self.statement.body, self.extents)
+
     @property
     def nest(self) -> tuple[str, ...]:
         """Return the names of the loops around the statement in the emitted kernel."""
@@ -55,7 +63,9 @@ class StatementWalk:
         for axis in several(self.path.lanes):
             label = axis.index.plain
             if label in found:
-                extent = self.extents[label] if axis.extent is None else axis.extent
+                # A matrix unit wants 16, so the text has as many where it does not know the size.
+                whole = max(self.extents[label], LEAST_LANES)
+                extent = whole if axis.extent is None else axis.extent
                 found[label] *= 1 << max(-(-extent // (axis.step or 1)) - 1, 0).bit_length()
         return found
 
@@ -141,11 +151,12 @@ def goes_by_index(walk: StatementWalk, body: Dot) -> bool:
 
 def _total(walk: StatementWalk, counted: Mapping[str, CountedAlong]) -> int:
     result = walk.way.alike
+    parts = walk.parts
     for group in walk.way.groups:
-        spans = [(counted[label], walk.spans[label]) for label in group.labels]
+        spans = [(counted[x], walk.spans[x], parts.get(x)) for x in group.labels]
         if len(spans) == 1:
-            ((along, span),) = spans
-            result *= sum(many * _counted(one[0], along, span) for many, one in group.samples)
+            ((along, span, part),) = spans
+            result *= sum(many * _counted(one[0], along, span, part) for many, one in group.samples)
         else:
             result *= sum(
                 many * prod(_counted(n, *span) for n, span in zip(one, spans, strict=True))
@@ -154,7 +165,9 @@ def _total(walk: StatementWalk, counted: Mapping[str, CountedAlong]) -> int:
     return result
 
 
-def _counted(indices: int, along: CountedAlong, span: int) -> int:
+def _counted(indices: int, along: CountedAlong, span: int, part: int | None) -> int:
+    if part is not None:
+        indices = min(indices, part)
     match along:
         case CountedAlong.INDICES:
             return indices
@@ -168,7 +181,8 @@ def trips(walk: StatementWalk, axis: Axis) -> int:
     """Return how many iterations a loop has each time that it is entered."""
     extent = axis.extent
     if extent is None:
-        extent = walk.extents.get(axis.index.plain or "", 1)
+        label = axis.index.plain or ""
+        extent = min(walk.extents.get(label, 1), walk.parts.get(label, walk.extents.get(label, 1)))
     return max(-(-extent // (axis.step or 1)), 1)
 
 

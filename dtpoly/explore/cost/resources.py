@@ -3,7 +3,15 @@
 from collections.abc import Iterator
 from math import ceil, prod
 
-from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels, reads
+from dtpoly.algorithm.expressions import (
+    Dot,
+    Expr,
+    Read,
+    Reduce,
+    Reshape,
+    free_labels,
+    reads,
+)
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.streams import AccessStream
@@ -91,7 +99,38 @@ def _live_bytes(kernel: CostedKernel) -> float:
     shared = sum(4 * s.tile for s in kernel.streams if s.is_kept)
     # What is made of a tile mostly takes its place.
     kept = max(passed, shared) + sum(map(_carried, kernel.walks))
-    return kept + max((_of_walk(kernel, walk) for walk in kernel.walks), default=0)
+    each = (_of_walk(kernel, walk) + _beside(kernel, at) for at, walk in enumerate(kernel.walks))
+    return kept + max(each, default=0)
+
+
+def _beside(kernel: CostedKernel, at: int) -> int:
+    """Return the bytes of sums of other reductions that stay while a statement computes.
+
+    The loop of a reduction may be around the statement, or another one reads its sums later.
+    """
+    walk, found = kernel.walks[at], 0
+    for place, other in enumerate(kernel.walks):
+        array = other.statement.writes.array
+        if other is walk or other.statement.role is not Role.UPDATE or is_carried(other):
+            continue
+        if array in kernel.in_memory:
+            continue
+        if other.nest and {*other.nest} < {*walk.nest}:
+            found += _added_up(kernel, other)
+        elif place < at and array not in _arrays(walk) and _is_read_after(kernel, array, at):
+            found += _own_sums(kernel, other)
+    return found
+
+
+def _is_read_after(kernel: CostedKernel, array: str, at: int) -> bool:
+    return any(array in _arrays(one) for one in kernel.walks[at + 1 :])
+
+
+def _added_up(kernel: CostedKernel, walk: StatementWalk) -> int:
+    """Return the bytes of a reduction's sums inside of its loop: one for each element of a tile."""
+    if isinstance(walk.statement.body, Dot):
+        return _own_sums(kernel, walk)
+    return 4 * lanes_of(walk, walk.statement.labels)
 
 
 def _carried(walk: StatementWalk) -> int:
@@ -139,10 +178,17 @@ def _own_sums(kernel: CostedKernel, walk: StatementWalk) -> int:
 
     They are where a joined loop carries them, and where a value that takes their place is passed.
     """
-    array, many = walk.statement.writes.array, lanes_of(walk, walk.statement.free)
+    array, many = walk.statement.writes.array, lanes_of(walk, _labels_of_sums(walk))
     takers = (w for w in kernel.walks if array in _arrays(w) and _is_passed(kernel, w))
     is_taken = any(lanes_of(w, w.statement.labels) == many for w in takers)
     return 0 if is_carried(walk) or is_taken else 4 * many
+
+
+def _labels_of_sums(walk: StatementWalk) -> tuple[str, ...]:
+    """Return the labels of the sums; inside of another sum, they have labels of that one, too."""
+    body = walk.statement.body
+    reduced = body.labels if isinstance(body, Dot | Reduce) else ()
+    return tuple(x for x in walk.statement.labels if x not in reduced)
 
 
 def _products_read(kernel: CostedKernel, walk: StatementWalk) -> list[StatementWalk]:
@@ -183,27 +229,30 @@ def _of_operands(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
     # address alone, and what has less than four bytes goes through registers.
     each = [(EACH_ALONE if s.size < COPIED else ADDRESS) if walk.loops else 1 for s in loads]
     alone = sum(lanes_of(walk, s.labels) * n for s, n in zip(loads, each, strict=True))
-    sides = _computed(kernel, walk, body)
+    sides = computed_sides(kernel, walk, body)
     return 4 * alone + sum(BYTES[dtype] * lanes_of(walk, free_labels(side)) for side in sides)
 
 
 def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
     """Return the bytes of operands that lanes multiply, beside what their loads need.
 
-    A thread reads few indices of an operand ahead. One that is computed is all there before.
+    A thread reads few indices of an operand ahead. One that is computed is all there before, and
+    both are if a tile of one is put together from several labels.
     """
     warps = kernel.launch.num_warps or DEFAULT_WARPS
     own = own_sides(walk, body)
     sides = lane_sides(lanes_of(walk, own[0]), lanes_of(walk, own[1]), warps)
     many = operand_registers(sides)
     depth = lanes_of(walk, body.labels)
-    for side in _computed(kernel, walk, body):
-        mine = sides[0] if {*free_labels(side)} & {*own[0]} else sides[1]
-        many += max(depth - READ_AHEAD, 0) * mine.each
+    computed = {x for side in computed_sides(kernel, walk, body) for x in free_labels(side)}
+    is_joint = any(sum(lanes_of(walk, (x,)) > 1 for x in labels) > 1 for labels in own)
+    for labels, mine in zip(own, sides, strict=True):
+        if is_joint or computed & {*labels}:
+            many += max(depth - READ_AHEAD, 0) * mine.each
     return 4 * WARP * warps * many
 
 
-def _computed(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[Expr]:
+def computed_sides(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[Expr]:
     """Yield the operands that are in registers first: no copy of what is in memory."""
     loaded = {s.array for s in _loads(kernel, walk)}
     for side in (body.left, body.right):

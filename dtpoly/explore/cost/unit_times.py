@@ -14,7 +14,7 @@ from dtpoly.explore.cost.lane_products import (
     other_instructions,
     shared_clocks,
 )
-from dtpoly.explore.cost.resources import Resources
+from dtpoly.explore.cost.resources import Resources, computed_sides
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
 
@@ -42,6 +42,7 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     cold = 0.0 if job.is_warm else COLD * min(from_memory, COLD_BYTES)
     yield MEMORY, (from_memory + cold) / device.memory
     spilled = SPILLED * job.resources.spilled * job.programs * _tiles_of_a_program(job)
+    spilled *= _touched_again(job)
     moved = sum(one.from_l2 for one in job.operands) + spilled
     ports = min(job.each, many) * PORT * device["clock"]
     yield L2, max(moved / device["l2_rate"], moved / ports)
@@ -73,6 +74,24 @@ def _share_of_products(kernel: CostedKernel, resources: Resources, device: Devic
             if least < COLUMNS:
                 share = min(share, device["warp_share"] * max(least, FEWEST) / COLUMNS)
     return share
+
+
+def _touched_again(job: Job) -> int:
+    """Count how often a tile goes over what is spilled.
+
+    Lanes go over their sums at each index that is summed over. Where an operand is computed, that
+    is what has no room, and each of its elements is multiplied at one index alone.
+    """
+    kernel, depth = job.kernel, 1
+    if not job.resources.spilled or not is_multiplied_by_lanes(kernel):
+        return 1
+    for walk in kernel.walks:
+        body = walk.statement.body
+        if walk.statement.name in kernel.operand_dtypes and isinstance(body, Dot):
+            if next(computed_sides(kernel, walk, body), None) is not None:
+                return 1
+            depth = max(depth, lanes_of(walk, body.labels))
+    return depth
 
 
 def _tiles_of_a_program(job: Job) -> float:
