@@ -70,14 +70,30 @@ class Chain:
         """Small blocks in which one label is summed up whole, and the others in the least steps.
 
         Nothing near may be possible: with two labels whole the tiles are too large, and where
-        none is, what is reduced before it is read again has to be computed again.
+        none is, what is reduced before it is read again has to be computed again. Where all of
+        these are too large, what asks for the least room may do.
         """
         found: list[tuple[int, ...]] = [*self._usual()] if self.nest.joined else []
+        # Without short steps, the first options and the middle ones are good places to begin.
+        longer = [[at for at, one in enumerate(x) if not _is_short(one)] for x in self.knobs]
+        found += [tuple(x[0] for x in longer), tuple(x[(len(x) - 1) // 2] for x in longer)]
+        least = (min(range(len(x)), key=lambda at: self._room(x[at])) for x in self.knobs)
+        found.append(tuple(least))
         for label in self.nest.reduced:
             chosen = [self._first(knob, whole=label) for knob in self.knobs]
             if None not in chosen:
                 found.append(tuple(one for one in chosen if one is not None))
         return tuple(found)
+
+    def _room(self, one: Option) -> int:
+        """Return how much of registers and shared memory an option asks for, beside others."""
+        match one:
+            case Threads():
+                return one.stages or 0
+            case LabelParts():
+                return one.size
+            case LabelWalk():
+                return one.tile or one.block or self.nest.sizes[one.label]
 
     def _usual(self) -> Iterator[tuple[int, ...]]:
         """Yield blocks of 64 and of 128 rows, with all columns, and steps of 64.
@@ -114,8 +130,13 @@ class Chain:
         return programs_of(self.nest, {**dict.fromkeys(self.fixed, 1), **rows})
 
     def _first(self, knob: Sequence[Option], whole: str) -> int | None:
-        """Return the first option that walks this label whole, or another reduced one in steps."""
+        """Return the first option that walks this label whole, or another reduced one in steps.
+
+        Steps are not short ones.
+        """
         for at, one in enumerate(knob):
+            if _is_short(one):
+                continue
             if not isinstance(one, LabelWalk) or one.label in self.nest.labels:
                 return at
             if (one.label == whole) is (one.tile == 0):
@@ -183,6 +204,11 @@ class Chain:
 
     def _span(self, one: LabelWalk) -> int:
         return one.tile or one.block or self.nest.sizes[one.label]
+
+
+def _is_short(one: Option) -> bool:
+    """Return whether an option walks a label in shorter steps than tensor cores take."""
+    return isinstance(one, LabelWalk) and not one.block and 0 < one.tile < 2 * SMALLEST
 
 
 def programs_of(nest: KernelNest, blocks: Mapping[str, int]) -> int:

@@ -18,7 +18,7 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.algorithm.group_index import grouped
 from dtpoly.algorithm.inference import types_of
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
-from dtpoly.algorithm.operations import WITHOUT_PARTS
+from dtpoly.algorithm.operations import LIST, WITHOUT_PARTS
 from dtpoly.algorithm.program import Argument, Directive, Func, Program, Scalar, Tensor, touched
 from dtpoly.algorithm.scans import at_results
 from dtpoly.directives.built_in import COMPILING
@@ -45,6 +45,7 @@ class NestReduction:
     right: tuple[str, ...] = ()
     is_scan: bool = False  # it has a result at each index of its label
     has_parts: bool = True  # another kernel may put together what parts of it give
+    is_list: bool = False  # it keeps the largest values, and skips tiles of which none enters
 
     @property
     def is_product(self) -> bool:
@@ -232,9 +233,9 @@ def nest_of(
                 kept = tuple(label for label in free_labels(node) if label != along)
                 sums.append(NestReduction(func.name, (along,), kept, is_scan=True))
             elif isinstance(node, Reduce):
-                parts = node.operation not in WITHOUT_PARTS
-                kept = free_labels(node)
-                sums.append(NestReduction(func.name, node.labels, kept, has_parts=parts))
+                words = (func.name, node.labels, free_labels(node))
+                parts, is_list = node.operation not in WITHOUT_PARTS, node.operation == LIST
+                sums.append(NestReduction(*words, has_parts=parts, is_list=is_list))
             elif isinstance(node, Dot):
                 sides = free_labels(node.left), free_labels(node.right)
                 sums.append(NestReduction(func.name, node.labels, free_labels(node), *sides))

@@ -205,10 +205,14 @@ def _result(
 
 
 def _is_alike(setting: _Setting, func: Func, other: str) -> bool:
-    """Return whether another Func has the same elements as this one, and reads what it reads."""
+    """Return whether another Func has the same elements as this one, and reads what it reads.
+
+    It goes along the same labels, if it goes along any: then both have what a loop loads.
+    """
     host = setting.program.func(other)
     places = [one for one in (func, host) if one.into is not None and one.into.at is not None]
-    if _walked(func) or places or {*func.labels} != {*host.labels}:
+    is_apart = bool(_walked(func)) and {*_walked(func)} != {*_walked(host)}
+    if is_apart or places or {*func.labels} != {*host.labels}:
         return False
     mine, its = ({one.tensor for one in reads(x.body)} for x in (func, host))
     return bool(mine & its)

@@ -13,6 +13,7 @@ from dtpoly.plan.layout import Layout
 
 # Elements that a program has at once: of whole lines, of a part of them.
 WHOLE, PART = 65536, (1024, 16384)
+OF_LIST = 128  # of a tile of which mostly nothing enters a list, at least
 # Those of a thread.
 OF_WHOLE, OF_PART, OF_COLUMNS = (4, 128), (4, 64), (8, 64)
 ROWS = 256
@@ -101,10 +102,11 @@ def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
     longest = above(nest.sizes[line])
     twins = _twins(nest, line)
     inner = [label for label in nest.reduced if label not in (line, *twins)]
-    rows = [label for label in reversed(nest.rows) if label not in twins]
+    places = _places(nest)
+    rows = [label for label in reversed(nest.rows) if label not in (*twins, *places)]
     room = max(prod(nest.sizes[label] for label in rows), 1)
     for count in powers(1, min(ROWS, above(room))):
-        blocks = filled(nest, rows, count)
+        blocks = filled(nest, rows, count) | places
         elements = count * longest
         if elements <= WHOLE and elements >= min(FEWEST, room * longest):
             for number in warps(elements, *OF_WHOLE):
@@ -112,12 +114,20 @@ def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
                 yield _layout(nest, blocks, whole | dict.fromkeys(inner, 1), number)
         if inner and elements < PART[0]:
             yield from _short_lines(nest, blocks, line, elements)
-        for part in powers(PART[0], min(PART[1] // count, longest // 2)):
+        least = OF_LIST if any(one.is_list for one in nest.sums) else PART[0]
+        for part in powers(least, min(PART[1] // count, longest // 2)):
             if count > (1 if longest > LONG else 4):
                 continue
             for number in warps(count * part, *OF_PART):
                 parts = dict.fromkeys((line, *twins), part)
                 yield _layout(nest, blocks, parts | dict.fromkeys(inner, 1), number)
+
+
+def _places(nest: KernelNest) -> dict[str, int]:
+    """Return blocks of all places of lists: a program has whole lists, whichever it takes out."""
+    kept = {label for one in nest.sums if one.is_list for label in one.kept}
+    named = [label for label in nest.rows if label not in kept]
+    return {label: above(nest.sizes[label]) for label in named} if kept else {}
 
 
 def _short_lines(
