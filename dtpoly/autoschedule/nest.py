@@ -233,9 +233,9 @@ def nest_of(
                 kept = tuple(label for label in free_labels(node) if label != along)
                 sums.append(NestReduction(func.name, (along,), kept, is_scan=True))
             elif isinstance(node, Reduce):
-                words = (func.name, node.labels, free_labels(node))
+                own = (func.name, node.labels, free_labels(node))
                 parts, is_list = node.operation not in WITHOUT_PARTS, node.operation == LIST
-                sums.append(NestReduction(*words, has_parts=parts, is_list=is_list))
+                sums.append(NestReduction(*own, has_parts=parts, is_list=is_list))
             elif isinstance(node, Dot):
                 sides = free_labels(node.left), free_labels(node.right)
                 sums.append(NestReduction(func.name, node.labels, free_labels(node), *sides))
