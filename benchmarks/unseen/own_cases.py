@@ -8,7 +8,8 @@ import click
 
 from benchmarks.unseen.cases import Case
 from benchmarks.unseen.drawing import TINY, Draw, Drawn
-from dtpoly.diagnostics import DtpolyError
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.diagnostics import Severity, has_errors
 from dtpoly.frontend.parse import parse
 from dtpoly.frontend.resolve import resolve
 from dtpoly.source import Source
@@ -29,7 +30,8 @@ def own_cases(folder: Path) -> Iterator[Case]:
 
 def _case(path: Path) -> Case:
     said: dict[str, list[str]] = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
+    written = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    for line in written:
         word, colon, value = line.removeprefix(MARK).strip().partition(":")
         if line.startswith(MARK) and colon and word in WORDS:
             said.setdefault(word, []).append(value.strip())
@@ -37,11 +39,7 @@ def _case(path: Path) -> Case:
         raise click.ClickException(
             f"{path} says no sizes: begin it with a line such as `# sizes: m=4096 k=1024`"
         )
-    text = "\n".join(
-        line
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if not line.startswith(MARK) and line.strip()
-    )
+    text = "\n".join(line for line in written if not line.startswith(MARK) and line.strip())
     drawn = Drawn(
         text,
         _numbers(path, said["sizes"]),
@@ -52,21 +50,24 @@ def _case(path: Path) -> Case:
         shorter=dict(_shorter(path, one) for one in said.get("shorter", [])),
     )
     _read(path, text)
+    dtype = _last(said, "dtype", DType.F32)
+    if dtype not in {*DType}:
+        raise click.ClickException(f"{path}: `{dtype}` is no dtype; there are {', '.join(DType)}")
     draw = Draw(Random(path.stem))
     tiny = {
         label: min(size, drawn.multiples.get(label, 1) * draw.one(*TINY))
         for label, size in drawn.sizes.items()
     }
-    return Case(path.stem, path.stem, False, drawn, _last(said, "dtype", "f32"), tiny, {})
+    return Case(path.stem, path.stem, False, drawn, dtype, tiny, {})
 
 
 def _read(path: Path, text: str) -> None:
     """Raise ClickException with the first diagnostic where the algorithm is none."""
-    try:
-        resolve(parse(Source(path.name, text + "\n")).file)
-    except DtpolyError as error:
-        first = error.diagnostics[0]
-        raise click.ClickException(f"{path}: {first.code}: {first.title}") from error
+    parsed = parse(Source(path.name, text + "\n"))
+    found = (*parsed.found, *resolve(parsed.file).found)
+    if has_errors(found):
+        first = next(one for one in found if one.severity is Severity.ERROR)
+        raise click.ClickException(f"{path}: {first.code}: {first.title}")
 
 
 def _last(said: Mapping[str, list[str]], word: str, otherwise: str) -> str:

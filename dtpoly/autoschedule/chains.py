@@ -70,20 +70,22 @@ class Chain:
         """Small blocks in which one label is summed up whole, and the others in the least steps.
 
         Nothing near may be possible: with two labels whole the tiles are too large, and where
-        none is, what is reduced before it is read again has to be computed again. Where all of
-        these are too large, what asks for the least room may do.
+        none is, what is reduced before it is read again has to be computed again.
         """
         found: list[tuple[int, ...]] = [*self._usual()] if self.nest.joined else []
         # Without short steps, the first options and the middle ones are good places to begin.
         longer = [[at for at, one in enumerate(x) if not _is_short(one)] for x in self.knobs]
         found += [tuple(x[0] for x in longer), tuple(x[(len(x) - 1) // 2] for x in longer)]
-        least = (min(range(len(x)), key=lambda at: self._room(x[at])) for x in self.knobs)
-        found.append(tuple(least))
         for label in self.nest.reduced:
             chosen = [self._first(knob, whole=label) for knob in self.knobs]
             if None not in chosen:
                 found.append(tuple(one for one in chosen if one is not None))
         return tuple(found)
+
+    @property
+    def least(self) -> tuple[int, ...]:
+        """Return what asks for the least room, for where all usual blocks are too large."""
+        return tuple(min(range(len(x)), key=lambda at: self._room(x[at])) for x in self.knobs)
 
     def _room(self, one: Option) -> int:
         """Return how much of registers and shared memory an option asks for, beside others."""

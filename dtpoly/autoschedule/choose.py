@@ -275,5 +275,6 @@ def _descended(call: PricedCall, nest: KernelNest, search: _Search) -> list[Pric
 
     counts = [len(knob) for knob in made.knobs]
     starts = (*before, *made.starts)
-    descended(counts, price, search.limit * scored, starts, near, search.most)
+    limit = search.limit * scored
+    descended(counts, price, limit, starts, near, search.most, made.least)
     return list(found.values())

@@ -17,6 +17,7 @@ def descended(
     starts: Iterable[Choice] = (),
     near: float = float("inf"),
     most: int = 1 << 30,
+    otherwise: Choice | None = None,
 ) -> dict[Choice, float]:
     """Return the cost of each choice that was looked at on the way to a good one.
 
@@ -24,7 +25,7 @@ def descended(
     given. `counts` says how many options each knob has. It ends when a sweep gains little, or
     when even the best choice costs much more than the limit, or more than that after a sweep. It
     does not begin where the best of these places costs more than `near`, and looks at `most`
-    choices. A choice that is impossible has no price and is left out.
+    choices. Where all of these places are impossible, it begins at `otherwise`. A choice that is impossible has no price and is left out.
     """
     known: dict[Choice, float | None] = {}
 
@@ -38,6 +39,8 @@ def descended(
 
     middle, first = tuple((n - 1) // 2 for n in counts), tuple(0 for _ in counts)
     best = min((middle, first, *starts), key=look)
+    if otherwise is not None and look(best) == float("inf"):
+        best = otherwise
     for _ in range(SWEEPS if look(best) <= min(HOPELESS * limit + MARGIN, near) else 0):
         before = best
         for at, count in enumerate(counts):

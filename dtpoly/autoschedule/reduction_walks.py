@@ -105,7 +105,8 @@ def _lines(nest: KernelNest, line: str) -> Iterator[Layout]:
     places = _places(nest)
     rows = [label for label in reversed(nest.rows) if label not in (*twins, *places)]
     room = max(prod(nest.sizes[label] for label in rows), 1)
-    for count in powers(1, min(ROWS, above(room))):
+    most = max(ROWS, FEWEST // longest)  # of lines of one index, enough for a warp
+    for count in powers(1, min(most, above(room))):
         blocks = filled(nest, rows, count) | places
         elements = count * longest
         if elements <= WHOLE and elements >= min(FEWEST, room * longest):

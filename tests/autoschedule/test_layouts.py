@@ -19,7 +19,7 @@ from dtpoly.autoschedule.threads import warps
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.plan.layout import Group, Layout, Partial
 from dtpoly.schedule.primitive import LaunchEdit, Written
-from tests.autoschedule.asked import H200, SUM, call_of, example, nest_of, products_of
+from tests.autoschedule.asked import H200, SUM, call_of, example, nest_of, plans_of, products_of
 
 
 def shown(layout: Layout) -> str:
@@ -257,3 +257,31 @@ def test_a_maximum_goes_along_a_row_as_the_scan_that_reads_it() -> None:
     )
     for layout in reductions(nest, 132):
         assert layout.tile("s") == layout.tile("t") != 1
+
+
+def test_lists_have_small_tiles_and_whole_places() -> None:
+    """Most tiles of a row are skipped, and a warp that has a small one skips it soon."""
+    text = "Func f; In A; Var x, j: 8; RVar k; f[x, j] = rtopk(A[x, k], k, j);"
+    found = list(reductions(nest_of(call_of(text, x=8192, k=4096)), 132))
+    assert {dict(layout.blocks)["j"] for layout in found} == {8}
+    assert {128, 256, 1024} <= {layout.tile("k") for layout in found}
+    assert 1 in {layout.warps for layout in found if layout.tile("k") == 256}
+
+
+def test_values_and_indices_of_a_list_are_in_one_kernel() -> None:
+    text = (
+        "Func v, i; In A; Var x, j: 8; RVar k; v[x, j] = rtopk(A[x, k], k, j);"
+        "i[x, j] = rargtopk(A[x, k], k, j); v.compile(i);"
+    )
+    assert ("i", "v") in {plan.kernels[0] for plan in plans_of(call_of(text, x=8192, k=4096))}
+    other = text.replace("rargtopk(A[x, k], k, j)", "rargtopk(A[x, l], l, j)")
+    other = other.replace("RVar k;", "RVar k, l;")
+    apart = plans_of(call_of(other, x=8192, k=4096, l=4096))
+    assert all(len(plan.kernels) == 2 for plan in apart)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_what_is_reduced_may_have_one_index(size: int) -> None:
+    text = f"Func f; In X, W; Var z, x; RVar r: {size}; f[z, x] = rsum(X[z, x + r] * W[r], r);"
+    found = list(reductions(nest_of(call_of(text, z=35, x=3002)), 132))
+    assert any(dict(layout.blocks)["x"] * dict(layout.blocks)["z"] >= 512 for layout in found)

@@ -41,6 +41,8 @@ def test_it_begins_at_the_best_of_what_it_is_given() -> None:
     assert descended(counts, price) == {}
     found = descended(counts, price, starts=[(7, 3, 7)])
     assert min(found, key=lambda choice: found[choice]) == (7, 0, 7)
+    last = descended(counts, price, starts=[(7, 1, 6)], otherwise=(7, 2, 7))
+    assert min(last, key=lambda choice: last[choice]) == (7, 0, 7)
 
 
 def test_what_is_hopeless_is_given_up() -> None:

@@ -206,6 +206,59 @@ def test_a_list_is_prepared_measured_and_told(
     assert main([*given, "--only", "nothing"]) == 2
 
 
+OWN = """# sizes: x=7 k=11
+# dtype: f16
+# filling: B positive
+# library: F.relu(A @ B.T)
+Func f; In A, B; Var x, y; RVar k; f[x, y] = maximum(rdot(A[x, k], B[y, k], k), 0);
+"""
+
+
+def test_operators_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each file is a case of its name, beside torch and what the file says of a library."""
+    own = tmp_path / "mine"
+    own.mkdir()
+    (own / "product.dt").write_text(OWN.replace("k=11", "k=11 y=5"))
+    given = ["unseen", str(tmp_path), "--of", str(own), "--choices", "1", "--place", "cpu"]
+    more = ["--peers", "torch,library", "--each", "0.001", "--here"]
+    assert main([*given, "--prepare"]) == 0
+    assert main([*given, *more]) == 0
+    (found,) = measured_cases(tmp_path / "of_mine").values()
+    assert found.name == "product"
+    assert {one.name for one in found.times} == {"product__01", "torch", "library"}
+    assert not any(one.failure for one in found.times)
+    assert main([*given, "--summary", "--record", str(tmp_path / "record.json")]) == 0
+    assert "unseen --of mine" in (tmp_path / "record.json").read_text()
+    assert "1 of 1 texts PROVED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Func f; In A; Var x; f[x] = A[x];", "says no sizes"),
+        ("# sizes: x=a\nFunc f; In A; Var x; f[x] = A[x];", "is no size"),
+        ("# sizes: x=3\n# dtype: f99\nFunc f; In A; Var x; f[x] = A[x];", "is no dtype"),
+        ("# sizes: x=3\n# filling: A\nFunc f; In A; Var x; f[x] = A[x];", "how A is filled"),
+        ("# sizes: x=3\n# shorter: A z\nFunc f; In A; Var x; f[x] = A[x];", "for each axis"),
+        ("# sizes: x=3\nFunc f; In A; Var x; f[x] = A[;", "DT107"),
+        ("", "has no .dt files"),
+    ],
+)
+def test_what_a_folder_may_not_have(
+    text: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text:
+        (tmp_path / "one.dt").write_text(text)
+    assert main(["unseen", str(tmp_path / "to"), "--of", str(tmp_path), "--prepare"]) != 0
+    assert why in capsys.readouterr().err
+
+
+def test_a_list_or_a_folder_is_named(tmp_path: Path) -> None:
+    assert main(["unseen", str(tmp_path)]) == 2
+    assert main(["unseen", str(tmp_path), "--of", str(tmp_path), "--seed", "1"]) == 2
+    assert main(["unseen", str(tmp_path), "--of", str(tmp_path), "--only", "rows"]) == 2
+
+
 def test_held_out_families_can_be_left_out(tmp_path: Path) -> None:
     """Or only they take part."""
     given = ["unseen", str(tmp_path), "--seed", "3", "--cases", "61", "--choices", "1"]

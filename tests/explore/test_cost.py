@@ -205,3 +205,22 @@ def test_a_point_takes_a_few_milliseconds() -> None:
         times.append(time.process_time() - start)
     # It takes 3 of them.
     assert is_kept(0.020, min(times))
+
+
+def test_lanes_that_scan_compute_much() -> None:
+    """About 20 instructions of an element, and 30 with a factor; a loop over steps adds nothing."""
+
+    def instructions(body: str, tile: str) -> float:
+        text = (
+            f"Func f; In A; Var x, t; RVar s; f[x, t] = {body}; f.block(x:4);"
+            f"f.tensorize(x:0, t:{tile}); f.num_warps(4); f.compile();"
+        )
+        sizes = {"x": 4096, "t": 4096, "s": 4096}
+        state = state_of(text)
+        found = cost(state, sizes, DType.F32, H200).kernels[-1].work.instructions
+        return found / 4096**2
+
+    plain, with_factor = "scan_sum(A[x, s], s, t)", "scan_affine(0.5, A[x, s], s, t, 0)"
+    assert 15 <= instructions(plain, "512") <= 25
+    assert 25 <= instructions(with_factor, "512") <= 40
+    assert instructions(plain, "1") < 12

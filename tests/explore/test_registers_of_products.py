@@ -153,3 +153,36 @@ def test_a_short_label_has_lanes_for_16_indices() -> None:
         resources(text, "bf16", {"b": 512, "x": many, "o": 512, "i": 512}) for many in (8, 16)
     )
     assert needed(few) == needed(enough)
+
+
+def test_sums_are_kept_until_a_cut_tile_has_no_nan() -> None:
+    """Triton spills 520 bytes of a thread for 64 x 256 in 4 warps, and nothing in 8."""
+    text = (
+        "Func f; In A, B; Var m, n; RVar k in [0, m + 1); f[m, n] = rdot(A[m, k], B[k, n], k);"
+        "f.block(m:64, n:256); f.tensorize(m:0, n:0, k:64); f.descriptor(A, B);"
+        "f.num_warps({}); f.num_stages(4); f.compile();"
+    )
+    sizes = {"m": 1280, "n": 1536, "k": 1280}
+    few, many = (resources(text.format(warps), "bf16", sizes) for warps in (4, 8))
+    assert few.spilled > 0
+    assert many.spilled == 0
+
+
+def test_what_goes_through_shared_memory_to_be_stored() -> None:
+    """A tile of f32 is stored 16 rows a warp at a time, one of f16 in halves of these.
+
+    In bytes, of 128 x 256 with two stages of 32, as Triton says: 229376 and 163840 for f32 in 8 and
+    4 warps, 81920 and 65536 for f16.
+    """
+    text = (
+        "Func f; In A, B; Var m, n; RVar k; f[m, n] = rdot(A[m, k], B[k, n], k);"
+        "f.block(m:128, n:256); f.tensorize(m:0, n:0, k:32); f.num_warps({}); f.num_stages(2);"
+        "f.precision(tf32); f.persistent(); f.compile();"
+    )
+    sizes = {"m": 1280, "n": 1280, "k": 1024}
+    found = [
+        resources(text.format(warps), dtype, sizes).shared
+        for dtype in ("f32", "f16")
+        for warps in (8, 4)
+    ]
+    assert found == [229376, 163840, 81920, 65536]
