@@ -25,7 +25,8 @@ def descended(
     given. `counts` says how many options each knob has. It ends when a sweep gains little, or
     when even the best choice costs much more than the limit, or more than that after a sweep. It
     does not begin where the best of these places costs more than `near`, and looks at `most`
-    choices. Where all of these places are impossible, it begins at `otherwise`. A choice that is impossible has no price and is left out.
+    choices. Where all of these places are impossible, it begins at `otherwise`. A choice that is
+    impossible has no price and is left out.
     """
     known: dict[Choice, float | None] = {}
 

@@ -130,15 +130,15 @@ def filling(axes: int) -> tuple[str, str]:
     sizes = ", ".join(f"len({one})" for one in labels)
     strides = ", ".join(f"f.stride({at})" for at in range(axes - 1))
     one = [f"len({label}) <= 1" for label in labels[:-1]]
-    block = ", ".join([*("1",) * (axes - 1), "16"])
+    block = ", ".join([*("1",) * (axes - 1), "32"])
     names = ", ".join(f"n{at}" for at in range(axes))
     steps = ", ".join(f"s{at}" for at in range(axes - 1))
     text = (
-        f"# verify: fill[(cdiv(len({labels[-1]}), 16),)](f, {sizes}, {strides})\n"
+        f"# verify: fill[(cdiv(len({labels[-1]}), 32),)](f, {sizes}, {strides})\n"
         f"# assume: {', '.join([*one, f'len({labels[-1]}) <= 2**30'])}\n\n\n"
         f"@triton.jit\ndef fill(o, {names}, {steps}):\n"
         f"    blocks = tl.make_tensor_descriptor(o, [{names}], [{steps}, 1], [{block}])\n"
-        f"    at = [{'0, ' * (axes - 1)}tl.program_id(0) * 16]\n"
+        f"    at = [{'0, ' * (axes - 1)}tl.program_id(0) * 32]\n"
         f"    blocks.store(at, tl.full(({block}), 2.0, tl.float32))\n"
     )
     where = ", ".join(labels)

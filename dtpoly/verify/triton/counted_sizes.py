@@ -12,7 +12,13 @@ from dtpoly.verify.triton.kernel_state import KernelState
 
 
 def as_size(state: KernelState, quotient: Whole) -> Whole:
-    """Return the size that a quotient is in each call; the quotient itself if it is none."""
+    """Return the size that a quotient is in each call; the quotient itself if it is none.
+
+    Where values are compared with an algorithm, a quotient stays what it is: then counts of blocks
+    show how they come from sizes, which a proof needs, and the algorithm says the strides.
+    """
+    if state.is_valued:
+        return quotient
     used = names_of(quotient)
     moving = {*state.ranges, *state.wraps, *state.digits.numbers, *state.digits.ranges}
     if not used or used & moving or not is_affine(quotient) or not is_affine(state.facts):
