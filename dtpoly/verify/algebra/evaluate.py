@@ -270,18 +270,8 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
             return found[1] if isinstance(term, PlaceOf) else found[0]
         case Carried():
             raise NoNumberError
-        case AppliedOperation(operation=operation, operands=operands):
-            word, kind = split(term)
-            if operation == RUNNING:
-                return _running(operands[0], at)
-            if word:
-                found = _plain(operands[0], at)
-                is_free = word == "may" or any(allows(one, kind) for one in at.allowed)
-                return _rounded(found, kind, at.narrow, is_free=is_free)
-            if operation == NTH:
-                return _nth(operands[0], _plain(operands[1], at), at)
-            is_same = len({*operands}) < len(operands)
-            return _applied(operation, [_number(one, at) for one in operands], is_same=is_same)
+        case AppliedOperation():
+            return _of_operation(term, at)
         case Total(operation=operation) if operation in LISTS:
             raise NoNumberError  # a list is no number; only what is at a place of it is
         case Total(operation=operation, bound=bound, domain=domain, body=body):
@@ -292,6 +282,21 @@ def _evaluated(term: Term, at: Evaluation) -> Number:
                 for there in _inside(bound, condition, at):
                     return _number(value, there)
             return _some("nothing", len(at.done))
+
+
+def _of_operation(term: AppliedOperation, at: Evaluation) -> Number:
+    operation, operands = term.operation, term.operands
+    word, kind = split(term)
+    if operation == RUNNING:
+        return _running(operands[0], at)
+    if word:
+        found = _plain(operands[0], at)
+        is_free = word == "may" or any(allows(one, kind) for one in at.allowed)
+        return _rounded(found, kind, at.narrow, is_free=is_free)
+    if operation == NTH:
+        return _nth(operands[0], _plain(operands[1], at), at)
+    is_same = len({*operands}) < len(operands)
+    return _applied(operation, [_number(one, at) for one in operands], is_same=is_same)
 
 
 def _running(term: Term, at: Evaluation) -> Number:

@@ -186,17 +186,12 @@ class Framing:
             case AppliedOperation(operation="mul", operands=(a, Literal(text=text))) | (
                 AppliedOperation(operation="mul", operands=(Literal(text=text), a))
             ):
-                by, inner = finite(text), self.exponent(a)
-                if by and inner.frames:
-                    return inner.scaled(by)
-                if by is not None and by > 0:
-                    return Exponent({}, ((Fraction(1), a) if a in INFINITIES else (by, a),))
+                if (times := self._times(a, finite(text))) is not None:
+                    return times
             case AppliedOperation(operation="div", operands=(a, Literal(text=text))):
-                by, inner = finite(text), self.exponent(a)
-                if by and inner.frames:
-                    return inner.scaled(1 / by)
-                if by is not None and by > 0:
-                    return Exponent({}, ((Fraction(1), a) if a in INFINITIES else (1 / by, a),))
+                by = finite(text)
+                if (times := self._times(a, 1 / by if by else None)) is not None:
+                    return times
             case AppliedOperation(operation="log", operands=(a,)):
                 inside = self.value(a)
                 if inside.powers:
@@ -218,6 +213,15 @@ class Framing:
             case _:
                 pass
         return Exponent({}, ((Fraction(1), term),))
+
+    def _times(self, term: Term, by: Fraction | None) -> Exponent | None:
+        """Return a term times a number; None where that keeps neither frames nor an order."""
+        inner = self.exponent(term)
+        if by and inner.frames:
+            return inner.scaled(by)
+        if by is None or by <= 0:
+            return None
+        return Exponent({}, ((Fraction(1), term) if term in INFINITIES else (by, term),))
 
     def _value(self, term: Term) -> FramedValue:
         match term:

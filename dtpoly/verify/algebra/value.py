@@ -109,17 +109,8 @@ def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> 
             if first_number is None or second_number is None:
                 return Difference(where, kernel, algorithm, "other values")
             return _numbers(run, first_number, second_number, where, kernel, algorithm)
-        case Element(tensor=a, indices=own), Element(tensor=b, indices=wanted) if a == b:
-            for one, other in zip(own, wanted, strict=True):
-                if isinstance(one, Whole) and isinstance(other, Whole):
-                    found = _numbers(run, one, other, where, kernel, algorithm)
-                elif isinstance(one, Whole) or isinstance(other, Whole):
-                    found = Difference(where, kernel, algorithm, "another index")
-                else:
-                    found = difference(run, one, other, where)
-                if found is not None:
-                    return replace(found, layer="loads")
-            return None
+        case Element(tensor=a), Element(tensor=b) if a == b:
+            return _elements(run, kernel, algorithm, where)
         case _, PlaceOf() if is_recurrence(algorithm):
             why = difference_of_steps(run, kernel, algorithm, where, difference)
             return None if why is None else Difference(where, kernel, algorithm, why)
@@ -130,16 +121,7 @@ def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> 
         case AppliedOperation(operation=a, operands=mine), AppliedOperation(
             operation=b, operands=theirs
         ) if a == b and len(mine) == len(theirs):
-            first = _lists(run, mine, theirs, where)
-            if first is None:
-                return None
-            is_turned = a in COMMUTATIVE and len(mine) == 2 and _may_be_alike(mine[1], theirs[0])
-            if is_turned and _lists(run, mine[::-1], theirs, where) is None:
-                run.take(f"operands of '{a}' change places")
-                return None
-            if a in IDENTITY and (_is_bag(a, kernel) or _is_bag(a, algorithm)):
-                return None if _bags(run, a, kernel, algorithm, where) is None else first
-            return first
+            return _operations(run, kernel, algorithm, where)
         case Pair(value=a, place=i), Pair(value=b, place=j):
             return _lists(run, (a, i), (b, j), where)
         case (PlaceOf(pair=a), PlaceOf(pair=b)) | (ValueOf(pair=a), ValueOf(pair=b)):
@@ -151,6 +133,39 @@ def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> 
             return _bags(run, operation, kernel, algorithm, where)
         case _:
             return Difference(where, kernel, algorithm, "other operations")
+
+
+def _elements(
+    run: ProofRun, kernel: Element, algorithm: Element, where: Region
+) -> Difference | None:
+    """Return where two elements of one tensor have other indices."""
+    for one, other in zip(kernel.indices, algorithm.indices, strict=True):
+        if isinstance(one, Whole) and isinstance(other, Whole):
+            found = _numbers(run, one, other, where, kernel, algorithm)
+        elif isinstance(one, Whole) or isinstance(other, Whole):
+            found = Difference(where, kernel, algorithm, "another index")
+        else:
+            found = difference(run, one, other, where)
+        if found is not None:
+            return replace(found, layer="loads")
+    return None
+
+
+def _operations(
+    run: ProofRun, kernel: AppliedOperation, algorithm: AppliedOperation, where: Region
+) -> Difference | None:
+    """Return where two values of one operation differ."""
+    name, mine, theirs = kernel.operation, kernel.operands, algorithm.operands
+    first = _lists(run, mine, theirs, where)
+    if first is None:
+        return None
+    is_turned = name in COMMUTATIVE and len(mine) == 2 and _may_be_alike(mine[1], theirs[0])
+    if is_turned and _lists(run, mine[::-1], theirs, where) is None:
+        run.take(f"operands of '{name}' change places")
+        return None
+    if name in IDENTITY and (_is_bag(name, kernel) or _is_bag(name, algorithm)):
+        return None if _bags(run, name, kernel, algorithm, where) is None else first
+    return first
 
 
 def _rounded(

@@ -117,27 +117,43 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         else:
             proof.run.assume(Lemma.REACH, one.value)
         return
-    # The grid has less than 2^31 programs, and the runtime has looked at some products.
+    if _is_looked_at(proof, ran, one):
+        return
+    if is_affine(one.value):
+        yield from _outside(proof, ran, one)
+    elif not _is_bounded(proof, ran, one):
+        what = "computes a product of which no bound is known"
+        yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
+
+
+def _is_looked_at(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """Whether the runtime has looked at a number: the grid has less than 2^31 programs."""
+    launch = ran.launch
     if one.value in ran.divisors or any(
         _is_part_of_blocks(one.value, extents) for extents in _extents(launch)
     ):
         proof.run.assume(Lemma.LOOKED_AT, one.value, (), one.value)
-        return
+        return True
     if one.kind == kinds.OFFSET and (factors := _factors(one.value, launch)) is not None:
         proof.run.assume(Lemma.LOOKED_AT, one.value, factors, _product(one.value, factors))
-        return
-    if not is_affine(one.value):
-        if any(_is_below(proof, ran, one, *promise) for promise in launch.below):
-            proof.run.assume(Lemma.BELOW, one.value)
-            return
-        if _is_part_of_blocks(one.value, launch.turns or ()):
-            proof.run.assume(Lemma.BELOW, one.value)
-            return
-        if _is_small(proof, ran, one):
-            return
-        what = "computes a product of which no bound is known"
-        yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
-        return
+        return True
+    return False
+
+
+def _is_bounded(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """Whether a product is small, by what is promised or by its factors."""
+    launch = ran.launch
+    if any(_is_below(proof, ran, one, *promise) for promise in launch.below) or (
+        _is_part_of_blocks(one.value, launch.turns or ())
+    ):
+        proof.run.assume(Lemma.BELOW, one.value)
+        return True
+    return _is_small(proof, ran, one)
+
+
+def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
+    """Yield where an affine number is outside of 32 bits."""
+    launch = ran.launch
     proof.run.about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))

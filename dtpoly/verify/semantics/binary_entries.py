@@ -123,8 +123,11 @@ def binary(name: str, first: str, second: str) -> OperationRow:
     if name == "cdiv":
         return _rounded_up(first, second)
     within = promoted(first, second, divides=name in ("div", *QUOTIENTS))
-    if within == REFUSED:
-        return NO
+    return NO if within == REFUSED else _of_numbers(name, first, second, within)
+
+
+def _of_numbers(name: str, first: str, second: str, within: str) -> OperationRow:
+    """Return the entry of an operation on two numbers that meet in a type."""
     if name in ARITHMETIC:
         return done(within, within, f"arith.{name}{'f' if is_float(within) else 'i'}")
     if name in COMPARISONS:

@@ -48,10 +48,7 @@ def call(read: Reader, node: ast.Call) -> Value:
         case ast.Attribute(value=ast.Attribute(attr="libdevice"), attr=word):
             return perform(read, f"extra.libdevice.{word}", node.args, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="cdiv"):
-            # This is a function of Python, which cannot be called with a tensor.
-            if any(read.tile(arg).kind != kinds.WEAK for arg in node.args):
-                raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
-            return perform(read, "cdiv", node.args, node)
+            return _rounded_up(read, node)
         case ast.Attribute(value=ast.Name(id="triton"), attr="next_power_of_2"):
             return _power(read, node)
         case ast.Attribute(value=ast.Name(id=one), attr=("load" | "store") as word) if isinstance(
@@ -66,19 +63,9 @@ def call(read: Reader, node: ast.Call) -> Value:
         case ast.Attribute(value=value, attr=word):
             return _method(read, value, word, node)
         case ast.Name(id="min" | "max" as word) if not node.keywords:
-            chosen = perform(read, f"{word}imum", node.args, node)
-            if isinstance(chosen, TileValue) and chosen.axes:
-                # Some versions of Triton's interpreter compare tiles as a whole, as Python does.
-                raise Unread(node.lineno, f"'{word}' of several lanes: write tl.{word}imum")
-            return chosen
+            return _extreme(read, word, node)
         case ast.Name(id="float"):
-            match node.args:
-                case [ast.Constant(value=str() as text)] if text in ("inf", "-inf", "nan"):
-                    return scalar(Literal(text))
-                case [value] if not node.keywords and _is_python_float(read.value(value)):
-                    return read.value(value)
-                case _:
-                    raise Unread(node.lineno, f"'{ast.unparse(node)}'")
+            return _float(read, node)
         case ast.Name(id=one):
             found = state.look(one, node.lineno)
             if not isinstance(found, FileFunction):
@@ -87,6 +74,33 @@ def call(read: Reader, node: ast.Call) -> Value:
             return called(read, found.name, values, node.lineno, node.keywords)
         case _:
             raise Unread(node.lineno, f"a call of '{ast.unparse(node.func)}'")
+
+
+def _rounded_up(read: Reader, node: ast.Call) -> Value:
+    """Return a quotient by `triton.cdiv`: a function of Python, which takes no tensor."""
+    if any(read.tile(arg).kind != kinds.WEAK for arg in node.args):
+        raise Unread(node.lineno, f"'{ast.unparse(node)}' of what may be a tensor: tl.cdiv")
+    return perform(read, "cdiv", node.args, node)
+
+
+def _extreme(read: Reader, word: str, node: ast.Call) -> Value:
+    """Return Python's smallest or largest of some numbers."""
+    chosen = perform(read, f"{word}imum", node.args, node)
+    if isinstance(chosen, TileValue) and chosen.axes:
+        # Some versions of Triton's interpreter compare tiles as a whole, as Python does.
+        raise Unread(node.lineno, f"'{word}' of several lanes: write tl.{word}imum")
+    return chosen
+
+
+def _float(read: Reader, node: ast.Call) -> Value:
+    """Return `float("inf")` and the like, or a float of Python that is one already."""
+    match node.args:
+        case [ast.Constant(value=str() as text)] if text in ("inf", "-inf", "nan"):
+            return scalar(Literal(text))
+        case [value] if not node.keywords and _is_python_float(read.value(value)):
+            return read.value(value)
+        case _:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}'")
 
 
 def _power(read: Reader, node: ast.Call) -> Value:

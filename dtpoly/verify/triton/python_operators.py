@@ -106,16 +106,7 @@ def operated(
         case TileValue(), TileValue() if word is not None:
             if isinstance(left.item, PointerValue) or isinstance(right.item, PointerValue):
                 left, right = restored(left), restored(right)
-            axes, (a, b) = aligned(state, (left, right), line)
-            if isinstance(a, PointerValue) + isinstance(b, PointerValue) == 1:
-                # An address has the type of the elements it points to, which is not
-                # promoted.
-                exact(state, right if isinstance(a, PointerValue) else left, line)
-                kind = left.kind if isinstance(a, PointerValue) else right.kind
-            else:
-                kind, (a, b) = met(NAMES.get(word, word), (left, right), (a, b), word, line)
-                if kind == kinds.BOOL and word in ("add", "sub"):
-                    raise Unread(line, "a sum of truths, of which Triton keeps one bit")
+            axes, kind, a, b = _met(state, word, left, right, line)
             if word == "add" and kinds.is_whole(kind):
                 for zero, other, of in ((a, b, right), (b, a, left)):
                     if (
@@ -136,20 +127,47 @@ def operated(
             )
             if word in ("floordiv", "rem") and isinstance(item, Term) and kinds.is_whole(kind):
                 _check_divisor(state, b, line)
-            for one in (left, right):
-                if word in DIVIDES or not isinstance(item, Whole | PointerValue):
-                    state.leaves(one, line)
-                elif kind == LONG and one.kind != LONG:
-                    state.leaves(one, line, is_widened=True)
             is_cut = left.is_cut or right.is_cut
-            state.computed(item, kind, line)
-            if is_cut:
-                state.computed(item, kind, line, is_cut=True)
+            _note(state, word, (left, right), kind, item, line)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
                 state.computed(b, kind, line, is_less=True)
             return TileValue(axes, in_kind(item, kind, word, line), kind, is_cut)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
+
+
+def _met(
+    state: KernelState, word: str, left: TileValue, right: TileValue, line: int
+) -> tuple[tuple[str | None, ...], str, Item, Item]:
+    """Return the axes and the type of a result, and its operands as they meet."""
+    axes, (a, b) = aligned(state, (left, right), line)
+    if isinstance(a, PointerValue) + isinstance(b, PointerValue) == 1:
+        # An address has the type of the elements it points to, which is not promoted.
+        exact(state, right if isinstance(a, PointerValue) else left, line)
+        return axes, left.kind if isinstance(a, PointerValue) else right.kind, a, b
+    kind, (a, b) = met(NAMES.get(word, word), (left, right), (a, b), word, line)
+    if kind == kinds.BOOL and word in ("add", "sub"):
+        raise Unread(line, "a sum of truths, of which Triton keeps one bit")
+    return axes, kind, a, b
+
+
+def _note(
+    state: KernelState,
+    word: str,
+    operands: tuple[TileValue, TileValue],
+    kind: str,
+    item: Item,
+    line: int,
+) -> None:
+    """Note which whole numbers are computed here, and which are used for something else."""
+    for one in operands:
+        if word in DIVIDES or not isinstance(item, Whole | PointerValue):
+            state.leaves(one, line)
+        elif kind == LONG and one.kind != LONG:
+            state.leaves(one, line, is_widened=True)
+    state.computed(item, kind, line)
+    if any(one.is_cut for one in operands):
+        state.computed(item, kind, line, is_cut=True)
 
 
 def _check_divisor(state: KernelState, by: Item, line: int) -> None:
