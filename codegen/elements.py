@@ -68,7 +68,7 @@ def elements_of(program: Program, model: Model) -> ElementKinds:
         array = model.arrays[statement.writes.array]
         match statement.role, statement.body:
             case Role.UPDATE, Reduce(operand=Read(tensor=part), labels=labels) if (
-                model.parts.keys() >= set(labels)
+                model.parts.keys() >= set(labels) and array.reduction not in PAIRED
             ):
                 kind = kinds[part]  # of partial results: more bits would hold another sum
             case Role.UPDATE, Reduce(operation=operation, operand=operand):
@@ -80,6 +80,9 @@ def elements_of(program: Program, model: Model) -> ElementKinds:
             case Role.UPDATE, Dot(left=left, right=right):
                 both = join(kind_of(left, kinds), kind_of(right, kinds))
                 kind = kind_of_reduction("rsum", both)
+            case Role.VALUE, Read(tensor=accumulator) if array.is_paired:
+                kind = kinds[accumulator + VALUE]
+                kinds[array.name + INDEX] = I64
             case ((Role.VALUE | Role.STORE), body) if body is not None:
                 is_func = _is_func(array.name, array.func)
                 kind = kinds[array.func] if is_func else kind_of(body, kinds)

@@ -265,11 +265,11 @@ def _names(program: Program, outputs: Sequence[str], launches: Sequence[Launch])
 
 
 def with_indices(model: Model) -> Model:
-    """Return the Model with a second array for each accumulator that also keeps an index."""
+    """Return the Model with a second array for each array that also keeps indices."""
     more = tuple(
         replace(array, name=array.name + INDEX)
         for array in model.arrays.values()
-        if array.reduction in PAIRED
+        if array.reduction in PAIRED or array.is_paired
     )
     return model.with_statements(model.statements, *more)
 

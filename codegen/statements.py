@@ -38,6 +38,7 @@ from .conversions import converted, element_of, typed
 from .elements import NOWHERE, PAIRED, VALUE, identity
 from .expression_values import masked, named, placed, value_of
 from .kept_lists import begin_list, in_memory, list_axes, take_into_list
+from .kept_pairs import best_of, index_of, is_paired, passes_values
 from .matrix_products import Sides, product_step, sides_of, sum_step
 from .operation_spelling import is_float_element
 from .python_names import plain
@@ -252,8 +253,12 @@ def _tests_ranges(tiling: Tiling, read: Read) -> bool:
 
 def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Value]:
     """Compute a value and its index; the index is the largest number where there is no value."""
-    (label,) = body.labels
-    at: Value = IndexValue(tiling.at[label], tiling.lanes_of(label))
+    at: Value
+    if is_paired(tiling.building, body.operand):
+        at = loaded(tiling, index_of(body.operand), tiling.lanes)
+    else:
+        (label,) = body.labels
+        at = IndexValue(tiling.at[label], tiling.lanes_of(label))
     value = named(tiling, _operand(tiling, body, reduced), "candidate")
     return value, masked(tiling, converted(at, DType.I64), reduced, NOWHERE, DType.I64)
 
@@ -367,6 +372,7 @@ def _combine(tiling: Tiling) -> None:
     if kept == held.labels:
         if held.index is not None:
             building.held[-1][array.name] = Held(held.index, kept)
+            building.held[-1][array.name + VALUE] = Held(held.name, kept)
         if held.counts:
             element = building.elements.of(array.name)
             name = building.scopes.name(f"{plain(array.func)}_tile", (held.counts, element))
@@ -377,6 +383,12 @@ def _combine(tiling: Tiling) -> None:
         return
     axes = tuple(f"{label}{at}" for at, label in enumerate(held.labels))
     stay = tuple(a for a, label in zip(axes, held.labels, strict=True) if label in array.dims)
+    if held.index is not None and passes_values(building.model, array.name):
+        both = (held.name, held.name, array.reduction, axes, stay, held.index)
+        building.scopes.emit(Collapse(*both, keeps_value=True), tiling.statement.name)
+        building.held[-1][array.name] = Held(held.index, kept)
+        building.held[-1][array.name + VALUE] = Held(held.name, kept)
+        return
     wish = f"{plain(array.func)}_{array.reduction.removeprefix('r')}"
     name = building.scopes.name(wish, (kept, building.elements.of(array.name)))
     collapse = Collapse(name, held.name, array.reduction, axes, stay, held.index)
@@ -391,6 +403,11 @@ def _value(tiling: Tiling) -> None:
     array = building.model.arrays[statement.writes.array]
     element = building.passing(building.elements.of(array.name))
     body = statement.body
+    if array.is_paired:
+        value, at = best_of(tiling, body)
+        _store(tiling, value)
+        _store(tiling, at, array=array.name + INDEX)
+        return
     if statement.when and is_in_range(tiling) and isinstance(body, Apply):
         value = value_of(tiling, body.operands[1])  # the element, without the 0 elsewhere
     else:

@@ -9,7 +9,8 @@ from dtpoly.poly.model import Access, Array, Model, Statement
 from dtpoly.poly.passing import axes_along, kept_beyond, reasons_for_memory
 from dtpoly.poly.tiles import StatementTiles
 
-# Ends the name of the array where an accumulator keeps the index of its best value so far.
+# Ends the name of the array where an accumulator keeps the index of its best value so far, or
+# where the indices of partial results are.
 INDEX = "!index"
 
 
@@ -67,6 +68,7 @@ def plan(
         kernels = {tiles[s.name].path.kernel for s in writers}
         if is_shared or len(kernels) > 1 or any(s.is_atomic for s in writers):
             stored.add(array.name)
+            stored.update([array.name + INDEX] if array.is_paired else [])
         if not inside or any(s.is_atomic for s in writers):
             continue
         reason = next(_reasons(writers, inside, tiles), None)

@@ -138,12 +138,8 @@ REDUCTIONS: tuple[Reduction, ...] = (
     Reduction("rmin", doc="smallest; NaN wins; of nothing it is the largest value there is"),
     Reduction("rany", operands_are_bool=True, doc="true if any is; of nothing it is false"),
     Reduction("rall", operands_are_bool=True, doc="true if all are; of nothing it is true"),
-    Reduction(
-        "rargmax", has_identity=False, has_parts=False, doc="index of the first largest; NaN wins"
-    ),
-    Reduction(
-        "rargmin", has_identity=False, has_parts=False, doc="index of the first smallest; NaN wins"
-    ),
+    Reduction("rargmax", has_identity=False, doc="index of the first largest; NaN wins"),
+    Reduction("rargmin", has_identity=False, doc="index of the first smallest; NaN wins"),
 )
 # The largest values with their indices, in order. No file calls it: it stands inside of FROM_LIST.
 LIST = "rlist"
@@ -156,6 +152,8 @@ REDUCTION = {
 WITHOUT_IDENTITY = frozenset(one.name for one in REDUCTIONS if not one.has_identity)
 # Reductions of which no second kernel can combine what blocks give.
 WITHOUT_PARTS = frozenset(one.name for one in REDUCTION.values() if not one.has_parts)
+# Reductions whose partial results are pairs: a value, and the index where it is.
+PLACES = frozenset(("rargmax", "rargmin"))
 
 # Functions that reduce up to each index, and the reduction that each of them does.
 # The last one is the recurrence h = a * h + b, whose steps have an order.

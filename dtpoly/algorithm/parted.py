@@ -31,7 +31,7 @@ from dtpoly.algorithm.expressions import (
     reads,
 )
 from dtpoly.algorithm.motion import Motion
-from dtpoly.algorithm.operations import WITHOUT_PARTS
+from dtpoly.algorithm.operations import PLACES, WITHOUT_PARTS
 from dtpoly.algorithm.program import Func, Label, Part, Program, in_order, producers
 from dtpoly.algorithm.show import show_expr
 from dtpoly.algorithm.substitute import inlined
@@ -169,8 +169,8 @@ def _divided(chain: _Chain, func: Func) -> tuple[Func, ...]:
         raise NotInPartsError(func.name, "it is more than one reduction over the label")
     (node,) = nodes
     operation = node.operation if isinstance(node, Reduce) else "rsum"
-    if operation in WITHOUT_PARTS or (isinstance(node, Reduce) and node.scan is not None):
-        raise NotInPartsError(func.name, f"'{operation}' has no partial results")
+    if operation in WITHOUT_PARTS | PLACES or (isinstance(node, Reduce) and node.scan is not None):
+        raise NotInPartsError(func.name, f"'{operation}' has no partial results that are numbers")
     inside = [one for one in free_labels(node) if one not in func.labels]
     if inside:
         why = f"it is inside of a reduction over '{inside[0]}', and reads at its index"

@@ -40,6 +40,7 @@ class Array:
     """The memory that statements write: a Func, or an accumulator with its reduction's operation.
 
     A private copy has an additional leading dim for each of `copies`, the axes it is private to.
+    The elements of one that `is_paired` are values with the indices where they were found.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Array:
     dims: tuple[str, ...]
     reduction: str | None = None
     copies: tuple[str, ...] = ()
+    is_paired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

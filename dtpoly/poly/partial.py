@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Dot, Read, Reduce, reads
+from dtpoly.algorithm.operations import PLACES
 from dtpoly.algorithm.program import Part
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import (
@@ -197,7 +198,8 @@ def _in_block(model: Model, inner: Statement, parts: Mapping[str, Part]) -> Stat
 def _result(model: Model, nest: ReductionNest) -> tuple[Model, Statement]:
     """Make the statement that stores the partial result for the second kernel."""
     name = f"{nest.name}.partial"
-    array = Array(name, nest.init.func, nest.stored)
+    is_paired = model.arrays[nest.name].reduction in PLACES
+    array = Array(name, nest.init.func, nest.stored, is_paired=is_paired)
     model = model.with_statements(model.statements, array)
     value = replace(
         nest.init,

@@ -412,7 +412,8 @@ def _best(operation: str, pairs: list[tuple[Plain, Plain]]) -> Number:
     def key(one: tuple[Plain, Plain]) -> tuple[float, float]:
         return first_last(one)[1], ends(one[1])[0]
 
-    best = min(pairs, key=key, default=(-sign * math.inf, 0.0))
+    # Of nothing it is a pair that loses against each other one.
+    best = min(pairs, key=key, default=(sign * math.inf, math.inf))
     others = [one for one in pairs if one != best]
     if any(isinstance(one[0], Between) for one in pairs) and any(
         first_last(one)[0] <= first_last(best)[1] for one in others

@@ -26,6 +26,7 @@ from dtpoly.verify.algebra.terms import (
     Case,
     Element,
     Literal,
+    Pair,
     PlaceOf,
     Stored,
     Term,
@@ -50,6 +51,7 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.proof.accumulating import Accumulation, accumulation, one_operation
 from dtpoly.verify.proof.paired import beginnings
+from dtpoly.verify.proof.stored_pairs import stored_pair
 from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import before, domain, own_names, renaming
 from dtpoly.verify.triton.gathering import gathered, operation_of, part
@@ -133,6 +135,8 @@ class LaunchMemory:
                 # Or the value may be a truth that was stored as a number and is compared with 0.
                 if truth is not None and parts[1] == Literal("0"):
                     return truth
+                if isinstance(term, Pair):
+                    return stored_pair(self.run, *parts)
                 return rebuilt(term, parts)
 
     def left(self, at: int, store: KernelAccess) -> Term:

@@ -1,0 +1,152 @@
+"""Index reductions in parts: kernels that pass the best value of a block and its index."""
+
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+
+from dtpoly.algorithm.dtypes import DType
+from dtpoly.algorithm.program import Program
+from dtpoly.checking import check, load
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.codegen.inputs import Data, Layout, Recipe
+from tests.codegen.running import compared, imported
+from tests.verify.running_texts import edited
+
+START = "Func f; In A; Var x; RVar k;"
+PARTED = {
+    "one row at a time": (
+        f"{START} f[x] = rargmax(A[x, k], k);"
+        "f.block(x:1, k:p/64); f.tensorize(k:16, p:0); f.compile();"
+    ),
+    "the smallest of several rows": (
+        f"{START} f[x] = rargmin(A[x, k], k);"
+        "f.block(x:4, k:p/64); f.tensorize(x:0, k:32, p:8); f.compile();"
+    ),
+    "columns": (
+        f"{START} f[x] = rargmax(A[k, x], k);"
+        "f.block(x:8, k:p/64); f.tensorize(x:0, k:1, p:0); f.compile();"
+    ),
+    "index by index": (f"{START} f[x] = rargmax(A[x, k], k); f.block(x:1, k:p/64); f.compile();"),
+    "of what is computed, and used further": (
+        f"{START} f[x] = 2 * rargmax(abs(A[x, k]) - A[x, 0], k) + 1;"
+        "f.block(x:2, k:p/64); f.tensorize(x:0, k:32, p:0); f.compile();"
+    ),
+    "beside another reduction": (
+        f"{START} f[x] = rargmax(A[x, k], k) + rsum(A[x, k], k) * 0;"
+        "f.block(x:2, k:p/64); f.tensorize(x:0, k:64, p:0); f.compile();"
+    ),
+    "of bytes": (
+        f"{START.replace('A;', 'A: u8;')} f[x] = rargmax(A[x, k], k);"
+        "f.block(x:1, k:p/64); f.tensorize(k:16, p:0); f.compile();"
+    ),
+    "in memory": (
+        f"{START} f[x] = rargmin(A[x, k], k);"
+        "f.block(x:4, k:p/64); f.reorder(k, x); f.tensorize(k:16); f.compile();"
+    ),
+    "of sums": (
+        "Func f, g; In A; Var x; RVar k, l; g[x, k] = rsum(A[x, k + l], l);"
+        "f[x] = rargmax(g[x, k], k); g.fuse_at(f, k);"
+        "f.block(x:2, k:p/64); f.tensorize(x:0, k:32, p:0); f.compile();"
+    ),
+}
+RECIPES = [
+    Recipe(1, DType.F32, Layout.PLAIN, Data.ASCENDING),
+    Recipe(2, DType.BF16, Layout.SLICED, Data.RANDOM),
+    Recipe(3, DType.F16, Layout.TRANSPOSED, Data.ASCENDING),
+    Recipe(4, DType.F64, Layout.EXPANDED, Data.BELOW_ZERO),
+]
+
+
+@cache
+def program(name: str) -> Program:
+    return load(Source("test.dt", PARTED[name]))
+
+
+@cache
+def text(name: str) -> str:
+    return code_of(judge(program(name), DIRECTIVES).scheduled).text
+
+
+@cache
+def module(name: str) -> Any:
+    return imported(text(name))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("recipe", RECIPES, ids=str)
+@pytest.mark.parametrize("name", PARTED)
+def test_at_the_sizes_around_parts(name: str, recipe: Recipe) -> None:
+    for k in (1, 64, 65, 203):
+        sizes = {"x": 5, "k": k, **({"l": 3} if "RVar k, l" in PARTED[name] else {})}
+        inputs = recipe.inputs(program(name), sizes)
+        compared(module(name), program(name), ("f",), inputs, sizes)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", PARTED)
+def test_proved(name: str) -> None:
+    """A pair that grows in memory is too much for a proof, and so is a byte that a mask makes 0."""
+    is_known = name not in ("in memory", "of bytes")
+    wanted = LayerVerdict.PROVED if is_known else LayerVerdict.UNKNOWN
+    assert verify(program(name), text(name)).verdict is wanted
+
+
+def test_the_first_of_equal_ones_and_the_first_nan_win() -> None:
+    A = torch.zeros(4, 200)
+    A[1, [70, 130]] = 1.0
+    A[2, 199] = torch.nan
+    A[2, 64] = torch.inf
+    A[3] = -torch.inf
+    assert module("one row at a time").f(A).tolist() == [0, 70, 199, 0]
+    A[2, 63] = torch.nan
+    assert module("one row at a time").f(A).tolist() == [0, 70, 63, 0]
+
+
+# What a person may get wrong in such kernels.
+WRONG = [
+    # The index inside of a part.
+    ("A_tile, k.to(tl.int64))", "A_tile, (k - 64 * k_block).to(tl.int64))"),
+    # The index of the part.
+    ("tl.where(p_mask, f_k_partial_index_tile, ", "tl.where(p_mask, p.to(tl.int64), "),
+    # Indices of other parts than the values.
+    (
+        "        f_k_partial_index_ptr\n        + p *",
+        "        f_k_partial_index_ptr\n        + 0 * p *",
+    ),
+    # Parts that do not exist win.
+    (
+        'candidate = tl.where(p_mask, f_k_partial_tile, float("-inf"))',
+        "candidate = f_k_partial_tile",
+    ),
+    # A part is left out.
+    ("p_mask = 64 * p", "p_mask = 64 + 64 * p"),
+    # The smallest value of all parts.
+    (
+        "    _, f_argmax = tl.reduce((f_acc, f_at), 0, dt_argmax)",
+        "    _, f_argmax = tl.reduce((-f_acc, f_at), 0, dt_argmax)",
+    ),
+    # The value of this part with the index of another reduction.
+    (
+        "    f_acc, f_at = tl.reduce((f_acc, f_at), 0, dt_argmax)",
+        "    f_acc, f_at = tl.max(f_acc), tl.min(f_at)",
+    ),
+]
+
+
+@pytest.mark.parametrize("edit", WRONG, ids=range(len(WRONG)))
+def test_wrong_ones_are_not_proved(edit: tuple[str, str]) -> None:
+    name = "one row at a time"
+    wrong = edited(text(name), edit)
+    assert verify(program(name), wrong).verdict is not LayerVerdict.PROVED
+
+
+def test_neither_parts_of_lists_nor_atomic_indices() -> None:
+    rows = "Func f; In A; Var x; RVar k; f[x] = rargmax(A[x, k], k); f.block(x:1, k:64);"
+    found = check(Source("test.dt", f"{rows} f.atomic(k); f.compile();"))
+    assert [one.code for one in found.diagnostics] == ["DT194"]
