@@ -127,8 +127,6 @@ class Affine:
                 return None
 
     def __add__(self, other: "Affine") -> "Affine":
-        if not self.terms or not other.terms:  # as where a sum begins, or a number is added
-            return Affine(self.terms or other.terms, self.constant + other.constant)
         total = dict(self.terms)
         for term, coefficient in other.terms:
             total[term] = total.get(term, 0) + coefficient
@@ -137,8 +135,6 @@ class Affine:
 
     def scaled(self, factor: int) -> "Affine":
         """Return the index with every coefficient and the constant multiplied by a whole number."""
-        if factor == 1:
-            return self
         terms = tuple([(term, c * factor) for term, c in self.terms if c * factor])
         return Affine(terms, self.constant * factor)
 

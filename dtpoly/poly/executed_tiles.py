@@ -95,9 +95,11 @@ def _places(pair: isl.Space, starts: Sequence[Bound], of: Affs) -> isl.Map:
     there = [at for at, value in enumerate(starts) if value in others]
     parts: list[isl.Map] = []
     for domain, aff in _value(others.pop(), of).get_pieces():
-        whole = reduce(lambda made, at, aff=aff: made.set_aff(at, aff), there, first)
+        whole = first
+        for position in there:
+            whole = whole.set_aff(position, aff)
         parts.append(isl.Map.from_multi_aff(whole).intersect_domain(domain))
-    return reduce(isl.Map.union, parts)
+    return reduce(isl.Map.union, parts) if parts else isl.Map.empty(pair)
 
 
 def is_all(found: Sequence[isl.Set], asked: isl.Set) -> bool:
