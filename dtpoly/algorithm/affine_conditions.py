@@ -17,12 +17,14 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     Size,
     SizedIndex,
+    Term,
     walk,
 )
 from dtpoly.frozen import dataclass
 
 Clause = Conditions  # of which at least one holds
 Put = Mapping[str, Affine]  # labels, and the indices that stand for them
+Terms = tuple[tuple[Term, int], ...]  # of a sum: each with its coefficient
 
 # For a comparison `left OP right`, what is at least 0: the sign of `left - right`, and a number.
 SIGNS: Mapping[str, tuple[int, int]] = {"ge": (1, 0), "gt": (1, -1), "le": (-1, 0), "lt": (-1, -1)}
@@ -151,21 +153,39 @@ def is_linear(clause: Clause) -> bool:
 
 def implies(one: Clause, other: Clause) -> bool:
     """Return whether a clause is seen to hold where another one holds."""
-    if any(_is_constant(each, at_least=0) for each in other):
+    if any(_is_number(each) and _number(each) >= 0 for each in other):
         return True
-    return all(
-        any(_is_constant(wanted - each, at_least=0) for wanted in other) for each in one
-    ) and bool(one)
+    return all(any(_is_at_least(wanted, each) for wanted in other) for each in one) and bool(one)
 
 
 def is_false(clause: Clause) -> bool:
     """Return whether no sum of a clause can be at least 0."""
-    return all(_is_constant(each.scaled(-1), at_least=1) for each in clause)
+    return all(_is_number(each) and _number(each) < 0 for each in clause)
 
 
-def _is_constant(one: SizedIndex, at_least: int) -> bool:
-    value = one.index.constant + one.sizes.constant
-    return not one.index.terms and not one.sizes.terms and value >= at_least
+def _is_at_least(one: SizedIndex, other: SizedIndex) -> bool:
+    """Return whether a sum is another one plus a number that is not negative.
+
+    The search of ranges asks this thousands of times, so no difference is made.
+    """
+    return (
+        _number(one) >= _number(other)
+        and _are_same(one.index.terms, other.index.terms)
+        and _are_same(one.sizes.terms, other.sizes.terms)
+    )
+
+
+def _are_same(some: Terms, others: Terms) -> bool:
+    """Return whether terms are the same ones in any order; each stands once in a sum."""
+    return some == others or (len(some) == len(others) > 1 and {*some} == {*others})
+
+
+def _is_number(one: SizedIndex) -> bool:
+    return not one.index.terms and not one.sizes.terms
+
+
+def _number(one: SizedIndex) -> int:
+    return one.index.constant + one.sizes.constant
 
 
 def substituted_clause(clause: Clause, put: Put) -> Clause:

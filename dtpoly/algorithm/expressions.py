@@ -130,12 +130,12 @@ class Affine:
         total = dict(self.terms)
         for term, coefficient in other.terms:
             total[term] = total.get(term, 0) + coefficient
-        terms = tuple((term, c) for term, c in total.items() if c)
+        terms = tuple([(term, c) for term, c in total.items() if c])
         return Affine(terms, self.constant + other.constant)
 
     def scaled(self, factor: int) -> "Affine":
         """Return the index with every coefficient and the constant multiplied by a whole number."""
-        terms = tuple((term, c * factor) for term, c in self.terms if c * factor)
+        terms = tuple([(term, c * factor) for term, c in self.terms if c * factor])
         return Affine(terms, self.constant * factor)
 
     def __sub__(self, other: "Affine") -> "Affine":

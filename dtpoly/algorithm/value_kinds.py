@@ -5,6 +5,7 @@ A value is a set of kinds. Numbers are real here: a sum of two numbers is a numb
 
 from collections.abc import Callable, Mapping
 from enum import Enum
+from functools import cache
 
 from dtpoly.algorithm.dtypes import DType, is_float
 
@@ -65,6 +66,7 @@ def converted(kinds: Kinds, dtype: DType | None) -> Kinds:
     return ANY if is_float(dtype) or not kinds <= FINITE else FINITE
 
 
+@cache
 def applied(operation: str, operands: tuple[Kinds, ...]) -> Kinds:
     """Return the kinds of an elementwise operation."""
     if any(not one for one in operands):

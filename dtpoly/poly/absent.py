@@ -145,6 +145,8 @@ def _is_ruled_out(lanes: isl.Set, of: Affs, way: Sequence[Condition], side: Affi
     number. It is used only if it is the bound itself: then lanes on the wrong side pass the mask
     only where it is left out.
     """
+    if any(not one.multiple and one.value - side == Affine() for one in way):
+        return True  # the bound is in the mask, as it is for most lanes
     wrong = to_aff(side, of).lt_set(of[0])
     for one in way:
         if not (one.size is not None and one.multiple):

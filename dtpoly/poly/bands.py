@@ -161,6 +161,8 @@ def _sequence(
     whole: Set[str] | None,
 ) -> isl.ScheduleNode:
     groups = _groups(tiles, depth)
+    if len(groups) == 1:
+        return _insert(node, tiles, depth + 1, outer, whole)
     filters = isl.UnionSetList.alloc(isl.DEFAULT_CONTEXT, len(groups))
     for group in groups:
         filters = filters.add(_union([one.domain for one in group]).universe())

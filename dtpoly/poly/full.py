@@ -6,6 +6,7 @@ Where a range has a lower bound, the iterations at that bound are found, too: th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.poly.lazy_islpy import isl
@@ -31,23 +32,24 @@ def full_iterations(
     None if no lanes go along it. `times` gives for each statement the relation `tile -> iteration`,
     with outer loops first and the loop itself last.
     """
-    full: isl.Set | None = None
-    partial: isl.Set | None = None
+    # Most statements of a loop have the same tiles; a question about a set takes longer than its
+    # text.
+    distinct = dict[tuple[str, str, str], tuple[isl.Set, isl.Set, isl.Map]]()
     for one, time in zip(tiles, times, strict=True):
-        if not one.of_label(label):
-            continue
-        domain = one.domain
-        not_full = _not_full(one, label).set_tuple_id(domain.get_tuple_id())
-        is_full = (domain - not_full).apply(time)
-        is_partial = not_full.apply(time)
-        full = is_full if full is None else full | is_full
-        partial = is_partial if partial is None else partial | is_partial
-    if full is None or partial is None:
+        if one.of_label(label):
+            domain, not_full = one.domain.reset_tuple_id(), _not_full(one, label)
+            plain = time.reset_tuple_id(isl.dim_type.in_)
+            key = str(domain), str(not_full), str(plain)
+            distinct.setdefault(key, (domain, not_full, plain))
+    if not distinct:
         return None
-    found = (full - partial).coalesce()
+    full = [(domain - not_full).apply(time) for domain, not_full, time in distinct.values()]
+    partial = [not_full.apply(time) for _, not_full, time in distinct.values()]
+    every, some = reduce(isl.Set.union, full), reduce(isl.Set.union, partial)
+    found = (every - some).coalesce()
     if any(is_ranged(one.statement, label) for one in tiles):
         # At a bound of a range there are roundings in this set. isl loses tiles where they remain.
-        return found.gist(full | partial)
+        return found.gist(every | some)
     return found
 
 

@@ -6,7 +6,7 @@ with those that were asked for.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
@@ -16,19 +16,21 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.poly import executed_tiles as executed
 from dtpoly.poly.absent import any_sizes, is_idle
-from dtpoly.poly.axes import Axis, Path
-from dtpoly.poly.bands import in_sequence, schedule_of
+from dtpoly.poly.axes import Axis
+from dtpoly.poly.bands import in_sequence
 from dtpoly.poly.launched import launched, where_launched
 from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.loop_bounds import Names, bound, conditions_of, negated, operation_of
+from dtpoly.poly.loop_trees import tree_of
 from dtpoly.poly.loops import Condition, For, Guard, LoopNode, Once, Tile, plus
 from dtpoly.poly.masks import active_lanes, mask
-from dtpoly.poly.model import Model, is_ranged
-from dtpoly.poly.numbered_names import NumberedText, numbered, remembered_apart_from_names
+from dtpoly.poly.model import Model
+from dtpoly.poly.settled_dims import Places
 from dtpoly.poly.spaces import PolyError, affs, computing, set_space
 from dtpoly.poly.tiles import StatementTiles
 
 AS_THEY_ARE: Mapping[str, str] = MappingProxyType({})
+ALL_THERE: Mapping[str, Places] = MappingProxyType({})
 AXIS = "axis "  # this prefix marks the names of axes among the names of iterators
 
 
@@ -114,79 +116,14 @@ def _in_order(
     """
 
     def make(part: Sequence[StatementTiles]) -> tuple[LoopNode, ...]:
-        tree = _tree(part, context, flat, with_full)
-        return _nodes(tree.node, replace(place, known_as=tree.known_as))
+        tree = tree_of(part, context, flat, with_full)
+        return _nodes(tree.node, replace(place, known_as=tree.known_as, places=tree.places))
 
     made = [make(part) for part in in_sequence(tiles)]
     meet = (nodes[-1:] + after[:1] for nodes, after in pairwise(made))
     if any(all(isinstance(one, Guard) for one in both) for both in meet):
         return make(tiles)
     return tuple(one for nodes in made for one in nodes)
-
-
-@dataclass(frozen=True, slots=True)
-class _NamedTree:
-    """A tree of isl, and what statements and axes are known as whose names it has otherwise."""
-
-    node: isl.AstNode
-    known_as: Mapping[str, str]
-
-
-def _tree(
-    tiles: Sequence[StatementTiles], context: isl.Set, flat: frozenset[str], with_full: bool
-) -> _NamedTree:
-    """Return the tree of loops that isl makes; it may be that of tiles with other names."""
-
-    def ask() -> _NamedTree:
-        build = isl.AstBuild.from_context(context)
-        schedule = schedule_of(tiles, flat, with_full=with_full)
-        return _NamedTree(build.node_from_schedule(schedule), {})
-
-    return remembered_apart_from_names(
-        "loops",
-        lambda: _tree_question(tiles, context, flat, with_full),
-        ask,
-        lambda tree, known_as: replace(tree, known_as=known_as),
-    )
-
-
-def _tree_question(
-    tiles: Sequence[StatementTiles], context: isl.Set, flat: frozenset[str], with_full: bool
-) -> NumberedText:
-    """Return all that decides about a tree; names of labels stay, others are numbered.
-
-    These are the names of statements, and of the loops and lanes around them.
-    """
-    labels = {label for one in tiles for label in one.statement.labels}
-    names = {name for one in tiles for name in (one.name, *one.dims, *_axes(one.path))} - labels
-    known = with_full, sorted(flat), [_known(one, tiles) for one in tiles]
-    return numbered(f"{context}\n{known}", names)
-
-
-def _axes(path: Path) -> Iterator[str]:
-    return (axis.name for axis in (*path.loops, *path.lanes))
-
-
-def _known(one: StatementTiles, tiles: Sequence[StatementTiles]) -> Hashable:
-    """Return all data that decides which loops are made around the tiles of a statement."""
-    sets = str(one.domain), str(one.instances)
-    statement, path = one.statement, one.path
-    ranged = tuple(label for label in statement.labels if is_ranged(statement, label))
-    taken = statement.taken if ranged else ()
-    places = statement.copies, statement.bound, tuple(sorted(statement.relative))
-    named = one.name, one.dims, statement.labels, statement.is_boxed, ranged, taken, *places
-    # Of a position in a sequence only the order counts.
-    steps = tuple(
-        step if isinstance(step, Axis) else _rank(step, depth, tiles)
-        for depth, step in enumerate(path.steps)
-    )
-    return *named, one.lanes, path.grid, steps, path.lanes, *sets
-
-
-def _rank(position: int, depth: int, tiles: Sequence[StatementTiles]) -> int:
-    """Return how many positions of the tiles in their sequences come before this one."""
-    others = {one.path.steps[depth] for one in tiles if depth < len(one.path.steps)}
-    return sum(1 for other in others if not isinstance(other, Axis) and other < position)
 
 
 def _context(model: Model, params: isl.Set, programs: isl.Set) -> isl.Set:
@@ -235,6 +172,7 @@ class _LoopPlace:
     axis: str = ""  # the axis of the next loop
     # The names of statements and axes, for those that have another one in the tree.
     known_as: Mapping[str, str] = AS_THEY_ARE
+    places: Mapping[str, Places] = ALL_THERE  # by name in the tree, where dims were taken out
 
     @property
     def is_ranged(self) -> bool:
@@ -289,7 +227,10 @@ def _tile(node: isl.AstNode, place: _LoopPlace) -> Tile:
     call = node.user_get_expr()
     name = call.get_op_arg(0).get_id().get_name()
     tiles = place.tiles[place.known_as.get(name, name)]
-    start = {dim: bound(call.get_op_arg(i + 1), place.names) for i, dim in enumerate(tiles.dims)}
+    given = [bound(call.get_op_arg(at), place.names) for at in range(1, call.get_op_n_arg())]
+    places = place.places.get(name, range(len(given)))
+    starts = (given[one] if isinstance(one, int) else one for one in places)
+    start = dict(zip(tiles.dims, starts, strict=True))
     loops = {n.removeprefix(AXIS): value for n, value in place.names.items() if n.startswith(AXIS)}
     occurs = executed.tiles_here(place.around, start, tiles.domain)
     model = place.model

@@ -8,7 +8,7 @@ the order in which they appear. Two questions with the same text have the same a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from dtpoly.frozen import dataclass
@@ -37,6 +37,16 @@ def numbered(text: str, names: Collection[str]) -> NumberedText:
         if parts[at] in names:
             parts[at] = f"<{numbers.setdefault(parts[at], len(numbers))}>"
     return NumberedText("".join(parts), tuple(numbers))
+
+
+def with_numbers(text: str, names: Sequence[str]) -> NumberedText:
+    """Return a text with the position of each name in its place; other words stay as they are."""
+    if not all(NAME.fullmatch(name) for name in names):
+        return NumberedText(text, ())
+    numbers = {name: f"<{at}>" for at, name in enumerate(names)}
+    parts = NAME.split(text)
+    parts[1::2] = [numbers.get(word, word) for word in parts[1::2]]
+    return NumberedText("".join(parts), tuple(names))
 
 
 def remembered_apart_from_names(
