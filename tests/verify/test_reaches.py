@@ -1,0 +1,151 @@
+"""Numbers of 32 bits beside a promised reach: it says only of addresses that they fit.
+
+A number that may become a part of an address may wrap where the address is not used. Where it is
+compared, divided or stored as well, or is above the address, it must fit by itself.
+"""
+
+import pytest
+
+from dtpoly.verify.proof.report import LayerVerdict, Report
+from dtpoly.verify.proof.verify import verify
+from tests.verify.texts import written
+
+COPY = written("Func Y; In X: f32; Var r, n; Y[r, n] = X[r, n]; Y.compile();")
+HEAD = """\
+import triton
+import triton.language as tl
+
+# verify: k[(cdiv(len(n) + 8, 16), len(r))](X, Y, len(n))
+# assume: reach(X) < 2**31, reach(Y) < 2**31, len(n) <= {most}
+
+
+@triton.jit
+def k(X, Y, n):
+    r = tl.program_id(1)
+    o = tl.program_id(0) * 16 + tl.arange(0, 16)
+"""
+ROW = "q = r * n + o"
+STORE = "tl.store(Y + q, tl.load(X + q, mask=m), mask=m)"
+SHORT = "2**30"
+LONG = "2**31 - 100"
+# With a row of more than 2^30 elements, or of nearly so many, each of these is wrong.
+WRONG = {
+    "compared": (LONG, "m = o * 2 < n * 2", ROW, STORE),
+    "compared sums": (LONG, "m = (o < n) & (o + 1000 < n + 1000)", ROW, STORE),
+    "compared with itself": (LONG, "m = (o < n) & (o + o >= o)", ROW, STORE),
+    "divided": (LONG, "m = o < (n + n) // 2", ROW, STORE),
+    "the larger one": (LONG, "m = (o < n) & (tl.maximum(n * 2, 0) > o)", ROW, STORE),
+    "in 64 bits": (LONG, "m = (o < n) & ((o * 2).to(tl.int64) >= 0)", ROW, STORE),
+    "a truth": (LONG, "m = (o < n) & (o * 2 >= 0)", ROW, STORE),
+    "a bound": (
+        LONG,
+        "m = o < n",
+        ROW,
+        f"for i in range(n + 100, n + 101):\n        {STORE}",
+    ),
+    "a branch": (LONG, "m = o < n", ROW, f"if n + n + 2 > n:\n        {STORE}"),
+    "above its address": (
+        SHORT,
+        "m = (o >= 8) & (o < n + 8)",
+        "q = tl.cast(r * n + o, tl.int64) - 8",
+        STORE,
+    ),
+}
+RIGHT = {
+    "as it is": (SHORT, "m = o < n", ROW, STORE),
+    "of a long row": (LONG, "m = o < n", ROW, STORE),
+    "in 64 bits": (SHORT, "m = o < n", "q = tl.cast(r * n, tl.int64) + o", STORE),
+    "what wraps and comes back": (LONG, "m = (o < n) & (n - o * 2 <= n)", ROW, STORE),
+    "from 64 bits": (
+        SHORT,
+        "m = (o >= 8) & (o < n + 8)",
+        "q = tl.cast(r * n, tl.int64) + o - 8",
+        STORE,
+    ),
+}
+
+
+def judged(most: str, *lines: str) -> Report:
+    body = "".join(f"    {line}\n" for line in lines)
+    return verify(COPY, HEAD.format(most=most) + body)
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_number_that_shows_must_fit(case: str) -> None:
+    (layer,) = (one for one in judged(*WRONG[case]).layers if one.name == "overflow")
+    assert layer.verdict in (LayerVerdict.REFUTED, LayerVerdict.UNKNOWN)
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_a_part_of_an_address_may_wrap(case: str) -> None:
+    assert judged(*RIGHT[case]).verdict is LayerVerdict.PROVED
+
+
+STORED = """\
+import triton
+import triton.language as tl
+
+# verify: k[(len(z),)](X, f, g, len(x), len(k), B=next_power_of_2(len(k)))
+# assume: reach(X) < 2**31, reach(g) < 2**31, len(k) <= 2**20, len(x) <= len(z), len(z) <= 2**30
+
+
+@triton.jit
+def k(X, f, g, R, n, B: tl.constexpr):
+    p = tl.program_id(0)
+    q = {row}
+    tl.store(f + p, q)
+    o = tl.arange(0, B)
+    m = (o < n) & (p < R)
+    tl.store(g + q + o, tl.load(X + q + o, mask=m), mask=m)
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "is_right"),
+    [("p.to(tl.int64) * n", True), ("tl.cast(p * n, tl.int64)", False)],
+)
+def test_a_part_that_is_stored_must_fit(row: str, is_right: bool) -> None:
+    """The last programs load nothing, and store a product that wrapped."""
+    program = written(
+        "Func f: i64, g: f32; In X: f32; Var z, x, k;"
+        "f[z] = z * len(k); g[x, k] = X[x, k]; f.compile(g);"
+    )
+    report = verify(program, STORED.format(row=row))
+    assert (report.verdict is LayerVerdict.PROVED) == is_right
+
+
+BYTES = """\
+import triton
+import triton.language as tl
+
+# verify: k[(cdiv(len(i), 128),)](X, f, len(i))
+# assume: len(i) <= 2**30
+
+
+@triton.jit
+def k(X, f, n):
+    i = tl.program_id(0) * 128 + tl.arange(0, 128)
+    x = tl.load(X + i, mask=i < n, other=0)
+    {line}
+    tl.store(f + i, x, mask=i < n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_right"),
+    [
+        ("y = x + 127", True),
+        ("y = x + 128", False),
+        ("y = x // 200", False),
+        ("y = x & 255", False),
+        ("y = x == 255", False),
+        ("y = x >= -129", False),
+        ("y = tl.where(i < 5, x, 128)", False),
+    ],
+)
+def test_triton_takes_no_written_number_that_the_type_does_not_hold(
+    line: str, is_right: bool
+) -> None:
+    program = written("Func f; In X: i8; Var i; f[i] = X[i]; f.compile();")
+    report = verify(program, BYTES.format(line=line))
+    assert (report.verdict is LayerVerdict.PROVED) == is_right
