@@ -149,3 +149,28 @@ def test_triton_takes_no_written_number_that_the_type_does_not_hold(
     program = written("Func f; In X: i8; Var i; f[i] = X[i]; f.compile();")
     report = verify(program, BYTES.format(line=line))
     assert (report.verdict is LayerVerdict.PROVED) == is_right
+
+
+COUNTED = """\
+import triton
+import triton.language as tl
+
+# verify: k[(any,)](X, Y, len(r), len(n), B=next_power_of_2(len(n)))
+# assume: reach(X) < 2**31, reach(Y) < 2**31, len(n) <= 2**20{more}
+
+
+@triton.jit
+def k(X, Y, r, n, B: tl.constexpr):
+    o = tl.arange(0, B)
+    for i in range({loop}):
+        tl.store(Y + i * n + o, tl.load(X + i * n + o, mask=o < n), mask=o < n)
+"""
+PROGRAMS = "tl.program_id(0), r, tl.num_programs(0)"
+
+
+@pytest.mark.parametrize(
+    ("more", "is_right"), [(", len(r) <= 2**30", True), ("", False), (", len(r) < 2**31", False)]
+)
+def test_a_counter_beyond_its_end_must_fit(more: str, is_right: bool) -> None:
+    report = verify(COPY, COUNTED.format(more=more, loop=PROGRAMS))
+    assert (report.verdict is LayerVerdict.PROVED) == is_right

@@ -140,6 +140,12 @@ class KernelState:
         if isinstance(item, Whole) and not _is_short(item.constant):
             self.numbers.append(Computed(item, kind, self.where, line, is_less, is_cut))
 
+    def looked_at(self, item: Whole, kind: str, line: int, *, is_cut: bool = False) -> None:
+        """Note a whole number that Triton compares or divides, so that it must fit by itself."""
+        if not _is_short(item.constant):
+            one = Computed(item, kind, self.where, line, is_cut=is_cut, is_left=True)
+            self.numbers.append(one)
+
     def leaves(self, value: Value, line: int, *, is_widened: bool = False) -> None:
         """Note a product that is used for more than a part of an address, so it must not wrap.
 
