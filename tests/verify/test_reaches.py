@@ -8,6 +8,7 @@ import pytest
 
 from dtpoly.verify.proof.report import LayerVerdict, Report
 from dtpoly.verify.proof.verify import verify
+from tests.verify.test_data_named import proof_of_text
 from tests.verify.texts import written
 
 COPY = written("Func Y; In X: f32; Var r, n; Y[r, n] = X[r, n]; Y.compile();")
@@ -173,4 +174,43 @@ PROGRAMS = "tl.program_id(0), r, tl.num_programs(0)"
 )
 def test_a_counter_beyond_its_end_must_fit(more: str, is_right: bool) -> None:
     report = verify(COPY, COUNTED.format(more=more, loop=PROGRAMS))
+    assert (report.verdict is LayerVerdict.PROVED) == is_right
+
+
+GATHERED = """\
+import triton
+import triton.language as tl
+
+# tensors: T[r].i32, E[v, n], out(Y[r, n])
+# verify: k[(len(r),)](T, E, Y, len(v), len(n), B=next_power_of_2(len(n)))
+# assume: reach(E) < 2**31, reach(Y) < 2**31, len(n) <= 2**20, len(v) <= 2**29, 0 <= T[...]
+
+
+@triton.jit
+def k(T, E, Y, v, n, B: tl.constexpr):
+    p = tl.program_id(0)
+    o = tl.arange(0, B)
+    t = tl.load(T + p)
+    m = (o < n) & ({mask})
+    tl.store(Y + p * n + o, tl.load(E + ({place}), mask=m), mask=o < n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mask", "place", "is_right"),
+    [
+        ("t < v", "t * n + o", True),
+        ("t < v", "tl.cast(t * n, tl.int64) + o", True),
+        ("t < v", "tl.cast(t + 1000, tl.int64) * n - 1000 * tl.cast(n, tl.int64) + o", True),
+        ("t + 1000 < v + 1000", "t * n + o", False),
+        ("t * 2 < v * 2", "t * n + o", False),
+        ("(t + 5) // 2 * 2 < v", "t * n + o", False),
+        ("tl.cast(t + 1000, tl.int64) - 1000 < v", "t * n + o", False),
+        ("t < v", "tl.cast(t * n + o + 7, tl.int64) - 7", False),
+        ("t < v", "tl.cast((t + 1000) * n, tl.int64) - 1000 * tl.cast(n, tl.int64) + o", False),
+    ],
+)
+def test_data_that_show_must_fit(mask: str, place: str, is_right: bool) -> None:
+    """A number that was loaded may be 2^31 - 1, of which the sum with 1000 is below 0."""
+    report = proof_of_text(GATHERED.format(mask=mask, place=place))
     assert (report.verdict is LayerVerdict.PROVED) == is_right
