@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, number
+from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, names_of, number
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import domain
@@ -52,6 +52,7 @@ def _is_at_most(proof: Proof, ran: Ran, access: KernelAccess, value: Whole, part
     """Return whether a number is at most a part of an address, where the address is used.
 
     What is left of the part must not be negative: its sums, and all factors of its products.
+    Strides are not.
     """
     sums, factors = number(0), list[Whole]()
     for monomial, times in (part - value).terms:
@@ -61,10 +62,11 @@ def _is_at_most(proof: Proof, ran: Ran, access: KernelAccess, value: Whole, part
         if times < 0:
             return False
         factors += [Whole((((atom,), 1),)) for atom in monomial]
-    here = both(proof.facts, domain(ran, access))
-    return all(
-        _is_never(proof, both(here, compare("<", one, number(0)))) for one in [sums, *factors]
-    )
+    left = [sums, *factors]
+    strides = {one for number_left in left for one in names_of(number_left) if ".stride(" in one}
+    signs = (compare(">=", name(one), number(0)) for one in sorted(strides))
+    here = both(proof.facts, domain(ran, access), *signs)
+    return all(_is_never(proof, both(here, compare("<", one, number(0)))) for one in left)
 
 
 def _is_never(proof: Proof, truth: Truth) -> bool:

@@ -139,7 +139,8 @@ def operated(
             for one in (left, right):
                 if word in DIVIDES or not isinstance(item, Whole | PointerValue):
                     state.leaves(one, line)
-                elif kind == LONG and one.kind != LONG:
+                elif kind == LONG and one.kind != LONG and isinstance(item, Whole):
+                    # What is added to an address is a part of it as it is.
                     state.leaves(one, line, is_widened=True)
             is_cut = left.is_cut or right.is_cut
             state.computed(item, kind, line)
