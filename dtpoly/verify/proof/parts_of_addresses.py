@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, names_of, number
+from dtpoly.verify.algebra.whole import Atom, Truth, Whole, both, compare, name, names_of, number
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import domain
@@ -52,21 +52,44 @@ def _is_at_most(proof: Proof, ran: Ran, access: KernelAccess, value: Whole, part
     """Return whether a number is at most a part of an address, where the address is used.
 
     What is left of the part must not be negative: its sums, and all factors of its products.
-    Strides are not.
+    Strides are not. A product may be in the part times something that is at least 1.
     """
+    taken, times_one = _multiplied(value, part)
     sums, factors = number(0), list[Whole]()
-    for monomial, times in (part - value).terms:
+    for monomial, times in (part - taken).terms:
         if len(monomial) < 2:
             sums = sums + Whole(((monomial, times),))
             continue
         if times < 0:
             return False
-        factors += [Whole((((atom,), 1),)) for atom in monomial]
-    left = [sums, *factors]
-    strides = {one for number_left in left for one in names_of(number_left) if ".stride(" in one}
+        factors += map(_factor, monomial)
+    left = [sums, *factors, *(one - 1 for one in times_one)]
+    if times_one:
+        left += [_factor(atom) for monomial, _ in value.terms for atom in monomial]
+    strides = {one for made in left for one in names_of(made) if ".stride(" in one}
     signs = (compare(">=", name(one), number(0)) for one in sorted(strides))
     here = both(proof.facts, domain(ran, access), *signs)
     return all(_is_never(proof, both(here, compare("<", one, number(0)))) for one in left)
+
+
+def _multiplied(value: Whole, part: Whole) -> tuple[Whole, list[Whole]]:
+    """Return a number with its products as a part has them, times factors, and these factors.
+
+    A product that the part does not have stays as it is.
+    """
+    made, factors = number(0), list[Whole]()
+    known = dict(part.terms)
+    for monomial, times in value.terms:
+        own = Counter(monomial)
+        larger = [one for one in known if monomial and times > 0 and own <= Counter(one)]
+        found = monomial if monomial in known or not larger else larger[0]
+        factors += map(_factor, (Counter(found) - own).elements())
+        made = made + Whole(((found, times),))
+    return made, factors
+
+
+def _factor(atom: Atom) -> Whole:
+    return Whole((((atom,), 1),))
 
 
 def _is_never(proof: Proof, truth: Truth) -> bool:
