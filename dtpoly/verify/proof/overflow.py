@@ -76,6 +76,13 @@ def overflow(proof: Proof) -> Iterator[Finding]:
             yield from _parts_of_addresses(proof, ran)
 
 
+def _may_wrap(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """Return whether a number shows in addresses alone, as far as 32 bits hold it."""
+    if one.is_left:
+        return False
+    return not one.is_widened or is_in_addresses_alone(proof, ran, one.value)
+
+
 def _parts_of_addresses(proof: Proof, ran: Ran) -> Iterator[Finding]:
     """Yield the addresses in use that have a part below 0.
 
@@ -101,9 +108,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         what = "takes something from a part of an address, which may be too large before that"
         yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
         return
-    may_wrap = not one.is_left and (
-        not one.is_widened or is_in_addresses_alone(proof, ran, one.value)
-    )
+    may_wrap = _may_wrap(proof, ran, one)
     if launch.near and may_wrap and _is_near(proof, ran, one):
         proof.run.assume(Lemma.PART, one.value)
         return
