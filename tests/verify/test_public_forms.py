@@ -168,7 +168,7 @@ import triton
 import triton.language as tl
 
 # verify: k[(cdiv(len(i), 16), cdiv(len(j), 16))](x, y, len(i), len(j))
-# assume: len(i) * len(j) < 2**31
+# assume: len(i) * len(j) < 2**31, len(i) <= 2**30, len(j) <= 2**30
 
 
 @triton.jit

@@ -219,11 +219,15 @@ def full(tile: TileValue, to: str, line: int) -> TileValue:
     return cut(made) if tile.kind in kinds.MAY_BE_LONG and to == "tl.int32" else made
 
 
-def refuse_negative(item: Whole, kind: str, within: str, line: int) -> None:
-    """Raise Unread for a written negative number beside numbers without a sign.
+def refuse_not_held(item: Whole, kind: str, within: str, line: int) -> None:
+    """Raise Unread for a written number beside whole numbers of a type that does not hold it.
 
-    Some versions of Triton use its residue instead, others refuse it.
+    Triton does not compile that. Some versions use the residue of a negative number instead.
     """
-    is_negative = kind == kinds.WEAK and item.constant is not None and item.constant < 0
-    if is_negative and kinds.LEAST.get(within) == 0:
+    written = item.constant if kind == kinds.WEAK else None
+    if written is None or within not in kinds.LEAST:
+        return
+    if written < 0 == kinds.LEAST[within]:
         raise Unread(line, "a negative number beside numbers without a sign")
+    if not kinds.LEAST[within] <= written <= kinds.LARGEST[within]:
+        raise Unread(line, f"{written} beside numbers of type {within}, which does not hold it")

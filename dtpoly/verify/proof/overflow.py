@@ -10,7 +10,6 @@ not matter (lemma 5 of docs/proofs.md).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -38,8 +37,9 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.parts_of_addresses import is_in_addresses_alone, may_have
 from dtpoly.verify.proof.room import with_room
-from dtpoly.verify.triton.access import Computed, KernelAccess, KernelLaunch, Ran
+from dtpoly.verify.triton.access import Computed, KernelLaunch, Ran
 from dtpoly.verify.triton.domains import domain, ranged
 from dtpoly.verify.triton.shifts import unshifted
 from dtpoly.verify.triton.strides import apart_from
@@ -76,6 +76,13 @@ def overflow(proof: Proof) -> Iterator[Finding]:
             yield from _parts_of_addresses(proof, ran)
 
 
+def _may_wrap(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """Return whether a number shows in addresses alone, as far as 32 bits hold it."""
+    if one.is_left:
+        return False
+    return not one.is_widened or is_in_addresses_alone(proof, ran, one.value)
+
+
 def _parts_of_addresses(proof: Proof, ran: Ran) -> Iterator[Finding]:
     """Yield the addresses in use that have a part below 0.
 
@@ -101,7 +108,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         what = "takes something from a part of an address, which may be too large before that"
         yield Finding("overflow", one.line, what, everywhere(), number=one.value, is_exact=False)
         return
-    may_wrap = not one.is_left and (not one.is_widened or _is_in_address(ran, one.value))
+    may_wrap = _may_wrap(proof, ran, one)
     if launch.near and may_wrap and _is_near(proof, ran, one):
         proof.run.assume(Lemma.PART, one.value)
         return
@@ -289,7 +296,7 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     brought to 64 bits may also be a part of other addresses, which need not be near.
     """
     others = (access for access in ran.accesses if access.tensor not in ran.launch.near)
-    if one.is_widened and any(_may_have(access, one.value) for access in others):
+    if one.is_widened and any(may_have(access, one.value) for access in others):
         return False
     used = sorted({access.tensor for access in ran.accesses})
     found: list[list[Whole]] = []
@@ -321,21 +328,6 @@ def _are_not_negative(proof: Proof, ran: Ran, one: Computed, parts: Sequence[Who
     negative = one_of(*(compare("<", part, number(0)) for part in parts))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, negative)))
     return proof.run.is_empty(set_of(both(proof.facts, one.where, ranges, negative)))
-
-
-def _is_in_address(ran: Ran, value: Whole) -> bool:
-    """True if the number is made of terms of a part of an address.
-
-    Where the address is used, the number is then below it.
-    """
-    return any({*value.terms} <= {*part.terms} for one in ran.accesses for part in one.parts)
-
-
-def _may_have(access: KernelAccess, value: Whole) -> bool:
-    """True if an address may have been computed from the number: if it has all of some product."""
-    products = [Counter(monomial) for monomial, _ in value.terms if len(monomial) > 1]
-    within = [Counter(monomial) for part in access.parts for monomial, _ in part.terms]
-    return any(product <= whole for product in products for whole in within)
 
 
 def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:

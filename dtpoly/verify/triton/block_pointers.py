@@ -118,7 +118,7 @@ def at(offset: TileValue) -> Whole:
 
 def _offset(state: KernelState, item: Whole, line: int) -> TileValue:
     """Return an offset, which must fit into 32 bits: some versions count it in as many."""
-    state.computed(item, "tl.int32", line, is_cut=True)
+    state.looked_at(item, "tl.int32", line, is_cut=True)
     return scalar(item, kinds.SIZE)
 
 

@@ -42,7 +42,7 @@ def bits_of(
         return of_bits(word, kind, tiles, items, line)
     except Unread:
         is_known = kinds.is_whole(kind) and all(map(_is_whole, tiles))
-        if state.is_valued or not is_known or not all(map(_fits, items)):
+        if state.is_valued or not is_known or not all(_fits(kind, one) for one in items):
             raise
     terms = [as_term(one, line) for one in items]
     if word in SHIFTS:
@@ -65,10 +65,15 @@ def _is_whole(tile: TileValue) -> bool:
     return kinds.is_whole(tile.kind) or tile.kind == kinds.WEAK
 
 
-def _fits(item: Item) -> bool:
-    """Return whether a written number needs no more than 31 bits; True for all else."""
+def _fits(kind: str, item: Item) -> bool:
+    """Return whether a type holds a written number, as Triton demands; True for all else.
+
+    Of what may have 32 bits or 64, 32 must hold it.
+    """
     by = item.constant if isinstance(item, Whole) else None
-    return by is None or -kinds.HALF <= by < kinds.HALF
+    return by is None or kinds.LEAST.get(kind, -kinds.HALF) <= by < min(
+        kinds.LARGEST.get(kind, kinds.HALF - 1) + 1, kinds.HALF
+    )
 
 
 def _is_mask(item: Item) -> bool:

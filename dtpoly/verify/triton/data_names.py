@@ -188,7 +188,12 @@ class DataReading:
         if found is None or kind not in ROUNDED:
             return self._named(term, kind)
         if found.constant is None and names_of(found) & self.state.data_names.keys():
-            self.state.numbers.append(Computed(found, kind, self.where, self.line))
+            # A sum may be compared as well, and a product may be wider in the address.
+            is_sum = is_affine(found)
+            one = Computed(
+                found, kind, self.where, self.line, is_left=is_sum, is_widened=not is_sum
+            )
+            self.state.numbers.append(one)
         return found
 
     def _computed(self, word: str, operands: Sequence[Term]) -> Whole | None:

@@ -53,7 +53,7 @@ def made(
     block = tuple(size.constant or 0 for size in sizes)
     for part in shape:
         # Triton keeps only 32 bits of each size, so they must hold it.
-        state.computed(part, "tl.int32", node.lineno, is_cut=True)
+        state.looked_at(part, "tl.int32", node.lineno, is_cut=True)
     pointer = read.tile(args[0])
     if not isinstance(pointer.item, PointerValue) or pointer.axes:
         raise Unread(node.lineno, "a descriptor of what is not one address")

@@ -53,7 +53,7 @@ class Falling:
         outside = state.where
         state.where = both(outside, compare("<", self.stop, self.start))
         for one in (self.stop + self.times * self.down, self.start - self.stop):
-            state.computed(one, counter.kind, line, is_cut=counter.is_cut)
+            state.looked_at(one, counter.kind, line, is_cut=counter.is_cut)
         state.where = outside
 
 

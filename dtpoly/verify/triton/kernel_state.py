@@ -140,21 +140,31 @@ class KernelState:
         if isinstance(item, Whole) and not _is_short(item.constant):
             self.numbers.append(Computed(item, kind, self.where, line, is_less, is_cut))
 
+    def looked_at(self, item: Whole, kind: str, line: int, *, is_cut: bool = False) -> None:
+        """Note a whole number that Triton compares or divides, so that it must fit by itself."""
+        if not _is_short(item.constant):
+            one = Computed(item, kind, self.where, line, is_cut=is_cut, is_left=True)
+            self.numbers.append(one)
+
     def leaves(self, value: Value, line: int, *, is_widened: bool = False) -> None:
         """Note a product that is used for more than a part of an address, so it must not wrap.
 
         In an address only the final sum must fit: if parts of it wrap, the sum is still right. A
-        product that the kernel is given has as many bits as it needs.
+        product that the kernel is given has as many bits as it needs. Where reaches are promised, a
+        sum of sizes and lanes may be multiplied by a stride later, and so it counts, too.
         """
         if any(value is given for given in self.launch.arguments.values()):
             return
-        if isinstance(value, TileValue) and isinstance(value.item, Whole) and _is_part(value.item):
+        if not isinstance(value, TileValue) or not isinstance(value.item, Whole):
+            return
+        is_sum = bool(self.launch.near) and _is_sum(value.item)
+        if is_sum or _is_part(value.item):
             one = Computed(
                 value.item,
                 value.kind,
                 self.where,
                 line,
-                is_left=not is_widened,
+                is_left=is_sum or not is_widened,
                 is_widened=is_widened,
             )
             self.numbers.append(one)
@@ -232,6 +242,11 @@ def bound(one: str, value: Value) -> dict[str, Value]:
 
 def _is_short(constant: int | None) -> bool:
     return constant is not None and -HALF <= constant < HALF
+
+
+def _is_sum(item: Whole) -> bool:
+    """True for a number that is computed from others, and that sets can hold."""
+    return item.plain is None and item.constant is None and is_affine(item)
 
 
 def _is_part(item: Whole) -> bool:

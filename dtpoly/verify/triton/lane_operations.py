@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
-from dtpoly.verify.algebra.casts import as_kind, brought, cast, cut
+from dtpoly.verify.algebra.casts import as_kind, brought, cast, cut, refuse_not_held
 from dtpoly.verify.algebra.kernel_values import (
     Item,
     PointerValue,
@@ -81,6 +81,9 @@ def where(given: Operands) -> TileValue:
     axes, items = aligned(given.state, tiles, line)
     of = [kinds.BOOL, *map(of_tile, tiles[1:])]
     kind, is_cut = meaning("where", of, line).kind, any(t.is_cut for t in tiles)
+    for item, tile in zip(items[1:], tiles[1:], strict=True):
+        if isinstance(item, Whole):
+            refuse_not_held(item, tile.kind, kind, line)
     ends = any(_is_end(item, kind) for item in items[1:])
     condition = leaving(items[0], tiles[0].kind, kinds.BOOL, "")
     yes, no = widened(items[1:], tiles[1:], kind, line)

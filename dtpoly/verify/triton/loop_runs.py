@@ -313,7 +313,7 @@ def _count_beyond(state: KernelState, counting: Counting, line: int) -> None:
     state.where = both(outside, compare("<", counting.low, counting.high))
     counter = counting.counter
     end = counting.last[counting.loop] + counting.step
-    state.computed(end, counter.kind, line, is_cut=counter.is_cut)
+    state.looked_at(end, counter.kind, line, is_cut=counter.is_cut)
     state.where = outside
 
 

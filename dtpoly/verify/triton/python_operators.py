@@ -15,7 +15,7 @@ from dtpoly.verify.algebra.casts import (
     as_kind,
     brought,
     is_rounded_between,
-    refuse_negative,
+    refuse_not_held,
     uncut,
 )
 from dtpoly.verify.algebra.infinite import decided
@@ -163,7 +163,8 @@ def _note(
     for one in operands:
         if word in DIVIDES or not isinstance(item, Whole | PointerValue):
             state.leaves(one, line)
-        elif kind == LONG and one.kind != LONG:
+        elif kind == LONG and one.kind != LONG and isinstance(item, Whole):
+            # What is added to an address is a part of it as it is.
             state.leaves(one, line, is_widened=True)
     state.computed(item, kind, line)
     if any(one.is_cut for one in operands):
@@ -255,7 +256,7 @@ def in_type(item: Item, kind: str, within: str, word: str, line: int) -> Item:
     if within == kinds.LOST:
         raise Unread(line, "an operation in a type that is not known")
     if isinstance(item, Whole):
-        refuse_negative(item, kind, within, line)
+        refuse_not_held(item, kind, within, line)
         if is_rounded_between(item, kind, within):
             return rounded("tl.float32", as_term(item, line))
         if not kinds.is_float(within) or not kinds.is_narrow(within):

@@ -112,6 +112,7 @@ def condition(state: KernelState, value: Value, node: ast.expr) -> Truth:
         item = value.item
         if isinstance(item, Whole):
             exact(state, value, node.lineno)
+            state.leaves(value, node.lineno)
             return compare("!=", item, number(0))
         if is_truth(item):
             return item

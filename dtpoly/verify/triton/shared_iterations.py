@@ -67,7 +67,7 @@ def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.
         part = state.digits.of(state.run.fresh(counter), factors)
         state.names[counter] = scalar(part, kinds.SIZE)
     state.run.assume(Lemma.PROGRAMS, str(low.plain), high, step)
-    state.computed(high + step - 1, "tl.int32", node.lineno)
+    state.looked_at(high + step - 1, "tl.int32", node.lineno)
     state.digits.ranges.pop(str(low.plain))
     # The id itself is below the number of programs, which has 31 bits.
     state.numbers = [one for one in state.numbers if one.value != low]

@@ -31,7 +31,7 @@ def as_one(
     if by.constant is not None or not is_round(state, low, high, by):
         return ends
     # Triton compares the counter with the end after the only iteration, too.
-    state.computed(low + by, kind, line)
+    state.looked_at(low + by, kind, line)
     return low, extreme(False, high, low + 1), number(1)
 
 

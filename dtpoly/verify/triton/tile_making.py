@@ -60,14 +60,14 @@ def cdiv(given: Operands) -> TileValue:
     if by is None and isinstance(value.item, Whole):
         found = blocks_of(state, value.item, divisor)
         if found is not None:
-            state.computed(value.item + divisor - 1, value.kind, given.line)
+            state.looked_at(value.item + divisor - 1, value.kind, given.line)
             return replace(value, item=found)
     if by is None or by <= 0 or not isinstance(value.item, Whole):
         raise given.refused()
     raised = value.item + by - 1
-    state.computed(raised, value.kind, given.line)
+    state.looked_at(raised, value.kind, given.line)
     if value.is_cut:
-        state.computed(raised, value.kind, given.line, is_cut=True)
+        state.looked_at(raised, value.kind, given.line, is_cut=True)
     state.divided.append(Dividend(raised, by, state.here(), given.line))
     return replace(value, item=as_size(state, raised.floor(by)))
 

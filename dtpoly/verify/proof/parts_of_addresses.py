@@ -1,0 +1,96 @@
+"""Say of which numbers of 32 bits an address shows that they fit, though they leave these 32 bits.
+
+Where an address is used, it is below the reach that callers promise, and so is each of its parts
+that is not negative. So a number that is brought to 64 bits, and is at most such a part wherever
+it is in an address, has fitted. That says nothing of a number that is used for something else too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dtpoly.verify.algebra.regions import is_affine, set_of
+from dtpoly.verify.algebra.whole import Atom, Truth, Whole, both, compare, name, names_of, number
+from dtpoly.verify.proof.findings import Proof
+from dtpoly.verify.triton.access import KernelAccess, Ran
+from dtpoly.verify.triton.domains import domain
+
+LONG = "tl.int64"
+
+
+def is_in_addresses_alone(proof: Proof, ran: Ran, value: Whole) -> bool:
+    """Return whether a number is a part of some address, and nothing else shows what it is.
+
+    After it was brought to 64 bits, it may be stored or compared, where nothing says that it had
+    fitted into 32 bits; or something may be taken from it, so that it is above the address.
+    """
+    if any(one.is_left and one.kind == LONG and _has(value, one.value) for one in ran.computed):
+        return False
+    if not any({*value.terms} <= {*part.terms} for one in ran.accesses for part in one.parts):
+        return False
+    return all(
+        _is_at_most(proof, ran, access, value, part)
+        for access in ran.accesses
+        for part in dict.fromkeys(access.parts)
+        if _has(value, part)
+    )
+
+
+def may_have(access: KernelAccess, value: Whole) -> bool:
+    """Return whether an address may have been computed from a number: it has all of a product."""
+    return any(_has(value, part) for part in access.parts)
+
+
+def _has(value: Whole, made: Whole) -> bool:
+    """Return whether a number may have been computed from another: it has all of some product."""
+    products = [Counter(monomial) for monomial, _ in value.terms if len(monomial) > 1]
+    within = [Counter(monomial) for monomial, _ in made.terms]
+    return any(product <= whole for product in products for whole in within)
+
+
+def _is_at_most(proof: Proof, ran: Ran, access: KernelAccess, value: Whole, part: Whole) -> bool:
+    """Return whether a number is at most a part of an address, where the address is used.
+
+    What is left of the part must not be negative: its sums, and all factors of its products.
+    Strides are not. A product may be in the part times something that is at least 1.
+    """
+    taken, times_one = _multiplied(value, part)
+    sums, factors = number(0), list[Whole]()
+    for monomial, times in (part - taken).terms:
+        if len(monomial) < 2:
+            sums = sums + Whole(((monomial, times),))
+            continue
+        if times < 0:
+            return False
+        factors += map(_factor, monomial)
+    left = [sums, *factors, *(one - 1 for one in times_one)]
+    if times_one:
+        left += [_factor(atom) for monomial, _ in value.terms for atom in monomial]
+    strides = {one for made in left for one in names_of(made) if ".stride(" in one}
+    signs = (compare(">=", name(one), number(0)) for one in sorted(strides))
+    here = both(proof.facts, domain(ran, access), *signs)
+    return all(_is_never(proof, both(here, compare("<", one, number(0)))) for one in left)
+
+
+def _multiplied(value: Whole, part: Whole) -> tuple[Whole, list[Whole]]:
+    """Return a number with its products as a part has them, times factors, and these factors.
+
+    A product that the part does not have stays as it is.
+    """
+    made, factors = number(0), list[Whole]()
+    known = dict(part.terms)
+    for monomial, times in value.terms:
+        own = Counter(monomial)
+        larger = [one for one in known if monomial and times > 0 and own <= Counter(one)]
+        found = monomial if monomial in known or not larger else larger[0]
+        factors += map(_factor, (Counter(found) - own).elements())
+        made = made + Whole(((found, times),))
+    return made, factors
+
+
+def _factor(atom: Atom) -> Whole:
+    return Whole((((atom,), 1),))
+
+
+def _is_never(proof: Proof, truth: Truth) -> bool:
+    return is_affine(truth) and proof.run.is_empty(set_of(truth))
