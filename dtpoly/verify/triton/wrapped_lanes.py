@@ -11,6 +11,7 @@ from __future__ import annotations
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra.kernel_values import Unread
 from dtpoly.verify.algebra.proof_run import Lemma
+from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.terms import names
 from dtpoly.verify.algebra.whole import (
     TRUE,
@@ -26,6 +27,7 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.triton.access import Dividend
+from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.kernel_state import KernelState
 
 MARK = "wrapped"
@@ -44,7 +46,12 @@ class Unwrapped:
 
 
 def remainder(state: KernelState, value: Whole, size: Whole, line: int) -> Whole:
-    """Return `value % size` for a size that is no constant."""
+    """Return `value % size` for a size that is no constant.
+
+    Where each program and lane is known to have a value from 0 to size - 1, that is the value.
+    """
+    if _is_inside(state, value, size):
+        return value
     beyond = state.run.fresh(MARK)
     state.run.assume(Lemma.WRAPPED, beyond, value, size)
     state.ranges[beyond] = within(number(0), name(beyond), size)
@@ -54,6 +61,19 @@ def remainder(state: KernelState, value: Whole, size: Whole, line: int) -> Whole
     state.divided.append(Dividend(value, None, state.here(), line))
     state.divided.append(Dividend(size - 1, None, there, line))
     return either(within(number(0), value, size), value, name(beyond))
+
+
+def _is_inside(state: KernelState, value: Whole, size: Whole) -> bool:
+    """Return whether a number is known to be from 0 to size - 1 wherever it is computed."""
+    inside = within(number(0), value, size)
+    if not is_affine(inside) or not is_affine(both(state.facts, state.here())):
+        return False
+    there = both(state.facts, state.here(), negation(inside))
+    ranges = ranged(state.digits.ranges, state.ranges, names_of(there))
+    if not is_affine(ranges):
+        return False
+    state.run.about(state.line, "takes the remainder of a number that is below the divisor")
+    return state.run.is_empty(set_of(both(there, ranges)))
 
 
 def unwrapped(offset: Whole) -> Unwrapped:
