@@ -38,6 +38,7 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.proof.findings import Finding, Proof
+from dtpoly.verify.proof.promised_products import has_small_factors, is_below
 from dtpoly.verify.proof.room import with_room
 from dtpoly.verify.triton.access import Computed, KernelAccess, KernelLaunch, Ran
 from dtpoly.verify.triton.domains import domain, ranged
@@ -127,7 +128,10 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         proof.run.assume(Lemma.LOOKED_AT, one.value, factors, _product(one.value, factors))
         return
     if not is_affine(one.value):
-        if any(_is_below(proof, ran, one, *promise) for promise in launch.below):
+        if any(
+            is_below(proof, ran, one, *promise) or has_small_factors(proof, ran, one, *promise)
+            for promise in launch.below
+        ):
             proof.run.assume(Lemma.BELOW, one.value)
             return
         if _is_part_of_blocks(one.value, launch.turns or ()):
@@ -320,19 +324,6 @@ def _may_have(access: KernelAccess, value: Whole) -> bool:
     products = [Counter(monomial) for monomial, _ in value.terms if len(monomial) > 1]
     within = [Counter(monomial) for part in access.parts for monomial, _ in part.terms]
     return any(product <= whole for product in products for whole in within)
-
-
-def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
-    """True if the number is a product that the caller promises to be below a bound, and a rest.
-
-    The rest must be so small that it fits beside the bound.
-    """
-    rest = one.value - product
-    if not is_affine(rest):
-        return False
-    outside = one_of(compare(">", rest, number(HALF - bound)), compare("<", rest, number(-HALF)))
-    ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
-    return proof.run.is_empty(set_of(both(proof.facts, one.where, ranges, outside)))
 
 
 def _parts(value: Whole, strides: Sequence[Whole]) -> list[Whole]:
