@@ -105,7 +105,7 @@ def _strides(
     """Return the strides that a number may be, of the tensor first that is passed before it."""
     order = list(group.parameters)
     at = order.index(name)
-    found: list[tuple[tuple[object, ...], SizeFormula]] = []
+    found: list[tuple[tuple[bool, int, int], SizeFormula]] = []
     for one in choice.tensors:
         for axis, seen in enumerate(one.axes):
             if seen.strides != row:
@@ -116,7 +116,7 @@ def _strides(
             text = f"{one.tensor.name}.stride({axis})"
             formula = SizeFormula(text, AS_STRIDE, (one.tensor.name,))
             found.append(((not is_alike, before, axis), formula))
-    return tuple(formula for _, formula in sorted(found, key=lambda pair: str(pair[0])))
+    return tuple(formula for _, formula in sorted(found, key=lambda pair: pair[0]))
 
 
 def _is_alike(parameter: str, stride: str) -> bool:

@@ -116,6 +116,8 @@ def promise_sets(
         for label, row in labels.items()
         if all(size >= leasts[label] for size in row)
     )
+    # Of a size that is 1, Triton makes a constant, which has no methods.
+    two = tuple(f"len({label}) >= 2" for label, row in labels.items() if min(row) >= 2)
     products = _products(made.frame, labels)
     # Without an algorithm, few forms need values that are finite: these come last.
     tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]
@@ -128,7 +130,8 @@ def promise_sets(
             *((*tiles, *one, *more) for one in sizes[:2]),
             (*tiles, *reaches, *more),
             *((*tiles, *one, *reaches, *more) for one in sizes),
-            (*tiles, *sizes[-1], *reaches, *least, *products, *more),
+            (*tiles, *sizes[-1], *reaches, *least, *more),
+            (*tiles, *sizes[-1], *reaches, *(two or least), *products, *more),
         ]
         # What labels have to do with one another is left out at the end, if it is not needed.
         rows.append(tuple(dict.fromkeys((*one, *relations) for one in row)))
