@@ -51,3 +51,44 @@ def test_a_number_of_blocks_needs_a_promise_about_a_product(call: Entry, here: P
 
 def test_where_no_blocks_are_counted_nothing_is_said_of_a_product(call: Entry, here: Path) -> None:
     assert " * len(" not in framed(call, here, ROWS).partition("# assume:")[2]
+
+
+UNREAD = RecordedKernel(
+    """\
+def k(x, y, b: tl.constexpr, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+""",
+    [((-(-n // 64),), (tensor(n), tensor(n), b, n, 64)) for b, n in ((19, 131), (3, 257), (8, 67))],
+    ("b", "B"),
+)
+RAGGED = RecordedKernel(
+    """\
+def k(starts, x, y, B: tl.constexpr):
+    row = tl.program_id(1)
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    start, end = tl.load(starts + row), tl.load(starts + row + 1)
+    v = tl.load(x + start + at, mask=start + at < end)
+    tl.store(y + start + at, v, mask=start + at < end)
+""",
+    [
+        ((-(-n // 64), rows), (tensor(rows + 1, dtype="int32"), tensor(n), tensor(n), 64))
+        for rows, n in ((7, 131), (11, 257), (5, 1031))
+    ],
+    ("B",),
+)
+
+
+def test_a_constant_that_is_never_read_does_not_part_launches(call: Entry, here: Path) -> None:
+    framed(call, here, UNREAD)
+    assert not (here / "frame_2.dt").exists()
+    assert call("verify", FRAME)[0] == 0
+
+
+def test_numbers_that_differ_are_as_many_as_there_are_sizes(call: Entry, here: Path) -> None:
+    text = framed(call, here, RAGGED)
+    assert "ascending(starts)" in text
+    assert "distinct" not in text
+    code, out, _ = call("verify", FRAME)
+    assert code == 0
+    assert "PROVED*" in out
