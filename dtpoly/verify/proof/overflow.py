@@ -128,10 +128,7 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         proof.run.assume(Lemma.LOOKED_AT, one.value, factors, _product(one.value, factors))
         return
     if not is_affine(one.value):
-        if any(
-            is_below(proof, ran, one, *promise) or has_small_factors(proof, ran, one, *promise)
-            for promise in launch.below
-        ):
+        if _is_promised(proof, ran, one):
             proof.run.assume(Lemma.BELOW, one.value)
             return
         if _is_part_of_blocks(one.value, launch.turns or ()):
@@ -159,6 +156,14 @@ def _overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
         is_sure = not one.is_cut and not one.may_never_be
         yield Finding("overflow", one.line, what, where, number=one.value, is_exact=is_sure)
+
+
+def _is_promised(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """Return whether a product that callers promise to be small bounds a number."""
+    return any(
+        is_below(proof, ran, one, *promise) or has_small_factors(proof, ran, one, *promise)
+        for promise in ran.launch.below
+    )
 
 
 def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
