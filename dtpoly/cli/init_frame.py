@@ -128,7 +128,9 @@ def groups_of(
         chosen = [
             one
             for one, row in group.numbers.items()
-            if one in group.constants and not formulas_of(row, facts, is_constant=True)
+            if one in group.constants
+            and one not in group.unread
+            and not formulas_of(row, facts, is_constant=True)
         ]
         chosen += [one for one in group.constants if one in group.varying]
         parts = split_by(kind, chosen) if chosen else ()

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
+from dtpoly.extract.stand_ins import parts_of_stand_ins
 from dtpoly.frozen import dataclass
 
 # The name under which changes are noted of what has no name, such as `found()[0].exp = other`.
@@ -65,7 +66,10 @@ def changes_of(module: ast.Module) -> Mapping[str, tuple[BindingChange, ...]]:
     found: dict[str, list[BindingChange]] = {}
     # What another module is, its private functions included, is told by that module.
     imported, of_triton = _imported(module)
+    of_stand_ins = set(map(id, parts_of_stand_ins(module)))
     for node in ast.walk(module):
+        if id(node) in of_stand_ins:
+            continue
         words, is_any = set[str](), False
         match node:
             case ast.Attribute(ctx=ast.Store() | ast.Del()):

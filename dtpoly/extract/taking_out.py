@@ -211,7 +211,9 @@ def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Rewriting]:
         assert annotation.end_col_offset is not None
         after = one.col_offset + len(one.arg.encode())
         _check_written(helper, one.lineno, one.col_offset, one.arg)
-        if word in PLAIN or (word in TYPES and not is_kernel):
+        if _is_text_of_constexpr(annotation):
+            yield Rewriting(one.lineno, after, annotation.end_col_offset, ": tl.constexpr")
+        elif word in PLAIN or (word in TYPES and not is_kernel):
             yield Rewriting(one.lineno, after, annotation.end_col_offset, "")
         elif word in TYPES:
             yield Rewriting(one.lineno, after, annotation.end_col_offset, f": {TYPES[word]}")
@@ -221,6 +223,15 @@ def _of_annotations(helper: Helper, *, is_kernel: bool) -> Iterator[Rewriting]:
         if start >= 0:
             assert returns.end_col_offset is not None
             yield Rewriting(returns.lineno, start, returns.end_col_offset, "")
+
+
+def _is_text_of_constexpr(annotation: ast.expr) -> bool:
+    """Return whether an annotation is the text of `tl.constexpr`, which Triton takes as the word.
+
+    It looks for "constexpr" in the text, whatever `tl` is.
+    """
+    texts = ("tl.constexpr", "triton.language.constexpr")
+    return isinstance(annotation, ast.Constant) and annotation.value in texts
 
 
 def _of_docstring(helper: Helper) -> Iterator[Rewriting]:

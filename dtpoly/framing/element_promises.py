@@ -62,11 +62,16 @@ def _bounds(frame: KernelFrame, own: Sequence[str]) -> Iterator[str]:
 
 
 def _fits(tensor: GroupTensor, row: Row) -> bool:
-    """Return whether so many different numbers are below a size, in each launch."""
+    """Return whether so many numbers may be below a size, in each launch.
+
+    Where they are also guessed to differ, there must be as many numbers as elements.
+    """
     if not row:
         return False
     counts = [prod(sizes[at] for sizes in tensor.sizes) for at in range(len(row))]
-    return all(count == 0 or size > 0 for count, size in zip(counts, row, strict=True))
+    differ = tensor.is_place and tensor.dtype not in BYTES
+    needed = counts if differ else [min(count, 1) for count in counts]
+    return all(count <= size for count, size in zip(needed, row, strict=True))
 
 
 def weaker(promise: str) -> str | None:

@@ -25,6 +25,7 @@ TRITON_TYPES = {
     **{name: name for name in ("uint32", "uint64")},
 }
 AS_STRIDE = 1.0
+POWER = "next_power_of_2("
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,9 @@ def number_site(group: LaunchGroup, choice: AxesChoice, name: str, mode: str) ->
     row = group.numbers[name]
     facts = facts_of(group, choice.labels)
     formulas = list(formulas_of(row, facts, is_constant=name in group.constants))
+    if name in group.constants and name not in group.tiled:
+        # What is no number of lanes needs no power of 2, though the sizes of heads often are some.
+        formulas.sort(key=lambda one: POWER in one.text)
     strides = _strides(group, choice, name, row)
     is_named = STRIDE in name.lower()
     if strides and (name not in group.constants or not formulas):
@@ -101,7 +105,7 @@ def _strides(
     """Return the strides that a number may be, of the tensor first that is passed before it."""
     order = list(group.parameters)
     at = order.index(name)
-    found: list[tuple[tuple[object, ...], SizeFormula]] = []
+    found: list[tuple[tuple[bool, int, int], SizeFormula]] = []
     for one in choice.tensors:
         for axis, seen in enumerate(one.axes):
             if seen.strides != row:
@@ -112,7 +116,7 @@ def _strides(
             text = f"{one.tensor.name}.stride({axis})"
             formula = SizeFormula(text, AS_STRIDE, (one.tensor.name,))
             found.append(((not is_alike, before, axis), formula))
-    return tuple(formula for _, formula in sorted(found, key=lambda pair: str(pair[0])))
+    return tuple(formula for _, formula in sorted(found, key=lambda pair: pair[0]))
 
 
 def _is_alike(parameter: str, stride: str) -> bool:

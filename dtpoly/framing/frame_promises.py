@@ -6,10 +6,11 @@ most. Which promises wrappers keep is not seen in launches, but what was launche
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from math import prod
 
 from dtpoly.framing.frame_building import BuiltFrame
-from dtpoly.framing.kernel_frame import FINITE
-from dtpoly.framing.launch_groups import Row
+from dtpoly.framing.kernel_frame import FINITE, KernelFrame
+from dtpoly.framing.launch_groups import LOADED, Row
 from dtpoly.framing.size_formulas import MOST_MORE
 
 # The most lanes of a row in one tile, from the usual limit down; and the sizes of other labels.
@@ -17,6 +18,7 @@ TILES = (65536, 8192, 1024, 256, 64)
 SIZES_OF_LOOPS = ("2**30", "2**27", "2**20")
 # How many numbers of few bits one number may hold.
 PACKED = (2, 4, 8)
+MOST_ELEMENTS = 2**30
 MOST_ORDERED = 4  # with more labels than that, orders of sizes are not guessed
 VALUES = {"2**30": 2**30, "2**27": 2**27, "2**20": 2**20}
 
@@ -76,6 +78,21 @@ def _orders(labels: Mapping[str, Row]) -> Iterator[str]:
                 yield f"len({name}) <= len({other})"
 
 
+def _products(frame: KernelFrame, labels: Mapping[str, Row]) -> tuple[str, ...]:
+    """Return that results have not too many elements, as a count of their blocks in 32 bits needs.
+
+    Of a tensor whose strides are passed, its reach says nothing about that.
+    """
+    found: list[str] = []
+    for one in frame.tensors:
+        sizes = [labels[word] for word in one.axes if word in labels]
+        counts = [prod(row) for row in zip(*sizes, strict=True)]
+        if one.use != LOADED and len(sizes) > 1 and max(counts, default=0) < MOST_ELEMENTS:
+            words = " * ".join(f"len({word})" for word in one.axes if word in labels)
+            found.append(f"{words} < 2**30")
+    return tuple(dict.fromkeys(found))
+
+
 def promise_sets(
     made: BuiltFrame,
     labels: Mapping[str, Row],
@@ -99,6 +116,9 @@ def promise_sets(
         for label, row in labels.items()
         if all(size >= leasts[label] for size in row)
     )
+    # Of a size that is 1, Triton makes a constant, which has no methods.
+    two = tuple(f"len({label}) >= 2" for label, row in labels.items() if min(row) >= 2)
+    products = _products(made.frame, labels)
     # Without an algorithm, few forms need values that are finite: these come last.
     tiles_first = [(lanes, more) for lanes in _tiles(made, labels) for more in ((), (FINITE,))]
     order = tiles_first if with_values else sorted(tiles_first, key=lambda pair: len(pair[1]))
@@ -111,6 +131,7 @@ def promise_sets(
             (*tiles, *reaches, *more),
             *((*tiles, *one, *reaches, *more) for one in sizes),
             (*tiles, *sizes[-1], *reaches, *least, *more),
+            (*tiles, *sizes[-1], *reaches, *(two or least), *products, *more),
         ]
         # What labels have to do with one another is left out at the end, if it is not needed.
         rows.append(tuple(dict.fromkeys((*one, *relations) for one in row)))
@@ -128,7 +149,9 @@ def kinds_of(promises: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         if not one.endswith(")"):  # an order of two sizes stands alone
             kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
         kinds.setdefault(kind or one, []).append(one)
-    return tuple(map(tuple, kinds.values()))
+    # The order of two sizes is a coincidence more often than a bound of one is.
+    orders = [kind for kind in kinds if " <= len(" in kind]
+    return tuple(tuple(kinds[kind]) for kind in dict.fromkeys((*orders, *kinds)))
 
 
 def _tiles(made: BuiltFrame, labels: Mapping[str, Row]) -> Iterator[int]:

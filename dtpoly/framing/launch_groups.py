@@ -102,6 +102,8 @@ class LaunchGroup:
     mixed: frozenset[str] = frozenset()
     # The parameters that the kernel never reads.
     unread: frozenset[str] = frozenset()
+    # The parameters that are numbers of lanes of a tile, which are powers of 2.
+    tiled: frozenset[str] = frozenset()
     # What names of the module were while these launches ran.
     names: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -233,6 +235,7 @@ def _group(
         constants=first.constants,
         names=first.names,
         unread=frozenset(parameters) - found.read if found.read else frozenset[str](),
+        tiled=frozenset(found.tiled),
         varying=frozenset(varying),
         mixed=frozenset(mixed),
         shared=tuple(dict.fromkeys(pair for one in launches for pair in _shared(one, tensors))),

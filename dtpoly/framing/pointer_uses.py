@@ -17,6 +17,9 @@ from dtpoly.frozen import dataclass
 
 LOADS = ("load", "gather")
 STORES = ("store", "scatter")
+# What takes the numbers of lanes of a tile.
+SHAPED = ("arange", "zeros", "full", "make_block_ptr", "make_tensor_descriptor")
+SHAPED_ANEW = ("broadcast_to", "reshape", "view")
 ATOMIC = "atomic_"
 # A helper may call another one; a helper that calls itself would go on for ever.
 DEPTH = 8
@@ -43,6 +46,8 @@ class PointerUses:
     placing: set[str] = field(default_factory=set[str])
     # The parameters that are loaded in several places of the text.
     often: set[str] = field(default_factory=set[str])
+    # The parameters that are numbers of lanes, as in `tl.arange(0, BLOCK)`.
+    tiled: set[str] = field(default_factory=set[str])
     # The names that the kernel reads.
     read: set[str] = field(default_factory=set[str])
     # The places where each parameter is loaded.
@@ -197,6 +202,8 @@ class _Reader:
             # `descriptor.load([...])` is a load of what the descriptor was made of.
             of = self.expression(node.func.value)
             through = addresses(of) | elements(_united([of, *origins])) if of else through
+        if word in (*SHAPED, *SHAPED_ANEW):
+            self.uses.tiled.update(addresses(_united(origins)))
         if word in LOADS:
             self.uses.note_address(through, node, is_stored=False)
             self.uses.loaded.update(addresses(through))

@@ -189,8 +189,8 @@ UNPROVED: dict[str, tuple[str, str, str]] = {
     ),
     "a remainder decides what is stored": (
         "matmul_leaky",
-        "stride_cm * offs_cm",
-        "stride_cm * offs_am",
+        "c_mask = (offs_cm[:, None] < M)",
+        "c_mask = (offs_am[:, None] < M)",
     ),
     "rows beyond the end count": (
         "row_sum",

@@ -38,6 +38,7 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.parts_of_addresses import is_in_addresses_alone, may_have
+from dtpoly.verify.proof.promised_products import has_small_factors, is_below
 from dtpoly.verify.proof.room import with_room
 from dtpoly.verify.triton.access import Computed, KernelLaunch, Ran
 from dtpoly.verify.triton.domains import domain, ranged
@@ -150,9 +151,7 @@ def _is_looked_at(proof: Proof, ran: Ran, one: Computed) -> bool:
 def _is_bounded(proof: Proof, ran: Ran, one: Computed) -> bool:
     """Whether a product is small, by what is promised or by its factors."""
     launch = ran.launch
-    if any(_is_below(proof, ran, one, *promise) for promise in launch.below) or (
-        _is_part_of_blocks(one.value, launch.turns or ())
-    ):
+    if _is_promised(proof, ran, one) or _is_part_of_blocks(one.value, launch.turns or ()):
         proof.run.assume(Lemma.BELOW, one.value)
         return True
     return _is_small(proof, ran, one)
@@ -178,6 +177,14 @@ def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
         is_sure = not one.is_cut and not one.may_never_be
         yield Finding("overflow", one.line, what, where, number=one.value, is_exact=is_sure)
+
+
+def _is_promised(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """Return whether a product that callers promise to be small bounds a number."""
+    return any(
+        is_below(proof, ran, one, *promise) or has_small_factors(proof, ran, one, *promise)
+        for promise in ran.launch.below
+    )
 
 
 def _long_overflow(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
@@ -328,19 +335,6 @@ def _are_not_negative(proof: Proof, ran: Ran, one: Computed, parts: Sequence[Who
     negative = one_of(*(compare("<", part, number(0)) for part in parts))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, negative)))
     return proof.run.is_empty(set_of(both(proof.facts, one.where, ranges, negative)))
-
-
-def _is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
-    """True if the number is a product that the caller promises to be below a bound, and a rest.
-
-    The rest must be so small that it fits beside the bound.
-    """
-    rest = one.value - product
-    if not is_affine(rest):
-        return False
-    outside = one_of(compare(">", rest, number(HALF - bound)), compare("<", rest, number(-HALF)))
-    ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
-    return proof.run.is_empty(set_of(both(proof.facts, one.where, ranges, outside)))
 
 
 def _parts(value: Whole, strides: Sequence[Whole]) -> list[Whole]:

@@ -25,7 +25,17 @@ from dtpoly.verify.algebra.kernel_values import (
 )
 from dtpoly.verify.algebra.residues import settled
 from dtpoly.verify.algebra.terms import Element, Index, Literal, Term, choose
-from dtpoly.verify.algebra.whole import TRUE, Truth, Whole, both, compare, name, names_of, number
+from dtpoly.verify.algebra.whole import (
+    FALSE,
+    TRUE,
+    Truth,
+    Whole,
+    both,
+    compare,
+    name,
+    names_of,
+    number,
+)
 from dtpoly.verify.triton import shifts
 from dtpoly.verify.triton import wrapped_lanes as wrapping
 from dtpoly.verify.triton.access import (
@@ -85,7 +95,8 @@ def load(
         raise Unread(line, "a load whose mask, or 'other', has lanes that its addresses lack")
     held = LoadMask() if mask is None else _taken_apart(state, items[1], line)
     where = held.where
-    inside = wrapping.unwrapped(address.offset)
+    address = wrapping.under_mask(state, address, where)
+    inside = wrapping.unwrapped(state, address.offset)
     if inside.where != TRUE:
         # The index is a remainder by a size. Beyond the end the loaded element does not matter,
         # but the tensor must have one: so that is recorded as a load of its own.
@@ -159,7 +170,10 @@ def store(
     left = brought(as_term(items[1], line), value.kind, held)
     if kind in ("atomic_max", "atomic_min"):
         left = settled(held, left)
-    _remember(state, CalledAccess(kind, items[0], where, axes, line, left, found))
+    if both(state.where, where) == FALSE:
+        return  # it stands in a branch that the numbers of a launch leave out
+    address = wrapping.under_mask(state, items[0], where)
+    _remember(state, CalledAccess(kind, address, where, axes, line, left, found))
 
 
 def _beside(held: str, tile: TileValue) -> str:

@@ -18,9 +18,9 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     scalar,
 )
-from dtpoly.verify.algebra.regions import is_affine
+from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.terms import Literal
-from dtpoly.verify.algebra.whole import TRUE, Whole, both
+from dtpoly.verify.algebra.whole import FALSE, TRUE, Whole, both, compare, number
 from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton import methods
 from dtpoly.verify.triton.function_calls import called
@@ -131,11 +131,25 @@ def _constant(read: Reader, node: ast.Call) -> Value:
     return read.constant(node.args[0])
 
 
+def _is_large(read: Reader, tile: TileValue) -> bool:
+    """Return whether a value is a size that the kernel is given, and is 2 at least in each call.
+
+    Triton makes a constant of a whole number only if it is 1; any other one is a tensor.
+    """
+    state = read.state
+    if tile.kind != kinds.SIZE or not any(tile is one for one in state.launch.arguments.values()):
+        return False
+    large = compare(">=", tile.item, number(2)) if isinstance(tile.item, Whole) else FALSE
+    facts = both(state.facts, large)
+    return is_affine(facts) and state.run.holds(large, set_of(state.facts))
+
+
 def _method(read: Reader, of: ast.expr, word: str, node: ast.Call) -> Value:
     """Evaluate a method of a tensor as the function of that name, with the tensor put first."""
     state = read.state
     tile = read.tile(of, stays=True)
-    methods.check(tile, word, node.lineno)
+    if not _is_large(read, tile):
+        methods.check(tile, word, node.lineno)
     # The tensor is evaluated only once; for the call it is bound to a name that no text can have.
     own = f".{node.lineno}.{node.col_offset}.{node.end_col_offset}"
     state.names[own] = tile

@@ -65,7 +65,7 @@ from dtpoly.verify.triton.whole_operators import (
     fits_f32,
     refuse_zero,
 )
-from dtpoly.verify.triton.wrapped_lanes import remainder
+from dtpoly.verify.triton.wrapped_lanes import quotient, remainder
 
 WORDS: dict[type[ast.operator], str] = {
     ast.Add: "add",
@@ -408,7 +408,9 @@ def whole(state: KernelState, word: str, left: Whole, right: Whole, line: int) -
                 raise Unread(line, "a division by what is not a positive number")
             if left.constant is None or left.constant < 0:
                 state.divided.append(Dividend(left, by, state.here(), line))
-            return as_size(state, left.floor(by)) if word == "floordiv" else left.modulo(by)
+            if word == "rem":
+                return left.modulo(by)
+            return quotient(state, left, by) or as_size(state, left.floor(by))
         case "and" | "or" | "xor" if left.constant is not None and right.constant is not None:
             return number(BITWISE[word](left.constant, right.constant))
         case _:

@@ -11,15 +11,27 @@ right only if nothing else in the kernel depends on the program, and no iteratio
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import LostValue, Unread, scalar
 from dtpoly.verify.algebra.proof_run import Lemma
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.terms import names
-from dtpoly.verify.algebra.whole import TRUE, Whole, compare, name, names_of, number, one_of, within
+from dtpoly.verify.algebra.whole import (
+    TRUE,
+    Whole,
+    both,
+    compare,
+    name,
+    names_of,
+    number,
+    one_of,
+    within,
+)
 from dtpoly.verify.triton.access import KernelAccess, OverPrograms
 from dtpoly.verify.triton.carrying import assigned
+from dtpoly.verify.triton.counted_beside import counted_beside
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
 
@@ -55,9 +67,10 @@ def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.
     )
     if not state.run.holds(some, set_of(state.facts)):
         raise Unread(node.lineno, "a loop over programs, of which there may be none")
+    beside = counted_beside(read, counter, low, step, node.body)
     again = _again(node.body, counter)
     for one in assigned(node.body):
-        if one not in again:
+        if one not in (*again, *beside.begun):
             state.names[one] = LostValue(WHY)
     if factors == (high,):
         one = state.run.fresh(counter)
@@ -66,12 +79,12 @@ def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.
     else:
         part = state.digits.of(state.run.fresh(counter), factors)
         state.names[counter] = scalar(part, kinds.SIZE)
+    for one in beside.begun:
+        state.names[one] = state.names[counter]
     state.run.assume(Lemma.PROGRAMS, str(low.plain), high, step)
     state.looked_at(high + step - 1, "tl.int32", node.lineno)
-    state.digits.ranges.pop(str(low.plain))
-    # The id itself is below the number of programs, which has 31 bits.
-    state.numbers = [one for one in state.numbers if one.value != low]
-    read.block(node.body)
+    _settle(state, low)
+    read.block(beside.body)
     for one, expression in again.items():
         if read.value(expression) != state.names[one]:
             raise Unread(expression.lineno, f"'{one}' {WHY}")
@@ -79,6 +92,17 @@ def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.
         state.names[one] = LostValue(WHY)
     over = OverPrograms(str(low.plain), len(state.accesses), node.lineno)
     state.over_programs.append(over)
+
+
+def _settle(state: KernelState, low: Whole) -> None:
+    """Forget the range of the program id, but keep it for the numbers that were computed of it."""
+    own = state.digits.ranges.pop(str(low.plain))
+    # The id itself is below the number of programs, which has 31 bits.
+    state.numbers = [
+        replace(one, where=both(one.where, own)) if names_of(low) & names_of(one.value) else one
+        for one in state.numbers
+        if one.value != low
+    ]
 
 
 def _again(body: list[ast.stmt], counter: str) -> dict[str, ast.expr]:

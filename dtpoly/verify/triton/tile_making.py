@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
@@ -12,10 +13,15 @@ from dtpoly.verify.triton.access import Dividend
 from dtpoly.verify.triton.counted_sizes import as_size
 from dtpoly.verify.triton.digits import programs_of
 from dtpoly.verify.triton.operands import Operands
+from dtpoly.verify.triton.python_operators import operated
 from dtpoly.verify.triton.single_rounds import blocks_of
 from dtpoly.verify.triton.typed_operations import meaning, of_tile
 
 MOST = 2**31
+
+
+# The types of whole numbers that are loaded and counted with.
+COUNTED = ("tl.int32", "tl.int64")
 
 
 def program(given: Operands) -> TileValue:
@@ -62,6 +68,9 @@ def cdiv(given: Operands) -> TileValue:
         if found is not None:
             state.looked_at(value.item + divisor - 1, value.kind, given.line)
             return replace(value, item=found)
+    is_data = not state.is_valued and value.kind in COUNTED
+    if by is not None and by > 0 and is_data and not isinstance(value.item, Whole):
+        return _blocks_of_data(given, value, by)
     if by is None or by <= 0 or not isinstance(value.item, Whole):
         raise given.refused()
     raised = value.item + by - 1
@@ -70,6 +79,15 @@ def cdiv(given: Operands) -> TileValue:
         state.looked_at(raised, value.kind, given.line, is_cut=True)
     state.divided.append(Dividend(raised, by, state.here(), given.line))
     return replace(value, item=as_size(state, raised.floor(by)))
+
+
+def _blocks_of_data(given: Operands, value: TileValue, by: int) -> TileValue:
+    """Return the blocks of a number that was loaded, by Triton's own formula."""
+    raised = operated(given.state, ast.Add(), value, scalar(number(by - 1)), given.node)
+    found = operated(given.state, ast.FloorDiv(), raised, scalar(number(by)), given.node)
+    if not isinstance(found, TileValue):
+        raise given.refused()
+    return found
 
 
 def filled(given: Operands) -> TileValue:

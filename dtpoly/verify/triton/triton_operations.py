@@ -33,6 +33,7 @@ from dtpoly.verify.triton import descriptor_access as descriptors
 from dtpoly.verify.triton import unread_values as unread
 from dtpoly.verify.triton import unread_words as words
 from dtpoly.verify.triton.domains import ranged
+from dtpoly.verify.triton.named_arguments import in_places
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.reader import Reader
 from dtpoly.verify.triton.reducing import along_axis, by_function
@@ -56,6 +57,7 @@ def perform(read: Reader, word: str, args: list[ast.expr], node: ast.Call) -> Va
     named = {str(one.arg): one.value for one in node.keywords}
     operation = OPERATIONS.get(word)
     signature = Signature() if operation is None else operation.signature
+    args, named = in_places(word, args, named)
     signature.check(args, named, node)
     is_counted = signature.counts is None or len(args) in signature.counts
     if operation is None or not is_counted:
