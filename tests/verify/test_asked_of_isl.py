@@ -60,6 +60,15 @@ def twins(of: Region) -> Region:
     return Twins(of.names | {"other"}, of, (("x", "other"),))
 
 
+def test_facts_without_alternatives_say_that_there_is_one_point() -> None:
+    """The hull of so many alternatives takes isl ten times as long."""
+    of = set_of(compare("==", name("x"), name("a") + name("b")))
+    for one in ("y", "z", "w"):
+        of = of.intersect(stripes(one))
+    with counted(CONTEXT, FEW):
+        assert is_empty(twins(of))
+
+
 def test_one_part_with_several_values_answers_for_all_parts() -> None:
     many = stripes("x").intersect(stripes("y"))
     assert polyhedra_of(many).n_basic_set() == PARTS**2

@@ -278,18 +278,42 @@ def _is_empty(of: Region) -> bool:
                 return True
             return polyhedra_of(left).is_subset(polyhedra_of(right))
         case Twins(of=inner, new=new):
-            return _is_single(polyhedra_of(inner), [old for old, _ in new])
+            return _is_single(inner, [old for old, _ in new])
         case _:
             return polyhedra_of(of).is_empty()
 
 
-def _is_single(points: isl.Set, bound: Sequence[str]) -> bool:
+def _plain_part(of: Region) -> isl.Set:
+    """Return a set with all points of a region: where all hold of its facts that are convex."""
+    match of:
+        case WhereTrue(truth=All(parts=parts)):
+            return _all_of(parts)[0]
+        case WhereTrue(truth=truth):
+            points = points_of(truth)
+            return points if points.n_basic_set() <= 1 else _everywhere()
+        case Meet(left=left, right=right):
+            return _plain_part(left).intersect(_plain_part(right))
+        case Minus(left=left):
+            return _plain_part(left)
+        case Without(of=inner, gone=gone):
+            return _without(_plain_part(inner), gone)
+        case _:
+            return _everywhere()
+
+
+def _is_single(of: Region, bound: Sequence[str]) -> bool:
     """Return whether each choice of the other names leaves at most one value for the bound ones.
 
-    A set of many polyhedra takes long, since isl compares each with each. The hull is a larger set,
-    and one polyhedron: if it is single-valued, so is the set. And if one of the polyhedra is not,
-    neither is the set.
+    A set of many polyhedra takes long, since isl compares each with each. A larger set of one
+    polyhedron is asked first: if it is single-valued, so is the set. Such a set is where all facts
+    hold that have no alternatives, and so is the hull, which takes longer. And if one of the
+    polyhedra is not single-valued, neither is the set.
     """
+    known = _found.get(of)
+    is_several = known is None or known.n_basic_set() > 1
+    if is_several and _is_function(_plain_part(of), bound):
+        return True
+    points = polyhedra_of(of)
     if points.is_empty():
         return True
     parts = points.get_basic_sets()
