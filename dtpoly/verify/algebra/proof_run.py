@@ -63,6 +63,7 @@ class Lemma(StrEnum):
     FRAMES = "a loop keeps a value in the frame of a running maximum or minimum"
     NO_NAN = "a sum of products that is no nan has only finite values beside its zeros"
     SKIPPED = "a list stays as it is where no element of a tile is at least its least one"
+    COMPILED = "Triton's compiler reads 'and' and 'or' of tiles as '&' and '|'"
     MEANS = "a loop moves a sum of powers of deviations to the mean of more elements"
 
 

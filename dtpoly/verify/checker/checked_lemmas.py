@@ -68,7 +68,7 @@ def _has_form(of: Assumption) -> bool:
             return True
         case Lemma.PANELS, (Whole() as size, int() as step):
             return size.plain is not None and step >= 1
-        case Lemma.OWN_LANE, (str(), int(), int()):
+        case (Lemma.OWN_LANE, (str(), int(), int())) | (Lemma.COMPILED, (int(),)):
             return True
         case ((Lemma.PROMISED | Lemma.NO_NAN | Lemma.SKIPPED), (str() as text,)):
             return bool(text)

@@ -156,14 +156,19 @@ def _may_show(store: KernelAccess, load: KernelAccess) -> bool:
     )
 
 
-def trusted_lanes(run: ProofRun) -> Iterator[str]:
-    """Yield in words where a proof takes the order of a load and a store for granted."""
+def trusted(run: ProofRun) -> Iterator[str]:
+    """Yield in words where a proof takes for granted what Triton's compiler does."""
     for one in run.assumptions:
         match one.lemma, one.instance:
             case Lemma.OWN_LANE, (str() as tensor, int() as first, int() as second):
                 yield (
                     f"the thread that stores a lane of '{tensor}' in line {second} has loaded it"
                     f" in line {first}: there is no barrier between"
+                )
+            case Lemma.COMPILED, (int() as line,):
+                yield (
+                    f"Triton's compiler reads 'and' and 'or' of tiles in line {line} as '&' and"
+                    " '|'; it warns of them, and its interpreter takes one side instead"
                 )
             case _:
                 pass

@@ -52,7 +52,7 @@ from dtpoly.verify.proof import alike
 from dtpoly.verify.proof.examples_in_sets import examples_in, larger_examples_in
 from dtpoly.verify.proof.finding_places import witness_of
 from dtpoly.verify.proof.findings import Finding, Proof, is_of_data
-from dtpoly.verify.proof.in_place_by_hand import trusted_lanes
+from dtpoly.verify.proof.in_place_by_hand import trusted
 from dtpoly.verify.proof.launch_runs import runs_of
 from dtpoly.verify.proof.layers import Argument, arguments, claim_of_stores, guards
 from dtpoly.verify.proof.mask_advice import way_to_mask
@@ -116,15 +116,18 @@ def verify(
     if file.said:
         return _hand_written(program, file, seconds, run_of, only)
     wanted = [func.name for func in program.funcs if func.name in file.plans]
-    found = (_function(program, file, func, seconds, run_of(func)) for func in wanted)
-    return Report(tuple(_assuming(program, file, one) for one in found))
+    reports: list[FunctionReport] = []
+    for func in wanted:
+        run = run_of(func)
+        reports.append(_assuming(program, file, _function(program, file, func, seconds, run), run))
+    return Report(tuple(reports))
 
 
-def _assuming(program: Program, file: Unit, found: FunctionReport) -> FunctionReport:
+def _assuming(program: Program, file: Unit, found: FunctionReport, run: ProofRun) -> FunctionReport:
     """Return a report that says what its proof takes for granted."""
     names = asked(program, found.name) or (found.name,)
     of_calls = () if found.name == "" else promised_of_calls(program, names)
-    return replace(found, assumed=(*promised(program, file), *of_calls))
+    return replace(found, assumed=(*promised(program, file), *of_calls, *trusted(run)))
 
 
 def _hand_written(
@@ -145,8 +148,7 @@ def _hand_written(
         found = _function(program, file, func, seconds, run, only=only)
         if not run.decides:
             found = _refuted_somewhere(program, file, found, seconds)
-        found = _assuming(program, file, found)
-        reports.append(replace(found, assumed=(*found.assumed, *trusted_lanes(run))))
+        reports.append(_assuming(program, file, found, run))
         if run.decides and found.verdict is not LayerVerdict.PROVED:
             break
     return Report(tuple(reports))

@@ -8,7 +8,7 @@ understood raises Unread.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from dtpoly.verify.algebra import type_kinds as kinds
@@ -26,7 +26,7 @@ from dtpoly.verify.algebra.kernel_values import (
     is_truth,
     scalar,
 )
-from dtpoly.verify.algebra.proof_run import ProofRun
+from dtpoly.verify.algebra.proof_run import Lemma, ProofRun
 from dtpoly.verify.algebra.term_building import literal
 from dtpoly.verify.algebra.whole import (
     FALSE,
@@ -349,9 +349,12 @@ def _value(read: Reader, node: ast.expr) -> Value:
         case ast.Compare(left=left, ops=[comparison], comparators=[right]):
             return compared(state, comparison, read.value(left), read.value(right), node)
         case ast.BoolOp(op=joint, values=values):
-            result: Value = _one_truth(read, values[0])
-            for other in values[1:]:
-                result = both_or_either(state, joint, result, _one_truth(read, other), node)
+            sides = [read.tile(one) for one in values]
+            if any(one.axes for one in sides):
+                return _of_tiles(state, joint, sides, node)
+            result: Value = _one_truth(state, sides[0], values[0])
+            for side, other in zip(sides[1:], values[1:], strict=True):
+                result = both_or_either(state, joint, result, _one_truth(state, side, other), node)
             return result
         case ast.Subscript(value=value, slice=index):
             return subscripted(state, read.value(value), index, node)
@@ -426,13 +429,28 @@ def _is_none(found: Value, op: ast.Is | ast.IsNot, node: ast.expr) -> Value:
     return scalar(FALSE if is_tensor == isinstance(op, ast.Is) else TRUE)
 
 
-def _one_truth(read: Reader, node: ast.expr) -> TileValue:
+def _of_tiles(
+    state: KernelState, joint: ast.boolop, sides: Sequence[TileValue], node: ast.BoolOp
+) -> Value:
+    """Return `and` or `or` of tiles of truths as Triton's compiler reads it; it warns of it."""
+    for side, text in zip(sides, node.values, strict=True):
+        if side.kind != kinds.BOOL:
+            what = f"'{ast.unparse(text)}' beside 'and' or 'or', which is no tile of truths"
+            raise Unread(node.lineno, what)
+    state.run.assume(Lemma.COMPILED, node.lineno)
+    operator = ast.BitAnd() if isinstance(joint, ast.And) else ast.BitOr()
+    result: Value = sides[0]
+    for side in sides[1:]:
+        result = operated(state, operator, result, side, node)
+    return result
+
+
+def _one_truth(state: KernelState, found: TileValue, node: ast.expr) -> TileValue:
     """Return a side of `and` or `or`, which must be one truth.
 
     For other operands Python returns one of the sides as it is, which is not read.
     """
-    found = read.tile(node)
-    is_data = not read.state.is_valued and found.kind in (kinds.BOOL, kinds.TRUTH)
+    is_data = not state.is_valued and found.kind in (kinds.BOOL, kinds.TRUTH)
     if found.axes or not (is_truth(found.item) or is_data):
         what = f"'{ast.unparse(node)}' beside 'and' or 'or', which is not one truth"
         raise Unread(node.lineno, what)
