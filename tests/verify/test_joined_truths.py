@@ -15,7 +15,7 @@ import triton.language as tl
 
 
 @triton.jit
-def copy(x, o, n):
+def copy(x, o, n, ONE: tl.constexpr = 1):
     at = tl.program_id(0) * 32 + tl.arange(0, 32)
     mask = {mask}
     tl.store(o + at, tl.load(x + at, mask=mask, other=0.0), mask=mask)
@@ -36,7 +36,11 @@ SAID = (
         ("(at < n) and (at > 0)", LayerVerdict.REFUTED),
         ("(at < n) or (at >= 0)", LayerVerdict.REFUTED),
         ("(at < n) and at", LayerVerdict.UNKNOWN),
-        ("(at < n) and 1", LayerVerdict.UNKNOWN),
+        ("(at < n) and True", LayerVerdict.PROVED),
+        ("(at < n) and ONE > 0", LayerVerdict.PROVED),
+        ("(at < n) or ONE < 0", LayerVerdict.PROVED),
+        ("(at < n) or ONE > 0", LayerVerdict.REFUTED),
+        ("(at < n) and ONE < 0", LayerVerdict.REFUTED),
     ],
 )
 def test_masks_are_joined(mask: str, wanted: LayerVerdict) -> None:
@@ -45,7 +49,10 @@ def test_masks_are_joined(mask: str, wanted: LayerVerdict) -> None:
     assert (SAID in found.assumed) is (wanted is not LayerVerdict.UNKNOWN)
 
 
-def test_nothing_is_taken_for_granted_of_single_truths() -> None:
-    (found,) = verify(COPY, TEXT.format(mask="(at < n) & (n > 0 and n < 2 or n > 1)")).functions
+@pytest.mark.parametrize(
+    "mask", ["(at < n) & (n > 0 and n < 2 or n > 1)", "ONE > 0 and at < n", "ONE > 1 or at < n"]
+)
+def test_what_python_does_itself_is_not_taken_for_granted(mask: str) -> None:
+    (found,) = verify(COPY, TEXT.format(mask=mask)).functions
     assert found.verdict is LayerVerdict.PROVED
     assert SAID not in found.assumed

@@ -432,17 +432,40 @@ def _is_none(found: Value, op: ast.Is | ast.IsNot, node: ast.expr) -> Value:
 def _of_tiles(
     state: KernelState, joint: ast.boolop, sides: Sequence[TileValue], node: ast.BoolOp
 ) -> Value:
-    """Return `and` or `or` of tiles of truths as Triton's compiler reads it; it warns of it."""
+    """Return `and` or `or` of tiles of truths as Triton's compiler reads it; it warns of it.
+
+    A constant decides the result, or is left out. Where constants stand before the only tile,
+    Python does the same.
+    """
+    tiles: list[TileValue] = []
     for side, text in zip(sides, node.values, strict=True):
-        if side.kind != kinds.BOOL:
+        known = _known_truth(side)
+        if known is None and side.kind != kinds.BOOL:
             what = f"'{ast.unparse(text)}' beside 'and' or 'or', which is no tile of truths"
             raise Unread(node.lineno, what)
-    state.run.assume(Lemma.COMPILED, node.lineno)
+        if tiles:
+            state.run.assume(Lemma.COMPILED, node.lineno)
+        if known is isinstance(joint, ast.Or):
+            return side
+        tiles += [side] if known is None else []
     operator = ast.BitAnd() if isinstance(joint, ast.And) else ast.BitOr()
-    result: Value = sides[0]
-    for side in sides[1:]:
-        result = operated(state, operator, result, side, node)
+    result: Value = tiles[0]
+    for tile in tiles[1:]:
+        result = operated(state, operator, result, tile, node)
     return result
+
+
+def _known_truth(side: TileValue) -> bool | None:
+    """Return the truth of a constant; None for other values."""
+    if side.kind not in (kinds.WEAK, kinds.TRUTH) or side.axes:
+        return None
+    match side.item:
+        case Whole() as number_of if number_of.constant is not None:
+            return number_of.constant != 0
+        case item if item in (TRUE, FALSE):
+            return item == TRUE
+        case _:
+            return None
 
 
 def _one_truth(state: KernelState, found: TileValue, node: ast.expr) -> TileValue:
