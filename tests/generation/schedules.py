@@ -240,11 +240,11 @@ class _Kernel:
 
 
 def _whole_labels(func: Func) -> set[str]:
-    """Return the labels of reductions that give an index: they have no partial results."""
+    """Return the labels of reductions that give a list: they have no partial results."""
     return {
         label
         for node in walk(func.body)
-        if isinstance(node, Reduce) and not REDUCTION[node.operation].has_identity
+        if isinstance(node, Reduce) and not REDUCTION[node.operation].has_parts
         for label in node.labels
         if label not in func.labels
     }

@@ -61,6 +61,7 @@ g[x] = exp(A[x]);
 f[x] = g[x] + rsum(g[x] * y, y);
 f.compile();
 """
+INDEX = SUM.replace("rsum", "rargmax")
 RENAMED = """
 Func f, g, h; In A; Var x; RVar u;
 h[] = rsum(A[u], u);
@@ -98,6 +99,7 @@ LEGAL = {
     "a norm in blocks": NORM + "norm.block(y:2);",
     "partial results": SUM + "total.block(k:2); total.tensorize(k:2);",
     "named partial results": SUM + "total.block(x:2, k:k_b/2); total.tensorize(k_b:0);",
+    "partial results that are pairs": INDEX + "total.block(x:2, k:k_b/2); total.tensorize(k_b:0);",
     "atomic results": SUM + "total.block(x:2, k:2); total.atomic(k);",
     "partial results of a fused product": TWO_PRODUCTS + "_2mm.block(l:2); mm.fuse_at(_2mm, m);",
     "nested": NESTED + "f.block(x:2, k:2); f.tensorize(l:2); f.reorder(l, x);",
