@@ -11,7 +11,7 @@ from dtpoly.ir.tile_values import Value, Variable
 from dtpoly.poly.model import Model
 
 from .building import Building
-from .elements import VALUE
+from .elements import NOWHERE, VALUE
 from .storage import INDEX
 from .tensor_loads import loaded
 from .tile_lanes import Tiling
@@ -24,9 +24,14 @@ def is_paired(building: Building, operand: Expr) -> bool:
     return building.model.arrays[operand.tensor].is_paired
 
 
-def index_of(operand: Expr) -> Read:
-    """Return the read of the index of a partial result."""
+def pair_of(tiling: Tiling, operand: Expr, nothing: int | float) -> tuple[Value, Value]:
+    """Return a partial result and its index; where there is no part, a value that never wins."""
     assert isinstance(operand, Read)
+    value = loaded(tiling, operand, tiling.lanes, nothing)
+    return value, loaded(tiling, _index_of(operand), tiling.lanes, NOWHERE)
+
+
+def _index_of(operand: Read) -> Read:
     return replace(operand, tensor=operand.tensor + INDEX)
 
 
@@ -45,7 +50,7 @@ def best_of(tiling: Tiling, body: Expr | None) -> tuple[Value, Value]:
     building = tiling.building
     assert isinstance(body, Read)
     if body.tensor not in building.storage.registers:
-        return loaded(tiling, body, tiling.lanes), loaded(tiling, index_of(body), tiling.lanes)
+        return loaded(tiling, body, tiling.lanes), loaded(tiling, _index_of(body), tiling.lanes)
     element = building.passing(building.elements.of(body.tensor + VALUE))
     here = dict(zip(building.model.arrays[body.tensor].dims, body.indices, strict=True))
 

@@ -38,7 +38,7 @@ from .conversions import converted, element_of, typed
 from .elements import NOWHERE, PAIRED, VALUE, identity
 from .expression_values import masked, named, placed, value_of
 from .kept_lists import begin_list, in_memory, list_axes, take_into_list
-from .kept_pairs import best_of, index_of, is_paired, passes_values
+from .kept_pairs import best_of, is_paired, pair_of, passes_values
 from .matrix_products import Sides, product_step, sides_of, sum_step
 from .operation_spelling import is_float_element
 from .python_names import plain
@@ -253,12 +253,11 @@ def _tests_ranges(tiling: Tiling, read: Read) -> bool:
 
 def _candidate(tiling: Tiling, body: Reduce, reduced: Axes) -> tuple[Value, Value]:
     """Compute a value and its index; the index is the largest number where there is no value."""
-    at: Value
     if is_paired(tiling.building, body.operand):
-        at = loaded(tiling, index_of(body.operand), tiling.lanes)
-    else:
-        (label,) = body.labels
-        at = IndexValue(tiling.at[label], tiling.lanes_of(label))
+        element = _compared(tiling, tiling.statement.writes.array)
+        return pair_of(tiling, body.operand, identity(body.operation, element))
+    (label,) = body.labels
+    at: Value = IndexValue(tiling.at[label], tiling.lanes_of(label))
     value = named(tiling, _operand(tiling, body, reduced), "candidate")
     return value, masked(tiling, converted(at, DType.I64), reduced, NOWHERE, DType.I64)
 
