@@ -163,7 +163,8 @@ def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     proof.run.about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
-    bits = TRUE if one.is_cut else _bits(ran, one)  # what is cut had more
+    # What is cut had more bits, and an int32 has 32 whatever sizes its loops run through.
+    bits = TRUE if one.is_cut or one.kind == "tl.int32" else _bits(ran, one)
     where = set_of(both(proof.facts, one.where, ranges, bits, _few_programs(launch), outside))
     for size in sorted(launch.apart, key=rank):
         if proof.run.is_empty(where):
