@@ -62,3 +62,23 @@ def test_a_number_beside_a_counter(said: str, is_right: bool) -> None:
     """The counter has 64 bits there, and the number beside it has not."""
     report = proof_of_text(HEAD.format(said=said) + BESIDE)
     assert (report.verdict is LayerVerdict.PROVED) == is_right
+
+
+COUNTER = """\
+    for i in range(tl.program_id(0), tl.cdiv(n, 16), P):
+        a = i * 16 + o
+        tl.store(y + a, tl.load(x + a, mask=a < n), mask=a < n)
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [
+        ("len(n) <= 2**30", LayerVerdict.PROVED),
+        ("len(n) <= 2**31 - 8", LayerVerdict.REFUTED),
+        ("2**32 <= len(n), len(n) <= 2**33", LayerVerdict.UNKNOWN),
+    ],
+)
+def test_a_counter_of_64_bits_is_not_refuted(said: str, verdict: LayerVerdict) -> None:
+    """It is not proved either: it is read as the id of a program."""
+    assert proof_of_text(HEAD.format(said=said) + COUNTER).verdict is verdict
