@@ -225,6 +225,8 @@ def refuse_not_held(item: Whole, kind: str, within: str, line: int) -> None:
     Triton does not compile that. Some versions use the residue of a negative number instead.
     """
     written = item.constant if kind == kinds.WEAK else None
+    if written is not None and within in (kinds.SIZE, kinds.OFFSET):
+        within = "tl.int32"  # which it may be
     if written is None or within not in kinds.LEAST:
         return
     if written < 0 == kinds.LEAST[within]:

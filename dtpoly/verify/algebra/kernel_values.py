@@ -7,7 +7,6 @@ here; it is raised for anything in a file that the verifier does not understand.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from typing import TypeGuard
 
 from dtpoly.frozen import dataclass
@@ -57,7 +56,7 @@ class PointerValue:
 
     tensor: str
     offset: Whole
-    parts: tuple[Whole, ...] = field(default=(), compare=False)
+    parts: tuple[Whole, ...] = ()
     data: tuple[Term, ...] = ()
 
     def plus(self, by: Whole) -> PointerValue:

@@ -18,7 +18,7 @@ from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import TileValue
 from dtpoly.verify.algebra.proof_limits import check_time
 from dtpoly.verify.algebra.proof_run import Lemma
-from dtpoly.verify.algebra.regions import everywhere, is_affine, set_of
+from dtpoly.verify.algebra.regions import Region, everywhere, is_affine, set_of
 from dtpoly.verify.algebra.shared_nodes import rank
 from dtpoly.verify.algebra.type_kinds import HALF, NEAR
 from dtpoly.verify.algebra.whole import (
@@ -163,7 +163,8 @@ def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
     proof.run.about(one.line, "computes whole numbers that their type holds")
     outside = one_of(compare(">=", one.value, number(HALF)), compare("<", one.value, number(-HALF)))
     ranges = ranged(ran.programs, ran.ranges, names_of(both(one.where, outside)))
-    bits = TRUE if one.is_cut else _bits(ran, one)  # what is cut had more
+    # What is cut had more bits, and an int32 has 32 whatever sizes its loops run through.
+    bits = TRUE if one.is_cut or one.kind == "tl.int32" else _bits(ran, one)
     where = set_of(both(proof.facts, one.where, ranges, bits, _few_programs(launch), outside))
     for size in sorted(launch.apart, key=rank):
         if proof.run.is_empty(where):
@@ -175,8 +176,22 @@ def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
         where = where.intersect(set_of(_is_run(ran)))
     if not proof.run.is_empty(where):
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
-        is_sure = not one.is_cut and not one.may_never_be
+        is_sure = (
+            not one.is_cut and not one.may_never_be and not _may_be_longer(proof, ran, one, where)
+        )
         yield Finding("overflow", one.line, what, where, number=one.value, is_exact=is_sure)
+
+
+def _may_be_longer(proof: Proof, ran: Ran, one: Computed, where: Region) -> bool:
+    """Return whether a number is too large only where the counter of a loop may have 64 bits.
+
+    That is a loop over programs up to a size. Its counter is read as the id of a program, which
+    has 32 bits.
+    """
+    if one.kind != kinds.SIZE:
+        return False
+    bits = set_of(_bits(replace(ran, ranges={**ran.programs, **ran.ranges}), one))
+    return proof.run.is_empty(where.intersect(bits))
 
 
 def _is_promised(proof: Proof, ran: Ran, one: Computed) -> bool:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.whole import Atom, Truth, Whole, both, compare, name, names_of, number
 from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import KernelAccess, Ran
 from dtpoly.verify.triton.domains import domain
-
-LONG = "tl.int64"
 
 
 def is_in_addresses_alone(proof: Proof, ran: Ran, value: Whole) -> bool:
@@ -24,7 +23,8 @@ def is_in_addresses_alone(proof: Proof, ran: Ran, value: Whole) -> bool:
     After it was brought to 64 bits, it may be stored or compared, where nothing says that it had
     fitted into 32 bits; or something may be taken from it, so that it is above the address.
     """
-    if any(one.is_left and one.kind == LONG and _has(value, one.value) for one in ran.computed):
+    longer = (one for one in ran.computed if one.is_left and one.kind in kinds.MAY_BE_LONG)
+    if any(_has(value, one.value) for one in longer):
         return False
     if not any({*value.terms} <= {*part.terms} for one in ran.accesses for part in one.parts):
         return False

@@ -170,7 +170,8 @@ class Computed:
     is_left: bool = False
     # It is brought to 64 bits, and may be a part of an address after that.
     is_widened: bool = False
-    # It stands in a branch that depends on data: there may be no call for which it is computed.
+    # It stands in a branch that depends on data, or gets 64 bits only from a size that has so many:
+    # there may be no call for which it is computed, or shows.
     may_never_be: bool = False
 
 

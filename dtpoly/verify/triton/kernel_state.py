@@ -25,7 +25,7 @@ from dtpoly.verify.algebra.kernel_values import (
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.terms import Term
-from dtpoly.verify.algebra.type_kinds import HALF
+from dtpoly.verify.algebra.type_kinds import HALF, MAY_BE_LONG
 from dtpoly.verify.algebra.whole import (
     TRUE,
     Some,
@@ -54,6 +54,8 @@ from dtpoly.verify.triton.digits import Digits
 from dtpoly.verify.triton.domains import ranged
 from dtpoly.verify.triton.lanes import doubt_of
 from dtpoly.verify.triton.unit.unit import Unit
+
+LONG = "tl.int64"
 
 
 @dataclass
@@ -106,6 +108,8 @@ class KernelState:
     tiles: list[Truth] = field(default_factory=list[Truth])
     # How many loops around the statement are being tried out: nothing that is noted then is kept.
     trials: int = 0
+    # Whether some number that the kernel is given may have 64 bits; None if nobody has asked.
+    has_long: bool | None = None
     # The factors of extents that are products, where a reshape has shown their order (see axes).
     laid_out: Mapping[Whole, tuple[Whole, ...]] = field(
         default_factory=dict[Whole, tuple[Whole, ...]]
@@ -146,7 +150,9 @@ class KernelState:
             one = Computed(item, kind, self.where, line, is_cut=is_cut, is_left=True)
             self.numbers.append(one)
 
-    def leaves(self, value: Value, line: int, *, is_widened: bool = False) -> None:
+    def leaves(
+        self, value: Value, line: int, *, is_widened: bool = False, is_sure: bool = True
+    ) -> None:
         """Note a product that is used for more than a part of an address, so it must not wrap.
 
         In an address only the final sum must fit: if parts of it wrap, the sum is still right. A
@@ -166,8 +172,34 @@ class KernelState:
                 line,
                 is_left=is_sum or not is_widened,
                 is_widened=is_widened,
+                may_never_be=not is_sure,
             )
             self.numbers.append(one)
+
+    def widens(self, value: TileValue, other: str, kind: str, line: int) -> None:
+        """Note a number that gets 64 bits where it meets another one, after it may have wrapped.
+
+        Sizes have 32 bits or 64. If no size that the kernel is given can have 64, none gets them.
+        """
+        if LONG in (value.kind, kind):
+            if value.kind != kind:
+                self.leaves(value, line, is_widened=True)
+        elif other in MAY_BE_LONG and self.launch.near and self._has_long():
+            self.leaves(value, line, is_widened=True, is_sure=False)
+
+    def _has_long(self) -> bool:
+        if self.has_long is None:
+            self.has_long = any(map(self._may_be_long, self.launch.arguments.values()))
+        return self.has_long
+
+    def _may_be_long(self, value: Value) -> bool:
+        if not isinstance(value, TileValue) or value.kind not in MAY_BE_LONG:
+            return False
+        if not isinstance(value.item, Whole):
+            return True
+        fits = within(number(-HALF), value.item, number(HALF))
+        facts = both(self.facts, fits)
+        return not (is_affine(facts) and self.run.holds(fits, set_of(self.facts)))
 
     def either(self, first: Truth, second: Truth) -> Truth:
         """Return the disjunction of two conditions: just the weaker one if the other implies it.

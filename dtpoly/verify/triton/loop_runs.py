@@ -34,7 +34,6 @@ from dtpoly.verify.algebra.whole import (
     compare,
     extreme,
     name,
-    names_of,
     number,
     within,
 )
@@ -48,6 +47,7 @@ from dtpoly.verify.triton.data_names import has_data
 from dtpoly.verify.triton.earlier import with_earlier
 from dtpoly.verify.triton.falling_loops import Falling, falling
 from dtpoly.verify.triton.flattened import coordinates
+from dtpoly.verify.triton.growing import Growth, growth, moved
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.loop_pipelines import is_flattened, is_pipelined
 from dtpoly.verify.triton.loop_results import left_by_loop
@@ -68,7 +68,7 @@ class Changes:
     # The names that the loop counts by: its own name, or several coordinates (see flattened).
     own: tuple[str, ...]
     # By how much each number or address grows in an iteration.
-    grows: dict[str, Whole] = field(default_factory=dict[str, Whole])
+    grows: dict[str, Growth] = field(default_factory=dict[str, Growth])
     # Whole numbers that are not indices but data: reductions of them are recognised as such.
     data: set[str] = field(default_factory=set[str])
     lost: set[str] = field(default_factory=set[str])
@@ -190,7 +190,7 @@ def _set_after(
     before, after = around
     for one in changed:
         if one in changes.grows:
-            state.names[one] = moved(before[one], changes.grows[one] * counting.times)
+            state.names[one] = moved(before[one], changes.grows[one], counting.times)
         elif before[one] != after[one]:
             state.leaves(before[one], counting.line)
             state.names[one] = left_by_loop(state, one, around, end)
@@ -335,7 +335,7 @@ def _at_start(one: str, before: Value, changes: Changes) -> Value:
     match before.item:
         case PointerValue() | Whole() if one in changes.grows:
             times = (name(changes.loop) - changes.low).floor(changes.step)
-            return moved(before, changes.grows[one] * times)
+            return moved(before, changes.grows[one], times)
         case PointerValue(tensor=tensor):
             return replace(before, item=PointerValue(tensor, own))
         case Whole() if one not in changes.data:
@@ -364,7 +364,7 @@ def _learn(
             changes.lost.add(one)
             news = True
         if one in changes.grows:
-            if _grown(start, end, _at_start(one, start, changes), inner) != changes.grows[one]:
+            if growth(start, end, _at_start(one, start, changes), inner) != changes.grows[one]:
                 del changes.grows[one]
                 changes.lost.add(one)
                 news = True
@@ -376,7 +376,7 @@ def _learn(
         # With several coordinates, no number says how many iterations came before.
         grown = None
         if not _is_number(start) and changes.own == (changes.loop,):
-            grown = _grown(start, end, _at_start(one, start, changes), inner)
+            grown = growth(start, end, _at_start(one, start, changes), inner)
         if grown is not None:
             changes.grows[one] = grown
         elif isinstance(start.item, Whole):
@@ -393,28 +393,6 @@ def _is_number(start: TileValue) -> bool:
         and start.item.constant is not None
         and start.kind in kinds.WHOLES
     )
-
-
-def _grown(start: Value, end: Value | None, at_start: Value, inner: set[str]) -> Whole | None:
-    """Return by how much a value grows in an iteration, if it is the same in each; else None."""
-    if (
-        not isinstance(start, TileValue)
-        or not isinstance(end, TileValue)
-        or not isinstance(at_start, TileValue)
-    ):
-        return None
-    if start.axes != end.axes:
-        return None
-    match at_start.item, end.item:
-        case Whole() as old, Whole() as new:
-            grown = new - old
-        case PointerValue(tensor=tensor, offset=old), PointerValue(tensor=other, offset=new):
-            if tensor != other or at_start.item.data != end.item.data:
-                return None
-            grown = new - old
-        case _:
-            return None
-    return None if names_of(grown) & inner else grown
 
 
 def _range_of(
@@ -467,15 +445,3 @@ def _is_told(option: Value) -> bool:
 def _carried(one: str, loop: str) -> str:
     """Return the name for the value of a whole number or an offset when an iteration begins."""
     return f"{one}@{loop}"
-
-
-def moved(value: Value, by: Whole) -> Value:
-    """Return a tile with something added to its number or address."""
-    assert isinstance(value, TileValue)
-    match value.item:
-        case PointerValue() as item:
-            return replace(value, item=item.plus(by))
-        case Whole() as item:
-            return replace(value, item=item + by)
-        case _:
-            raise AssertionError(value)

@@ -160,12 +160,13 @@ def _note(
     line: int,
 ) -> None:
     """Note which whole numbers are computed here, and which are used for something else."""
-    for one in operands:
+    left, right = operands
+    for one, other in ((left, right), (right, left)):
         if word in DIVIDES or not isinstance(item, Whole | PointerValue):
             state.leaves(one, line)
-        elif kind == LONG and one.kind != LONG and isinstance(item, Whole):
+        elif isinstance(item, Whole):
             # What is added to an address is a part of it as it is.
-            state.leaves(one, line, is_widened=True)
+            state.widens(one, other.kind, kind, line)
     state.computed(item, kind, line)
     if any(one.is_cut for one in operands):
         state.computed(item, kind, line, is_cut=True)

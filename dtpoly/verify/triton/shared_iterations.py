@@ -31,7 +31,8 @@ from dtpoly.verify.algebra.whole import (
 )
 from dtpoly.verify.triton.access import KernelAccess, OverPrograms
 from dtpoly.verify.triton.carrying import assigned
-from dtpoly.verify.triton.counted_beside import counted_beside
+from dtpoly.verify.triton.counted_beside import KIND, counted_beside
+from dtpoly.verify.triton.counter_kinds import kind_of
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.reader import Reader
 
@@ -82,7 +83,9 @@ def run(read: Reader, counter: str, ends: tuple[Whole, Whole, Whole], node: ast.
     for one in beside.begun:
         state.names[one] = state.names[counter]
     state.run.assume(Lemma.PROGRAMS, str(low.plain), high, step)
-    state.looked_at(high + step - 1, "tl.int32", node.lineno)
+    # A number beside the counter has 32 bits, also where the counter has 64.
+    kind = KIND if beside.body != node.body else kind_of(read, node.iter)
+    state.looked_at(high + step - 1, kind, node.lineno)
     _settle(state, low)
     read.block(beside.body)
     for one, expression in again.items():
