@@ -214,3 +214,37 @@ def test_data_that_show_must_fit(mask: str, place: str, is_right: bool) -> None:
     """A number that was loaded may be 2^31 - 1, of which the sum with 1000 is below 0."""
     report = proof_of_text(GATHERED.format(mask=mask, place=place))
     assert (report.verdict is LayerVerdict.PROVED) == is_right
+
+
+# Two tensors of which a call passes no strides: their extents are at most 2^31.
+WHOLE = """\
+import triton
+import triton.language as tl
+
+# verify: k[(cdiv(len(r), 16), len(n))](X, Y, len(r), len(n){strides})
+# assume: reach(X) < 2**31, reach(Y) < 2**31
+
+
+@triton.jit
+def k(X, Y, r, n, s=1):
+    o = tl.program_id(0) * 16 + tl.arange(0, 16)
+    m = {mask}
+    q = o * n + tl.program_id(1)
+    tl.store(Y + q, tl.load(X + {load}, mask=m), mask=m)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mask", "strides", "load", "wanted"),
+    [
+        ("o < r", "", "q", LayerVerdict.PROVED),
+        ("o + 16 < r + 16", "", "q", LayerVerdict.REFUTED),
+        # A stride that is passed may be 0. But the strides of Y are those of a contiguous tensor.
+        ("o < r", ", X.stride(0)", "o * s + tl.program_id(1)", LayerVerdict.PROVED),
+    ],
+)
+def test_an_extent_is_below_the_reach(
+    mask: str, strides: str, load: str, wanted: LayerVerdict
+) -> None:
+    text = WHOLE.format(mask=mask, strides=strides, load=load)
+    assert verify(COPY, text).verdict is wanted

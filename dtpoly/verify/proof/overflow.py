@@ -37,7 +37,7 @@ from dtpoly.verify.algebra.whole import (
     within,
 )
 from dtpoly.verify.proof.findings import Finding, Proof
-from dtpoly.verify.proof.parts_of_addresses import is_in_addresses_alone, may_have
+from dtpoly.verify.proof.parts_of_addresses import is_in_addresses_alone, may_have, short_extents
 from dtpoly.verify.proof.promised_products import has_small_factors, is_below
 from dtpoly.verify.proof.room import with_room
 from dtpoly.verify.triton.access import Computed, KernelLaunch, Ran
@@ -174,6 +174,10 @@ def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
             where = where.subtract(set_of(near))
     if not proof.run.is_empty(where):
         where = where.intersect(set_of(_is_run(ran)))
+    if launch.near and not proof.run.is_empty(where):
+        where = where.intersect(set_of(short_extents(proof, launch)))
+        if proof.run.is_empty(where):
+            proof.run.assume(Lemma.PART, one.value)
     if not proof.run.is_empty(where):
         what = f"{'cuts' if one.is_cut else 'computes'} a number that its 32 bits do not hold"
         is_sure = (

@@ -11,9 +11,20 @@ from collections import Counter
 
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.regions import is_affine, set_of
-from dtpoly.verify.algebra.whole import Atom, Truth, Whole, both, compare, name, names_of, number
+from dtpoly.verify.algebra.type_kinds import HALF
+from dtpoly.verify.algebra.whole import (
+    Atom,
+    Truth,
+    Whole,
+    both,
+    compare,
+    name,
+    names_of,
+    number,
+    one_of,
+)
 from dtpoly.verify.proof.findings import Proof
-from dtpoly.verify.triton.access import KernelAccess, Ran
+from dtpoly.verify.triton.access import KernelAccess, KernelLaunch, KernelTensor, Ran
 from dtpoly.verify.triton.domains import domain
 
 
@@ -33,6 +44,30 @@ def is_in_addresses_alone(proof: Proof, ran: Ran, value: Whole) -> bool:
         for access in ran.accesses
         for part in dict.fromkeys(access.parts)
         if _has(value, part)
+    )
+
+
+def short_extents(proof: Proof, launch: KernelLaunch) -> Truth:
+    """Return that extents of tensors below a promised reach are, unless there is no element.
+
+    Each index times its stride is a part of the last element's address. So if no stride is below 1,
+    no extent is above 2^31.
+    """
+    found: list[Truth] = []
+    for array in (proof.arrays[one] for one in sorted(launch.near)):
+        if all(is_affine(one) for one in array.shape) and _is_dense(array):
+            short = both(*(compare("<=", one, number(HALF)) for one in array.shape))
+            none = (compare("<=", one, number(0)) for one in array.shape)
+            found.append(one_of(*none, short))
+    return both(*found)
+
+
+def _is_dense(array: KernelTensor) -> bool:
+    """Return whether each stride is 1 at least where each extent is: a product of extents."""
+    extents = frozenset[str]().union(*map(names_of, array.shape))
+    return all(
+        stride.terms and names_of(stride) <= extents and all(times > 0 for _, times in stride.terms)
+        for stride in array.strides
     )
 
 
