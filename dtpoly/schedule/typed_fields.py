@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from dtpoly.source import Span
 
@@ -60,6 +60,8 @@ def _fits(value: object, hint: Any) -> bool:
         return pairs is not None and all(_fit(pair, get_args(hint)) for pair in pairs.items())
     if get_origin(hint) is Callable:
         return callable(value)
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, NoneType if hint is None else hint)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.pace import is_kept
+from benchmarks.pace import is_kept_once
 from dtpoly.algorithm.show import show
 from dtpoly.checking import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, apply_edits, has_errors
@@ -50,13 +50,19 @@ def diagnose(data: bytes) -> tuple[Source, tuple[Diagnostic, ...]]:
     return source, checked.diagnostics
 
 
+def seconds(data: bytes) -> float:
+    """Return how long it takes to say what is wrong."""
+    start = time.process_time()
+    _, found = diagnose(data)
+    assert plain(render(found, width=40))
+    return time.process_time() - start
+
+
 def look(data: bytes) -> tuple[Diagnostic, ...]:
     """Diagnose, and check what can be checked of any answer."""
-    start = time.process_time()
     source, found = diagnose(data)
     text = plain(render(found))
-    assert plain(render(found, width=40))
-    assert is_kept(SECONDS, time.process_time() - start)
+    assert is_kept_once(SECONDS, lambda: seconds(data))
     assert text.count("\n") >= len(found)
     for diagnostic in found:
         check_diagnostic(diagnostic)

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from dtpoly.algorithm.expressions import Affine
+from dtpoly.algorithm.expressions import Affine, DividedIndex
 from dtpoly.algorithm.program import Directive
 from dtpoly.checking import check
 from dtpoly.diagnostics import DtpolyError, has_errors
@@ -18,6 +18,7 @@ from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.state import State
 from dtpoly.schedule.static_checks import check_schedule
 from dtpoly.schedule.tree import Leaf, Loop, Node, Sequence, rewrite
+from dtpoly.schedule.typed_fields import wrong_field
 from dtpoly.schedule.well_formed import flaw
 from dtpoly.source import Source
 from tests.generation import schedules
@@ -147,6 +148,14 @@ def test_nonsense_is_refused(name: str) -> None:
     assert words in found.title
     assert marked(found) == "def apply(self, state: State) -> State:"
     assert before == scheduled("")
+
+
+def test_an_operator_is_one_of_those_that_there_are() -> None:
+    """A user's primitive that was applied to an index with a quotient ended with a TypeError."""
+    quotient = DividedIndex("//", Affine((("x", 1),)), 2)
+    assert wrong_field(quotient) is None
+    wrong = wrong_field(replace(quotient, operator=cast(Any, "/")))
+    assert wrong == "'operator' of DividedIndex is a str"
 
 
 @pytest.mark.parametrize("name", ["upside_down", "forget", "flatten"])

@@ -116,11 +116,9 @@ def verify(
     if file.said:
         return _hand_written(program, file, seconds, run_of, only)
     wanted = [func.name for func in program.funcs if func.name in file.plans]
-    reports: list[FunctionReport] = []
-    for func in wanted:
-        run = run_of(func)
-        reports.append(_assuming(program, file, _function(program, file, func, seconds, run), run))
-    return Report(tuple(reports))
+    runs = ((run_of(func), func) for func in wanted)
+    found = ((_function(program, file, func, seconds, run), run) for run, func in runs)
+    return Report(tuple(_assuming(program, file, *one) for one in found))
 
 
 def _assuming(program: Program, file: Unit, found: FunctionReport, run: ProofRun) -> FunctionReport:
