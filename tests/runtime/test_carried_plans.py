@@ -287,22 +287,22 @@ def test_descriptors(is_turned: bool, step: int | None) -> None:
 def test_specialized(dtype: torch.dtype, is_so: int) -> None:
     """Only 2 bytes are the most here; the kernel says whether it is specialized."""
     blocks = {
-        name: {"of": "A", "block": (1, 4, 8), "axes": (0, 1, 2)} for name in ("A_blocks", "more")
+        name: {"of": "A", "block": (1, 4, 16), "axes": (0, 1, 2)} for name in ("A_blocks", "more")
     }
     plan: Plan = {
         "function": "f",
         "inputs": {"A": ("float", 3)},
         "sizes": {"x": "A.shape[1]"},
-        "results": {"f": {"shape": ("x", "8"), "dtype": "f32"}},
+        "results": {"f": {"shape": ("x", "16"), "dtype": "f32"}},
         "launches": [
             launch("turned", {"A": "_ _ _", "f": "_ _"}, programs=("x // 4",))
             | {"descriptors": blocks, "specialized": (2, ("more", "A_blocks"))}
         ],
     }
     own = "more, specialized: tl.constexpr,"
-    text = DESCRIBED.replace("LOADED", "tl.full((4, 8), specialized, tl.float32)")
-    f = module_of(text.replace("OWN", own), plan).f
-    assert set(f(torch.ones(1, 4, 8).to(dtype)).flatten().tolist()) == {is_so}
+    text = DESCRIBED.replace("LOADED", "tl.full((4, 16), specialized, tl.float32)")
+    f = module_of(text.replace("OWN", own).replace("arange(0, 8)", "arange(0, 16)"), plan).f
+    assert set(f(torch.ones(1, 4, 16).to(dtype)).flatten().tolist()) == {is_so}
 
 
 def test_an_input_that_nothing_looks_at() -> None:

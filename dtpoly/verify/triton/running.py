@@ -350,7 +350,7 @@ def _value(read: Reader, node: ast.expr) -> Value:
             return compared(state, comparison, read.value(left), read.value(right), node)
         case ast.BoolOp(op=joint, values=values):
             sides = [read.tile(one) for one in values]
-            if any(one.axes for one in sides):
+            if not state.is_valued and any(one.axes for one in sides):
                 return _of_tiles(state, joint, sides, node)
             result: Value = _one_truth(state, sides[0], values[0])
             for side, other in zip(sides[1:], values[1:], strict=True):
@@ -435,7 +435,8 @@ def _of_tiles(
     """Return `and` or `or` of tiles of truths as Triton's compiler reads it; it warns of it.
 
     A constant decides the result, or is left out. Where constants stand before the only tile,
-    Python does the same.
+    Python does the same. Triton's interpreter does what Python does, so values are not compared
+    with an algorithm where the two differ.
     """
     tiles: list[TileValue] = []
     for side, text in zip(sides, node.values, strict=True):
