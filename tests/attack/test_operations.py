@@ -25,8 +25,9 @@ def test_a_slice_of_the_campaign(seed: int) -> None:
     assert outcome.verdict is not Verdict.CRASH, outcome.case
     figures = outcome.figures
     assert figures["operations compared"] >= 40
-    # The generator makes what the verifier reads.
-    assert figures.get("operations refused", 0) <= 5
+    # The generator makes what the verifier reads, but for numbers that a type does not hold, such
+    # as 255 beside a truth, which Triton refuses, too.
+    assert figures.get("operations refused", 0) <= 8
 
 
 @pytest.mark.parametrize(
