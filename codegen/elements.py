@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dtpoly.algorithm.dtypes import DType, is_integer
 from dtpoly.algorithm.expressions import Dot, Expr, Read, Reduce
 from dtpoly.algorithm.inference import LARGEST
-from dtpoly.algorithm.operations import LIST
+from dtpoly.algorithm.operations import LIST, PLACES
 from dtpoly.algorithm.program import Program
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kinds import (
@@ -28,7 +28,7 @@ from dtpoly.poly.model import Model, Role
 from .storage import INDEX
 
 # Reductions whose accumulators are a value and its index, or lists of these.
-PAIRED = ("rargmax", "rargmin", LIST)
+PAIRED = (*PLACES, LIST)
 # The index of no value: larger than every other one.
 NOWHERE = 2**63 - 1
 VALUE = "!value"  # ends the name for the values that such an accumulator compares

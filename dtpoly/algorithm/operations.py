@@ -153,7 +153,7 @@ WITHOUT_IDENTITY = frozenset(one.name for one in REDUCTIONS if not one.has_ident
 # Reductions of which no second kernel can combine what blocks give.
 WITHOUT_PARTS = frozenset(one.name for one in REDUCTION.values() if not one.has_parts)
 # Reductions whose partial results are pairs: a value, and the index where it is.
-PLACES = frozenset(("rargmax", "rargmin"))
+PLACES = ("rargmax", "rargmin")
 
 # Functions that reduce up to each index, and the reduction that each of them does.
 # The last one is the recurrence h = a * h + b, whose steps have an order.

@@ -169,7 +169,9 @@ def _divided(chain: _Chain, func: Func) -> tuple[Func, ...]:
         raise NotInPartsError(func.name, "it is more than one reduction over the label")
     (node,) = nodes
     operation = node.operation if isinstance(node, Reduce) else "rsum"
-    if operation in WITHOUT_PARTS | PLACES or (isinstance(node, Reduce) and node.scan is not None):
+    if operation in (*WITHOUT_PARTS, *PLACES) or (
+        isinstance(node, Reduce) and node.scan is not None
+    ):
         raise NotInPartsError(func.name, f"'{operation}' has no partial results that are numbers")
     inside = [one for one in free_labels(node) if one not in func.labels]
     if inside:

@@ -50,26 +50,21 @@ def refused_chains(
 
 
 def refused_partial_results(func: str, item: Sized | Divided, view: View) -> Iterator[Diagnostic]:
-    """Yield why an index or a list has no partial results.
-
-    The index of the largest value of a block is no partial result: its value is missing.
-    """
+    """Yield why a list has no partial results."""
     for node in walk(view.funcs[func].body):
         if (
             isinstance(node, Reduce)
             and node.operation in WITHOUT_PARTS
             and item.label in node.labels
         ):
-            is_list = node.operation == LIST
-            name = FROM_LIST[1] if is_list else node.operation
-            what = "a list of values" if is_list else "an index"
+            assert node.operation == LIST
             yield Diagnostic(
                 "DT191",
                 Severity.ERROR,
                 f"'{item.label}' cannot be blocked",
                 word_span(item.span, item.label),
-                f"'{name}' has no partial results",
-                (Note(f"it gives {what}, which says nothing of other blocks", node.span),),
+                f"'{FROM_LIST[1]}' has no partial results",
+                (Note("it gives a list of values, which says nothing of other blocks", node.span),),
                 f"leave it in one program: {func}.tensorize({item.label}:1024)",
             )
 

@@ -63,12 +63,13 @@ def short_extents(proof: Proof, launch: KernelLaunch) -> Truth:
 
 
 def _is_dense(array: KernelTensor) -> bool:
-    """Return whether each stride is 1 at least where each extent is: a product of extents."""
-    extents = frozenset[str]().union(*map(names_of, array.shape))
-    return all(
-        stride.terms and names_of(stride) <= extents and all(times > 0 for _, times in stride.terms)
-        for stride in array.strides
-    )
+    """Return whether each stride is the product of the extents behind it, as if contiguous."""
+    inner = number(1)
+    for stride, extent in zip(reversed(array.strides), reversed(array.shape), strict=True):
+        if stride != inner:
+            return False
+        inner = inner * extent
+    return True
 
 
 def may_have(access: KernelAccess, value: Whole) -> bool:
