@@ -27,6 +27,7 @@ from .flattening import flattened
 from .folded_scales import with_folded_scales
 from .fours import rows
 from .hoisting import hoisted
+from .late_scales import with_late_scales
 from .loading import converted_at_loads
 from .motions import NotOnePassError
 from .nested_reductions import with_reductions_apart
@@ -94,6 +95,13 @@ def fold_scales(draft: KernelDraft) -> KernelDraft:
     if not draft.launch.running:
         return draft
     return replace(draft, body=with_folded_scales(draft.body, frozenset(STARTS.values())))
+
+
+def scale_late(draft: KernelDraft) -> KernelDraft:
+    """Let a running maximum be multiplied by a scale, instead of each element."""
+    if not draft.launch.running:
+        return draft
+    return replace(draft, body=with_late_scales(draft.body, draft.sizes, draft.names))
 
 
 def drop_empty_starts(draft: KernelDraft) -> KernelDraft:
@@ -234,6 +242,7 @@ PASSES = (
     KernelPass(begin_at_data, excludes=frozenset({Property.IN_PLACE})),
     KernelPass(join_running),
     KernelPass(fold_scales),
+    KernelPass(scale_late),
     KernelPass(drop_empty_starts),
     KernelPass(shorten_indices),
     KernelPass(flatten),

@@ -56,6 +56,19 @@ def without_factor(of: Fraction) -> Fraction | None:
     return k if k and (of in ways or of in (folded, nearest(folded, "tl.float32"))) else None
 
 
+@cache
+def _beside_factor(of: Fraction) -> Fraction | None:
+    """Return c for a product `c * log2(e)` of two written numbers; None if it is no such product.
+
+    As it is written, log2(e) is a number of f32 or f64. No other number has its digits by accident.
+    """
+    for kind in ("tl.float64", "tl.float32"):
+        written = nearest(LOG2_E, kind)
+        if written is not None and of and (of / written).denominator % written.numerator:
+            return of / written
+    return None
+
+
 def in_base_e(term: Term) -> Term | None:
     """Return a term with `exp` in the place of `exp2`; None if no `exp2` in it allows that."""
     if not any(isinstance(o, AppliedOperation) and o.operation == "exp2" for o in walk(term)):
@@ -96,7 +109,7 @@ def _natural(factor: Fraction, term: Term) -> tuple[Fraction, Term] | None:
     """Return a summand without log2(e), which is a factor before it or in it."""
     if term in (*INFINITIES, ZERO):
         return factor, term
-    k = without_factor(factor)
+    k = without_factor(factor) or _beside_factor(factor)
     if k is not None:
         return k, term
     inner = _inside(term)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.alone import only_operand
+from dtpoly.verify.algebra.frame_terms import EXTREME
 from dtpoly.verify.algebra.identities import IDENTITY, is_identity
 from dtpoly.verify.algebra.listed import LISTS
 from dtpoly.verify.algebra.numerals import results
@@ -34,6 +35,7 @@ from dtpoly.verify.algebra.rounding import (
     without_may,
     without_steps,
 )
+from dtpoly.verify.algebra.scaled_extremes import with_factors_inside
 from dtpoly.verify.algebra.term_building import plain, rounded, whole_in
 from dtpoly.verify.algebra.terms import (
     EXTREMES,
@@ -263,6 +265,11 @@ def _bags(
     run: ProofRun, operation: str, kernel: Term, algorithm: Term, where: Region
 ) -> Difference | None:
     run.take(f"reductions by '{operation}' are done in any order")
+    if operation in EXTREME:
+        kernel, algorithm = (
+            with_factors_inside(run, operation, one, where, difference)
+            for one in (kernel, algorithm)
+        )
     mine = reduced_bag(run, operation, kernel, where)
     theirs = reduced_bag(run, operation, algorithm, where)
     if len(mine) * len(theirs) > MOST_PAIRS:

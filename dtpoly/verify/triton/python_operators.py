@@ -52,6 +52,7 @@ from dtpoly.verify.triton.data_bits import bits_of
 from dtpoly.verify.triton.data_indices import with_data
 from dtpoly.verify.triton.data_names import may_be
 from dtpoly.verify.triton.kernel_state import KernelState
+from dtpoly.verify.triton.scaled_products import inside_extreme
 from dtpoly.verify.triton.typed_operations import (
     UNKNOWN,
     meaning,
@@ -369,7 +370,8 @@ def joined(state: KernelState, word: str, left: Item, right: Item, line: int) ->
         case _ if is_truth(left) and is_truth(right) and word in ("and", "xor"):
             return formula(word, left, right)
         case _:
-            return value_of(state, word, (as_term(left, line), as_term(right, line)))
+            term = value_of(state, word, (as_term(left, line), as_term(right, line)))
+            return inside_extreme(state, term) if word == "mul" else term
 
 
 def value_of(state: KernelState, word: str, operands: Sequence[Term]) -> Term:

@@ -1,0 +1,132 @@
+"""A maximum times a scale above 0 is the maximum of the products (lemma 14)."""
+
+from functools import cache
+
+import pytest
+
+from dtpoly.algorithm.program import Program
+from dtpoly.checking import load
+from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.generate import code_of
+from dtpoly.schedule.legality import judge
+from dtpoly.source import Source
+from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.verify.running_texts import Edit, edited
+from tests.verify.texts import ROOT
+
+CAUSAL = ROOT / "examples/causal_flash_attention.dt"
+
+
+@cache
+def causal() -> tuple[Program, str]:
+    program = load(Source(CAUSAL.name, CAUSAL.read_text()))
+    return program, code_of(judge(program, DIRECTIVES).scheduled).text
+
+
+# Mistakes in the tile of the main loop, in that of the diagonal, and in all of them.
+WRONG: dict[str, Edit] = {
+    "without the scale": ("top_max_part_unscaled * mul_value", "top_max_part_unscaled"),
+    "without it on the diagonal": (
+        "top_max_part_3_unscaled * mul_value",
+        "top_max_part_3_unscaled",
+    ),
+    "with it twice": (
+        "top_max_part_unscaled * mul_value",
+        "top_max_part_unscaled * mul_value * mul_value",
+    ),
+    "with another sign": ("_unscaled * mul_value", "_unscaled * -mul_value"),
+    "of a smallest score": (
+        "top_max_part_unscaled = tl.reduce(top_max_tile, 1, dt_max)",
+        "top_max_part_unscaled = tl.min(top_max_tile, 1)",
+    ),
+    "of another size": (
+        "top_max_part_unscaled * mul_value",
+        "top_max_part_unscaled * (tl.rsqrt(tl.cast(l_size, real)) * 1.4426950408889634)",
+    ),
+    "less than it, squared": (
+        "top_max_part_unscaled * mul_value",
+        "top_max_part_unscaled * (mul_value * mul_value)",
+    ),
+    "of scores that have it": ("top_max_tile = scores_acc", "top_max_tile = scores"),
+    "without the mask": (
+        "(l_2[None, :] <= m[:, None]) & l_2_mask[None, :],\n                scores_acc",
+        "l_2_mask[None, :],\n                scores_acc",
+    ),
+}
+
+
+def test_the_text_of_an_example_has_such_maxima() -> None:
+    program, text = causal()
+    assert "top_max_part_unscaled * mul_value" in text
+    assert verify(program, text).verdict is LayerVerdict.PROVED
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_scales_are_not_proved(name: str) -> None:
+    program, text = causal()
+    assert verify(program, edited(text, WRONG[name])).verdict is not LayerVerdict.PROVED
+
+
+def test_scores_that_are_masked_before_they_are_scaled() -> None:
+    """FlashAttention as people write it: -inf times the scale is -inf."""
+    program, text = causal()
+    once = edited(
+        text,
+        (
+            "top_max_tile_3 = tl.where(\n"
+            "                (l_2[None, :] <= m[:, None]) & l_2_mask[None, :],\n"
+            "                scores_acc,\n"
+            '                float("-inf"),\n'
+            "            )\n",
+            "top_max_tile_3 = tl.where(\n"
+            "                (l_2[None, :] <= m[:, None]) & l_2_mask[None, :],\n"
+            "                scores_acc,\n"
+            '                float("-inf"),\n'
+            "            )\n"
+            "            scores = top_max_tile_3 * mul_value\n",
+        ),
+    )
+    assert once != text
+    assert verify(program, once).verdict is LayerVerdict.PROVED
+
+
+# The largest of each row, times what a size of another input says: that may be a division by 0.
+OF_ROWS = """
+Func f; In A, B; Var x; RVar k, z;
+f[x] = rmax(A[x, k] * rsqrt(len(z)), k) + rsum(B[z], z);
+f.block(x:4); f.tensorize(x:0, k:16, z:16); f.compile();
+"""
+LATER: tuple[Edit, ...] = (
+    ("A_tile * rsqrt_value", "A_tile"),
+    ("f_max = tl.reduce(f_acc, 1, dt_max)", "f_max = tl.reduce(f_acc, 1, dt_max) * rsqrt_value"),
+)
+
+
+def test_a_scale_that_may_be_infinite_stays_where_it_is() -> None:
+    """With no z, 2 * inf is inf, but of 2 and 0 the products are inf and nan."""
+    program = load(Source("rows.dt", OF_ROWS))
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
+    assert verify(program, text).verdict is LayerVerdict.PROVED
+    late = edited(text, *LATER)
+    assert verify(program, late).verdict is not LayerVerdict.PROVED
+    # A size that is 0 makes -inf, the largest of no element, a nan.
+    assert verify(program, late.replace("tl.rsqrt(", "tl.sqrt(")).verdict is not LayerVerdict.PROVED
+    # The same with a number, which is finite.
+    written = load(Source("rows.dt", OF_ROWS.replace("rsqrt(len(z))", "0.125")))
+    text = code_of(judge(written, DIRECTIVES).scheduled).text
+    late = edited(
+        text,
+        *((a.replace("rsqrt_value", "0.125"), b.replace("rsqrt_value", "0.125")) for a, b in LATER),
+    )
+    assert verify(written, late).verdict is LayerVerdict.PROVED
+
+
+@pytest.mark.parametrize("factor", ["rsqrt(len(k))", "0.125", "(1 / len(x))"])
+def test_a_factor_of_the_maximum_itself(factor: str) -> None:
+    """The algorithm has it behind the maximum, and so has the kernel."""
+    algorithm = f"Func f; In A; Var x; RVar k; f[x] = rmax(A[x, k], k) * {factor};"
+    program = load(
+        Source("of.dt", f"{algorithm} f.block(x:4); f.tensorize(x:0, k:16); f.compile();")
+    )
+    text = code_of(judge(program, DIRECTIVES).scheduled).text
+    assert verify(program, text).verdict is LayerVerdict.PROVED
