@@ -28,6 +28,7 @@ from .folded_scales import with_folded_scales
 from .fours import rows
 from .hoisting import hoisted
 from .late_scales import with_late_scales
+from .loaded_masks import without_loaded_masks
 from .loading import converted_at_loads
 from .motions import NotOnePassError
 from .nested_reductions import with_reductions_apart
@@ -112,6 +113,11 @@ def drop_empty_starts(draft: KernelDraft) -> KernelDraft:
 def shorten_indices(draft: KernelDraft) -> KernelDraft:
     """Indices that count from where they stand become numbers: `S[x - x_start]` is `S[0]`."""
     return replace(draft, body=without_detours(draft.body, draft.sizes))
+
+
+def drop_loaded_masks(draft: KernelDraft) -> KernelDraft:
+    """A tile that is 0 where its load is masked needs no such mask once more."""
+    return replace(draft, body=without_loaded_masks(draft.body))
 
 
 def flatten(draft: KernelDraft) -> KernelDraft:
@@ -245,6 +251,7 @@ PASSES = (
     KernelPass(scale_late),
     KernelPass(drop_empty_starts),
     KernelPass(shorten_indices),
+    KernelPass(drop_loaded_masks),
     KernelPass(flatten),
     KernelPass(join_loops, excludes=frozenset({Property.IN_PLACE})),
     KernelPass(share_lists),

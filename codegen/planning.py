@@ -1,9 +1,10 @@
 """Makes the plan of a function: what a call must be like, and what is launched for it."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Reduce, walk
+from dtpoly.algorithm.expressions import Reduce, reads, walk
 from dtpoly.algorithm.inference import LARGEST
 from dtpoly.algorithm.operations import WITHOUT_IDENTITY
 from dtpoly.algorithm.panel_axes import Crossing, cut_along
@@ -27,7 +28,7 @@ from dtpoly.plan.plan import (
 from .building import Unsupported
 from .plan_parts import FunctionParts, read_tensors
 from .planned_launches import indices_of, memory_of, planned_launches
-from .planned_sizes import demands_of, planned_sizes
+from .planned_sizes import LARGEST_SHORT, demands_of, passed_labels, planned_sizes
 from .planned_tensors import Planning, planning_of, terms_of
 from .type_text import meetings
 
@@ -35,7 +36,13 @@ from .type_text import meetings
 def plan_of(function: FunctionParts) -> Plan:
     """Return the plan of a function. Raises Unsupported."""
     planning = planning_of(function)
-    sizes = tuple(planned_sizes(planning.sizing))
+    limited = _limited(function)
+    sizes = tuple(
+        replace(one, most=min(one.most or LARGEST_SHORT, LARGEST_SHORT))
+        if one.label in limited
+        else one
+        for one in planned_sizes(planning.sizing)
+    )
     panels = None if function.panel is None else _panels(planning, *function.panel)
     return Plan(
         function=function.names.funcs[function.func],
@@ -52,6 +59,25 @@ def plan_of(function: FunctionParts) -> Plan:
         launches=tuple(planned_launches(planning)),
         panels=panels,
     )
+
+
+def _limited(function: FunctionParts) -> frozenset[str]:
+    """Return the labels that decide, in 32 bits, where boxes of descriptors begin.
+
+    Where no tensor shows the size of such a label, its indices may leave the tensor, and the size
+    must be such that a box still begins where it should.
+    """
+    described = {one.tensor for of in function.launched for one in of.kernel.described}
+    passed = {*passed_labels(function.program)}
+    found = (
+        label
+        for func in function.program.funcs
+        for one in reads(func.body)
+        if one.tensor in described
+        for index in one.indices
+        for label in index.labels
+    )
+    return frozenset(function.names.labels[label] for label in passed.intersection(found))
 
 
 def _result(planning: Planning, name: str) -> PlannedTensor:

@@ -139,7 +139,8 @@ def _badly(
         if any(index.data is not None for index in load.indices):
             continue  # data names what is read, and that is seldom all
         if is_by_cores:
-            at = _longest_axis(nest, load, wanted) if _is_slow(call, load, wanted) else None
+            is_slow = _is_slow(call, load, wanted) or _is_by_batch(load, {*side, *wanted})
+            at = _longest_axis(nest, load, wanted) if is_slow else None
         else:
             is_bad = load.size == LANES_WIDTH and not wanted & {*load.contiguous}
             at = _longest_plain_axis(call.program, load, wanted) if is_bad else None
@@ -182,6 +183,15 @@ def _is_slow(call: PricedCall, load: MovedTensor, wanted: set[str]) -> bool:
     if load.row % ALIGNED != 0 or last is None:
         return True
     return load.size == LANES_WIDTH and is_hopper(call.device) and last not in wanted
+
+
+def _is_by_batch(load: MovedTensor, tile: set[str]) -> bool:
+    """Return whether an operand is contiguous along a label that is in no tile of the product.
+
+    That is a label of both sides and of the result. A program loads one element of each line.
+    """
+    last = load.indices[-1].plain if load.indices else None
+    return last is not None and last not in tile
 
 
 def _copy_of(call: PricedCall, nest: KernelNest, load: MovedTensor, at: int) -> OperandCopy:
