@@ -285,3 +285,10 @@ def test_what_is_reduced_may_have_one_index(size: int) -> None:
     text = f"Func f; In X, W; Var z, x; RVar r: {size}; f[z, x] = rsum(X[z, x + r] * W[r], r);"
     found = list(reductions(nest_of(call_of(text, z=35, x=3002)), 132))
     assert any(dict(layout.blocks)["x"] * dict(layout.blocks)["z"] >= 512 for layout in found)
+
+
+def test_products_of_several_labels_have_parts_along_any_of_them() -> None:
+    """k alone has few steps; with those of each e it has enough for several programs."""
+    text = "Func f; In X, W; Var t, n; RVar e, k; f[t, n] = rdot(X[t, e, k], W[e, k, n], e, k);"
+    made = products_of(nest_of(call_of(text, "bf16", t=1024, n=512, e=8, k=512)))
+    assert {one.partial.label for one in made if one.partial} == {"e", "k"}

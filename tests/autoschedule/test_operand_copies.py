@@ -139,3 +139,19 @@ def test_with_copies_of_windows_the_algorithm_that_was_given_is_computed(body: s
     sizes = {"z": 2, "f": 32, "c": 16, "x": 5, "y": 6, "r": 3, "s": 3}
     inputs = Recipe().inputs(algorithm, sizes)
     compared(imported(made.text), algorithm, ("out",), inputs, sizes)
+
+
+@pytest.mark.parametrize("dtype", ["f32", "bf16"])
+def test_sides_that_lie_along_a_label_of_the_batch_are_copied(dtype: str) -> None:
+    """A program of one index of c would load one element of each line."""
+    text = "Func f; In A, B; Var i, j, c; RVar k; f[i, j, c] = rdot(A[i, k, c], B[j, k, c], k);"
+    precision = "f.precision(tf32);" if dtype == "f32" else ""
+    best = first_of(text + precision, dtype, i=256, j=256, k=256, c=64)
+    shown = show(with_directives(best.program, ()))
+    assert "A_turned[i, c, k] = A[i, k, c];" in shown
+    assert "B_turned[j, c, k] = B[j, k, c];" in shown
+    # With c in front, they are read where they are.
+    turned = text.replace("[i, j, c]", "[c, i, j]").replace("k, c]", "k]")
+    turned = turned.replace("A[i", "A[c, i").replace("B[j", "B[c, j")
+    best = first_of(turned + precision, "bf16", i=256, j=256, k=256, c=64)
+    assert len(best.program.funcs) == 1
