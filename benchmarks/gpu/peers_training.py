@@ -116,7 +116,8 @@ def _grouped(
     X: Tensor, W: Tensor, C: Tensor, rows: Tensor, expert: Tensor, ends: Tensor
 ) -> Outcome:
     del C, rows, expert  # it has a result of its own, of rows that are sorted
-    return _torch._grouped_mm(X, W, offs=ends)
+    product: Tensor = _torch._grouped_mm(X, W, offs=ends)
+    return product
 
 
 def _by_expert(_: Row, given: Inputs) -> Run:
