@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from benchmarks import needed
 from benchmarks.evaluation import MISSING
 from benchmarks.files import RESULTS, ROOT
 from benchmarks.gpu.results import Ceilings, Results, RowResult, read
@@ -15,7 +16,12 @@ HEAD = ("shape, dtype", "bound by", "ours, us", "best peer", "its, us", "ratio",
 
 
 def told() -> dict[str, str]:
-    """Return the text between the marks of the page, by the names of files."""
+    """Return the text between the marks of the page, by the names of files and of other tables."""
+    return {**of_files(), **needed.told()}
+
+
+def of_files() -> dict[str, str]:
+    """Return the table of each file, by its name."""
     results = read(KERNELS) if KERNELS.exists() else Results()
     every = [line for line in lines(results) if line.counts]
     names = dict.fromkeys(row.files[0] for row in rows() if row.family not in UNMEASURED)

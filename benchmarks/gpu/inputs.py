@@ -45,6 +45,10 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     "quantize rows": {"A": "x y"},
     "w4a16, pairs": {"A": "m k", "W": "n k/2", "S": "n k/128"},
     "w4a16, halves": {"A": "m k", "W": "n k/2", "S": "n k/128"},
+    "grouped matmul": {
+        **{"X": "t*i k", "W": "e k n", "C": "t*i n"},
+        **{"rows": "t i", "expert": "t", "ends": "e"},  # ends of experts: what torch takes
+    },
     "top 8": {"A": "x k"},
     "moe gate": {"L": "t k"},
     "dropout": {"A": "x y", "seed": "", "p": ""},
@@ -61,6 +65,9 @@ TYPES: Mapping[tuple[str, str], torch.dtype] = {
     ("embedding", "T"): torch.int64,
     ("w4a16, pairs", "W"): torch.uint8,
     ("w4a16, halves", "W"): torch.uint8,
+    ("grouped matmul", "rows"): torch.int64,
+    ("grouped matmul", "expert"): torch.int64,
+    ("grouped matmul", "ends"): torch.int32,
 }
 # The same of results, where some have another type: in their order.
 RESULTS: Mapping[str, tuple[torch.dtype | None, ...]] = {
@@ -69,7 +76,10 @@ RESULTS: Mapping[str, tuple[torch.dtype | None, ...]] = {
     "moe gate": (None, torch.int64),
 }
 # Which inputs the results take the place of, in their order.
-IN_PLACE: Mapping[str, tuple[str, ...]] = {"adam in place": ("P", "M", "V")}
+IN_PLACE: Mapping[str, tuple[str, ...]] = {
+    "adam in place": ("P", "M", "V"),
+    "grouped matmul": ("C",),
+}
 STEP = 10  # of an optimiser
 NUMBERS: Mapping[str, float] = {
     "alpha": 0.5,
@@ -122,9 +132,15 @@ def _type(row: Row, name: str) -> torch.dtype:
 
 
 def _extents(row: Row, labels: Sequence[str]) -> list[int]:
-    """Return the sizes of an axis each; `k/2` has half as many indices as k, rounded up."""
+    """Return the sizes of an axis each; `k/2` has half as many indices as k, rounded up.
+
+    `t*i` has as many as there are pairs of both.
+    """
     pairs = (label.partition("/") for label in labels)
-    return [-(-row.sizes[label] // int(by or 1)) for label, _, by in pairs]
+    return [
+        -(-math.prod(row.sizes[one] for one in label.split("*")) // int(by or 1))
+        for label, _, by in pairs
+    ]
 
 
 def _value(
@@ -133,6 +149,8 @@ def _value(
     if not labels:
         return NUMBERS[name]
     shape = _extents(row, labels)
+    if row.kernel == "grouped matmul" and name in ("rows", "expert", "ends"):
+        return _routed(row.sizes, name).to(TYPES[row.kernel, name]).to(made.device)
     if (kind := TYPES.get((row.kernel, name))) is not None:
         # Bytes, or places along the label that they are places of.
         largest = 256 if kind is torch.uint8 else row.sizes["v" if "v" in row.sizes else "y"]
@@ -151,6 +169,8 @@ def _value(
             return value.abs() + 0.5
         case ("w4a16, pairs" | "w4a16, halves", "S"):
             return value / (4 * math.sqrt(row.sizes["k"]))
+        case ("grouped matmul", "W"):
+            return value / math.sqrt(row.sizes["k"])
         case ("conv2d", "W"):
             return value / math.sqrt(math.prod(shape[1:]))
         case (kernel, "A" | "B") if kernel in PRODUCTS:
@@ -159,6 +179,22 @@ def _value(
             return value / math.sqrt(summed[name])
         case _:
             return value
+
+
+def _routed(sizes: Mapping[str, int], name: str) -> Tensor:
+    """Return the rows of each group, its expert, or where the rows of each expert end.
+
+    Rows are sorted by their experts, and each expert has as many groups as the others have.
+    """
+    groups, size, experts = sizes["t"], sizes["i"], sizes["e"]
+    expert = torch.arange(groups) * experts // groups
+    match name:
+        case "rows":
+            return torch.arange(groups * size).view(groups, size)
+        case "expert":
+            return expert
+        case _:
+            return torch.bincount(expert, minlength=experts).cumsum(0) * size
 
 
 def tensors(given: Inputs) -> dict[str, Tensor]:
@@ -176,4 +212,7 @@ def size_in_bytes(row: Row, given: Inputs, result: Tensor | Sequence[Tensor]) ->
     )
     if row.kernel == "embedding":  # of the table only the rows that are named
         return 2 * written + tensors(given)["T"].nbytes
-    return written + sum(one.nbytes for one in tensors(given).values())
+    read = sum(one.nbytes for one in tensors(given).values())
+    if row.kernel == "grouped matmul":  # its results are written over what nobody reads
+        read -= tensors(given)["C"].nbytes
+    return written + read

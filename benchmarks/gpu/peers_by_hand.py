@@ -7,7 +7,7 @@ from math import e, log2
 
 import torch
 
-from benchmarks.gpu import peers_triton
+from benchmarks.gpu import peers_rows, peers_triton
 from benchmarks.gpu.inputs import Inputs, tensors
 from benchmarks.gpu.jit import triton
 from benchmarks.gpu.kernels_attention import flash_kernel
@@ -90,6 +90,7 @@ def _packed(are_pairs: bool, row: Row, given: Inputs) -> Run:
 
 
 OWN: Mapping[str, Callable[[Row, Inputs], Run]] = {
+    **peers_rows.MADE,
     "attention, heads": partial(_flash, False, 0),
     "attention, grouped": partial(_flash, False, 0),
     "attention, causal": partial(_flash, True, 0),

@@ -112,6 +112,28 @@ def _ready_product(unpacked: Callable[[Tensor], Tensor], _: Row, given: Inputs) 
     return lambda: known["A"] @ whole.T
 
 
+def _grouped(
+    X: Tensor, W: Tensor, C: Tensor, rows: Tensor, expert: Tensor, ends: Tensor
+) -> Outcome:
+    del C, rows, expert  # it has a result of its own, of rows that are sorted
+    product: Tensor = _torch._grouped_mm(X, W, offs=ends)
+    return product
+
+
+def _by_expert(_: Row, given: Inputs) -> Run:
+    """A product for each expert; where its rows end is known to the host."""
+    known = tensors(given)
+    ends: list[int] = known["ends"].cpu().numpy().tolist()
+    starts = [0, *ends[:-1]]
+
+    def run() -> Outcome:
+        for weights, start, end in zip(known["W"], starts, ends, strict=True):
+            torch.mm(known["X"][start:end], weights, out=known["C"][start:end])
+        return known["C"]
+
+    return run
+
+
 def _gate(L: Tensor) -> Outcome:
     best, expert = torch.topk(torch.softmax(L, -1, dtype=torch.float32), EXPERTS)
     return (best / best.sum(-1, keepdim=True)).to(L.dtype), expert
@@ -163,16 +185,21 @@ TRAINING_EAGER: Mapping[str, Callable[..., Outcome]] = {
     "quantize rows": _quantized,
     "w4a16, pairs": _pairs,
     "w4a16, halves": _halves,
+    "grouped matmul": _grouped,
     "top 8": _top,
     "moe gate": _gate,
     "dropout": _dropout,
     "log_sum_exp": _log_sum_exp,
 }
-TRAINING_LIBRARY = {"layer_norm forward": "native_layer_norm"}
+TRAINING_LIBRARY = {
+    "layer_norm forward": "native_layer_norm",
+    "grouped matmul": "torch._grouped_mm",
+}
 TRAINING_EXTRA: Mapping[str, tuple[Peer, ...]] = {
     "layer_norm backward": (Peer("native_layer_norm_backward", _native_backward),),
     "adam in place": (Peer("fused Adam", _adam_fused),),
     "w4a16, pairs": (Peer(READY, partial(_ready_product, weights_of_pairs)),),
     "w4a16, halves": (Peer(READY, partial(_ready_product, weights_of_halves)),),
+    "grouped matmul": (Peer("torch, expert by expert", _by_expert),),
     "moe gate": (Peer("torch, of logits", _gate_of_logits),),
 }

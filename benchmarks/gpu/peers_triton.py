@@ -92,7 +92,7 @@ def _milliseconds(run: Run) -> float:
     return min(took)
 
 
-def _programs(tensor: Tensor) -> int:
+def programs(tensor: Tensor) -> int:
     """Return how many run at once, one on each processor."""
     if not tensor.is_cuda:
         return 2
@@ -102,11 +102,11 @@ def _programs(tensor: Tensor) -> int:
 def _softmax(row: Row, given: Inputs) -> Run:
     x = tensors(given)["A"]
     rows, columns = x.shape
-    block = _power_of_two(columns)
+    block = power_of_two(columns)
 
     def run(warps: int) -> Tensor:
         y = torch.empty_like(x)
-        grid = (min(rows, 4 * _programs(x)),)
+        grid = (min(rows, 4 * programs(x)),)
         softmax_kernel[grid](x, y, rows, columns, BLOCK=block, STAGES=2, num_warps=warps)
         return y
 
@@ -117,7 +117,7 @@ def _layer_norm(row: Row, given: Inputs) -> Run:
     known = tensors(given)
     x, w, b = known["X"], known["W"], known["B"]
     rows, columns = x.shape
-    block = _power_of_two(columns)
+    block = power_of_two(columns)
 
     def run(warps: int) -> Tensor:
         y = torch.empty_like(x)
@@ -129,7 +129,8 @@ def _layer_norm(row: Row, given: Inputs) -> Run:
     return fastest(partial(run, warps) for warps in (4, 8, 16))
 
 
-def _power_of_two(columns: int) -> int:
+def power_of_two(columns: int) -> int:
+    """Return the size of a tile that holds a whole row."""
     if columns > 65536:
         raise Unfit("a row does not fit one tile")
     return int(triton.next_power_of_2(columns))
@@ -163,7 +164,7 @@ def _descriptors(is_sigmoid: bool, row: Row, given: Inputs) -> Run:
 
     def run(tiles: Tiles) -> Tensor:
         c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-        grid = (min(_programs(a), _tiles(m, tiles.m) * _tiles(n, tiles.n)),)
+        grid = (min(programs(a), _tiles(m, tiles.m) * _tiles(n, tiles.n)),)
         descriptor_kernel[grid](
             make(a, [tiles.m, tiles.k]),
             make(b, [tiles.k, tiles.n]),

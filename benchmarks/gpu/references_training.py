@@ -30,6 +30,7 @@ def training_references() -> Mapping[str, Reference]:
         "quantize rows": _quantized,
         "w4a16, pairs": lambda x: (_packed(x, weights_of_pairs(x["W"])),),
         "w4a16, halves": lambda x: (_packed(x, weights_of_halves(x["W"])),),
+        "grouped matmul": _grouped,
         "top 8": lambda x: (best_of(x["A"].double(), BEST),) * 2,
         "moe gate": _gate,
         "dropout": _dropped,
@@ -93,6 +94,15 @@ def _packed(x: Known, weights: Tensor) -> Tensor:
     rows, columns = weights.shape
     scaled = weights.double().view(rows, -1, 128) * x["S"].double()[:, :, None]
     return x["A"].double() @ scaled.view(rows, columns).T
+
+
+def _grouped(x: Known) -> tuple[Tensor, ...]:
+    """Return the product of each row with the weights of its expert, one expert at a time."""
+    result = torch.empty_like(x["C"], dtype=torch.float32)
+    for number, weights in enumerate(x["W"]):
+        rows = x["rows"][x["expert"] == number].flatten()
+        result[rows] = (x["X"][rows].double() @ weights.double()).float()
+    return (result,)
 
 
 def best_of(values: Tensor, count: int) -> Tensor:

@@ -89,9 +89,10 @@ TRAINING = "training"
 QUANTISED = "weights of 4 bits"
 CHOICES = "scans, choices, random numbers"
 HEADS = "attention of heads"
+GROUPED_ROWS = "products of groups of rows"
 
 # Families of which no results are kept so far.
-UNMEASURED = (TRAINING, QUANTISED, CHOICES, HEADS)
+UNMEASURED = (TRAINING, QUANTISED, CHOICES, HEADS, GROUPED_ROWS)
 
 # What such a name begins with is no peer: it says how far one could get at most.
 FLOOR = "floor: "
@@ -112,6 +113,7 @@ AIMS: Mapping[str, Aim] = {
     QUANTISED: Aim(),
     CHOICES: Aim(),
     HEADS: Aim(),
+    GROUPED_ROWS: Aim(),
 }
 
 _LATE = "_late"
@@ -192,6 +194,20 @@ def _product_tiles(name: str, reduced: str, way: str) -> Derived:
     return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
 
 
+def _expert_tiles(way: str) -> Derived:
+    """Return other tiles of grouped products; `by` groups of rows meet the same columns in turn."""
+    n, warps, stages, by = way.split("x")
+    name = "wide_grouped_matmul"
+    adds = (
+        f"product.block(t:1, i:128, n:{n});",
+        f"product.map(t:ti/{by}, n, ti, i);" if by else "",
+        f"product.num_warps({warps});",
+        f"product.num_stages({stages});",
+    )
+    left_out = ("block", "num_warps", "num_stages")
+    return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
+
+
 _ONE_WARP = "value.block(x:1); value.tensorize(x:0, j:0, k:256); value.num_warps(1);"
 _NARROW_LISTS = "value.tensorize(x:0, j:0, k:512);"
 _CAUSAL = "causal_flash_attention"
@@ -202,6 +218,10 @@ _WINDOW_WAYS = (
 )
 _FEW_WAYS = ("16x32x64x4x4", "16x64x128x4x3", "16x128x64x4x4")
 _MANY_WAYS = ("64x128x64x4x3", "128x128x64x8x3", "128x128x64x4x3", "128x256x64x8x3")
+_EXPERT_WAYS = (
+    *("256x8x3x", "256x8x4x4", "256x8x4x8", "256x8x4x16", "256x8x3x16"),
+    *("128x4x4x", "128x8x4x", "128x4x4x16"),
+)
 
 DERIVED = (
     *(_row_parts(f"{rows}x{warps}") for rows, warps in product((16, 32, 64), (4, 16))),
@@ -221,6 +241,7 @@ DERIVED = (
         for way in (*_FEW_WAYS, *_MANY_WAYS)
         if name == "packed_w4a16" or way.split("x")[2] == "64"
     ),
+    *(_expert_tiles(way) for way in _EXPERT_WAYS),
     # The thesis's table 4.4: the same tiles in the other order of programs, plain or in groups.
     Derived("half_matmul_ungrouped", "half_matmul", "half_matmul.map(m, n);", ("map",)),
     Derived("tf32_matmul_grouped", "tf32_matmul", "tf32_matmul.map(m:mi/8, n, mi);", ("map",)),
@@ -297,6 +318,12 @@ _HEADED = "b h m n k l"
 _NORMED = ("8192x4096 bf16", "8192x4096 f32")
 _TOKENS = ("128256x8192x4096 bf16", "50257x16384x1024 f32")
 _LONG_ROWS = ("1x16777216 f32", "8x2097152 f32", "64x262144 f32")
+_ROUTED = "e t i k n"  # experts, groups of rows, rows of a group, what is summed, columns
+_WIDE_GROUPS = (
+    *("8x128x128x4096x14336 bf16", "64x128x128x2048x1408 bf16"),
+    "8x32x128x4096x4096 bf16",
+)
+_GROUPS_OF_64 = ("64x256x64x2048x1408 bf16",)
 _LOGITS = ("4096x16384 f32", "8192x50257 f32", "8192x128256 bf16")
 _SHARED = tuple(one for one in _HEADS if one.startswith("1x") and "x1024x" not in one)
 _UNALIGNED = (*_both("ragged_matmul"), "half_matmul")
@@ -367,6 +394,8 @@ GROUPS = (
     _weights("w4a16, pairs", "packed_w4a16", False),
     _weights("w4a16, halves", "w4a16", True),
     _weights("w4a16, halves", "w4a16", False),
+    Group("grouped matmul", GROUPED_ROWS, _tiled("wide_grouped_matmul"), _ROUTED, _WIDE_GROUPS),
+    Group("grouped matmul", GROUPED_ROWS, ("grouped_matmul",), _ROUTED, _GROUPS_OF_64),
     Group("attention, heads", HEADS, _tiled("flash_attention"), _HEADED, _HEADS),
     Group("attention, causal", HEADS, _tiled(_CAUSAL), _HEADED, _HEADS),
     Group("attention, grouped", HEADS, _tiled("grouped_flash_attention"), _HEADED, _SHARED),
@@ -389,6 +418,7 @@ TINY: Mapping[str, str] = {
     "moe gate": "64x16 f32",
     "w4a16, pairs": "16x64x256 f16",
     "w4a16, halves": "16x64x256 f16",
+    "grouped matmul": "3x4x128x16x32 bf16",
     "attention, heads": "1x2x128x16x16x128 f16",
     "attention, causal": "1x2x128x16x16x128 f16",
     "attention, grouped": "1x8x128x16x16x128 f16",
@@ -440,6 +470,8 @@ def flops(one: Row) -> int:
     match one.kernel:
         case "matmul" | "batched matmul" | "mmsigmoid" | "w4a16, pairs" | "w4a16, halves":
             return 2 * prod(sizes.values())
+        case "grouped matmul":
+            return 2 * prod(sizes[label] for label in "tikn")
         case "2mm, inner fusion" | "2mm, outer fusion" | "attention":
             return 2 * sizes["m"] * sizes["l"] * (sizes["k"] + sizes["n"])
         case "attention, heads" | "attention, causal" | "attention, grouped" | "attention, window":

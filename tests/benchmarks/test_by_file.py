@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from benchmarks.by_file import PAGE, bound, microseconds, told
+from benchmarks.by_file import PAGE, bound, microseconds, of_files, told
 from benchmarks.evaluation import MARK, MISSING, filled
 from benchmarks.gpu.results import Ceilings, RowResult
 from benchmarks.gpu.rows import FLUSHED, REPEATED, UNMEASURED, rows
@@ -17,9 +17,9 @@ def test_the_page_is_what_the_command_writes() -> None:
 
 
 def test_all_rows_of_the_table_are_there() -> None:
-    assert MISSING not in told().values()
+    assert MISSING not in of_files().values()
     measured = [row for row in rows() if row.family not in UNMEASURED]
-    assert sum(part.count("\n| ") - 2 for part in told().values()) == len(measured)
+    assert sum(part.count("\n| ") - 2 for part in of_files().values()) == len(measured)
 
 
 def test_what_bounds_a_kernel() -> None:

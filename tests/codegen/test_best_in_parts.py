@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 import torch
 
-from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.program import Program
 from dtpoly.checking import check, load
 from dtpoly.directives.built_in import DIRECTIVES
@@ -14,53 +13,10 @@ from dtpoly.generate import code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import LayerVerdict, verify
-from tests.codegen.inputs import Data, Layout, Recipe
+from tests.codegen.inputs import Recipe
+from tests.codegen.parted_indices import PARTED, RECIPES, sizes_of
 from tests.codegen.running import compared, imported
 from tests.verify.running_texts import edited
-
-START = "Func f; In A; Var x; RVar k;"
-PARTED = {
-    "one row at a time": (
-        f"{START} f[x] = rargmax(A[x, k], k);"
-        "f.block(x:1, k:p/64); f.tensorize(k:16, p:0); f.compile();"
-    ),
-    "the smallest of several rows": (
-        f"{START} f[x] = rargmin(A[x, k], k);"
-        "f.block(x:4, k:p/64); f.tensorize(x:0, k:32, p:8); f.compile();"
-    ),
-    "columns": (
-        f"{START} f[x] = rargmax(A[k, x], k);"
-        "f.block(x:8, k:p/64); f.tensorize(x:0, k:1, p:0); f.compile();"
-    ),
-    "index by index": (f"{START} f[x] = rargmax(A[x, k], k); f.block(x:1, k:p/64); f.compile();"),
-    "of what is computed, and used further": (
-        f"{START} f[x] = 2 * rargmax(abs(A[x, k]) - A[x, 0], k) + 1;"
-        "f.block(x:2, k:p/64); f.tensorize(x:0, k:32, p:0); f.compile();"
-    ),
-    "beside another reduction": (
-        f"{START} f[x] = rargmax(A[x, k], k) + rsum(A[x, k], k) * 0;"
-        "f.block(x:2, k:p/64); f.tensorize(x:0, k:64, p:0); f.compile();"
-    ),
-    "of bytes": (
-        f"{START.replace('A;', 'A: u8;')} f[x] = rargmax(A[x, k], k);"
-        "f.block(x:1, k:p/64); f.tensorize(k:16, p:0); f.compile();"
-    ),
-    "in memory": (
-        f"{START} f[x] = rargmin(A[x, k], k);"
-        "f.block(x:4, k:p/64); f.reorder(k, x); f.tensorize(k:16); f.compile();"
-    ),
-    "of sums": (
-        "Func f, g; In A; Var x; RVar k, l; g[x, k] = rsum(A[x, k + l], l);"
-        "f[x] = rargmax(g[x, k], k); g.fuse_at(f, k);"
-        "f.block(x:2, k:p/64); f.tensorize(x:0, k:32, p:0); f.compile();"
-    ),
-}
-RECIPES = [
-    Recipe(1, DType.F32, Layout.PLAIN, Data.ASCENDING),
-    Recipe(2, DType.BF16, Layout.SLICED, Data.RANDOM),
-    Recipe(3, DType.F16, Layout.TRANSPOSED, Data.ASCENDING),
-    Recipe(4, DType.F64, Layout.EXPANDED, Data.BELOW_ZERO),
-]
 
 
 @cache
@@ -83,7 +39,7 @@ def module(name: str) -> Any:
 @pytest.mark.parametrize("name", PARTED)
 def test_at_the_sizes_around_parts(name: str, recipe: Recipe) -> None:
     for k in (1, 64, 65, 203):
-        sizes = {"x": 5, "k": k, **({"l": 3} if "RVar k, l" in PARTED[name] else {})}
+        sizes = sizes_of(name, 5, k)
         inputs = recipe.inputs(program(name), sizes)
         compared(module(name), program(name), ("f",), inputs, sizes)
 

@@ -9,8 +9,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import islice, product
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
+from tests.codegen import drawn_bits, parted_indices
 from tests.codegen.cases import in_one_launch, in_panels, launched_otherwise, random_case, verdict
 from tests.codegen.inputs import Data, Layout, Recipe
 from tests.codegen.listings import (
@@ -69,31 +71,22 @@ FOURS = (4, 100, 52, 132, 20, 36, 60, 28)  # small, because some listings have t
 
 
 def main() -> None:
-    """Write all cases into a folder."""
+    """Write all cases into a folder, or those that are asked for."""
     parser = argparse.ArgumentParser(prog="tests.gpu.prepare", description=__doc__)
     parser.add_argument("folder", type=Path)
-    folder: Path = parser.parse_args().folder
+    parser.add_argument("--only", nargs="*", choices=MAKERS, help="only these cases, and no chains")
+    chosen = parser.parse_args()
+    folder: Path = chosen.folder
     folder.mkdir(parents=True, exist_ok=True)
-    cases = [
-        *listings(folder),
-        *every_layout(folder),
-        *in_blocks(folder),
-        *small_blocks(folder),
-        *in_fours(folder),
-        *loading(folder),
-        *nested(folder),
-        *random_cases(folder, RANDOM),
-        *otherwise_cases(folder, OTHERWISE),
-        *together_cases(folder, TOGETHER),
-        *panel_cases(folder, IN_PANELS),
-        *scratch(folder),
-    ]
+    cases = [case for name in chosen.only or MAKERS for case in MAKERS[name](folder)]
     write(folder, cases)
+    print(f"{len(cases)} cases of {len({case.file for case in cases})} files in {folder}")
+    if chosen.only:
+        return
     found = races()
     (folder / RACES).write_text(json.dumps(found, indent=1) + "\n")
     chained = [asdict(one) for one in chains(folder)]
     (folder / CHAINS).write_text(json.dumps(chained, indent=1) + "\n")
-    print(f"{len(cases)} cases of {len({case.file for case in cases})} files in {folder}")
     print(f"{sum(bool(one['without_barriers']) for one in found)} of {len(found)} are refuted")
 
 
@@ -142,14 +135,10 @@ def in_blocks(folder: Path) -> Iterator[Case]:
 def small_blocks(folder: Path) -> Iterator[Case]:
     """Yield a kernel that would load, in a loop, a block that is too small for the copy engine."""
     for name, text in SMALL.items():
-        made = code_of(judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled)
-        file = f"{name}.py"
-        (folder / file).write_text(made.text)
+        file, outputs = _compiled(folder, name, text)
         for at, dtype in enumerate((DType.F16, DType.BF16, DType.F32)):
             sizes = {"m": 8 << at, "n": 136, "l": 1000}
-            yield Case(
-                "small blocks", name, file, text, made.stages.outputs, sizes, Recipe(at, dtype)
-            )
+            yield Case("small blocks", name, file, text, outputs, sizes, Recipe(at, dtype))
 
 
 def in_fours(folder: Path) -> Iterator[Case]:
@@ -275,6 +264,32 @@ def scratch(folder: Path) -> Iterator[Case]:
             yield Case(group, name, f"{name}.py", variant.text, made.stages.outputs, sizes)
 
 
+def drawn(folder: Path) -> Iterator[Case]:
+    """Yield kernels that draw random bits, each of which must be that of the reference."""
+    for number, (name, text) in enumerate(drawn_bits.DRAWN.items()):
+        file, outputs = _compiled(folder, f"drawn_{number}", text)
+        for seed, (x, y) in enumerate(drawn_bits.SIZES):
+            for layout in (Layout.PLAIN, Layout.TRANSPOSED, Layout.SLICED):
+                given = file, text, outputs, drawn_bits.sizes_of(name, x, y)
+                yield Case("random bits", name, *given, Recipe(seed, layout=layout))
+
+
+def best_in_parts(folder: Path) -> Iterator[Case]:
+    """Yield index reductions in parts, at the sizes around parts and with many of them."""
+    for number, (name, text) in enumerate(parted_indices.PARTED.items()):
+        file, outputs = _compiled(folder, f"best_{number}", text)
+        for recipe in parted_indices.RECIPES:
+            for x, k in ((5, 1), (5, 64), (5, 65), (5, 203), (67, 4099)):
+                sizes = parted_indices.sizes_of(name, x, k)
+                yield Case("best in parts", name, file, text, outputs, sizes, recipe)
+
+
+def _compiled(folder: Path, name: str, text: str) -> tuple[str, tuple[str, ...]]:
+    """Write the generated file of a program, and return its name and its results."""
+    made = code_of(judge(load(Source(f"{name}.dt", text)), DIRECTIVES).scheduled)
+    return _written(folder, name, made), made.stages.outputs
+
+
 def chains(folder: Path) -> Iterator[Chain]:
     """Yield launches of which each needs the one before, early ones and others."""
     for number, (name, text) in enumerate(PROGRAMS.items()):
@@ -328,6 +343,23 @@ def _written(folder: Path, name: str, made: Code) -> str:
         path.write_text(made.text)
     return path.name
 
+
+MAKERS: Mapping[str, Callable[[Path], Iterator[Case]]] = {
+    "listings": listings,
+    "every layout": every_layout,
+    "in blocks": in_blocks,
+    "small blocks": small_blocks,
+    "in fours": in_fours,
+    "loading": loading,
+    "nested": nested,
+    "random": partial(random_cases, count=RANDOM),
+    "otherwise": partial(otherwise_cases, count=OTHERWISE),
+    "together": partial(together_cases, count=TOGETHER),
+    "panels": partial(panel_cases, count=IN_PANELS),
+    "scratch": scratch,
+    "random bits": drawn,
+    "best in parts": best_in_parts,
+}
 
 if __name__ == "__main__":
     main()
