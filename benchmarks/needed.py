@@ -23,7 +23,7 @@ UNKNOWN = "not known"
 # By patterns of rows; the first that fits counts.
 REASONS: Mapping[str, str] = {
     "w4a16, pairs 16x*": "a byte has neighbours along k, which lanes exchange: use halves",
-    "w4a16, halves 2048x*": "unpacked anew for each block of rows: use pairs",
+    "w4a16, halves 2048x*": "weights are unpacked into memory, and read again",
     "w4a16, pairs 2048x*": "weights are unpacked into memory, and read again",
     "grouped matmul 8x128x128x4096x14336 *": "bound by matrix units: no warps that only load",
     "grouped matmul 64x256x64*": "groups of 64 rows: twice as much of the weights is read",

@@ -286,6 +286,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
         t["X"], t["W"].shape, t["W"], t["B"], float(t["eps"])
     ),
     "wide_packed_w4a16": packed_product,
+    "wide_w4a16": w4a16,
     "wide_softmax": lambda t: normalized(t["A"]),
 }
 BETA1, BETA2 = (torch.tensor(one, dtype=torch.float64) for one in (0.9, 0.99))

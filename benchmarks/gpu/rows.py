@@ -309,7 +309,7 @@ def _weights(kernel: str, file: str, few: bool) -> Group:
     m = 16 if few else 2048
     cases = tuple(f"{m}x{n}x4096 f16" for n in (4096, 14336))
     files = _tiled(file, few)
-    if not few and file == "packed_w4a16":
+    if not few:
         files = (f"wide_{file}", *files)  # a kernel of its own unpacks the weights
     return Group(kernel, QUANTISED, files, "m n k", cases)
 

@@ -91,11 +91,25 @@ class Quickly(Loader):
                 del sys.modules[METADATA]
 
 
+class _Missing(ModuleType):
+    """Stands in for a package that is not installed, until something needs it.
+
+    Emitted kernels run without it, and so does the half of the tests that runs on a GPU.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Say which package is missing."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        package = self.__name__
+        raise ModuleNotFoundError(f"dtpoly needs {package}: pip install {package}", name=package)
+
+
 def _lazily(name: str) -> ModuleType:
     """Return a module that loads when its first member is looked up."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.loader is None:
-        raise ModuleNotFoundError(f"dtpoly needs {name}: pip install {name}", name=name)
+        return _Missing(name)
     if name in sys.modules:
         tell_pickle(sys.modules[name])
         return sys.modules[name]
