@@ -175,11 +175,17 @@ class DataNumbers:
             case AppliedOperation(operation="round tl.int64", operands=(inner,)):
                 # A sum may wrap, so that nothing is known of it.
                 return self._named(term) if self._is_sum(inner) else None
+            case AppliedOperation(operation="where", operands=(_, *parts)):
+                # A question to data, as whether an index that was loaded is inside of a tensor.
+                return self._named(term) if all(map(self._is_number, parts)) else None
             case Total(operation="maximum" | "minimum", body=body):
-                inside = DataNumbers(self.state, self.names)
-                return self._named(term) if inside.number(body) is not None else None
+                return self._named(term) if self._is_number(body) else None
             case _:
                 return None
+
+    def _is_number(self, term: Term) -> bool:
+        """Return whether a term is a whole number, without a name for anything in it."""
+        return DataNumbers(self.state, self.names).number(term) is not None
 
     def _is_sum(self, term: Term) -> bool:
         """Return whether a term is made of whole numbers by sums and products alone."""
@@ -187,7 +193,7 @@ class DataNumbers:
             case AppliedOperation(operation="add" | "sub" | "mul" | "neg", operands=operands):
                 return all(map(self._is_sum, operands))
             case _:
-                return DataNumbers(self.state, self.names).number(term) is not None
+                return self._is_number(term)
 
     def _named(self, term: Term) -> Whole:
         if term not in self.names:
