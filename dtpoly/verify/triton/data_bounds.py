@@ -233,15 +233,23 @@ class DataNumbers:
         return both(*found)
 
     def _instances(self, total: Total, lanes: Sequence[str]) -> Iterable[Truth]:
-        """Yield that a least number is not above the number of a lane, for some of the lanes."""
+        """Yield that a least number is not above the number of a lane, for some of the lanes.
+
+        Of data that nothing else is said of, this says nothing: such lanes are left out.
+        """
         choices = list(product(lanes, repeat=len(total.bound)))
+        mine = name(self.names[total])
         for choice in choices[:MOST_CHOICES]:
             values = dict(zip(total.bound, map(name, choice), strict=True))
             there = put_truth(total.domain, values)
-            one = self.number(put(self.state.run, total.body, values))
+            inside = DataNumbers(self.state, self.names, is_down=self.is_down)
+            one = inside.number(put(self.state.run, total.body, values))
             if one is None or not is_affine(there):
                 continue
-            mine = name(self.names[total])
+            used = {term for term, by in inside.names.items() if by in names_of(one)}
+            if used and used.isdisjoint(self.names):
+                continue
+            self.names = inside.names
             sign = "<=" if total.operation == "minimum" else ">="
             yield one_of(negation(there), compare(sign, mine, one))
 
