@@ -501,9 +501,7 @@ def _of_all_lanes(
     return Affine(((name, 1),))
 
 
-def _tests_of(
-    front: list[Instruction], value: Value, other: int | None = None
-) -> tuple[Test, ...]:
+def _tests_of(front: list[Instruction], value: Value, other: int | None = None) -> tuple[Test, ...]:
     """Return for which lanes the loads of a value are done, if the others have a certain number."""
     names = {*needed(value)}
     loads = [one for one in front if isinstance(one, Load) and one.name in names]
