@@ -275,7 +275,7 @@ def _near(planning: Planning, kernel: TileKernel, known: Sequence[Formula]) -> t
     model = function.model
     looked_at = {*known} if len(known) == 1 else set[Formula]()
     for pointer in kernel.tensors:
-        array, placed = (of.get(pointer.name) for of in (model.arrays, model.places))
+        array, placed = model.arrays.get(pointer.name), model.places.get(pointer.name)
         # An array at places has the axes of an input, which may be shorter than its own.
         dims = () if array is None or placed is not None or pointer.is_scratch else array.dims
         looked_at.update(planning.sizing.size(dim) for dim in dims if dim in labels)
