@@ -106,26 +106,25 @@ def _block(
 def _values_of(
     known: KernelFacts, body: tuple[Step, ...], load: Load, set_in: set[str]
 ) -> tuple[Step, ...]:
-    """Return what computes the indices and tests of a load, if each round computes the same."""
-    setters = {one.instruction.name: one for one in body if isinstance(one.instruction, Let)}
-    pending = [name for name in reads(load) if name in set_in]
-    found = dict[str, Step]()
-    while pending:
-        name = pending.pop()
-        if name in found:
+    """Return what computes the indices and tests of a load, if each round computes the same.
+
+    What is set behind the place where it is read is that of the round before.
+    """
+    found: list[Step] = []
+    wanted = {*reads(load)} & set_in
+    at = next(at for at, step in enumerate(body) if step.instruction is load)
+    for step in reversed(body[:at]):
+        one = step.instruction
+        if not isinstance(one, Let) or one.name not in wanted:
             continue
-        step = setters.get(name)
-        if step is None or known.times[name] > 1:
+        uses = {*reads(one)}
+        if any(known.times.get(name, 0) > 1 for name in (one.name, *uses)):
             return ()
-        assert isinstance(step.instruction, Let)
-        if not are_total((step.instruction.value,)):
+        if not are_total((one.value,)):
             return ()
-        found[name] = step
-        uses = {*reads(step.instruction)}
-        if any(known.times.get(one, 0) > 1 for one in uses):
-            return ()
-        pending += uses & set_in
-    return tuple(step for step in body if step in found.values())
+        found.append(step)
+        wanted = (wanted - {one.name}) | (uses & set_in)
+    return () if wanted else tuple(reversed(found))
 
 
 def _counted(loop: ForLoop, largest: Mapping[str, Affine]) -> Mapping[str, Affine]:

@@ -188,14 +188,19 @@ def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Va
 
 
 def _filled(tiling: Tiling, value: Value, tests: tuple[Test, ...]) -> Variable | None:
-    """Return the tile that a value is, as it was loaded, if it has a 0 wherever a test fails."""
+    """Return the tile that was loaded at data, if it has a 0 wherever a test fails.
+
+    What is padded at labels alone keeps its mask: without it a descriptor would load it, also with
+    rows far behind the end of the tensor, whose indices its 32 bits do not hold.
+    """
     while isinstance(value, Converted):
         value = value.value
     if not isinstance(value, Variable):
         return None
     load = tiling.building.scopes.load_of(value.name)
-    is_filled = load is not None and load.other == 0 and {*tests} <= {*load.conditions}
-    return value if is_filled else None
+    if load is None or not load.taken or load.other != 0:
+        return None
+    return value if {*tests} <= {*load.conditions} else None
 
 
 def is_in_memory(tiling: Tiling, expr: Expr) -> bool:
