@@ -57,6 +57,8 @@ from .python_names import fresh
 
 INFINITY = float("inf")
 NOTHING = {"rsum": 0, "rprod": 1, "rmax": -INFINITY, "rmin": INFINITY}
+# Operations of whole numbers of 64 bits that ends are made of.
+OF_NUMBERS = ("add", "sub", "mul", "maximum", "minimum")
 # What a lane that is not there has in the place of a start: no lane begins behind it.
 LAST = 2**63 - 1
 
@@ -199,7 +201,8 @@ def _changed(
         made.append(replace(one, instruction=instruction))
     ends = ends.renamed(put)
     kept = renamed(kept, put)
-    start, stop, bounds = _bounds(rounds, here, loop, ends, front)
+    loads = [renamed(one.instruction, put) for one in front]
+    start, stop, bounds = _bounds(rounds, here, loop, ends, loads)
     found = loop.step.instruction
     assert isinstance(found, ForLoop | TiledLoop)
     made += [replace(loop.step, instruction=one) for one in bounds]
@@ -353,10 +356,24 @@ def _is_data(value: Value) -> bool:
             return _is_data(inner)
         case Variable(dtype=DType() as dtype):
             return dtype in (DType.I8, DType.I16, DType.I32, DType.I64, DType.U8)
-        case Call(operation="add" | "sub" | "mul", operands=operands, dtype=DType.I64):
+        case Call(operation=word, operands=operands, dtype=DType.I64) if word in OF_NUMBERS:
             return any(map(_is_data, operands)) and all(map(_is_whole, operands))
+        case Call(operation="where", operands=(condition, *both), dtype=DType.I64):
+            is_chosen = any(map(_is_data, (*both, *_sides_of(condition))))
+            return is_chosen and all(map(_is_whole, both))
         case _:
             return False
+
+
+def _sides_of(condition: Value) -> tuple[Value, ...]:
+    """Return the numbers that a condition compares."""
+    match condition:
+        case Call(operation="and" | "or" | "not", operands=operands):
+            return tuple(one for part in operands for one in _sides_of(part))
+        case Call(operands=operands):
+            return operands
+        case _:
+            return ()
 
 
 def _is_whole(value: Value) -> bool:
@@ -366,8 +383,10 @@ def _is_whole(value: Value) -> bool:
             return True
         case Converted(value=inner, dtype=DType.I64):
             return _is_whole(inner)
-        case Call(operation="add" | "sub" | "mul", operands=operands, dtype=DType.I64):
+        case Call(operation=word, operands=operands, dtype=DType.I64) if word in OF_NUMBERS:
             return all(map(_is_whole, operands))
+        case Call(operation="where", operands=(_, *both), dtype=DType.I64):
+            return all(map(_is_whole, both))
         case _:
             return _is_data(value)
 
@@ -415,21 +434,22 @@ def _without(body: tuple[Step, ...], gone: frozenset[Instruction]) -> tuple[Step
 
 
 def _bounds(
-    rounds: DataRounds, here: BlockBounds, loop: OpenLoop, ends: IndexEnds, front: list[Step]
+    rounds: DataRounds, here: BlockBounds, loop: OpenLoop, ends: IndexEnds, front: list[Instruction]
 ) -> tuple[Bound, Bound, list[Instruction]]:
     """Return where the tiles begin and end, and the steps that compute it."""
     made: list[Instruction] = []
     first: Bound = Affine()
     stop: Bound = loop.size
     wish = min(loop.indices)
-    # Lanes that are not there have an end of 0, if it was loaded. Then their start need not count.
-    is_apart = any(isinstance(_bare(one), Variable) for one in ends.ends)
+    # Lanes for which an end was not loaded have a 0 there. So their start need not count.
+    loaded = [one for one in map(_bare, ends.ends) if isinstance(one, Variable)]
+    apart = {test for one in loaded for test in _tests_of(front, one, other=0)}
     for value in sorted(ends.starts, key=repr):
-        wanted = f"{wish}_from"
-        start = _of_all_lanes(rounds, here, value, wanted, "rmin", made, front, is_apart=is_apart)
+        tests = tuple(test for test in _tests_of(front, value) if test in apart)
+        start = _of_all_lanes(rounds, here, value, f"{wish}_from", "rmin", made, tests)
         first = Combined("max", (start, first))
     for value in sorted(ends.ends, key=repr):
-        end = _of_all_lanes(rounds, here, value, f"{wish}_to", "rmax", made, front)
+        end = _of_all_lanes(rounds, here, value, f"{wish}_to", "rmax", made)
         stop = Combined("min", (end, stop))
     if ends.starts and loop.by > 1:
         by = Affine((), loop.by)
@@ -455,11 +475,9 @@ def _of_all_lanes(
     wish: str,
     how: str,
     made: list[Instruction],
-    front: list[Step],
-    *,
-    is_apart: bool = False,
+    tests: tuple[Test, ...] = (),
 ) -> Bound:
-    """Return the least or largest of the numbers that lanes have, in 64 bits."""
+    """Return the least or largest of the numbers of lanes for which the tests hold, in 64 bits."""
     key = repr((how, value))
     if key in here.bounds:
         return Affine(((here.bounds[key][0], 1),))
@@ -471,7 +489,7 @@ def _of_all_lanes(
     wide = value if _is_wide(value) else Converted(value, axes, DType.I64)
     if axes:
         tile = rounds.name(f"{wish}_tile")
-        if is_apart and (tests := _tests_of(front, value)):
+        if tests:
             wide = Masked(wide, tests, LAST, axes, DType.I64)
         made.append(Let(tile, wide, axes))
         name = rounds.name(wish)
@@ -483,11 +501,11 @@ def _of_all_lanes(
     return Affine(((name, 1),))
 
 
-def _tests_of(front: list[Step], value: Value) -> tuple[Test, ...]:
-    """Return which lanes of a value are there, by the loads that it is made of."""
+def _tests_of(front: list[Instruction], value: Value, other: int | None = None) -> tuple[Test, ...]:
+    """Return for which lanes the loads of a value are done, if the others have a certain number."""
     names = {*needed(value)}
-    loads = (one.instruction for one in front)
-    found = (one.conditions for one in loads if isinstance(one, Load) and one.name in names)
+    loads = [one for one in front if isinstance(one, Load) and one.name in names]
+    found = (one.conditions for one in loads if other is None or one.other == other)
     return tuple(dict.fromkeys(test for tests in found for test in tests))
 
 

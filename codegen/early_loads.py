@@ -2,6 +2,8 @@
 
     for k: t = A[m]; acc += t * B[k]  -->  t = A[m]; for k: acc += t * B[k]
 
+With a load at data go the values of its indices and tests, if they are the same in each round.
+
 The loop may run zero times, and then nothing guarantees that the loaded elements exist. So a load
 is moved only if what is known before the loop keeps each of its indices inside of its tensor.
 """
@@ -13,10 +15,12 @@ from math import prod
 
 from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
-from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Load, Step, TiledLoop
+from dtpoly.ir.kernel import ForLoop, If, Instruction, Lanes, Let, Load, Step, TiledLoop
 from dtpoly.ir.parts import assigned, assigned_by, inside
 from dtpoly.ir.step_dependences import reads
 from dtpoly.ir.tiled import parts_of, with_parts
+
+from .hoisting import are_total
 
 # The largest tile that is kept through a loop: with four warps, 32 registers of each thread.
 MOST_LANES = 1 << 12
@@ -72,8 +76,15 @@ def _block(
                 set_in = {loop.name, *assigned(inner)}
                 for one in inner:
                     load = one.instruction
-                    if isinstance(load, Load) and _is_fixed(known, load, set_in, largest):
-                        done.append(one)
+                    if not isinstance(load, Load):
+                        continue
+                    lets = _values_of(known, inner, load, set_in)
+                    own = set_in.difference(assigned(lets))
+                    if _is_fixed(known, load, own, largest):
+                        done += [*lets, one]
+                        gone = [let.instruction for let in lets]
+                        inner = tuple(step for step in inner if step.instruction not in gone)
+                        set_in = own
                         inner, rest = _without(inner, load), _without(rest, load)
                 step = replace(step, instruction=replace(loop, body=inner))
             case TiledLoop():
@@ -90,6 +101,30 @@ def _block(
                 pass
         done.append(step)
     return tuple(done)
+
+
+def _values_of(
+    known: KernelFacts, body: tuple[Step, ...], load: Load, set_in: set[str]
+) -> tuple[Step, ...]:
+    """Return what computes the indices and tests of a load, if each round computes the same.
+
+    What is set behind the place where it is read is that of the round before.
+    """
+    found: list[Step] = []
+    wanted = {*reads(load)} & set_in
+    at = next(at for at, step in enumerate(body) if step.instruction is load)
+    for step in reversed(body[:at]):
+        one = step.instruction
+        if not isinstance(one, Let) or one.name not in wanted:
+            continue
+        uses = {*reads(one)}
+        if any(known.times.get(name, 0) > 1 for name in (one.name, *uses)):
+            return ()
+        if not are_total((one.value,)):
+            return ()
+        found.append(step)
+        wanted = (wanted - {one.name}) | (uses & set_in)
+    return () if wanted else tuple(reversed(found))
 
 
 def _counted(loop: ForLoop, largest: Mapping[str, Affine]) -> Mapping[str, Affine]:
@@ -154,6 +189,10 @@ def _is_inside(
 ) -> bool:
     """Return whether an index is one of the tensor's wherever the load looks at it."""
     is_side = load.name in known.sides
+    if any(index == Affine(((at.name, 1),)) for at in load.taken):
+        # Each number that was loaded has a test of its own, if nothing is promised of it.
+        tested = [t for t in load.conditions if t.name is not None and not t.value.terms]
+        return len(tested) >= len(load.taken)
     most = _most(known, index, largest)
     if most is None and not (is_side and _is_open_lane(known, index)):
         return False

@@ -205,13 +205,13 @@ def _is_worth_a_name(value: Value) -> bool:
     match value:
         case Call(operands=operands, operation=operation):
             is_safe = operation not in PARTIAL or is_float_element(value.dtype)
-            return is_safe and any(_is_varied(one) for one in operands) and _is_safe(operands)
+            return is_safe and any(_is_varied(one) for one in operands) and are_total(operands)
         case Converted(value=inner):
-            return bool(value.axes) and _is_varied(inner) and _is_safe((inner,))
+            return bool(value.axes) and _is_varied(inner) and are_total((inner,))
         case Masked(value=inner):
-            return _is_safe((inner,))
+            return are_total((inner,))
         case Merged(left=left, right=right):
-            return _is_safe((left, right))
+            return are_total((left, right))
         case _:
             return False
 
@@ -227,7 +227,8 @@ def _is_varied(value: Value) -> bool:
             return True
 
 
-def _is_safe(values: tuple[Value, ...]) -> bool:
+def are_total(values: tuple[Value, ...]) -> bool:
+    """Return whether values can be computed whatever they are made of."""
     parts = (part for value in values for part in walk(value))
     return not any(
         isinstance(p, Call) and p.operation in PARTIAL and not is_float_element(p.dtype)

@@ -26,7 +26,17 @@ from dtpoly.ir.kinds import (
     operand_parameter,
     stored_parameter,
 )
-from dtpoly.ir.tile_values import Axes, Call, LiteralNumber, Value, Variable, axes_of
+from dtpoly.ir.tile_values import (
+    Axes,
+    Call,
+    Converted,
+    LiteralNumber,
+    Masked,
+    Test,
+    Value,
+    Variable,
+    axes_of,
+)
 
 from .building import Held
 from .conversions import converted, element_of, typed
@@ -171,7 +181,26 @@ def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Va
     value = typed(value_of(tiling, expr, axes), tiling.building.elements.of_kind(kind))
     own = element_of(value)
     assert own is not None
-    return rounded(tiling, dot, expr, masked(tiling, value, reduced, 0, own, axes))
+    made = masked(tiling, value, reduced, 0, own, axes)
+    if isinstance(made, Masked) and (tile := _filled(tiling, value, made.conditions)) is not None:
+        return tile
+    return rounded(tiling, dot, expr, made)
+
+
+def _filled(tiling: Tiling, value: Value, tests: tuple[Test, ...]) -> Variable | None:
+    """Return the tile that was loaded at data, if it has a 0 wherever a test fails.
+
+    What is padded at labels alone keeps its mask: without it a descriptor would load it, also with
+    rows far behind the end of the tensor, whose indices its 32 bits do not hold.
+    """
+    while isinstance(value, Converted):
+        value = value.value
+    if not isinstance(value, Variable):
+        return None
+    load = tiling.building.scopes.load_of(value.name)
+    if load is None or not load.taken or load.other != 0:
+        return None
+    return value if {*tests} <= {*load.conditions} else None
 
 
 def is_in_memory(tiling: Tiling, expr: Expr) -> bool:

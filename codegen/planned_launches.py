@@ -272,12 +272,15 @@ def _near(planning: Planning, kernel: TileKernel, known: Sequence[Formula]) -> t
     They, too, must not be just below 2**31: the end of a last tile would not fit 32 bits then.
     """
     function, labels = planning.function, planning.sizing.labels
+    model = function.model
     looked_at = {*known} if len(known) == 1 else set[Formula]()
     for pointer in kernel.tensors:
-        array = function.model.arrays.get(pointer.name)
-        dims = array.dims if array is not None and not pointer.is_scratch else ()
+        array, placed = model.arrays.get(pointer.name), model.places.get(pointer.name)
+        # An array at places has the axes of an input, which may be shorter than its own.
+        dims = () if array is None or placed is not None or pointer.is_scratch else array.dims
         looked_at.update(planning.sizing.size(dim) for dim in dims if dim in labels)
-        mine = (found[-1] for (name, _), found in function.whole.items() if name == pointer.name)
+        tensor = pointer.name if placed is None else placed.tensor
+        mine = (found[-1] for (name, _), found in function.whole.items() if name == tensor)
         looked_at.update(planning.sizing.size(label) for label in mine)
     given = (planning.sizing.size(label_of(function, param)) for param, _ in kernel.sizes)
     return tuple(size for size in dict.fromkeys(given) if size not in looked_at)

@@ -6,6 +6,7 @@ from dtpoly.algorithm.expressions import Affine
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Instruction, Lanes, Let, Load, LoopScalar, Mask, Step
 from dtpoly.ir.kinds import Named
+from dtpoly.ir.parts import assigned_by
 from dtpoly.ir.tile_values import Converted, IndexValue, Test, Variable
 from dtpoly.ir.tiled import tiled
 from dtpoly.poly.loops import Bound
@@ -107,6 +108,12 @@ class Scopes:
     def emit(self, instruction: Instruction, origin: str) -> None:
         """Add one more instruction to the innermost block."""
         self.open[-1].body.append(Step(instruction, origin))
+
+    def load_of(self, name: str) -> Load | None:
+        """Return the load that a visible tile comes from, if it is nothing but what was loaded."""
+        steps = (step for scope in self.open for step in (*scope.head, *scope.body))
+        found = [step.instruction for step in steps if name in assigned_by(step.instruction)]
+        return found[0] if len(found) == 1 and isinstance(found[0], Load) else None
 
     def emit_rest(self, branch: Step) -> None:
         """Add a branch to the innermost block: the tail of a tiled loop, if it is one."""

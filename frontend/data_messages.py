@@ -78,6 +78,6 @@ def no_end(expr: Expr, node: Node) -> Diagnostic:
         "this cannot be an end of a range",
         expr.span or node.span,
         "not a sum of elements, labels, sizes and numbers",
-        hint="an end looks like offsets[b + 1], start[b] + 128 or len(l); "
+        hint="an end looks like offsets[b + 1], cu[seq[m]] + 128 or minimum(m + 1, lengths[b]); "
         "compute anything else before, and pass it as an input",
     )

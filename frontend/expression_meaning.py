@@ -5,6 +5,7 @@ on and reports nothing, so that one mistake gives one message.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from dtpoly.algorithm.dtypes import DType
@@ -478,6 +479,10 @@ def added_up(value: Expr) -> Expr:
             return Cast(value, DType.I64)
         case Apply(operation="add" | "sub" | "mul" | "neg" | "quotient" | "mod"):
             return map_children(value, added_up)
+        case Apply(operation="maximum" | "minimum"):
+            return map_children(value, added_up)
+        case Apply(operation="where", operands=(condition, yes, no)):
+            return replace(value, operands=(condition, added_up(yes), added_up(no)))
         case _:
             return value
 

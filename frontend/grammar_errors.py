@@ -103,9 +103,14 @@ def _apart(span: Span, word: str) -> str:
 
 
 def reserved_name(piece: StatementPiece) -> Diagnostic | None:
-    """Report the first reserved word that stands where a declaration needs a name."""
+    """Report the first reserved word that stands where a declaration needs a name.
+
+    In brackets there are expressions, as `[where(m < n and m < 9, a, b)]`.
+    """
+    depth = 0
     for token in piece.tokens[1:]:
-        if token.text in RESERVED:
+        depth += (token.text in ("(", "[")) - (token.text in (")", "]"))
+        if token.text in RESERVED and not (depth > 0 and token.text in ("and", "or", "not")):
             is_number = token.text in ("inf", "nan")
             return Diagnostic(
                 "DT115",

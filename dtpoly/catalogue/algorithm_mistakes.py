@@ -445,8 +445,9 @@ ALGORITHM: dict[str, CatalogueEntry] = {
     "DT237": CatalogueEntry(
         "an end of a range is no whole number that is given",
         "An end of a range may be data: a sum or product of elements of inputs, labels, sizes and "
-        "numbers. The inputs are declared with a dtype of whole numbers. Loops begin and end "
-        "there, so a Func cannot be an end: compute it in a file of its own.",
+        "numbers, or maximum, minimum and where of such. The inputs are declared with a dtype of "
+        "whole numbers, also those that an element is read at. Loops begin and end there, so a "
+        "Func cannot be an end: compute it in a file of its own.",
     ),
     "DT238": CatalogueEntry(
         "a reduction cannot go over a range that comes from data",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -120,6 +121,14 @@ def packed(Q: Tensor, K: Tensor, V: Tensor, first: Tensor) -> tuple[Tensor, ...]
     return (torch.softmax(scores_of(Q, K).masked_fill(~seen, float("-inf")), -1) @ V,)
 
 
+def ragged(out: Tensor, Q: Tensor, K: Tensor, V: Tensor, cu: Tensor) -> tuple[Tensor, ...]:
+    found = out.clone()
+    for first, last in pairwise(cu.tolist()):
+        own = (one[first:last].movedim(0, 1) for one in (Q, K, V))
+        found[first:last] = masked(*own)[0].movedim(0, 1)
+    return (found,)
+
+
 def paged(Q: Tensor, K: Tensor, V: Tensor, pages: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
     rows: list[Tensor] = []
     for one, table, length in zip(Q, pages, lengths, strict=True):
@@ -184,6 +193,15 @@ def given_to_packed(size: int, b: int, dtype: torch.dtype) -> Inputs:
     return (*drawn(size, dtype, *[(b, size, 16)] * 2, (b, size, 7)), first.to(torch.int32))
 
 
+def given_to_ragged(size: int, b: int, dtype: torch.dtype) -> Inputs:
+    """Sequences may be empty. The tokens behind the last one are those of none."""
+    made = torch.Generator().manual_seed(size)
+    ends = torch.randint(0, size + 1, (b + 2,), generator=made).sort().values
+    cu = torch.cat((torch.zeros(1, dtype=torch.int64), ends)).to(torch.int32)
+    Q, K, V = (one.movedim(1, 2).flatten(0, 1) for one in heads(size, 1, dtype))
+    return (torch.full_like(V, 7.0), Q, K, V, cu)
+
+
 def given_to_paged(size: int, b: int, dtype: torch.dtype) -> Inputs:
     """Pages may be named twice, or not be there."""
     made, many = torch.Generator().manual_seed(size), -(-size // 16)
@@ -215,6 +233,7 @@ CASES: Mapping[str, tuple[Callable[..., Inputs], Callable[..., tuple[Tensor, ...
     "latent": (given_to_latent, latent),
     "backward": (given_to_backward, backward),
     "packed": (given_to_packed, packed),
+    "ragged": (given_to_ragged, ragged),
     "paged": (given_to_paged, paged),
     "paged_split": (given_to_paged, paged),
     "blocks": (given_to_blocks, blocks),
@@ -228,6 +247,8 @@ def test_each_has_a_case() -> None:
 @cache
 def function(name: str) -> Callable[..., Any]:
     found: Callable[..., Any] = getattr(module(name), program(name).directives[-1].func)
+    if name == "ragged":  # no tensor shows how long the longest sequence is
+        return lambda *given: found(*given, m=int(given[-1].diff().max()))
     return found
 
 

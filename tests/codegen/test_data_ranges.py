@@ -161,13 +161,45 @@ def packed(t: Tensors) -> torch.Tensor:
     return stacked(rows, v.new_zeros(v.shape[0], v.shape[2])).movedim(0, 1)
 
 
+def chosen(t: Tensors) -> torch.Tensor:
+    x, one, two = t["X"], t["first"].long(), t["last"].long()
+    last = torch.where(
+        (two < 13) | (torch.arange(len(two)) < 1), (two + 100).clamp(max=len(x)), one + 3
+    )
+    found = slices(torch.maximum(one, two - 9), last, len(x))
+    return stacked((x[at].sum() for at in found), x.new_zeros(()))
+
+
+def named(t: Tensors, size: int) -> Iterator[slice]:
+    """Yield the range of the sequence that a table names for each row; a row outside has 0."""
+    ends = [rows_at(t["cu"][:, None], t["seq"].long() + one)[:, 0] for one in (0, 1)]
+    return slices(ends[0], ends[1], size)
+
+
+def levels(t: Tensors) -> torch.Tensor:
+    x = t["X"]
+    return stacked((x[at].sum(0) for at in named(t, len(x))), x.new_zeros(x.shape[1]))
+
+
+def attended_levels(t: Tensors) -> torch.Tensor:
+    q, k, v = t["Q"], t["K"], t["V"]
+    rows = (
+        attended(one[:, None] @ k[:, at].mT * q.shape[-1] ** -0.5, v[:, at])[:, 0]
+        for one, at in zip(q.unbind(1), named(t, k.shape[1]), strict=True)
+    )
+    return stacked(rows, v.new_zeros(v.shape[0], v.shape[2])).movedim(0, 1)
+
+
 MEANS: dict[str, Callable[[Tensors], torch.Tensor]] = {
+    "chosen": chosen,
     "counted": counted,
     "csr_matvec": csr,
     "lengths": lengths,
+    "levels": levels,
     "maxima": maxima,
     "one_pass_causal": packed,
     "one_pass_decode": decoded,
+    "one_pass_levels": attended_levels,
     "one_pass_lse": lse,
     "one_pass_packed": packed,
     "ragged_sum": summed,
@@ -182,13 +214,18 @@ def shapes(name: str, call: RaggedCall) -> dict[str, tuple[int, ...]]:
     """Return the shapes of the inputs of a call."""
     r, n, k = call
     every: dict[str, dict[str, tuple[int, ...]]] = {
+        "chosen": {"X": (n,), "first": (r,), "last": (r,)},
         "counted": {"X": (n,), "first": (r,), "last": (r,)},
         "csr_matvec": {"W": (n,), "x": (k,), "cols": (n,), "rows": (r + 1,)},
         "lengths": {"X": (r, n, k), "lengths": (r,)},
+        "levels": {"X": (n, k), "seq": (r,), "cu": (r + 1,)},
         "maxima": {"X": (n, k), "start": (r,), "length": (r,)},
         "one_pass_causal": {"Q": (2, r, k), "K": (2, n, k), "V": (2, n, 5), "first": (r,)},
         "one_pass_decode": {
             **{"Q": (r, 2, k), "K": (2, n, k), "V": (2, n, 5), "offsets": (r + 1,)},
+        },
+        "one_pass_levels": {
+            **{"Q": (2, r, k), "K": (2, n, k), "V": (2, n, 5), "seq": (r,), "cu": (r + 1,)},
         },
         "one_pass_lse": {"A": (n,), "offsets": (r + 1,)},
         "one_pass_packed": {

@@ -14,6 +14,7 @@ from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import LayerVerdict, verify
+from tests.codegen.listings import code as listed
 from tests.codegen.running import imported
 
 FIRST = "In X, offs: i32; Var b; RVar l in [offs[b], offs[b + 1]), k in "
@@ -66,3 +67,30 @@ def test_they_are_proved(name: str) -> None:
     """Before, a loop could end where another one does, and a name change its type in a loop."""
     assert not [str(one) for kernel in code(name).stages.kernels for one in complaints(kernel)]
     assert verify(program(name), code(name).text, seconds=60).verdict is LayerVerdict.PROVED
+
+
+def test_rows_that_are_not_there_do_not_begin_at_0() -> None:
+    """The last block of tokens begins with its own sequence, however the other rows are loaded."""
+    for name in ("one_pass_packed", "one_pass_levels"):
+        assert "tl.where(m_mask, " in listed(name).text, name
+
+
+def test_a_row_whose_start_is_not_there_begins_at_0() -> None:
+    """Its start is 0, since the table names no row there, and its end is data that is there."""
+    given: dict[str, torch.Tensor] = {
+        "X": torch.arange(40, dtype=torch.float64)[:, None],
+        "seq": torch.tensor([-1, 0, -1], dtype=torch.int16),
+        "cu": torch.tensor([37, 39], dtype=torch.int32),
+    }
+    found = imported(listed("levels").text).result(*given.values())
+    assert found[:, 0].tolist() == [sum(range(37)), 37 + 38, sum(range(37))]
+
+
+def test_queries_and_ends_are_loaded_before_the_loop() -> None:
+    text = listed("ragged").text
+    text = text[: text.index("ragged_plan = ")]
+    before, loop = text.split("for l_start in tl.range(l_first, l_stop, 64):")
+    assert "Q_tile = tl.load(" in before
+    assert "tl.where(\n        m.to(tl.int64) < cu_value" in before
+    assert loop.count("tl.load(") == 2 + 2  # of keys and values, and of the place behind it
+    assert "tl.where(k_mask" not in text

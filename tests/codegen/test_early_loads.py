@@ -14,6 +14,7 @@ from dtpoly.ir.kernel import (
     If,
     Instruction,
     Lanes,
+    Let,
     Load,
     Mask,
     Step,
@@ -81,6 +82,53 @@ def test_lanes_that_an_outer_loop_keeps_inside() -> None:
 
 
 LANES = Lanes("m", Affine(), 8)
+# A load at data, `T[first + m]`, as it stands in a loop.
+HERE = tile_values.IndexValue(M, ("m",))
+TOTAL = tile_values.Call("add", (Variable("first", (), DType.I64), HERE), ("m",), DType.I64)
+PLACE = Variable("T_at", ("m",), DType.I64)
+AT = Let("T_at", TOTAL, ("m",))
+ZERO = tile_values.LiteralNumber(0)
+INSIDE = Let("T_inside", tile_values.Call("ge", (PLACE, ZERO), ("m",), DType.BOOL), ("m",))
+IS_INSIDE = tile_values.Test(Affine(), ("m",), name="T_inside", own=("m",))
+GATHER = replace(
+    ROW,
+    indices=(Affine((("T_at", 1),)),),
+    conditions=(IN_M, IS_INSIDE),
+    taken=(PLACE,),
+)
+
+
+def test_at_data_with_the_values_of_its_index() -> None:
+    body = (LANES, MASK, loop(AT, INSIDE, GATHER, USE))
+    assert after(*body) == steps(LANES, MASK, AT, INSIDE, GATHER, loop(USE))
+
+
+QUOTIENT = tile_values.Call("mod", (HERE, Variable("first", (), DType.I64)), ("m",), DType.I64)
+COUNTED = tile_values.Call("add", (tile_values.IndexValue(K, ()), HERE), ("m",), DType.I64)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param((replace(AT, value=COUNTED), INSIDE, GATHER), id="an index of the loop"),
+        pytest.param((replace(AT, value=QUOTIENT), INSIDE, GATHER), id="a remainder by 0"),
+        pytest.param((AT, INSIDE, replace(GATHER, conditions=(IN_M,))), id="no test"),
+        pytest.param((AT, INSIDE, GATHER, AT), id="an index that is set again"),
+        pytest.param((AT, MASK, INSIDE, GATHER, MASK), id="a mask of the loop"),
+        pytest.param((AT, INSIDE, replace(GATHER, tensor="B")), id="a tensor that is written"),
+        pytest.param(
+            (
+                AT,
+                replace(INSIDE, value=Variable("first", (), DType.BOOL)),
+                GATHER,
+                replace(AT, name="first"),
+            ),
+            id="a value that the loop sets",
+        ),
+    ],
+)
+def test_what_is_at_data_stays_where_it_may_change(body: tuple[Instruction, ...]) -> None:
+    assert after(LANES, loop(*body)) == steps(LANES, loop(*body))
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,51 @@ def test_misuse(ranges: str, code: str, words: str) -> None:
     assert words in said
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        "cu[seq[m]]",
+        "cu[seq[m] // 2 + 1]",
+        "2 * cu[seq[cu[m]] + 1] - m",
+        "maximum(cu[m], minimum(seq[m], len(k)))",
+        "where(m < cu[m + 1] - cu[m], cu[m] + m, 0)",
+        "where(not (m < 3 and cu[m] > 1 or m == seq[m]), cu[m], m)",
+        "cu[where(seq[m] < 3, seq[m], 0)]",
+    ],
+)
+def test_an_end_may_be_data_of_two_levels_or_chosen(end: str) -> None:
+    declared = f"Func f; In A, cu: i32, seq: i8; Var m; RVar k in [0, {end});"
+    assert check(Source("f.dt", f"{declared} f[m] = rsum(A[k], k); f.compile();")).program
+
+
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ("cu[m] < 3", "cannot be an end"),
+        ("where(cu[m], 1, 2)", "cannot be an end"),
+        ("where(A[m] < 3, cu[m], 0)", "is a whole number, and 'A' has no dtype"),
+        ("where(cu[m] < 0.5, 1, 2)", "cannot be an end"),
+        ("where(cu[m] < 3, 1, F[m])", "'F' has the dtype f32"),
+        ("cu[A[m]]", "'A' has no dtype"),
+        ("cu[g[m]]", "'g' is a Func"),
+        ("cu[rargmax(B[m, j], j)]", "cannot be an end"),
+        ("pad(cu, 0)[seq[m]]", "cannot be an end"),
+        ("cu[seq[m]] // 2", "cannot be an end"),
+    ],
+)
+def test_what_no_end_can_be(end: str, words: str) -> None:
+    declared = f"Func f, g; In A, B, F: f32, cu: i32, seq: i8; Var m; RVar j, k in [0, {end});"
+    source = f"{declared} g[m] = cu[m]; f[m] = rsum(A[k], k) + g[m] + B[m, 0]; f.compile();"
+    found = [one for one in check(Source("f.dt", source)).diagnostics if one.code == "DT237"]
+    assert found
+    assert words in " ".join(f"{one.title} {one.label}" for one in found)
+
+
+def test_a_word_of_the_language_is_no_name_in_a_declaration() -> None:
+    found = check(Source("f.dt", "Func and; In A[or]; Var not;")).diagnostics
+    assert "DT115" in {one.code for one in found}
+
+
 def test_a_label_that_a_range_names_may_be_bound_around_or_beside() -> None:
     body = "f[m] = rsum(rsum(A[m, k], k), n) + rsum(A[k, n], k, n); f.compile();"
     source = f"Func f; In A; Var m; RVar n, k in [0, n + 1); {body}"

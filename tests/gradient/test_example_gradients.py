@@ -11,6 +11,7 @@ from tests.gradient.example_gradients import NAMES, Outcome, choices, example, o
 HEAD = "| example | of | by | |\n|---|---|---|---|\n"
 # What has no gradient, and why: the code of the message.
 REFUSED = {
+    "attentions/ragged": "DT272",
     "adam_in_place": "DT273",
     "add_rms_norm_in_place": "DT273",
     "batch_norm": "DT273",

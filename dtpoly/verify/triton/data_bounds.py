@@ -175,11 +175,17 @@ class DataNumbers:
             case AppliedOperation(operation="round tl.int64", operands=(inner,)):
                 # A sum may wrap, so that nothing is known of it.
                 return self._named(term) if self._is_sum(inner) else None
+            case AppliedOperation(operation="where", operands=(_, *parts)):
+                # A question to data, as whether an index that was loaded is inside of a tensor.
+                return self._named(term) if all(map(self._is_number, parts)) else None
             case Total(operation="maximum" | "minimum", body=body):
-                inside = DataNumbers(self.state, self.names)
-                return self._named(term) if inside.number(body) is not None else None
+                return self._named(term) if self._is_number(body) else None
             case _:
                 return None
+
+    def _is_number(self, term: Term) -> bool:
+        """Return whether a term is a whole number, without a name for anything in it."""
+        return DataNumbers(self.state, self.names).number(term) is not None
 
     def _is_sum(self, term: Term) -> bool:
         """Return whether a term is made of whole numbers by sums and products alone."""
@@ -187,7 +193,7 @@ class DataNumbers:
             case AppliedOperation(operation="add" | "sub" | "mul" | "neg", operands=operands):
                 return all(map(self._is_sum, operands))
             case _:
-                return DataNumbers(self.state, self.names).number(term) is not None
+                return self._is_number(term)
 
     def _named(self, term: Term) -> Whole:
         if term not in self.names:
@@ -227,15 +233,23 @@ class DataNumbers:
         return both(*found)
 
     def _instances(self, total: Total, lanes: Sequence[str]) -> Iterable[Truth]:
-        """Yield that a least number is not above the number of a lane, for some of the lanes."""
+        """Yield that a least number is not above the number of a lane, for some of the lanes.
+
+        Of data that nothing else is said of, this says nothing: such lanes are left out.
+        """
         choices = list(product(lanes, repeat=len(total.bound)))
+        mine = name(self.names[total])
         for choice in choices[:MOST_CHOICES]:
             values = dict(zip(total.bound, map(name, choice), strict=True))
             there = put_truth(total.domain, values)
-            one = self.number(put(self.state.run, total.body, values))
+            inside = DataNumbers(self.state, self.names, is_down=self.is_down)
+            one = inside.number(put(self.state.run, total.body, values))
             if one is None or not is_affine(there):
                 continue
-            mine = name(self.names[total])
+            used = {term for term, by in inside.names.items() if by in names_of(one)}
+            if used and used.isdisjoint(self.names):
+                continue
+            self.names = inside.names
             sign = "<=" if total.operation == "minimum" else ">="
             yield one_of(negation(there), compare(sign, mine, one))
 
