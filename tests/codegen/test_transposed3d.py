@@ -41,9 +41,7 @@ def test_it_is_that_of_torch(
         3 * (w - 1) - 4 + s + more[2],
     )
     sizes = dict(zip("dhw", high, strict=True))
-    found = module(NAME).y(
-        a.transpose(1, 2).contiguous().transpose(1, 2), filters, **sizes
-    )
+    found = module(NAME).y(a.transpose(1, 2).contiguous().transpose(1, 2), filters, **sizes)
     assert found.shape == wanted.shape
     share = {torch.float64: 1e-9, torch.float32: 1e-4, torch.bfloat16: 3e-2}[dtype]
     torch.testing.assert_close(found.double(), wanted, rtol=share, atol=share)
