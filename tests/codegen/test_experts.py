@@ -20,7 +20,7 @@ def in_groups(expert: torch.Tensor, experts: int) -> tuple[torch.Tensor, torch.T
     chosen: list[int] = []
     for one in range(experts):
         mine = (expert == one).nonzero()[:, 0]
-        for part in mine.split(GROUP):
+        for part in (mine[at : at + GROUP] for at in range(0, len(mine), GROUP)):
             rows.append(torch.nn.functional.pad(part, (0, GROUP - len(part)), value=-1))
             chosen.append(one)
     none = torch.zeros(0, GROUP, dtype=torch.int64)
