@@ -357,7 +357,8 @@ def not_a_divisor(node: Node, sign: str, given: Affine) -> Diagnostic:
         f"is {given.constant}" if is_number else "is not a number in the file",
         hint=f"{word} of an index looks like x {sign} 2 or (x + r) {sign} 4"
         if is_number
-        else "write the number here, and compile the file once for each number that is needed",
+        else "write the number here, and compile the file once for each number that is needed; or "
+        f"divide by an element of a tensor that the caller passes, as in x {sign} size[0]",
     )
 
 
