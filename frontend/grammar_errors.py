@@ -133,6 +133,10 @@ def no_statement(piece: StatementPiece) -> Diagnostic:
         closing = next(i for i in range(2, len(piece.tokens) + 1) if _is_closed(piece, i))
         if [token.text for token in piece.tokens[closing : closing + 1]] == ["="]:
             return _parentheses_on_the_left(first, second, piece.tokens[closing - 1])
+    if first.text == "(" and "=" in [token.text for token in piece.tokens]:
+        several = _several_on_the_left(piece)
+        if several is not None:
+            return several
     shown = Diagnostic(
         "DT110",
         Severity.ERROR,
@@ -167,6 +171,29 @@ def _parentheses_on_the_left(func: Token, opening: Token, closing: Token) -> Dia
         "'[' expected here",
         hint=f"write {shortened(func.text)}[...] = ...",
         edits=(Edit(opening.span, "["), Edit(closing.span, "]")),
+    )
+
+
+def _several_on_the_left(piece: StatementPiece) -> Diagnostic | None:
+    """Report a definition of several Funcs at once, as in (f[x], g[x]) = ..., if this is one."""
+    equals = next(i for i, token in enumerate(piece.tokens) if token.text == "=")
+    left = piece.tokens[:equals]
+    funcs = [
+        shortened(token.text)
+        for before, token, after in zip(("", *(t.text for t in left)), left, left[1:], strict=False)
+        if token.kind is TokenKind.NAME and before in ("", "(", ",") and after.text == "["
+    ]
+    if len(funcs) < 2:
+        return None
+    first, *others = funcs
+    return Diagnostic(
+        "DT110",
+        Severity.ERROR,
+        "a definition has one Func on its left side",
+        left[0].span.to(left[-1].span),
+        f"has {len(funcs)}",
+        hint=f"define each of them by itself, {first}[...] = ...; and return all of them from one "
+        f"function: {first}.compile({', '.join(others)});",
     )
 
 
@@ -353,20 +380,41 @@ def _wrong_left_side(piece: StatementPiece, at: int) -> Diagnostic:
         missing = before.ends_operand and _is_word(token)
         return replace(found, edits=_appended(before, ",")) if missing else found
     if token.text in ("+", "-", "*", "/") and following == "=":
-        return Diagnostic(
-            "DT112",
-            Severity.ERROR,
-            "a definition gives a Func its value once and cannot update it",
-            token.span.to(piece.tokens[at + 1].span),
-            "'=' expected here",
-            hint="to add up over a label use a reduction: rsum(e, label)",
-        )
+        return _update(piece, at)
+    if token.text == "," and "=" in [one.text for one in piece.tokens]:
+        several = _several_on_the_left(piece)
+        if several is not None:
+            return several
     found = _expected("DT112", piece, at, "'='", hint)
     if token.text == "==":
         return replace(found, hint="write =", edits=(Edit(token.span, "="),))
     if token.text == ":":
         return replace(found, hint=f"a dtype stands in the declaration: Func {func}: f32;")
     return replace(found, edits=_inserted(token, "= ")) if _is_word(token) else found
+
+
+def _update(piece: StatementPiece, at: int) -> Diagnostic:
+    """Report `f[x] += e`. What is added at places that are data has a form of its own."""
+    func, sign = shortened(piece.tokens[0].text), piece.tokens[at].text
+    text = piece.span.source.text
+    place = text[piece.tokens[1].span.start : piece.tokens[at - 1].span.end]
+    hint = "to add up over a label use a reduction: rsum(e, label)"
+    if "[" in place[1:] and sign in ("+", "-"):
+        hint = (
+            f"to add elements at places of a tensor O, declare Func {func} into O at {place} add; "
+            f"and define {func} over plain labels"
+        )
+    elif sign in ("+", "-"):
+        hint += f"; to add to a tensor O of the caller, declare Func {func} into O; and write "
+        hint += f"{func}{place} = O{place} {sign} ..."
+    return Diagnostic(
+        "DT112",
+        Severity.ERROR,
+        "a definition gives a Func its value once and cannot update it",
+        piece.tokens[at].span.to(piece.tokens[at + 1].span),
+        "'=' expected here",
+        hint=hint,
+    )
 
 
 def _wrong_expression(piece: StatementPiece, at: int) -> Diagnostic:

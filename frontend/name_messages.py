@@ -9,7 +9,7 @@ from dtpoly.source import Span
 
 from .call_messages import signature
 from .redeclare import undeclare
-from .symbols import Symbol, SymbolKind, declared_here, what
+from .symbols import TENSORS, Symbol, SymbolKind, declared_here, what
 from .syntax import (
     BinarySyntax,
     CallSyntax,
@@ -28,6 +28,7 @@ _ERROR = Severity.ERROR
 MOST_SHOWN = 8  # Funcs of a cycle; a message that lists more helps nobody
 # Who writes one of these in an index wants to choose between indices.
 CHOOSING = frozenset({"abs", "minimum", "maximum", "clamp", "where"})
+_LABELS = "made of labels and whole numbers, as in A[x + 1, 2 * y + r]"
 # Who writes the size of a label wants to count from its end, or to reach half of it away.
 FROM_THE_END = (
     Note(
@@ -99,8 +100,8 @@ def never_defined(symbol: Symbol) -> Diagnostic:
     )
 
 
-def not_a_func(name: NameSyntax, symbol: Symbol) -> Diagnostic:
-    """Report a definition of something that is not a Func."""
+def not_a_func(name: NameSyntax, symbol: Symbol, way: str) -> Diagnostic:
+    """Report a definition of something that is not a Func, and a way out."""
     return Diagnostic(
         "DT124",
         _ERROR,
@@ -108,12 +109,12 @@ def not_a_func(name: NameSyntax, symbol: Symbol) -> Diagnostic:
         name.span,
         f"is {what(symbol)}",
         (declared_here(symbol),),
-        f"only a Func is defined; declare it as one: Func {name.text};",
+        way,
     )
 
 
-def cycle(funcs: Sequence[str], reads: Sequence[Span | None]) -> Diagnostic:
-    """Report Funcs that are defined by each other.
+def cycle(funcs: Sequence[str], reads: Sequence[Span | None], way: str) -> Diagnostic:
+    """Report Funcs that are defined by each other, and a way out.
 
     `reads` has the place where each Func reads the next one, and where the last one reads the
     first.
@@ -132,7 +133,7 @@ def cycle(funcs: Sequence[str], reads: Sequence[Span | None]) -> Diagnostic:
         reads[0],
         f"reads '{following[0]}'",
         notes,
-        "to add up over a label use a reduction, as in rsum(A[x, k], k)",
+        way,
     )
 
 
@@ -206,12 +207,8 @@ def float_too_large(node: NumberSyntax) -> Diagnostic:
     )
 
 
-def left_side_not_a_label(node: Node, symbol: Symbol | None) -> Diagnostic:
-    """Report something other than a label on the left side of a definition."""
-    if symbol is None:
-        hint = "write plain labels on the left and shift the reads on the right"
-    else:
-        hint = "a dimension is named by a label: leave it out, or declare one"
+def left_side_not_a_label(node: Node, symbol: Symbol | None, way: str) -> Diagnostic:
+    """Report something other than a label on the left side of a definition, and a way out."""
     return Diagnostic(
         "DT132",
         _ERROR,
@@ -219,7 +216,7 @@ def left_side_not_a_label(node: Node, symbol: Symbol | None) -> Diagnostic:
         node.span,
         f"is {what(symbol)}" if symbol else "not a label",
         (declared_here(symbol),) if symbol else (),
-        hint,
+        way,
     )
 
 
@@ -264,6 +261,14 @@ def wrong_rank(symbol: Symbol, node: Indexed, rank: int, expected: int, where: S
 
 def not_an_index(name: NameSyntax, symbol: Symbol) -> Diagnostic:
     """Report a name in an index that is not a label."""
+    hint = f"an index is {_LABELS}"
+    if symbol.kind is SymbolKind.SIN:
+        hint = (
+            f"let the caller pass it as a tensor of one element, In {name.text}: i64, and write "
+            f"{name.text}[0]: elements of tensors may stand in an index"
+        )
+    elif symbol.kind in TENSORS:
+        hint = f"an element of it may stand there: {name.text}[x]; other indices are {_LABELS}"
     return Diagnostic(
         "DT135",
         _ERROR,
@@ -271,7 +276,7 @@ def not_an_index(name: NameSyntax, symbol: Symbol) -> Diagnostic:
         name.span,
         f"is {what(symbol)}",
         (declared_here(symbol),),
-        "an index is made of labels and whole numbers, as in A[x + 1, 2 * y + r]",
+        hint,
     )
 
 
@@ -305,7 +310,9 @@ def _instead_of(node: Node, words: Set[str]) -> str:
             "to divide an index, pass the tensor as a view with two dimensions in the place of "
             "one, [.., outer, inner], each with a label"
         )
-    return "anything else cannot be checked for being inside of the tensor"
+    named = sorted(names_in(node), key=lambda name: name.span.start)
+    labels = ", ".join(dict.fromkeys(name.text for name in named)) or "x"
+    return f"for any other one, let the caller pass a table, In at: i64, and read A[at[{labels}]]"
 
 
 def parts(node: Node) -> Iterator[Node]:
@@ -350,7 +357,8 @@ def not_a_divisor(node: Node, sign: str, given: Affine) -> Diagnostic:
         f"is {given.constant}" if is_number else "is not a number in the file",
         hint=f"{word} of an index looks like x {sign} 2 or (x + r) {sign} 4"
         if is_number
-        else "write the number here, and compile the file once for each number that is needed",
+        else "write the number here, and compile the file once for each number that is needed; or "
+        f"divide by an element of a tensor that the caller passes, as in x {sign} size[0]",
     )
 
 

@@ -40,8 +40,10 @@ from .expression_meaning import lower
 from .into_tensors import check_place, check_sums, check_unread, goes_into, tensor_of
 from .name_lookup import Names
 from .packing import packed_axes
+from .places_instead import func_instead, is_told, label_instead
 from .promises import check_promises, promised_ranges
 from .ranges import conditions_of, label_ranges
+from .recurrences import instead_of_cycle
 from .symbols import LABELS, Symbol, SymbolKind, collect
 from .syntax import (
     AlgorithmFile,
@@ -126,7 +128,10 @@ def _resolve(file: File) -> Resolved:
     cycles = list(_cycles(program))
     if not cycles:
         check_sums(program, names)
-    found = [*names.found, *(messages.cycle(*cycle) for cycle in cycles)]
+    found = [
+        *names.found,
+        *(messages.cycle(*one, instead_of_cycle(program, one[0])) for one in cycles),
+    ]
     if not cycles:
         masked = with_masks(program, taken)
         program, funcs = masked.program, masked.program.funcs
@@ -136,10 +141,10 @@ def _resolve(file: File) -> Resolved:
         # So would one for which a scan should have results.
         wrong = check_ranges(program, func) or check_scans(program, func)
         found.extend(wrong or check_shapes(func))
-    found.extend(check_reads(program))
-    # A Func that reads itself has no dtype.
+    # A Func that reads itself has no dtype, and no first element.
     cyclic = {name for needing, _ in cycles for name in needing}
     acyclic = tuple(func for func in funcs if func.name not in cyclic)
+    found.extend(check_reads(replace(program, funcs=acyclic)))
     found.extend(check_types(replace(program, funcs=acyclic)))
     found.extend(check_scanned(replace(program, funcs=acyclic)))
     if not has_errors(found):
@@ -209,7 +214,7 @@ def _definitions(file: File, names: Names) -> dict[str, Definition]:
         if symbol is None:
             names.find(name, SymbolKind.FUNC)
         elif symbol.kind is not SymbolKind.FUNC:
-            names.tell(messages.not_a_func(name, symbol))
+            names.tell(messages.not_a_func(name, symbol, func_instead(statement, symbol, names)))
         elif name.text in definitions:
             names.tell(messages.defined_twice(statement, definitions[name.text]))
         else:
@@ -250,14 +255,17 @@ def _left_side(definition: Definition, names: Names) -> tuple[str, ...] | None:
     good = True
     for node in definition.labels:
         if not isinstance(node, NameSyntax):
-            names.tell(messages.left_side_not_a_label(node, None))
+            if not is_told(definition, node, names):
+                way = label_instead(definition, node)
+                names.tell(messages.left_side_not_a_label(node, None, way))
             good = False
             continue
         symbol = names.find(node, SymbolKind.VAR)
         if symbol is None:
             good = False
         elif symbol.kind not in LABELS:
-            names.tell(messages.left_side_not_a_label(node, symbol))
+            way = "a dimension is named by a label: leave it out, or declare one"
+            names.tell(messages.left_side_not_a_label(node, symbol, way))
             good = False
         elif symbol.name in seen:
             names.tell(messages.left_side_twice(node, seen[symbol.name], symbol.name))

@@ -142,6 +142,10 @@ def top_k(t: Tensors) -> Results:
     return values[:, :8], indices[:, :8]
 
 
+def product_top_k(t: Tensors) -> Results:
+    return top_k({"A": t["Q"] @ t["K"].T})
+
+
 def gate(t: Tensors) -> Results:
     weights, experts = normalized(t["L"]).topk(2, 1)
     return weights / weights.sum(1, keepdim=True), experts
@@ -183,6 +187,11 @@ def drawn(like: torch.Tensor) -> torch.Tensor:
 
 def dropout(t: Tensors) -> torch.Tensor:
     return torch.where(drawn(t["A"]) < t["p"], 0, t["A"] / (1 - t["p"]))
+
+
+def gumbel_max(t: Tensors) -> torch.Tensor:
+    """The least of exponential numbers at the rates of the softmax, which has its probabilities."""
+    return (-drawn(t["L"]).log() / normalized(t["L"])).argmin(1)
 
 
 def stochastic_rounding(t: Tensors) -> torch.Tensor:
@@ -227,6 +236,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "fp8_block_scales": fp8_block_scales,
     "geglu": lambda t: functional.gelu(t["A"], approximate="tanh") * t["B"],
     "grouped_matmul": grouped_matmul,
+    "gumbel_max": gumbel_max,
     "half_cross_entropy": lambda t: functional.cross_entropy(t["L"], t["T"]),
     "half_kl_div": lambda t: functional.kl_div(t["Y"], t["T"], reduction="batchmean"),
     "half_matmul": lambda t: t["A"] @ t["B"],
@@ -253,6 +263,7 @@ MEANS: dict[str, Callable[[Tensors], torch.Tensor | Results]] = {
     "moe_gate": gate,
     "online_softmax": lambda t: normalized(t["A"]),
     "packed_w4a16": packed_product,
+    "product_top_k": product_top_k,
     "quantize_rows": quantize_rows,
     "ragged_sum": summed,
     "ragged_matmul": lambda t: t["A"] @ t["B"],

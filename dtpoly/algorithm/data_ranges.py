@@ -26,8 +26,9 @@ from dtpoly.algorithm.expressions import (
     map_children,
 )
 from dtpoly.algorithm.inference import Types, type_of, types_of
-from dtpoly.algorithm.operations import LIST
+from dtpoly.algorithm.operations import LIST, RECURRENCE
 from dtpoly.algorithm.program import Func, Program
+from dtpoly.algorithm.scans import masked_scan
 from dtpoly.algorithm.shapes import shape_of
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
@@ -187,21 +188,34 @@ def _not_there(range_: DataRange, label: str, other: str, span: Span | None) -> 
 
 def _no_mask(expr: Reduce, label: str, range_: DataRange, is_whole: bool) -> Diagnostic:
     what = f"'{expr.operation}' of whole numbers" if is_whole else f"'{expr.operation}'"
+    why = "no value changes nothing here, for the indices outside of the range"
+    way = f"use a label without a range, and write a mask: where(..., {label}, ...)"
+    if is_whole:
+        way = f"reduce floats: {expr.operation}(cast(..., f32), {label})"
     if expr.scan is not None:
-        what = "a scan"
+        what, at = "a scan", expr.scan.at
+        if at in (*free_labels(range_.start), *free_labels(range_.stop)):
+            why = f"its range depends on '{at}', so each result would be of other elements"
+            way = (
+                f"reduce: give '{label}' a range that ends at {at} + 1, and write {_reduced(expr)}"
+            )
+            if expr.operation == RECURRENCE:
+                way = f"write masks that do not depend on '{at}': {masked_scan(expr)}"
+        else:
+            why = f"has a result at each index of '{at}', and not only in the range"
+            way = f"scan a label without a range, and a mask: {masked_scan(expr)}"
     if expr.operation == LIST:
         what = "a list of the largest"
-    way = (
-        f"reduce floats: {expr.operation}(cast(..., f32), {label})"
-        if is_whole
-        else f"use a label without a range, and write a mask: where(..., {label}, ...)"
-    )
     return Diagnostic(
         "DT238",
         Severity.ERROR,
         f"{what} cannot go over '{label}', whose range comes from data",
         expr.span,
-        "no value changes nothing here, for the indices outside of the range",
+        why,
         (Note(f"'{label}' has its range here", range_.span),),
         way,
     )
+
+
+def _reduced(scan: Reduce) -> str:
+    return f"{scan.operation}(e, {scan.labels[0]})"

@@ -31,6 +31,8 @@ from dtpoly.algorithm.substitute import substituted
 from dtpoly.diagnostics import Diagnostic, Severity
 from dtpoly.source import Span
 
+# By reductions, what changes nothing in a scan.
+_NEUTRAL = {"rsum": "0", "rprod": "1", "rmax": "-inf", "rmin": "inf"}
 NO_PARTS: Mapping[str, Part] = MappingProxyType({})
 
 
@@ -199,8 +201,17 @@ def _check(
             scan.span,
             f"'{word}' goes over '{label}', which has a range",
             "goes over all elements up to an index",
-            f"scan a label without a range, and a mask: {word}(where(condition, e, 0), s, {at})",
+            f"scan a label without a range, and a mask: {masked_scan(scan)}",
         )
+
+
+def masked_scan(scan: Reduce) -> str:
+    """Return a scan of the same kind with a mask, for a hint: what it hides changes nothing."""
+    word = SCAN[scan.operation]
+    at = "" if scan.scan is None else scan.scan.at
+    if scan.operation == RECURRENCE:
+        return f"{word}(where(condition, a, 1), where(condition, b, 0), s, {at}, h)"
+    return f"{word}(where(condition, e, {_NEUTRAL[scan.operation]}), s, {at})"
 
 
 def _reads(read: Read, label: str) -> bool:

@@ -55,7 +55,8 @@ ALGORITHM: dict[str, CatalogueEntry] = {
         "this is not a statement",
         "A file has three kinds of statement: declarations (Func f;), definitions "
         "(f[x] = A[x];) and directives (f.block(x:16);). There are no loops and no "
-        "conditions: labels are the loops, and where(c, a, b) chooses.",
+        "conditions: labels are the loops, and where(c, a, b) chooses. A definition has one Func "
+        "on its left side, and f.compile(g); returns several of them from one function.",
     ),
     "DT111": CatalogueEntry(
         "a declaration is malformed",
@@ -66,7 +67,8 @@ ALGORITHM: dict[str, CatalogueEntry] = {
     "DT112": CatalogueEntry(
         "the left side of a definition is malformed",
         "Write the Func, its labels in brackets, and one '='. A Func of a single value has "
-        "empty brackets.",
+        "empty brackets. There is no '+=': a reduction adds up over a label, and a Func that goes "
+        "into a tensor at a place, with add, is added there.",
     ),
     "DT113": CatalogueEntry(
         "a directive is malformed",
@@ -121,12 +123,14 @@ ALGORITHM: dict[str, CatalogueEntry] = {
     ),
     "DT124": CatalogueEntry(
         "something else than a Func is defined",
-        "Inputs are not written to. Declare the name as Func, or define another Func.",
+        "Only a Func is defined. A Func may go into an input, also at places that are data: Func p "
+        "into P; then p is defined. Or declare the name as Func.",
     ),
     "DT125": CatalogueEntry(
         "a Func needs itself",
         "A value cannot depend on itself, directly or through other Funcs. To add up over a "
-        "label use a reduction; iteration belongs to the caller.",
+        "label use a reduction. What goes on along a label is a scan: h = a * h + b is "
+        "scan_affine. Any other iteration belongs to the caller.",
     ),
     "DT126": CatalogueEntry(
         "a tensor stands without indices",
@@ -159,7 +163,8 @@ ALGORITHM: dict[str, CatalogueEntry] = {
     "DT132": CatalogueEntry(
         "the left side is indexed by something else than a label",
         "The left side names the dimensions, so it has plain labels. Shift or scale the reads "
-        "on the right instead.",
+        "on the right instead. Elements that go to places of a tensor are declared: Func f into O "
+        "at [T[l]] distinct; or, if they are added there, with add.",
     ),
     "DT133": CatalogueEntry(
         "a label stands twice on the left side",
@@ -176,7 +181,9 @@ ALGORITHM: dict[str, CatalogueEntry] = {
         "An index is a sum of labels times whole numbers, as in 2 * y + r - 1, and of quotients "
         "and remainders of such sums by numbers, as in x // 2 and x % 3: so its bounds can be "
         "proved. An end of a range has no quotients, but it may have sizes. An index or an end "
-        "that is data has an element of a tensor in it, such as T[x].",
+        "that is data has an element of a tensor in it, such as T[x]. So a number of the caller is "
+        "an index if it is a tensor of one element, as in pos[0], and an index of any other form "
+        "is in a table that the caller passes.",
     ),
     "DT136": CatalogueEntry(
         "an index has a fraction",
@@ -452,8 +459,10 @@ ALGORITHM: dict[str, CatalogueEntry] = {
     "DT238": CatalogueEntry(
         "a reduction cannot go over a range that comes from data",
         "Outside of such a range, the operand of a reduction is a value that changes nothing: 0 in "
-        "a sum, -inf in a maximum of floats. rargmax, lists, scans, and maxima of whole numbers "
-        "have no such value. Reduce floats, or use a label without a range and a mask of your own.",
+        "a sum, -inf in a maximum of floats. rargmax, lists, and maxima of whole numbers have no "
+        "such value. Reduce floats, or use a label without a range and a mask of your own. A scan "
+        "has a result at each index of another label, which has no such range: write a mask, or a "
+        "reduction if the range depends on that label.",
     ),
     "DT254": CatalogueEntry(
         "a promise of range that cannot be one",

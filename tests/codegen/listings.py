@@ -47,8 +47,11 @@ ADDED = {f"added_{path.stem}": path for path in sorted((DATA / "added").glob("*.
 PROMISED = {f"promised_{path.stem}": path for path in sorted((DATA / "promised").glob("*.dt"))}
 # Sums at places that begin with a Func.
 STARTED = {f"started_{path.stem}": path for path in sorted((DATA / "started").glob("*.dt"))}
+# Funcs that go to places in an input, and those whose proof takes most of a minute.
+PLACED = {f"placed_{path.stem}": path for path in sorted((DATA / "placed").glob("*.dt"))}
+LONG = {path.stem: path for path in sorted((DATA / "long").glob("*.dt"))}
 # All files that have tests of their own.
-APART = {**SCANS, **ATTENTIONS, **RAGGED, **ADDED, **PROMISED, **STARTED}
+APART = {**SCANS, **ATTENTIONS, **RAGGED, **ADDED, **PROMISED, **STARTED, **PLACED, **LONG}
 # Forms of products, for which not every size is tried.
 PRODUCTS = tuple(path.stem for path in sorted((DATA / "products").glob("*.dt")))
 # Examples with tiles for a large GPU; few sizes are tried, and only in the longer suite.
@@ -60,9 +63,8 @@ KERNELS = tuple(
 # checks of all others do not know.
 # Of recurrences no bounds of errors are known: they are compared in test_following_scans.
 RECURRENT = tuple(name for name in KERNELS if "scan_affine(" in FILES[name].read_text())
-COMPARED = tuple(
-    name for name in KERNELS if name not in RECURRENT and " at [" not in FILES[name].read_text()
-)
+AT_PLACES = tuple(name for name in KERNELS if " at [" in FILES[name].read_text())
+COMPARED = tuple(name for name in KERNELS if name not in (*RECURRENT, *AT_PLACES))
 NAMES = tuple(name for name in FILES if name not in (*PRODUCTS, *KERNELS))
 # The kernels are marked as long, because tests are quick only for small listings.
 WITH_KERNELS = (*NAMES, *(pytest.param(name, marks=pytest.mark.long) for name in COMPARED))

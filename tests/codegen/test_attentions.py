@@ -9,13 +9,17 @@ import pytest
 import torch
 from torch import Tensor
 
+from dtpoly.algorithm.filling import filled
+from dtpoly.generate import outputs, results_of
+from dtpoly.reference.random_inputs import random_inputs
+from dtpoly.reference.run import run
 from dtpoly.verify.proof.report import LayerVerdict
 from dtpoly.verify.proof.verify import verify
 from tests.cli.server import Server
 from tests.codegen.listings import ATTENTIONS, code, module, program
 
 Inputs = tuple[Any, ...]
-SIZES = ((1, 1), (2, 15), (1, 64), (2, 65), (1, 131))
+SIZES = ((2, 0), (1, 1), (2, 15), (1, 64), (2, 65), (1, 131))
 
 
 def drawn(seed: int, dtype: torch.dtype, *shapes: tuple[int, ...]) -> list[Tensor]:
@@ -38,6 +42,12 @@ def weights(scores: Tensor, *, causal: bool = False) -> Tensor:
     return found
 
 
+def attended(scores: Tensor, values: Tensor) -> Tensor:
+    """Return the mean of values. That of none is 0 / 0, where torch's softmax has nothing."""
+    found: Tensor = weights(scores) @ values
+    return found if values.shape[-2] else torch.full_like(found, torch.nan)
+
+
 def scores_of(Q: Tensor, K: Tensor) -> Tensor:
     products: Tensor = Q @ K.transpose(-1, -2)
     scale: float = Q.shape[-1] ** -0.5
@@ -45,12 +55,12 @@ def scores_of(Q: Tensor, K: Tensor) -> Tensor:
 
 
 def softcap(Q: Tensor, K: Tensor, V: Tensor, cap: float) -> tuple[Tensor, ...]:
-    return (weights(cap * torch.tanh(scores_of(Q, K) / cap)) @ V,)
+    return (attended(cap * torch.tanh(scores_of(Q, K) / cap), V),)
 
 
 def grouped_heads(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
     keys, values = (one.repeat_interleave(4, 1) for one in (K, V))
-    return (weights(scores_of(Q, keys)) @ values,)
+    return (attended(scores_of(Q, keys), values),)
 
 
 def linear(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
@@ -105,7 +115,7 @@ def with_lse(Q: Tensor, K: Tensor, V: Tensor) -> tuple[Tensor, ...]:
 
 def latent(Q: Tensor, R: Tensor, C: Tensor, P: Tensor) -> tuple[Tensor, ...]:
     scores = Q @ C.transpose(-1, -2) + R @ P.transpose(-1, -2)
-    return (torch.softmax(scores * (Q.shape[-1] + R.shape[-1]) ** -0.5, -1) @ C,)
+    return (attended(scores * (Q.shape[-1] + R.shape[-1]) ** -0.5, C),)
 
 
 def backward(*given: Tensor) -> tuple[Tensor, ...]:
@@ -133,7 +143,7 @@ def paged(Q: Tensor, K: Tensor, V: Tensor, pages: Tensor, lengths: Tensor) -> tu
     rows: list[Tensor] = []
     for one, table, length in zip(Q, pages, lengths, strict=True):
         keys, values = (rows_of(x, table)[:, :length] for x in (K, V))
-        rows.append((weights(scores_of(one[:, None], keys)) @ values)[:, 0])
+        rows.append(attended(scores_of(one[:, None], keys), values)[:, 0])
     return (torch.stack(rows),)
 
 
@@ -148,7 +158,7 @@ def blocks(Q: Tensor, K: Tensor, V: Tensor, table: Tensor, count: Tensor) -> tup
     rows: list[Tensor] = []
     for at, (which, many) in enumerate(zip(table, count, strict=True)):
         keys, values = (rows_of(x.movedim(0, 1), which[:many]) for x in (K, V))
-        rows.append(weights(scores_of(Q[:, at], keys)) @ values)
+        rows.append(attended(scores_of(Q[:, at], keys), values))
     return (torch.stack(rows, 1),)
 
 
@@ -188,7 +198,7 @@ def given_to_backward(size: int, b: int, dtype: torch.dtype) -> Inputs:
 
 
 def given_to_packed(size: int, b: int, dtype: torch.dtype) -> Inputs:
-    first = torch.randint(0, size, (size,), generator=torch.Generator().manual_seed(size))
+    first = torch.randint(0, max(size, 1), (size,), generator=torch.Generator().manual_seed(size))
     first = first.sort().values.clamp(max=torch.arange(size))
     return (*drawn(size, dtype, *[(b, size, 16)] * 2, (b, size, 7)), first.to(torch.int32))
 
@@ -203,18 +213,21 @@ def given_to_ragged(size: int, b: int, dtype: torch.dtype) -> Inputs:
 
 
 def given_to_paged(size: int, b: int, dtype: torch.dtype) -> Inputs:
-    """Pages may be named twice, or not be there."""
+    """Pages may be named twice, or not be there; the first sequence is empty."""
     made, many = torch.Generator().manual_seed(size), -(-size // 16)
     pages = torch.randint(-1, 5, (b + 1, many), generator=made, dtype=torch.int32)
-    lengths = torch.randint(1, size + 1, (b + 1,), generator=made, dtype=torch.int32)
+    lengths = torch.randint(0, size + 1, (b + 1,), generator=made, dtype=torch.int32)
+    lengths[:1] = 0
+    lengths[1:2] = size
     shapes = ((b + 1, 2, 16), (4, 2, 16, 16), (4, 2, 16, 7))
     return (*drawn(size, dtype, *shapes), pages, lengths)
 
 
 def given_to_blocks(size: int, b: int, dtype: torch.dtype) -> Inputs:
-    made, many = torch.Generator().manual_seed(size), -(-size // 32)
+    made, many = torch.Generator().manual_seed(size), max(1, -(-size // 32))
     table = torch.randint(-1, 4, (many, 3), generator=made, dtype=torch.int32)
-    count = torch.randint(1, 4, (many,), generator=made, dtype=torch.int32)
+    count = torch.randint(0, 4, (many,), generator=made, dtype=torch.int32)
+    count[1:2] = 0
     shapes = ((b, many, 32, 16), (b, 3, 32, 16), (b, 3, 32, 7))
     return (*drawn(size, dtype, *shapes), table, count)
 
@@ -266,19 +279,40 @@ def test_it_computes_what_torch_does(name: str, size: tuple[int, int]) -> None:
     found = results(name, given)
     wanted = reference(*wide(given))
     for one, other in zip(found, wanted, strict=True):
-        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4, equal_nan=True)
 
 
 @pytest.mark.sampled
+@pytest.mark.parametrize(
+    "size", [(1, 33), *(pytest.param(size, marks=pytest.mark.long) for size in SIZES)]
+)
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("name", CASES)
-def test_of_short_floats(name: str, dtype: torch.dtype) -> None:
+def test_of_short_floats(name: str, dtype: torch.dtype, size: tuple[int, int]) -> None:
     make, reference = CASES[name]
-    given = make(33, 1, dtype)
+    given = make(size[1], size[0], dtype)
     found = results(name, given)
     wanted = reference(*wide(given))
     for one, other in zip(found, wanted, strict=True):
-        torch.testing.assert_close(one.double(), other, rtol=0.06, atol=0.06)
+        torch.testing.assert_close(one.double(), other, rtol=0.06, atol=0.06, equal_nan=True)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", CASES)
+def test_of_nothing(name: str) -> None:
+    """Each size that the file leaves open may be 0: no row, no key, no head or no column."""
+    of = program(name)
+    (wanted_names,) = results_of(of, outputs(of)).values()
+    for label in of.labels:
+        if label.name in of.fixed:
+            continue
+        sizes = filled(of, {label.name: 0}, {one.name: 3 for one in of.labels})
+        inputs = random_inputs(of, sizes, seed=1)
+        wanted = run(of, inputs, wanted=wanted_names)
+        for one, found in zip(wanted_names, results(name, tuple(inputs.values())), strict=True):
+            torch.testing.assert_close(
+                found.double(), wanted[one].double(), rtol=1e-4, atol=1e-4, equal_nan=True
+            )
 
 
 @pytest.mark.sampled
@@ -296,7 +330,7 @@ def test_tensors_may_be_turned(name: str) -> None:
     found = results(name, turned)
     wanted = reference(*wide(given))
     for one, other in zip(found, wanted, strict=True):
-        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(one.double(), other, rtol=1e-4, atol=1e-4, equal_nan=True)
 
 
 @pytest.mark.long

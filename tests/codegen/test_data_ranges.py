@@ -1,6 +1,7 @@
 """Ranges whose ends are data: programs from practice, beside loops over slices in torch."""
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -323,13 +324,30 @@ def test_the_kernel_goes_over_slices(name: str, call: RaggedCall, kind: str) -> 
 def test_other_types(name: str, dtype: torch.dtype) -> None:
     module: Any = imported(code(name).text)
     share = 2e-4 if dtype is torch.float32 else 4e-2
-    for kind in ("in order", "random"):
+    for kind in KINDS:
         given = inputs(name, RaggedCall(5, 17), kind, dtype)
         found = getattr(module, result(name))(*given.values())
         exact = MEANS[name](
             {one: v.to(F64) if v.is_floating_point() else v for one, v in given.items()}
         )
         assert found.dtype is dtype
+        torch.testing.assert_close(found.to(F64), exact, rtol=share, atol=share, equal_nan=True)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", [F64, torch.float32, torch.bfloat16, torch.float16])
+def test_tensors_may_be_turned(name: str, dtype: torch.dtype) -> None:
+    """Tensors whose axes lie in the other order in memory are read as they are."""
+    module: Any = imported(code(name).text)
+    share = {F64: 1e-9, torch.float32: 2e-4}.get(dtype, 4e-2)
+    for kind, call in product(KINDS, (RaggedCall(5, 17), RaggedCall(3, 0))):
+        given = inputs(name, call, kind, dtype)
+        turned = {one: v.mT.contiguous().mT if v.dim() > 1 else v for one, v in given.items()}
+        found = getattr(module, result(name))(*turned.values())
+        exact = MEANS[name](
+            {one: v.to(F64) if v.is_floating_point() else v for one, v in given.items()}
+        )
         torch.testing.assert_close(found.to(F64), exact, rtol=share, atol=share, equal_nan=True)
 
 

@@ -1,5 +1,7 @@
 """Packed inputs: two numbers of 4 bits in a byte, on each route, and what is wrong with them."""
 
+import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -93,6 +95,43 @@ def test_the_product_is_proved() -> None:
     program = program_of(ROOT / "examples/packed_w4a16.dt")
     text = code_of(judge(program, DIRECTIVES).scheduled).text
     assert verify(program, text).verdict is LayerVerdict.PROVED
+
+
+def in_groups_of_64(bytes_: torch.Tensor) -> torch.Tensor:
+    """Return the weights of w4a16.dt: 64 lower halves, then their 64 upper ones."""
+    grouped = bytes_.int().reshape(len(bytes_), -1, 1, 64)
+    return torch.cat((grouped % 16, grouped // 16), 2).flatten(1) - 8
+
+
+OF_TYPES: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "w4a16": in_groups_of_64,
+    "packed_w4a16": lambda bytes_: unpacked(bytes_, "i4"),
+    "wide_packed_w4a16": lambda bytes_: unpacked(bytes_, "i4"),
+}
+OTHER_TYPES = {"bf16": torch.bfloat16, "f32": torch.float32, "f16": torch.float16}
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", OF_TYPES)
+@pytest.mark.parametrize("dtype", OTHER_TYPES)
+def test_products_in_other_types(name: str, dtype: str) -> None:
+    """The examples are for f16; with another type in the file they are as right, and proved."""
+    file = (ROOT / f"examples/{name}.dt").read_text()
+    program, text = text_of(re.sub(r"\bf16\b", dtype, file))
+    assert verify(program, text).verdict is LayerVerdict.PROVED
+    module: Any = imported(text)
+    for m, n, k in ((0, 3, 128), (1, 1, 128), (17, 65, 384), (5, 33, 256)):
+        a = torch.randn(m, k).to(OTHER_TYPES[dtype])
+        w = torch.randint(0, 256, (n, k // 2)).to(torch.uint8)
+        s = (torch.rand(n, k // 128) / 8).to(a.dtype)
+        weight = (OF_TYPES[name](w).double() * s.double().repeat_interleave(128, 1)).to(a.dtype)
+        wanted = a.double() @ weight.double().t()
+        turned = s.t().contiguous().t()
+        for scales in (s, turned):
+            found = module.product(a, w, scales)
+            assert found.dtype is a.dtype
+            share = 1e-5 if dtype == "f32" else 2e-2
+            torch.testing.assert_close(found.double(), wanted, rtol=share, atol=share * 2)
 
 
 # One mistake each in what is emitted for a sum of packed numbers.

@@ -60,8 +60,10 @@ def test_there_is_enough_evidence() -> None:
     for construct, one in mutants.items():
         assert sum(one["found"].values()) >= 50, construct
         assert WRONG not in one["found"], construct
+    compiled = total("compiled")
     for construct in Construct:
-        assert len(practice()[construct]) >= 2, construct
+        assert compiled[f"{construct}: proved"] >= 10, construct
+        assert len(practice()[construct]) >= 3, construct
 
 
 def test_a_construct_is_found() -> None:

@@ -7,7 +7,15 @@ import pytest
 from tests.cli.server import Server
 from tests.codegen.cases import random_case, verdict
 from tests.codegen.compiling import ALL, LACKING
-from tests.codegen.listings import ADDED, PRODUCTS, RECURRENT, WITH_KERNELS
+from tests.codegen.listings import (
+    ADDED,
+    AT_PLACES,
+    LONG,
+    PLACED,
+    PRODUCTS,
+    RECURRENT,
+    WITH_KERNELS,
+)
 
 CASES = 50
 AT_ONCE = 10
@@ -32,8 +40,8 @@ def test_a_listing(served: Server, name: str) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", [*ADDED, "moe_combine", "embedding_backward"])
-def test_sums_at_places(served: Server, name: str) -> None:
+@pytest.mark.parametrize("name", [*ADDED, *PLACED, *AT_PLACES, *LONG])
+def test_a_file_that_has_tests_of_its_own(served: Server, name: str) -> None:
     check(served, name)
 
 
