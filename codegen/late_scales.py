@@ -222,9 +222,7 @@ def _without_scale(step: Step, tile: ScaledTile) -> Let:
     return replace(made, value=tile.value)
 
 
-def _scaled_maximum(
-    step: Step, one: Collapse, tile: ScaledTile, room: _Room
-) -> tuple[Step, ...]:
+def _scaled_maximum(step: Step, one: Collapse, tile: ScaledTile, room: _Room) -> tuple[Step, ...]:
     plain = Variable(room.fresh(one.name), one.kept, tile.dtype)
     product = Call("mul", (plain, tile.scale), one.kept, tile.dtype)
     return (
