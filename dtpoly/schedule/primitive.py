@@ -154,13 +154,32 @@ class Primitive:
         """
         return state
 
+    def edits(self, kernel: Kernel, state: State) -> bool:
+        """Return whether `edit` and `rewrite` are called for a kernel of the state after `apply`.
+
+        Unless a directive says otherwise, they are called for each kernel of its Func.
+        """
+        return kernel.func == self.func
+
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
-        """Return the launch as the directive edits it, if `asking` put the directive there."""
+        """Return the launch of a kernel as the directive edits it, if it `edits` that kernel."""
         return launch
 
     def rewrite(self, body: "Body") -> "tuple[Step, ...]":
-        """Return the steps as the directive rewrites them, if `asking` put the directive there."""
+        """Return the steps of a kernel as the directive rewrites them, if it `edits` that."""
         return body.steps
+
+    @classmethod
+    def has_edits(cls) -> bool:
+        """Return whether it has an `edit` or a `rewrite` of its own."""
+        return cls.edit is not Primitive.edit or cls.rewrite is not Primitive.rewrite
+
+    def asked(self, state: State) -> State:
+        """Return the state after `apply` in which kernels know that the directive edits them."""
+        if not (self.has_edits() or isinstance(self, LaunchEdit)):
+            return state
+        kernels = (asking(one, self) if self.edits(one, state) else one for one in state.kernels)
+        return replace(state, kernels=tuple(kernels))
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Report that the code would be the same without it, or without some of its arguments."""
@@ -313,10 +332,6 @@ class LaunchEdit(Primitive):
     """
 
     stage: ClassVar[Stage] = Stage.OPTIONS
-
-    def apply(self, state: State) -> State:
-        """Let it edit the launch of each kernel of its Func."""
-        return state.with_kernels(self.func, lambda kernel: asking(kernel, self))
 
 
 def signatures(primitive: type[Primitive], func: str = "f") -> tuple[str, ...]:
