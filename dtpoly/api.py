@@ -365,7 +365,8 @@ class Scheduled(Judged):
     @property
     def _unproved(self) -> tuple[Diagnostic, ...]:
         found = self._proof
-        return of_emitted(found.report, Source("<kernels>", found.text), self.name)
+        kernels, state = Source("<kernels>", found.text), self.verdict.scheduled
+        return of_emitted(found.report, kernels, self.name, state)
 
     @cached_property
     def _proof(self) -> Proved:

@@ -47,7 +47,7 @@ ALLOWED: dict[str, set[str]] = {
     "plugins": {
         *("plugin_messages", "diagnostics", "python_places", "algorithm", "schedule", "directives"),
     },
-    "primitives": {"diagnostics", "algorithm", "poly", "ir", "plan", "schedule"},
+    "primitives": {"source", "diagnostics", "algorithm", "poly", "ir", "plan", "schedule"},
     "frontend": {"source", "diagnostics", "suggest", "algorithm"},
     "ir": {"algorithm", "poly"},
     "codegen": {"source", "diagnostics", "algorithm", "poly", "ir", "plan"},
@@ -68,7 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     "verification": {"suggest", "algorithm", "codegen", "runtime", "verify"},
     "row_proofs": {"algorithm", "codegen", "runtime", "schedule", "verification", "verify"},
     "bits_messages": {"source", "diagnostics"},
-    "verdict_messages": {"source", "diagnostics", "verify"},
+    "verdict_messages": {"source", "diagnostics", "schedule", "verify"},
     "verdict_table": {"diagnostics", "render", "verify"},
     "runtime": {
         *(

@@ -80,7 +80,7 @@ def _lost_field(before: Launch, edited: Launch) -> str | None:
     return None if name is None else f"the compiler fills in '{name}' of Launch by itself"
 
 
-def rewriters(state: State, func: str) -> tuple[Primitive, ...]:
+def _rewriters(state: State, func: str) -> tuple[Primitive, ...]:
     """Return the users' primitives that edit or rewrite a kernel which a Func's function runs."""
     needed = {one.name for one in in_order(state.program, [func])}
     asked = (
@@ -93,7 +93,15 @@ def rewriters(state: State, func: str) -> tuple[Primitive, ...]:
     return tuple(dict.fromkeys(one for one in users if one.has_edits()))
 
 
-def place_of(cls: type[Primitive]) -> str:
+def to_mend(state: State, func: str) -> str:
+    """Say which users' primitives to mend if the function of a Func is wrong; else say nothing."""
+    found = _rewriters(state, func)
+    said = (f"the primitive '{one.name}' ({_place(type(one))})" for one in found)
+    verbs = ("rewrites", "has") if len(found) == 1 else ("rewrite", "have")
+    return f"{' and '.join(said)} {verbs[0]} this kernel and {verbs[1]} to be mended" * bool(found)
+
+
+def _place(cls: type[Primitive]) -> str:
     """Return where a user's primitive is written: `mine.py:12`."""
     place = class_place(cls)
     if place is None:

@@ -211,10 +211,15 @@ class Primitive:
         return self.stage < Stage.OPTIONS
 
     def words(self) -> tuple[str, ...]:
-        """Say each thing that the directive asks for, as `explain` shows it."""
-        of_list = any(one.count is Count.LIST for one in self.parameters)
+        """Say each thing that the directive asks for, as `explain` shows it.
+
+        Only settings are things by themselves: the order of other arguments counts.
+        """
         said = tuple(map(show_argument, self.directive().arguments))
-        return (" and ".join(said),) if of_list else said or ("on",)
+        counts = [one.count for one in self.parameters]
+        if counts == [Count.EACH]:
+            return said
+        return ((" and " if Count.LIST in counts else ", ").join(said),) if said else ("on",)
 
     def mistake(
         self, title: str, at: Span | None = None, label: str = "", hint: str = ""
@@ -224,8 +229,13 @@ class Primitive:
         It is about an argument, or about the whole directive.
         """
         label, at = label or "cannot be done", at or self.span
-        hint = hint or f"write {'  or  '.join(signatures(type(self), self.func))}"
-        return Diagnostic("DT228", Severity.ERROR, title, at, label, hint=hint)
+        return Diagnostic("DT228", Severity.ERROR, title, at, label, hint=hint or self._way_on(at))
+
+    def _way_on(self, at: Span | None) -> str:
+        """Return the hint of a mistake that gives none; the arguments are of the right kinds."""
+        if at is not None and at != self.span:
+            return f"write something else instead of '{at.text}', or remove the directive"
+        return "change its arguments, or remove it" if self.parameters else "remove it"
 
     def refusal(
         self, title: str, at: Span | None = None, label: str = "", hint: str = ""
