@@ -91,7 +91,7 @@ def other_dtype(
 
 
 def word_alone(func: str, into: IntoSyntax, word: NameSyntax) -> Diagnostic:
-    """Report `distinct` or `add` where `into` names no place: both words say something of places."""
+    """Report `distinct` or `add` where no place is named: both words are about places."""
     cut = Span(word.span.source, into.tensor.span.end, word.span.end)
     is_added = word.text == "add"
     what = "to which it could be added" if is_added else "that could be distinct"
