@@ -30,7 +30,7 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.frontend.syntax import File
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of, outputs, results_of
-from dtpoly.judged import Judged
+from dtpoly.judged_schedule import Judged
 from dtpoly.notebook import as_layers
 from dtpoly.plan.runtime_text import RUNTIMES, Runtime
 from dtpoly.plugins import InFile, completed, from_portable, portable, with_plugins

@@ -73,7 +73,7 @@ from dtpoly.schedule.labels import (
 from dtpoly.schedule.labels import (
     LabelKind as Label,
 )
-from dtpoly.schedule.made import Made
+from dtpoly.schedule.made_kernels import Made
 from dtpoly.schedule.nesting import reordered
 from dtpoly.schedule.partials import with_partial_results
 from dtpoly.schedule.primitive import (

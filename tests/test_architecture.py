@@ -55,7 +55,7 @@ ALLOWED: dict[str, set[str]] = {
         *("source", "diagnostics", "budget_messages", "algorithm", "plan", "schedule", "codegen"),
         "directives",
     },
-    "vain": {"diagnostics", "schedule", "codegen"},
+    "useless_directives": {"diagnostics", "schedule", "codegen"},
     "origins": {"source", "algorithm", "poly", "plan", "schedule"},
     "code_map": {
         *("algorithm", "poly", "schedule", "ir", "codegen", "generate", "origins"),
@@ -140,7 +140,7 @@ ALLOWED: dict[str, set[str]] = {
         "ir",
         "codegen",
         "generate",
-        "vain",
+        "useless_directives",
         "code_map",
         "writing",
         "runtime",
@@ -152,7 +152,7 @@ ALLOWED: dict[str, set[str]] = {
         *("explore", "autoschedule", "remarks", "offers", "points", "plan", "python_places"),
         *("one_pass_offers", "gradient", "extract", "editor", "watching", "framing", "asking"),
     },
-    "offers": {"diagnostics", "algorithm", "schedule", "generate", "vain"},
+    "offers": {"diagnostics", "algorithm", "schedule", "generate", "useless_directives"},
     "asking": {
         *("source", "diagnostics", "render", "algorithm", "schedule", "frontend", "checking"),
         *("explanation", "offers", "one_pass_offers", "plugins", "python_errors"),
@@ -162,7 +162,7 @@ ALLOWED: dict[str, set[str]] = {
         *("algorithm", "explore", "generate", "python_errors", "render", "schedule", "suggest"),
         "targets",
     },
-    "judged": {
+    "judged_schedule": {
         *("asking", "offers", "estimated_cost"),
         *("diagnostics", "suggest", "algorithm", "schedule", "checking", "notebook", "remarks"),
         "python_errors",
@@ -170,7 +170,7 @@ ALLOWED: dict[str, set[str]] = {
     "points": {"source", "algorithm", "frontend", "explore"},
     "directive_words": set[str](),
     "one_pass_offers": {"diagnostics", "algorithm", "schedule", "generate"},
-    "remarks": {"diagnostics", "checking", "generate", "vain", "one_pass_offers"},
+    "remarks": {"diagnostics", "checking", "generate", "useless_directives", "one_pass_offers"},
     "python_errors": {"diagnostics", "render"},
     "rescheduling": {"source", "diagnostics", "algorithm", "schedule", "frontend"},
     "notebook": {
@@ -181,7 +181,7 @@ ALLOWED: dict[str, set[str]] = {
         *("source", "diagnostics", "suggest", "render", "algorithm", "schedule", "frontend"),
         *("", "plugins", "checking", "notebook", "codegen", "generate", "runtime", "plan"),
         *("verify", "verification", "verdict_messages", "tuned", "python_errors"),
-        *("rescheduling", "directive_words", "remarks", "judged", "points", "directives"),
+        *("rescheduling", "directive_words", "remarks", "judged_schedule", "points", "directives"),
     },
     "training": {
         *("source", "suggest", "algorithm", "directives", "generate", "codegen", "gradient"),

@@ -18,7 +18,7 @@ from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, Loop, Node, loops
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
-    from dtpoly.schedule.made import Made
+    from dtpoly.schedule.made_kernels import Made
 
 
 @dataclass(frozen=True, slots=True)

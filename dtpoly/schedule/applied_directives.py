@@ -24,7 +24,7 @@ from dtpoly.schedule.part_chains import (
     with_parted_chains,
 )
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
-from dtpoly.schedule.private import with_private_reductions
+from dtpoly.schedule.private_reductions import with_private_reductions
 from dtpoly.schedule.state import State, without_kernels
 from dtpoly.schedule.storing import with_stores
 from dtpoly.schedule.tree import AxisKind, statements
