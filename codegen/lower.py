@@ -60,8 +60,8 @@ def lower(
 ) -> TileKernel:
     """Return the tile program of one kernel.
 
-    Raises NotVisible if other lanes read what one lane has computed, so that the values must be in
-    memory instead of registers.
+    Raises NotVisible if a block reads a tile that another block has in registers: then the tile must
+    be in memory.
     """
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}

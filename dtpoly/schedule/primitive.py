@@ -202,7 +202,7 @@ class Primitive:
         return Depends((self,)) if self.ignores_sizes else None
 
     def ahead(self) -> Self | None:
-        """Return the same such that loads run ahead; None if it does not decide about that."""
+        """Return the directive with arguments that let loads run ahead; None if it has none such."""
         return None
 
     @property
