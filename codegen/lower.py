@@ -60,8 +60,8 @@ def lower(
 ) -> TileKernel:
     """Return the tile program of one kernel.
 
-    Raises NotVisible if a block reads a tile that another block has in registers: then the tile must
-    be in memory.
+    Raises NotVisible if a block reads a tile that another block has in registers: the tile then has
+    to be in memory.
     """
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}

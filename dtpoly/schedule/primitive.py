@@ -202,7 +202,7 @@ class Primitive:
         return Depends((self,)) if self.ignores_sizes else None
 
     def ahead(self) -> Self | None:
-        """Return the directive with arguments that let loads run ahead; None if it has none such."""
+        """Return it with arguments that let loads run ahead; None if it has no such arguments."""
         return None
 
     @property
