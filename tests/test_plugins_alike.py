@@ -275,3 +275,17 @@ def test_statements_of_a_fusion_are_those_that_dtpoly_makes(
     primitives = with_plugins([plugin(code)])
     (found,) = check(Source("t.dt", text), primitives).diagnostics
     assert (found.code, words in found.title) == ("DT227", True), found.title
+
+
+def test_directives_are_carried_out_in_one_place() -> None:
+    """A directive that is only applied would not edit the launches that it should."""
+    rooms = [*(ROOT / "dtpoly/schedule").glob("*.py"), *(ROOT / "dtpoly/explore").rglob("*.py")]
+    found = {
+        path.name
+        for path in rooms
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "apply"
+    }
+    assert found == {"foreign.py"}
