@@ -45,7 +45,7 @@ def _goes_far(loop: TiledLoop, sizes: Collection[str]) -> bool:
 
 
 def _words(bound: object) -> Iterator[str]:
-    """Yield the names in a bound, and what makes it wide."""
+    """Yield the names in a bound, and the operations that give it 64 bits."""
     for one in nested(bound):
         if isinstance(one, Affine):
             yield from one.labels

@@ -22,8 +22,6 @@ class Property(Enum):
     PASSES_MEMORY = "values pass through memory inside of it"
     IN_PLACE = "it stores a result in place of an input that it loads"
     WALKS = "lanes are aligned or loops turn round"
-    CUT = "tiles are stored in parts"
-    SWAPPED = "sides of products are swapped"
     MAY_SPECIALIZE = "some warps may load for the others"
     MAY_WAIT = "it may be placed on the device before the launch before it has ended"
     DESCRIBED = "tiles are loaded or stored through descriptors"
@@ -93,8 +91,6 @@ class KernelDraft:
             Property.PASSES_MEMORY: bool(self.shared),
             Property.IN_PLACE: bool(self.replaced),
             Property.WALKS: bool(launch.aligned or launch.turned),
-            Property.CUT: bool(launch.boxes),
-            Property.SWAPPED: launch.is_swapped,
             Property.MAY_SPECIALIZE: launch.may_specialize,
             Property.MAY_WAIT: launch.may_wait,
             Property.DESCRIBED: bool(self.blocks),

@@ -29,9 +29,10 @@ from .storage import INDEX
 
 # Reductions whose accumulators are a value and its index, or lists of these.
 PAIRED = (*PLACES, LIST)
-# The index of no value: larger than every other one.
+# Where no value was taken yet, its index is this one, which is larger than all indices.
 NOWHERE = 2**63 - 1
-VALUE = "!value"  # ends the name for the values that such an accumulator compares
+# Such an accumulator also has the values that it compares: their name ends with this.
+VALUE = "!value"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def elements_of(program: Program, model: Model) -> ElementKinds:
             case Role.UPDATE, Reduce(operand=Read(tensor=part), labels=labels) if (
                 model.parts.keys() >= set(labels) and array.reduction not in PAIRED
             ):
-                kind = kinds[part]  # of partial results: more bits would hold another sum
+                # A sum of partial results has their type: with more bits it would be another sum.
+                kind = kinds[part]
             case Role.UPDATE, Reduce(operation=operation, operand=operand):
                 kind = kind_of_reduction(operation, kind_of(operand, kinds))
             case Role.SCAN, Reduce() as scan:

@@ -58,7 +58,11 @@ def lower(
     whole: Mapping[tuple[str, int], tuple[str, ...]],
     loops: tuple[LoopNode, ...],
 ) -> TileKernel:
-    """Write the tile program of one kernel. Raises NotVisible where a register tile will not do."""
+    """Return the tile program of one kernel.
+
+    Raises NotVisible if a block reads a tile that another block has in registers: the tile then has
+    to be in memory.
+    """
     path = next(iter(tiles.values())).path
     own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
     own |= {EARLY} if launch.may_wait else set()
@@ -82,7 +86,7 @@ def lower(
     outermost = building.scopes.open[0]
     outermost.variables |= {*building.variables.values(), "program"}
     outermost.wide |= {axis.name for axis in grid}
-    for axis in grid:  # what is computed on the way from the program's number
+    for axis in grid:  # names of numbers from which the index along the axis is computed
         outermost.names |= {f"{axis.label}_blocks", f"{axis.label}_in_group"}
         outermost.names |= {f"{axis.name}_{word}" for word in ("blocks", "in_group", "id")}
     _nodes(building, loops, launch.unrolled)

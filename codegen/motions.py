@@ -126,10 +126,10 @@ class Moves:
 
 MIXED = "no factor and no sum brings this up to date when it changes"
 UNLIKE = "their loops do not go over the same indices in the same tiles"
-SAME_TILES = "give both the same tiles of the label, as in tensorize(y:16) without another one"
+SAME_TILES = "give both the same tiles of the label, as in {tile}(y:16) without another one"
 BETWEEN = "between the loops, something else is computed from its result"
 LOOP_BETWEEN = "a loop stands between the two, and must stay there: that of {}"
-JOIN_ALL = "bring '{0}' into the same loop, too: {0}.online(...)"
+JOIN_ALL = "bring '{0}' into the same loop, too: {0}.{{join}}(...)"
 OF_ALL = "a mean is a sum of floats that is divided by the size of its label: / len(y)"
 INSIDE = "compute it of each element, inside of the reduction, as in rmax(2 * A[x, y], y)"
 NO_BOUND = "exponentials may be infinite: exponents subtract a maximum, and add a minimum"

@@ -270,12 +270,7 @@ PASSES = (
     KernelPass(
         specialize,
         needs=frozenset({Property.MAY_SPECIALIZE}),
-        excludes=frozenset(
-            {
-                *(Property.PASSES_MEMORY, Property.IN_PLACE, Property.WALKS, Property.CUT),
-                Property.SWAPPED,
-            }
-        ),
+        excludes=frozenset({Property.PASSES_MEMORY, Property.IN_PLACE, Property.WALKS}),
     ),
     KernelPass(walk, excludes=frozenset({Property.IN_PLACE})),
     KernelPass(rename_counters),

@@ -234,7 +234,7 @@ def _spread(writing: Writing, term: Term, labels: Sequence[str]) -> Term:
 # Expressions
 
 
-def _term(writing: Writing, expr: Expr) -> Term:
+def _term(writing: Writing, expr: Expr) -> Term:  # noqa: C901  # one case for each kind of expression
     kind = kind_of(expr, writing.kinds)
     match expr:
         case Integer(value=value):

@@ -30,7 +30,7 @@ from dtpoly.frontend.reading import read_file
 from dtpoly.frontend.syntax import File
 from dtpoly.frozen import dataclass
 from dtpoly.generate import code_of, outputs, results_of
-from dtpoly.judged import Judged
+from dtpoly.judged_schedule import Judged
 from dtpoly.notebook import as_layers
 from dtpoly.plan.runtime_text import RUNTIMES, Runtime
 from dtpoly.plugins import InFile, completed, from_portable, portable, with_plugins
@@ -365,7 +365,8 @@ class Scheduled(Judged):
     @property
     def _unproved(self) -> tuple[Diagnostic, ...]:
         found = self._proof
-        return of_emitted(found.report, Source("<kernels>", found.text), self.name)
+        kernels, state = Source("<kernels>", found.text), self.verdict.scheduled
+        return of_emitted(found.report, kernels, self.name, state)
 
     @cached_property
     def _proof(self) -> Proved:

@@ -9,7 +9,7 @@ from dtpoly.render.snippet import Line
 from dtpoly.schedule.changes import Change
 from dtpoly.schedule.counts import Factor, SizeProduct, show_number
 from dtpoly.schedule.explained_directives import Explained, Explanation
-from dtpoly.schedule.kept import Kept
+from dtpoly.schedule.kept_dependences import Kept
 from dtpoly.schedule.masked_ranges import MaskedRange
 from dtpoly.schedule.panelled import Panelled, sizes_in
 from dtpoly.schedule.parallelism import KernelSummary, LaneCount, LoopLeft

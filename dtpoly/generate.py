@@ -18,7 +18,7 @@ from dtpoly.codegen.building import Unsupported
 from dtpoly.codegen.module import OPERATIONS, Generated, TilesAndLoops, generate, module_text
 from dtpoly.codegen.motions import NotOnePassError
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity, has_errors
-from dtpoly.directives.built_in import COMPILING, DIRECTIVES
+from dtpoly.directives.built_in import COMPILING, DIRECTIVES, with_names
 from dtpoly.frozen import dataclass
 from dtpoly.plan.launch import Launch
 from dtpoly.schedule.applied_directives import resolve
@@ -110,7 +110,7 @@ def _not_one_pass(state: State, error: NotOnePassError) -> Diagnostic:
         next(spans, None),
         "does not become one loop",
         (_why_not(mixing, error),),
-        way or f"compute it before that loop: {func}.fuse_at(...) in place of this",
+        with_names(way or f"compute it before that loop: {func}.{{fuse}}(...) in place of this"),
     )
 
 

@@ -12,7 +12,7 @@ from dtpoly.schedule.legality import judge
 from dtpoly.schedule.menu import Option, menu
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.state import State
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 
 
 def offers(program: Program, func: str, primitives: Primitives) -> Iterator[Option]:

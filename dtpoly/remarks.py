@@ -10,7 +10,7 @@ from dtpoly.diagnostics import Diagnostic, DtpolyError, in_source_order
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code, Test, code_of
 from dtpoly.one_pass_offers import with_one_pass
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 
 # Generating a kernel takes 5 to 80 ms. `check`, which is to answer at once, takes no more than
 # these; `compile` takes all.

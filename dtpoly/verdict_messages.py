@@ -1,8 +1,10 @@
 """Words, at lines of the kernels, what could not be proved of a text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.schedule.foreign import to_mend
+from dtpoly.schedule.state import State
 from dtpoly.source import Source, Span
 from dtpoly.verify.proof.report import (
     LAYERS,
@@ -18,22 +20,39 @@ from dtpoly.verify.triton.said import is_by_hand
 SEE = "not looked at"
 
 
-def of_emitted(report: Report, kernel: Source, name: str) -> tuple[Diagnostic, ...]:
-    """Report on a text that dtpoly made of a .dt file: what is wrong there is our bug."""
-    bug = (
-        f"this is a bug in dtpoly: please report it with this message and '{name}'; "
-        "dtpoly compile --no-verify writes the file all the same"
-    )
-    return tuple(_all(report, kernel, "DT310", "the code of {} would be wrong", bug))
+NO_VERIFY = "dtpoly compile --no-verify writes the file all the same"
+
+
+def of_emitted(report: Report, kernel: Source, name: str, state: State) -> tuple[Diagnostic, ...]:
+    """Report on a text that dtpoly made of a .dt file: what is wrong there is our bug.
+
+    Where a user's primitive edits the launch or the code of a kernel, the primitive has to be
+    mended.
+    """
+
+    def hint(function: FunctionReport) -> str:
+        if mend := to_mend(state, function.name):
+            return f"{mend}; {NO_VERIFY}"
+        report_it = f"please report it with this message and '{name}'"
+        return f"this is a bug in dtpoly: {report_it}; {NO_VERIFY}"
+
+    return tuple(_all(report, kernel, "DT310", "the code of {} would be wrong", hint))
 
 
 def of_edited(report: Report, kernel: Source) -> tuple[Diagnostic, ...]:
     """Report on a text that a user has written or changed."""
     mend = "change the line, or what it depends on"
-    return tuple(_all(report, kernel, "DT312", "{} does not compute what it should", mend))
+    title = "{} does not compute what it should"
+    return tuple(_all(report, kernel, "DT312", title, lambda function: mend))
 
 
-def _all(report: Report, kernel: Source, code: str, title: str, hint: str) -> Iterator[Diagnostic]:
+def _all(
+    report: Report,
+    kernel: Source,
+    code: str,
+    title: str,
+    hint: Callable[[FunctionReport], str],
+) -> Iterator[Diagnostic]:
     """Make one message for each function: of what is refuted, else of what is not proved."""
     for function in report.functions:
         refuted = [one for one in function.layers if one.verdict is LayerVerdict.REFUTED]
@@ -41,7 +60,7 @@ def _all(report: Report, kernel: Source, code: str, title: str, hint: str) -> It
         if refuted:
             shown = title.format(_quoted(function))
             is_users = code == "DT312"  # what is wrong in a text of ours, only we can mend
-            way = (refuted[0].way if is_users else "") or hint
+            way = (refuted[0].way if is_users else "") or hint(function)
             yield _told(code, Severity.ERROR, shown, refuted, kernel, way)
         elif unknown:
             looked = [one for one in unknown if not one.why.startswith(SEE)] or unknown

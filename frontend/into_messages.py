@@ -91,7 +91,7 @@ def other_dtype(
 
 
 def word_alone(func: str, into: IntoSyntax, word: NameSyntax) -> Diagnostic:
-    """Report a word about places where no place is named."""
+    """Report `distinct` or `add` where no place is named: both words are about places."""
     cut = Span(word.span.source, into.tensor.span.end, word.span.end)
     is_added = word.text == "add"
     what = "to which it could be added" if is_added else "that could be distinct"
@@ -108,7 +108,7 @@ def word_alone(func: str, into: IntoSyntax, word: NameSyntax) -> Diagnostic:
 
 
 def not_distinct(func: str, into: IntoSyntax, at: Read, labels: Sequence[str]) -> Diagnostic:
-    """Report a place that two elements of a Func may have."""
+    """Report that two elements of a Func may be stored at one place."""
     first, end = labels[0], into.place.end + 1
     text = into.place.source.text
     end = text.index("]", into.place.end - 1) + 1 if "]" in text[into.place.end - 1 :] else end
@@ -117,7 +117,7 @@ def not_distinct(func: str, into: IntoSyntax, at: Read, labels: Sequence[str]) -
         Severity.ERROR,
         f"two elements of '{func}' may have the same place",
         into.place,
-        f"does not decide '{first}'",
+        f"may be the same for two values of '{first}'",
         (
             Note(
                 f"for example, {show_expr(replace(at, padding=None))} may be the same element for "
@@ -179,9 +179,9 @@ def reduced_place(func: str, into: IntoSyntax, span: Span | None) -> Diagnostic:
     return Diagnostic(
         _PLACE,
         Severity.ERROR,
-        f"the place of '{func}' is reduced",
+        f"the place of '{func}' is computed by a reduction",
         span or into.place,
-        "a reduction",
+        "this reduction",
         hint="compute it in a file of its own, and pass the result as an input here",
     )
 

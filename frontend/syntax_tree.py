@@ -36,7 +36,7 @@ from .syntax import (
     Unary,
 )
 
-# The signs of bits that other languages join comparisons with, and the words that do so here.
+# Other languages join comparisons by operators on bits. These are the words for it here.
 JOINED = {"&": "and", "|": "or"}
 MAX_DEPTH = 200  # operators inside operators
 _PREFIX = re.compile(r"[-+~]|not")
@@ -288,8 +288,8 @@ def _chained(
         Severity.ERROR,
         "comparisons do not chain",
         second.span,
-        "compares the result of a comparison",
-        (Note("which is this one", first.span),),
+        "compares the result of another comparison",
+        (Note("this is the other comparison", first.span),),
         f"write {both}" if len(both) < 80 and "\n" not in both else "join them by 'and'",
         tuple(edits) if "#" not in middle.text else (),
     )
@@ -303,7 +303,7 @@ def _joined_by_bits(operator: NameSyntax) -> Diagnostic:
         Severity.ERROR,
         "comparisons do not chain",
         operator.span,
-        "binds more tightly than a comparison, so what is compared is its result",
+        f"`{operator.text}` is computed before the comparisons, so they compare its result",
         hint=f"join conditions by '{word}'",
         edits=(Edit(operator.span, word),),
     )

@@ -140,17 +140,17 @@ def in_other_tiles() -> None:
 
 def wrong_code() -> None:
     state, text = changed("y_mask = y < y_size", "y_mask = y <= y_size")
-    raise DtpolyError(of_emitted(verify(state.program, text.text), text, "kernels.dt"))
+    raise DtpolyError(of_emitted(verify(state.program, text.text), text, "kernels.dt", state))
 
 
 def unproved_code() -> None:
     state, text = changed("@triton.jit\n", "@triton.jit\n@again\n")
-    raise DtpolyError(of_emitted(verify(state.program, text.text), text, "kernels.dt"))
+    raise DtpolyError(of_emitted(verify(state.program, text.text), text, "kernels.dt", state))
 
 
 def late_code() -> None:
     state, text = changed("2", "2")
-    raise DtpolyError(of_emitted(verify(state.program, text.text, 1e-9), text, "kernels.dt"))
+    raise DtpolyError(of_emitted(verify(state.program, text.text, 1e-9), text, "kernels.dt", state))
 
 
 def wrong_kernel() -> None:

@@ -21,7 +21,7 @@ from dtpoly.generate import code_of
 from dtpoly.reference.random_inputs import random_inputs
 from dtpoly.reference.run import run
 from dtpoly.source import Source
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 from tests.bits_examples import CALLS as BITS_CALLS
 from tests.code_examples import CALLS as CODE_CALLS
 from tests.gradient_examples import RUNS as GRADIENT_RUNS

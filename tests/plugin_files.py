@@ -16,7 +16,7 @@ HEAD = """\
 from dataclasses import dataclass
 from dataclasses import replace
 from dtpoly.primitives import *
-from dtpoly.schedule.primitive import Stage
+from dtpoly.schedule import primitive
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ def test_a_text_is_judged_and_generated_once(
     def never(*_: object) -> object:
         raise AssertionError
 
-    monkeypatch.setattr("dtpoly.judged.prove", never)
+    monkeypatch.setattr("dtpoly.judged_schedule.prove", never)
     monkeypatch.setattr("dtpoly.api.code_of", never)
     assert dtpoly.load(SOFTMAX).source == made
     assert kept(cache_folder) == [path]

@@ -1,12 +1,13 @@
 """A directive is one file: nothing else names its class, or has its name as a text."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from dtpoly.directives.built_in import DIRECTIVES
+from dtpoly.directives.built_in import DIRECTIVES, text_of_layout, with_names
 
 pytestmark = pytest.mark.always
 
@@ -65,6 +66,30 @@ OTHER_MEANINGS = {
 }
 
 
+# Texts in which a directive is written with its arguments, and why no class prints them.
+WRITTEN = {
+    "examples of the language in a message, a help text or the catalogue": {
+        *("dtpoly/asking/directive_answers.py", "dtpoly/cli/why_not_command.py"),
+        *("dtpoly/catalogue/algorithm_mistakes.py", "dtpoly/catalogue/schedule_mistakes.py"),
+        *("frontend/choice_messages.py", "frontend/grammar_errors.py"),
+        *("frontend/name_messages.py", "dtpoly/training/gradient_schedules.py"),
+    },
+    "a whole file of the language is written": {
+        *("dtpoly/cli/without_algorithm.py", "dtpoly/explore/devices/probe_torch.py"),
+        "dtpoly/framing/plain_algorithm.py",
+    },
+    "a way out of a room that knows no directives: they are above it": {
+        *("dtpoly/schedule/block_parts.py", "dtpoly/schedule/fused_into.py"),
+        *("dtpoly/schedule/static_checks.py", "codegen/planned_launches.py"),
+        *("codegen/together.py", "dtpoly/explore/cost/sentences.py"),
+    },
+    "code of Triton, torch or Python": {
+        *("codegen/reference_terms.py", "codegen/reference_text.py", "codegen/test_text.py"),
+        *("codegen/triton_text.py", "dtpoly/pictures/shown_dossier.py"),
+    },
+}
+
+
 def words(path: Path) -> Iterator[str]:
     """The texts in a file that are no documentation, and the modules of directives in imports."""
     tree = ast.parse(path.read_text())
@@ -99,6 +124,27 @@ def test_no_other_file_names_a_directive() -> None:
             if place not in OTHER_MEANINGS.get(word, ()):
                 found.setdefault(word, set()).add(place)
     assert found == {}
+
+
+def test_no_other_file_writes_a_directive_with_its_arguments() -> None:
+    names = "|".join(one.name for one in DIRECTIVES)
+    called = re.compile(rf"(?<!\w)(?:{names})\(")
+    found = {
+        str(path.relative_to(ROOT))
+        for path in files()
+        if any(called.search(word) for word in words(path))
+    }
+    known = [file for some in WRITTEN.values() for file in some]
+    assert sorted(found) == sorted(known)
+
+
+def test_a_directive_prints_its_text() -> None:
+    assert text_of_layout("f", warps=4) == "f.num_warps(4)"
+    assert text_of_layout("f", stages=3) == "f.num_stages(3)"
+    assert text_of_layout("f", precision="tf32x3") == "f.precision(tf32x3)"
+    assert with_names("g.{fuse}(f, x) g.{join}(f, x) {tile}") == (
+        "g.fuse_at(f, x) g.online(f, x) tensorize"
+    )
 
 
 def test_what_means_something_else_is_there() -> None:

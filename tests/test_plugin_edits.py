@@ -13,9 +13,12 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import code_of
 from dtpoly.plugins import with_plugins
 from dtpoly.remarks import remarked
+from dtpoly.schedule.aspects import aspects
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.source import Source
-from dtpoly.verify.proof.verify import LayerVerdict, verify
+from dtpoly.verdict_messages import of_emitted
+from dtpoly.verify.proof.report import FunctionReport, Layer, LayerVerdict, Report
+from dtpoly.verify.proof.verify import verify
 from tests.cli.process import environment
 from tests.plugin_files import marked, plugin
 
@@ -189,8 +192,31 @@ def test_a_rewrite_that_computes_something_else_is_refuted(plugin: Callable[[str
     checked = check(Source("t.dt", PRODUCT + "product.mine();"), primitives)
     assert checked.program is not None
     assert checked.verdict is not None
-    text = code_of(checked.verdict.scheduled).text
-    assert verify(checked.program, text).verdict is LayerVerdict.REFUTED
+    state = checked.verdict.scheduled
+    text = code_of(state).text
+    report = verify(checked.program, text)
+    assert report.verdict is LayerVerdict.REFUTED
+    (found,) = of_emitted(report, Source("k.py", text), "t.dt", state)
+    assert found.code == "DT310"
+    assert found.hint.startswith("the primitive 'mine' (")
+    assert "plugin.py:6) rewrites this kernel and has to be mended" in found.hint
+    assert "bug in dtpoly" not in found.hint
+
+
+def test_a_wrong_text_without_a_rewrite_is_a_bug_of_ours(plugin: Callable[[str], str]) -> None:
+    rewrites = "    def rewrite(self, body):\n        return body.steps\n"
+    primitives = with_plugins([plugin(HEAD + rewrites)])
+    for schedule, words in (
+        ("", "this is a bug in dtpoly"),
+        ("product.mine();", "primitive 'mine'"),
+    ):
+        checked = check(Source("t.dt", PRODUCT + schedule), primitives)
+        assert checked.verdict is not None
+        state = checked.verdict.scheduled
+        layer = Layer("stores", LayerVerdict.REFUTED, 1, "it is wrong")
+        report = Report((FunctionReport("product", (layer,), 0.0),))
+        (found,) = of_emitted(report, Source("k.py", "pass\n"), "t.dt", state)
+        assert words in found.hint
 
 
 def test_stages_that_an_edit_takes_are_judged(plugin: Callable[[str], str]) -> None:
@@ -201,3 +227,49 @@ def test_stages_that_an_edit_takes_are_judged(plugin: Callable[[str], str]) -> N
     edit = "    def edit(self, launch, kernel):\n        return replace(launch, num_stages=4)\n"
     (found,) = check(Source("t.dt", text), with_plugins([plugin(HEAD + edit)])).diagnostics
     assert (found.code, marked(found)) == ("DT207", "f.mine()")
+
+
+BRISK = """\
+from dataclasses import dataclass, replace
+from dtpoly.primitives import *
+
+
+@dataclass(frozen=True, slots=True)
+class Brisk(LaunchEdit):
+    name = "brisk"
+    parameters = (Parameter("input", TensorName()), Parameter("warps", Integer(1, 16)))
+
+    input: Name
+    warps: int
+
+    def check(self, view):
+        if self.warps == 3:
+            yield self.mistake("three warps are odd")
+        if self.warps == 5:
+            yield self.mistake("five warps are odd", self.input.span)
+
+    def edit(self, launch, kernel):
+        return replace(launch, num_warps=self.warps)
+"""
+
+
+def test_arguments_are_explained_in_their_order(plugin: Callable[[str], str]) -> None:
+    primitives = with_plugins([plugin(BRISK)])
+    checked = check(Source("t.dt", PRODUCT + "product.brisk(A, 8);"), primitives)
+    assert checked.verdict is not None
+    said = [one.value for one in aspects(checked.verdict.scheduled) if one.label == "brisk"]
+    assert said == ["A, 8"]
+
+
+@pytest.mark.parametrize(
+    ("warps", "hint"),
+    [
+        (3, "change its arguments, or remove it"),
+        (5, "write something else instead of 'A', or remove the directive"),
+    ],
+)
+def test_a_mistake_offers_no_form_that_was_written(
+    warps: int, hint: str, plugin: Callable[[str], str]
+) -> None:
+    (found,) = told(f"product.brisk(A, {warps});", plugin(BRISK))
+    assert (found.code, found.hint) == ("DT228", hint)

@@ -94,7 +94,23 @@ CLASSES = {
     "aliases that are none": ('"turn"', '"turn"\n    aliases = None', "no word"),
     "no dataclass": ("@dataclass(frozen=True, slots=True)\n", "", "no frozen dataclass"),
     "no apply": ("def apply", "def aply", "has no apply"),
-    "a stage": ('"turn"', '"turn"\n    stage = Stage.LOOPS', "a stage of its own"),
+    "a stage": ('"turn"', '"turn"\n    stage = Stage.LOOPS', "the stage LOOPS without a turn"),
+    "a turn": (
+        '"turn"',
+        '"turn"\n    turn = primitive.Turn.LANES',
+        "is not one of the stage REWRITES",
+    ),
+    "no stage": ('"turn"', '"turn"\n    stage = "loops"', "a stage or a turn that is none"),
+    "code of the stage of functions": (
+        '"turn"',
+        '"turn"\n    stage = Stage.COMPILE',
+        "the stage COMPILE, in which facts alone count",
+    ),
+    "kernels to edit and no edit": (
+        "def apply(self, state)",
+        "def edits(self, kernel, state)",
+        "has edits, and neither edit nor rewrite",
+    ),
     "no parameters": ('"turn"', '"turn"\n    x: Name', "has no parameters, but the fields x"),
     "no field": (
         '"turn"',
@@ -136,7 +152,7 @@ def test_a_name_that_is_taken(word: str, plugin: Callable[[str], str]) -> None:
 
 
 def test_two_plugins_with_one_name(plugin: Callable[[str], str]) -> None:
-    found = refused(plugin(HEAD + HEAD.replace("Turn", "Again")))
+    found = refused(plugin(HEAD + HEAD[HEAD.index("@dataclass") :].replace("Turn", "Again")))
     assert (found.code, marked(found)) == ("DT224", "Again")
     assert [marked(replace(found, span=note.span)) for note in found.notes] == ["Turn"]
 

@@ -212,7 +212,7 @@ def _run(asked: Asked) -> int:
     left = [one for one in left if one[0].name not in done]
     out, seconds = console(), asked.seconds
     if asked.workers > 1 and left and asked.place == "cuda":
-        ahead: ModuleType = load("benchmarks.unseen.ahead")
+        ahead: ModuleType = load("benchmarks.unseen.compile_ahead")
         began = time.monotonic()
         plan = ahead.Ahead(asked.workers, asked.folder, asked.place, SHARE_AHEAD * seconds)
         ready = ahead.compile_ahead(left, plan)

@@ -11,9 +11,9 @@ from typing import Any
 
 import torch
 
-from benchmarks.gpu.ahead import Ahead, compile_ahead
 from benchmarks.gpu.candidates import Candidate, candidates, ours
 from benchmarks.gpu.ceilings import ceilings
+from benchmarks.gpu.compile_candidates import Ahead, compile_ahead
 from benchmarks.gpu.host import host_times
 from benchmarks.gpu.manifest import Manifest
 from benchmarks.gpu.manifest import read as read_manifest

@@ -15,7 +15,7 @@ APART = (
 )
 # What these give does not say by how much it would change.
 STEPS = ("floor", "ceil", "round", "trunc")
-JUMPS = "'{1}' jumps, so no sum of it moves: compute '{0}' before that loop: {0}.fuse_at(...)"
+JUMPS = "'{1}' jumps, so no sum of it moves: compute '{0}' before that loop: {0}.{{fuse}}(...)"
 
 
 @dataclass(frozen=True, slots=True)

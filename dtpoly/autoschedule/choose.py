@@ -37,7 +37,6 @@ CLOSER = 8  # shapes of products of which all warps and stages are looked at
 REFINED = 6  # blocks of products that are looked at more closely
 LIMIT = 1.5  # times what the best plan so far takes: one that is slower is given up
 DECIDES = 0.1  # of a schedule's time: a kernel that takes less has its best layout only
-AS_A_LAUNCH = 20e-6  # seconds of a kernel, beside which those between two launches are many
 MOST_PRICED = 250  # layouts of all kernels, after which no other plan is looked at
 LEAST_PRICED = 40  # of a chain of products, also if there were many before
 KEPT = 300  # layouts of a kernel that takes more
@@ -130,8 +129,8 @@ def schedule_of(call: PricedCall, one: RankedSchedule) -> tuple[Directive, ...]:
 
 
 def layout_of(kernel: Priced) -> Layout:
-    """Return how a kernel is laid out, and launched early if it is as short as a launch."""
-    return replace(kernel.layout, is_early=kernel.busy < AS_A_LAUNCH)
+    """Return how a kernel is laid out, and how long it is predicted to take."""
+    return replace(kernel.layout, busy=kernel.busy)
 
 
 def alike(call: PricedCall, one: RankedSchedule) -> Iterator[RankedSchedule]:

@@ -49,8 +49,10 @@ CODE: dict[str, CatalogueEntry] = {
     # What is proved of it.
     "DT310": CatalogueEntry(
         "generated code is wrong",
-        "What dtpoly would write does not compute the algorithm; so it is not written. This is a "
-        "bug of dtpoly, never of the file: please report it. Another schedule may avoid it.",
+        "What dtpoly would write does not compute the algorithm, so it is not written. Where a "
+        "primitive of your own edits the launch or rewrites the code, the message names it: mend "
+        "it. Otherwise this is a bug of dtpoly, never of the file: please report it. Another "
+        "schedule may avoid it.",
     ),
     "DT311": CatalogueEntry(
         "code is not proved",

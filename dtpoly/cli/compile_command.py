@@ -234,6 +234,7 @@ def _proved(
     What is not proved is run at a few sizes. The user is told about that, and about a refutation.
     """
     assert checked.program is not None
+    assert checked.verdict is not None
     outputs = code.stages.outputs
     with limited(asked.seconds, time.thread_time() - began):
         # Several functions share the time for proofs; a single function may take almost all of it.
@@ -248,7 +249,8 @@ def _proved(
         with suppress(OverBudgetError), limited(RING):
             known = tried_or_told(checked.program, text, known, RING / 2)
     kernel = Source("<standard output>" if path is None else str(path), text)
-    if told := of_emitted(known, kernel, checked.file.source.name):
+    name, state = checked.file.source.name, checked.verdict.scheduled
+    if told := of_emitted(known, kernel, name, state):
         report(told, sys.stderr)
     return None if known.verdict is LayerVerdict.REFUTED else text
 

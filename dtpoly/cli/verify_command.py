@@ -266,7 +266,7 @@ def command(**given: Any) -> int:
     found = kernels.assuming(_found(asked, program, text, wanted, only))
     with limited(2 * TIMES * asked.seconds * len(program.funcs) + BUDGET):
         rows = answers_of_file(program, text.text, asked.primitives, found, asked.seconds)
-    _tell(asked, found, text, source, rows)
+    _tell(asked, found, text, checked, rows)
     if (path := asked.certificate) and not write_proof(program, source, text, path, asked.seconds):
         return 1
     if found.verdict is LayerVerdict.REFUTED and asked.kernel is None:
@@ -420,15 +420,18 @@ def _tell(
     asked: VerifyCall,
     found: Report,
     text: Source,
-    source: Source,
+    checked: Checked,
     bits: Sequence[dict[str, Any]],
 ) -> None:
     """Print the verdict, as a JSON document if the user wants one.
 
     `bits` is what is known of the bits that the file asks about.
     """
-    is_ours = asked.kernel is None
-    told = of_emitted(found, text, source.name) if is_ours else of_edited(found, text)
+    if asked.kernel is None and checked.verdict is not None:
+        name, state = checked.file.source.name, checked.verdict.scheduled
+        told = of_emitted(found, text, name, state)
+    else:
+        told = of_edited(found, text)
     if asked.as_sarif:
         as_log: Callable[..., str] = load("dtpoly.render.sarif").render
         descriptions: dict[str, str] = load("dtpoly.catalogue").descriptions()

@@ -13,7 +13,7 @@ from dtpoly.schedule.kernels import View, reached
 from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, asking
+from dtpoly.schedule.tree import Kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,22 @@ class Beside(LaunchEdit):
         return Diagnostic("DT197", Severity.ERROR, title, self.other.span, label, notes, way)
 
     def apply(self, state: State) -> State:
-        """Put the kernel right after the other one, and let it share its launch."""
+        """Put the kernel right after the other one, whose launch it shares."""
         other, own = state.kernels_of(self.other.text), state.kernels_of(self.func)
-        if len(other) != 1 or len(own) != 1 or other == own:
+        if not self._has_both(state):
             return state
         left = [one for one in state.kernels if one is not own[0]]
-        left.insert(left.index(other[0]) + 1, asking(own[0], self))
+        left.insert(left.index(other[0]) + 1, own[0])
         return replace(state, kernels=tuple(left))
+
+    def edits(self, kernel: Kernel, state: State) -> bool:
+        """Edit the launch of the Func's kernel, if both Funcs have one."""
+        return kernel.func == self.func and self._has_both(state)
+
+    def _has_both(self, state: State) -> bool:
+        """Return whether the two Funcs have a kernel each."""
+        other, own = state.kernels_of(self.other.text), state.kernels_of(self.func)
+        return len(other) == len(own) == 1 and other != own
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let one launch compute both kernels."""

@@ -11,6 +11,9 @@ from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
+# Seconds of a kernel, beside which those between two launches are many.
+AS_A_LAUNCH = 20e-6
+
 
 @dataclass(frozen=True, slots=True)
 class Early(LaunchEdit):
@@ -45,7 +48,7 @@ class Early(LaunchEdit):
     @classmethod
     def of_layout(cls, layout: Layout) -> Self | None:
         """Return this directive for kernels that are as short as a launch."""
-        return cls(layout.func) if layout.is_early else None
+        return cls(layout.func) if layout.busy < AS_A_LAUNCH else None
 
     def why(self, decided: Decided) -> str:
         """Say what is done while the kernel before ends."""

@@ -15,10 +15,10 @@ from dtpoly.schedule.labels import LabelKind, twice
 from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Written
 from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, Loop, Node, asking, loops
+from dtpoly.schedule.tree import Kernel, Loop, Node, loops
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
-    from dtpoly.schedule.made import Made
+    from dtpoly.schedule.made_kernels import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +66,10 @@ class Flatten(LaunchEdit):
         """Check that each loop stands once."""
         yield from twice(self.loops)
 
-    def apply(self, state: State) -> State:
-        """Let it edit the launches of the kernels that have such loops."""
-
-        def change(kernel: Kernel) -> Kernel:
-            nests = (around[-1] for around in loops(kernel.body))
-            is_nest = any(_is_nest(one, self._names) for one in nests)
-            return asking(kernel, self) if is_nest else kernel
-
-        return state.with_kernels(self.func, change)
+    def edits(self, kernel: Kernel, state: State) -> bool:
+        """Edit the launches of the Func's kernels that have such loops."""
+        nests = (around[-1] for around in loops(kernel.body))
+        return kernel.func == self.func and any(_is_nest(one, self._names) for one in nests)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Write loops over these labels as one."""

@@ -20,7 +20,7 @@ from dtpoly.schedule.parted_facts import asked_chains
 from dtpoly.schedule.primitive import Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
-from dtpoly.schedule.tree import Kernel, asking, statements
+from dtpoly.schedule.tree import Kernel, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +130,16 @@ class Online(Primitive):
         }
         for kernel in state.kernels:
             if not readers.isdisjoint(statements(kernel.body)):
-                fused = fuse_around(state, kernel.name, self.func, consumer, label)
-                if fused is state:
-                    continue  # it reads what the consumer's kernel has stored
-                state = fused
-                done = next(one for one in state.kernels if one.name == kernel.name)
-                asked = asking(done, self)
-                kernels = tuple(asked if one is done else one for one in state.kernels)
-                state = replace(state, kernels=kernels)
+                # Nothing changes if it reads what the consumer's kernel has stored.
+                state = fuse_around(state, kernel.name, self.func, consumer, label)
         return state
+
+    def edits(self, kernel: Kernel, state: State) -> bool:
+        """Edit the launches of the kernels in which the Func is fused."""
+        facts = tuple(self.facts())
+        return any(
+            fusion.kernel == kernel.name and fusion.is_stated_by(facts) for fusion in state.fusions
+        )
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Ask for the loops of the two to be one."""

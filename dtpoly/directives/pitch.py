@@ -13,7 +13,7 @@ from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.tree import Kernel
 
 if TYPE_CHECKING:  # not loaded where schedules are only checked
-    from dtpoly.schedule.made import Made
+    from dtpoly.schedule.made_kernels import Made
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from dtpoly.schedule.reference import Reference, ReferenceRow
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
     from dtpoly.ir.kernel import Step
-    from dtpoly.schedule.made import Made
+    from dtpoly.schedule.made_kernels import Made
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from dtpoly.extract.stand_ins import parts_of_stand_ins
 from dtpoly.frozen import dataclass
 
-# The name under which changes are noted of what has no name, such as `found()[0].exp = other`.
+# Some assignments change a part of something that has no name, such as `found()[0].exp = other`.
+# They are listed under this name.
 UNNAMED = ""
 
 
@@ -28,9 +29,10 @@ class Binding:
 
 @dataclass(frozen=True, slots=True)
 class BindingChange:
-    """A place that sets a part of what a name is, such as `tl.exp = other`, with the part's words.
+    """A line that changes a part of what a name stands for, such as `tl.exp = other`.
 
-    The words are empty if it cannot be seen which part it is.
+    `words` are the names of the part, here `exp`. They are empty if the text does not show which
+    part it is.
     """
 
     line: int
@@ -49,8 +51,8 @@ def bindings_of(module: ast.Module) -> Mapping[str, tuple[Binding, ...]]:
             case ast.Global(names=names):
                 for name in names:
                     found.setdefault(name, []).append(Binding(node, node.lineno))
-            # One inside of a function is taken for one of the module, too: its default values and
-            # its decorators are not inside.
+            # Default values and decorators of a function run in the module. So `:=` inside of a
+            # function is taken as if it bound a name of the module.
             case ast.NamedExpr(target=ast.Name(id=name)):
                 found.setdefault(name, []).append(Binding(node, node.lineno))
             case ast.expr():
@@ -62,9 +64,9 @@ def bindings_of(module: ast.Module) -> Mapping[str, tuple[Binding, ...]]:
 
 
 def changes_of(module: ast.Module) -> Mapping[str, tuple[BindingChange, ...]]:
-    """Return the places that set a part of what a name is, by that name."""
+    """Return for each name the lines that change a part of what the name stands for."""
     found: dict[str, list[BindingChange]] = {}
-    # What another module is, its private functions included, is told by that module.
+    # The parts of an imported module are found in the text of that module, and not here.
     imported, of_triton = _imported(module)
     of_stand_ins = set(map(id, parts_of_stand_ins(module)))
     for node in ast.walk(module):
@@ -121,9 +123,10 @@ def _imported(module: ast.Module) -> tuple[set[str], dict[str, bool]]:
 
 
 def _is_deep(words: Set[str], is_part: bool) -> bool:
-    """Return whether a change of Triton is about more than a word that kernels write.
+    """Return whether a change of Triton may change kernels that do not contain the changed word.
 
-    `tl.tensor.__mul__ = other` changes what `*` is, and no kernel says that word.
+    `tl.exp = other` changes only kernels that write `tl.exp`. But `tl.tensor.__mul__ = other`
+    changes what `*` does, and kernels write `*` without that word.
     """
     own = words - {"language", "math"}
     return is_part or len(own) > 1 or any(one.startswith("__") for one in own)
@@ -146,7 +149,7 @@ def _is_of(of: ast.Attribute, imported: Set[str]) -> bool:
 
 
 def _root(of: ast.expr) -> str:
-    """Return the name of which something is a part; nothing if it is a part of no name."""
+    """Return the first name of `tl.math.exp`, which is `tl`; an empty text if there is no name."""
     while isinstance(of, ast.Attribute):
         of = of.value
     return of.id if isinstance(of, ast.Name) else ""
@@ -203,7 +206,7 @@ def _stored(node: ast.stmt) -> Iterator[str]:
         one = waiting.pop()
         match one:
             case ast.NamedExpr(value=value):
-                # All of these are found together.
+                # `bindings_of` finds the targets of all `:=` itself.
                 waiting.append(value)
                 continue
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):

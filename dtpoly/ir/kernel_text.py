@@ -156,7 +156,7 @@ def _head(one: ForLoop | If) -> str:
     return f"for {one.name} {ends}{by}{unrolled}{'' if one.is_pipelined else ', in order'}"
 
 
-def _line(one: Instruction) -> str:
+def _line(one: Instruction) -> str:  # noqa: C901  # one case for each instruction
     match one:
         case Lanes(name=name, start=start, count=count, step=step, shifted=shifted):
             by = f" by {step}" if step != 1 else ""

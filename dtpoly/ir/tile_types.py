@@ -145,7 +145,7 @@ def type_of(value: Value) -> Element | None:
             assert_never(value)
 
 
-def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:
+def _set_by(types: Types, one: Instruction) -> Iterator[tuple[str, TileType]]:  # noqa: C901  # one case for each instruction
     """Yield the types of the names that an instruction sets."""
     match one:
         case Lanes(name=name, count=count, shifted=shifted):

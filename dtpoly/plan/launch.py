@@ -71,7 +71,8 @@ class Launch:
     def may_specialize(self) -> bool:
         """Return whether some of its warps may load for the others.
 
-        With one stage, nothing could be loaded before it is needed.
+        With one stage, nothing could be loaded before it is needed. Two groups of warps have halves
+        of the rows, so that they cannot store tiles in parts or compute them the other way round.
         """
         enough = self.num_warps == COMPUTING_WARPS and self.num_stages != 1
-        return self.is_specialized and enough
+        return self.is_specialized and enough and not (self.boxes or self.is_swapped)

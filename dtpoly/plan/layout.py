@@ -4,7 +4,7 @@ The autoscheduler decides it, and each directive says its own part of it, and wh
 """
 
 from collections.abc import Mapping
-from math import prod
+from math import inf, prod
 
 from dtpoly.frozen import dataclass
 
@@ -51,7 +51,7 @@ class Layout:
     each: int = 0
     warps: int = 4
     stages: int = 0
-    is_early: bool = False
+    busy: float = inf  # seconds that the kernel is predicted to take
 
     def block(self, label: str) -> int | None:
         """Return the block of a label, if it has one."""

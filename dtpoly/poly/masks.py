@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from dtpoly.algorithm.expressions import Affine, Conditions
 from dtpoly.frozen import dataclass
-from dtpoly.poly.beyond import copies_read, reads_what_is_there, within_sizes
 from dtpoly.poly.coordinates import aff_coordinates
 from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.numbered_names import NumberedText, numbered, remembered_apart_from_names
+from dtpoly.poly.reads_of_copies import copies_read, reads_what_is_there, within_sizes
 from dtpoly.poly.remembered import remembered
 from dtpoly.poly.spaces import Affs, AffsOfSpace, PolyError, affs, dim_name, to_aff, to_map
 from dtpoly.poly.tiles import AxisLanes, StatementTiles, place_of, programs

@@ -1,11 +1,12 @@
 """Keeps isl's answers, since the schedules of one space ask isl mostly the same questions.
 
-The statements of one schedule ask the same questions among themselves, too. A question is plain
-data that has everything the answer depends on. A set or a relation is in it as its text, which has
-the names, the parameters and the constraints, in order.
+Several statements of one schedule may ask the same question, too. A question is plain data that
+has everything the answer depends on. It has each set and each relation as a text, which isl prints:
+the names, the parameters and the constraints, in their order.
 
 isl simplifies a set in place when it answers a question about it, and may then print the set in
-another way. So nobody gets the object that is kept: each caller gets it as it was at first.
+another way. So the object that is kept is never handed out: each caller gets a copy of it as it
+was when the answer was found.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from dataclasses import field
 from enum import StrEnum
 
 from dtpoly.frozen import dataclass
-from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.axes import Path, finest, several
 from dtpoly.poly.coverage import doubled, unreached_by
 from dtpoly.poly.dependences import Dependence, DependenceKind
@@ -19,6 +18,7 @@ from dtpoly.poly.isl_text import plain_text
 from dtpoly.poly.lazy_islpy import isl
 from dtpoly.poly.model import Model, Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind, asked, coordinate_map
+from dtpoly.poly.pipelined_reads import run_ahead
 from dtpoly.poly.recompute import alike, told_apart
 from dtpoly.poly.spaces import affs, computing, to_map
 from dtpoly.poly.unwritten import reads_of_copies

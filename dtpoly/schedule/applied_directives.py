@@ -24,7 +24,7 @@ from dtpoly.schedule.part_chains import (
     with_parted_chains,
 )
 from dtpoly.schedule.primitive import Primitive, Stage, Turn
-from dtpoly.schedule.private import with_private_reductions
+from dtpoly.schedule.private_reductions import with_private_reductions
 from dtpoly.schedule.state import State, without_kernels
 from dtpoly.schedule.storing import with_stores
 from dtpoly.schedule.tree import AxisKind, statements
@@ -137,7 +137,7 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     state = begin(program, compiled)
     for primitive in chosen:
         if primitive.turn is Turn.INLINED and primitive.func in needed:
-            state = primitive.apply(state)
+            state = applied(primitive, state)
     state, parted = with_parted_chains(state, facts)
     chosen = directives_of(parted, chosen)
     facts = [fact for p in chosen for fact in p.facts()]
@@ -148,7 +148,7 @@ def _start(program: Program, primitives: Iterable[Primitive], begin: Begin = ini
     for turn in LOOPS:
         for primitive in chosen:
             if primitive.turn is turn and state.kernels_of(primitive.func):
-                state = primitive.apply(state)
+                state = applied(primitive, state)
     state = with_pairs(state, parted)
     for kernel in state.kernels:
         state = with_private_reductions(state, kernel)
@@ -164,7 +164,7 @@ def _fused(
 ) -> State:
     for func, mine in fusions:
         for fusion in mine:
-            state = fusion.apply(state)
+            state = applied(fusion, state)
         if mine and func in state.stores:
             state = without_kernels(state, func)
         elif mine and func not in start.compiled:

@@ -16,7 +16,7 @@ from dtpoly.poly.separation import Separation
 from dtpoly.schedule.applied_directives import resolve, resolve_without_each, with_results
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.changes import Change, Told, changes, told_of
-from dtpoly.schedule.kept import Kept, Ways, concerned, kept, separated, ways
+from dtpoly.schedule.kept_dependences import Kept, Ways, concerned, kept, separated, ways
 from dtpoly.schedule.masked_ranges import MaskedRange, masked_ranges
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.parallelism import KernelSummary, summaries

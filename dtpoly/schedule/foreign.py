@@ -9,10 +9,12 @@ from contextlib import contextmanager, redirect_stdout
 from itertools import islice
 from typing import cast
 
+from dtpoly.algorithm.program import in_order
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.plan.launch import Launch
-from dtpoly.python_places import file_of, function_place, raised_at, said_by
+from dtpoly.python_places import class_place, file_of, function_place, raised_at, said_by
 from dtpoly.schedule.primitive import Primitive
+from dtpoly.schedule.remade import remade, unstated
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel, LaunchDirective
 from dtpoly.schedule.typed_fields import wrong_field
@@ -21,6 +23,8 @@ from dtpoly.source import Span
 
 HOME = "dtpoly"
 MOST = 100  # diagnostics of one directive
+# The fields of a Launch that are filled in after all edits.
+FILLED_IN = ("name", "paths", "unrolled", "comment", "func", "is_first_of_panel", "passes")
 
 
 def is_foreign(cls: type[Primitive]) -> bool:
@@ -29,16 +33,27 @@ def is_foreign(cls: type[Primitive]) -> bool:
 
 
 def applied(primitive: Primitive, state: State) -> State:
-    """Return the State with a directive carried out. Raises DtpolyError if a user's code fails."""
+    """Return the State with a directive carried out, and known to the kernels that it edits.
+
+    Raises DtpolyError if a user's code fails.
+    """
     cls = type(primitive)
     if not is_foreign(cls):
-        return primitive.apply(state)
+        return primitive.asked(primitive.apply(state))
     with at_work(cls, primitive.span):
         after: object = primitive.apply(state)
-    why = flaw(state, after)
+        before = state
+        if isinstance(after, State) and primitive.turn is not None:
+            missing = unstated(state, after, primitive.func, primitive.facts())
+            if missing is not None:
+                raise DtpolyError([_unstated(primitive, missing)])
+            before = remade(state, after, primitive.func)
+    why = flaw(before, after)
     if why is not None:
         raise DtpolyError([_no_tree(primitive, why)])
     assert isinstance(after, State)
+    with at_work(cls, primitive.span):
+        after = primitive.asked(after)
     for kernel in after.kernels:
         for one in kernel.options.asked:
             _check_edit(one, kernel)
@@ -48,13 +63,50 @@ def applied(primitive: Primitive, state: State) -> State:
 def _check_edit(asked: LaunchDirective, kernel: Kernel) -> None:
     assert isinstance(asked, Primitive)
     if is_foreign(type(asked)):
+        before = Launch(kernel.name)
         with at_work(type(asked), asked.span):
-            edited = cast(object, asked.edit(Launch(kernel.name), kernel))
+            edited = cast(object, asked.edit(before, kernel))
         why: str | None = f"edit returns {type(edited).__name__}"
         if isinstance(edited, Launch):
-            why = wrong_field(edited) or edited.flaw()
+            why = wrong_field(edited) or edited.flaw() or _lost_field(before, edited)
         if why is not None:
             raise DtpolyError([no_such(asked, "launch", why, type(asked).edit)])
+
+
+def _lost_field(before: Launch, edited: Launch) -> str | None:
+    """Say which field an edit has changed that the compiler fills in by itself."""
+    changed = (one for one in FILLED_IN if getattr(edited, one) != getattr(before, one))
+    name = next(changed, None)
+    return None if name is None else f"the compiler fills in '{name}' of Launch by itself"
+
+
+def _rewriters(state: State, func: str) -> tuple[Primitive, ...]:
+    """Return the users' primitives that edit or rewrite a kernel which a Func's function runs."""
+    needed = {one.name for one in in_order(state.program, [func])}
+    asked = (
+        one
+        for kernel in state.kernels
+        if state.program.owner(kernel.func) in needed
+        for one in kernel.options.asked
+    )
+    users = (one for one in asked if isinstance(one, Primitive) and is_foreign(type(one)))
+    return tuple(dict.fromkeys(one for one in users if one.has_edits()))
+
+
+def to_mend(state: State, func: str) -> str:
+    """Say which users' primitives to mend if the function of a Func is wrong; else say nothing."""
+    found = _rewriters(state, func)
+    said = (f"the primitive '{one.name}' ({_place(type(one))})" for one in found)
+    verbs = ("rewrites", "has") if len(found) == 1 else ("rewrite", "have")
+    return f"{' and '.join(said)} {verbs[0]} this kernel and {verbs[1]} to be mended" * bool(found)
+
+
+def _place(cls: type[Primitive]) -> str:
+    """Return where a user's primitive is written: `mine.py:12`."""
+    place = class_place(cls)
+    if place is None:
+        return file_of(cls)
+    return f"{place.source.name}:{place.source.position(place.start)[0]}"
 
 
 def checked(
@@ -128,6 +180,20 @@ def _no_tree(primitive: Primitive, why: str) -> Diagnostic:
         "what this returns",
         (Note("for this directive", primitive.span),) if place and primitive.span else (),
         "return the State that apply was given, with other kernels: state.with_loops(...)",
+    )
+
+
+def _unstated(primitive: Primitive, fact: str) -> Diagnostic:
+    cls = type(primitive)
+    place = function_place(cls.apply)
+    return Diagnostic(
+        "DT227",
+        Severity.ERROR,
+        f"the primitive '{cls.name}' does more than its facts state",
+        place or primitive.span,
+        "what this does",
+        (Note("for this directive", primitive.span),) if place and primitive.span else (),
+        f"let its facts yield {fact}, because other stages see only what is stated",
     )
 
 

@@ -12,13 +12,13 @@ from dtpoly.algorithm.program import Program
 from dtpoly.budget import check
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Severity
 from dtpoly.diagnostics import Note as Remark
-from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.axes import Axis, Path
 from dtpoly.poly.coverage import not_once, unlaunched
 from dtpoly.poly.dependences import Dependence, DependenceKind, dependences
 from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.model import Role, Statement, by_name
 from dtpoly.poly.order import Broken, ViolationKind, broken, merged
+from dtpoly.poly.pipelined_reads import run_ahead
 from dtpoly.poly.recompute import repeated_by_programs, repeated_in_loop
 from dtpoly.poly.relate import read_pairs
 from dtpoly.poly.unwritten import never_written

@@ -24,7 +24,7 @@ from dtpoly.source import Span
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
     from dtpoly.ir.kernel import Step
-    from dtpoly.schedule.made import Made
+    from dtpoly.schedule.made_kernels import Made
 
 
 class Stage(IntEnum):
@@ -154,13 +154,32 @@ class Primitive:
         """
         return state
 
+    def edits(self, kernel: Kernel, state: State) -> bool:
+        """Return whether `edit` and `rewrite` are called for a kernel of the state after `apply`.
+
+        Unless a directive says otherwise, they are called for each kernel of its Func.
+        """
+        return kernel.func == self.func
+
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
-        """Return the launch as the directive edits it, if `asking` put the directive there."""
+        """Return the launch of a kernel as the directive edits it, if it `edits` that kernel."""
         return launch
 
     def rewrite(self, body: "Body") -> "tuple[Step, ...]":
-        """Return the steps as the directive rewrites them, if `asking` put the directive there."""
+        """Return the steps of a kernel as the directive rewrites them, if it `edits` that."""
         return body.steps
+
+    @classmethod
+    def has_edits(cls) -> bool:
+        """Return whether it has an `edit` or a `rewrite` of its own."""
+        return cls.edit is not Primitive.edit or cls.rewrite is not Primitive.rewrite
+
+    def asked(self, state: State) -> State:
+        """Return the state after `apply` in which kernels know that the directive edits them."""
+        if not (self.has_edits() or isinstance(self, LaunchEdit)):
+            return state
+        kernels = (asking(one, self) if self.edits(one, state) else one for one in state.kernels)
+        return replace(state, kernels=tuple(kernels))
 
     def changes_nothing(self, made: "Made") -> Iterator[Diagnostic]:
         """Report that the code would be the same without it, or without some of its arguments."""
@@ -183,7 +202,7 @@ class Primitive:
         return Depends((self,)) if self.ignores_sizes else None
 
     def ahead(self) -> Self | None:
-        """Return the same such that loads run ahead; None if it does not decide about that."""
+        """Return it with arguments that let loads run ahead; None if it has no such arguments."""
         return None
 
     @property
@@ -192,10 +211,15 @@ class Primitive:
         return self.stage < Stage.OPTIONS
 
     def words(self) -> tuple[str, ...]:
-        """Say each thing that the directive asks for, as `explain` shows it."""
-        of_list = any(one.count is Count.LIST for one in self.parameters)
+        """Say each thing that the directive asks for, as `explain` shows it.
+
+        Only settings are things by themselves: the order of other arguments counts.
+        """
         said = tuple(map(show_argument, self.directive().arguments))
-        return (" and ".join(said),) if of_list else said or ("on",)
+        counts = [one.count for one in self.parameters]
+        if counts == [Count.EACH]:
+            return said
+        return ((" and " if Count.LIST in counts else ", ").join(said),) if said else ("on",)
 
     def mistake(
         self, title: str, at: Span | None = None, label: str = "", hint: str = ""
@@ -205,8 +229,13 @@ class Primitive:
         It is about an argument, or about the whole directive.
         """
         label, at = label or "cannot be done", at or self.span
-        hint = hint or f"write {'  or  '.join(signatures(type(self), self.func))}"
-        return Diagnostic("DT228", Severity.ERROR, title, at, label, hint=hint)
+        return Diagnostic("DT228", Severity.ERROR, title, at, label, hint=hint or self._way_on(at))
+
+    def _way_on(self, at: Span | None) -> str:
+        """Return the hint of a mistake that gives none; the arguments are of the right kinds."""
+        if at is not None and at != self.span:
+            return f"write something else instead of '{at.text}', or remove the directive"
+        return "change its arguments, or remove it" if self.parameters else "remove it"
 
     def refusal(
         self, title: str, at: Span | None = None, label: str = "", hint: str = ""
@@ -313,10 +342,6 @@ class LaunchEdit(Primitive):
     """
 
     stage: ClassVar[Stage] = Stage.OPTIONS
-
-    def apply(self, state: State) -> State:
-        """Let it edit the launch of each kernel of its Func."""
-        return state.with_kernels(self.func, lambda kernel: asking(kernel, self))
 
 
 def signatures(primitive: type[Primitive], func: str = "f") -> tuple[str, ...]:

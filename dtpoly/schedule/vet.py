@@ -1,7 +1,7 @@
 """Says, when a user's class is loaded, what keeps it from being a primitive."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, cast
 
@@ -9,12 +9,24 @@ from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.python_places import class_place, file_of
 from dtpoly.schedule.argument_kinds import Word
 from dtpoly.schedule.foreign import is_foreign
-from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive, Stage
+from dtpoly.schedule.primitive import Count, LaunchEdit, Parameter, Primitive, Stage, Turn
 from dtpoly.schedule.reference import Reference
 
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INHERITED = ("func", "span")
 _KIND = ("form", "what", "read", "check")
+# The stages that a turn can belong to.
+STAGE_OF: Mapping[Turn | None, tuple[Stage, ...]] = {
+    None: (Stage.REWRITES, Stage.OPTIONS, Stage.COMPILE),
+    Turn.INLINED: (Stage.FUSIONS,),
+    Turn.MEETINGS: (Stage.OPTIONS,),
+    Turn.BLOCKS: (Stage.LOOPS,),
+    Turn.DIVISIONS: (Stage.LOOPS,),
+    Turn.ORDER: (Stage.LOOPS,),
+    Turn.LANES: (Stage.LOOPS,),
+    Turn.NUMBERING: (Stage.LOOPS,),
+    Turn.FUSIONS: (Stage.FUSIONS,),
+}
 
 
 def vet(
@@ -58,17 +70,41 @@ def _flaws(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
     if not isinstance(reference, Reference):
         hint = 'write  reference = Reference(rows=(Row(("f.it(x);",), "what it does"),))'
         yield "has a reference that is none", hint
-    if cls.apply is Primitive.apply:
+    yield from _flaws_of_methods(cls)
+    yield from _flaws_of_turn(cls)
+
+
+def _flaws_of_methods(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
+    """Say what keeps a class from doing anything."""
+    if issubclass(cls, LaunchEdit):
+        if not cls.has_edits() and cls.facts is Primitive.facts:
+            hint = "define  def edit(self, launch: Launch, kernel: Kernel) -> Launch  or  rewrite"
+            yield "has neither edit nor rewrite, so it does nothing", hint
+    elif cls.edits is not Primitive.edits and not cls.has_edits():
+        hint = "define  def edit(self, launch: Launch, kernel: Kernel) -> Launch  or  rewrite"
+        yield "has edits, and neither edit nor rewrite that would be called", hint
+    elif cls.apply is Primitive.apply and cls.facts is Primitive.facts and not cls.has_edits():
         hint = "define  def apply(self, state: State) -> State  and return what becomes of it"
         yield "has no apply, so it does nothing", hint
-    is_edit = issubclass(cls, LaunchEdit)
-    if is_edit and cls.edit is Primitive.edit and cls.rewrite is Primitive.rewrite:
-        hint = "define  def edit(self, launch: Launch, kernel: Kernel) -> Launch  or  rewrite"
-        yield "has neither edit nor rewrite, so it does nothing", hint
-    stage = Stage.OPTIONS if is_edit else Stage.REWRITES
-    if cls.stage is not stage or cls.turn is not None:
-        hint = "leave stage out: a user's primitive finds the loops and fusions as they are made"
-        yield "has a stage of its own", hint
+
+
+def _flaws_of_turn(cls: type[Primitive]) -> Iterator[tuple[str, str]]:
+    """Say what is wrong with when a class is carried out; a stage without its turn never is."""
+    stage, turn = cast(object, cls.stage), cast(object, cls.turn)
+    if not isinstance(stage, Stage) or not (turn is None or isinstance(turn, Turn)):
+        yield "has a stage or a turn that is none", "write  stage = Stage.LOOPS; turn = Turn.LANES"
+        return
+    fitting = STAGE_OF[turn]
+    if stage not in fitting:
+        turns = [one for one, stages in STAGE_OF.items() if one is not None and stage in stages]
+        if turn is None:
+            ways = " or ".join(f"turn = Turn.{one.name}" for one in turns)
+            yield f"has the stage {stage.name} without a turn", f"write  {ways}"
+        else:
+            way = f"write  stage = Stage.{fitting[0].name}"
+            yield f"has the turn {turn.name}, which is not one of the stage {stage.name}", way
+    elif stage is Stage.COMPILE and (cls.apply is not Primitive.apply or cls.has_edits()):
+        yield "has the stage COMPILE, in which facts alone count", "leave stage out"
 
 
 def _flaws_of_parameters(cls: type[Primitive]) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.code_map import MappedLine
 from dtpoly.diagnostics import Diagnostic, Note, Severity
+from dtpoly.directives.built_in import text_of_layout
 from dtpoly.ir.kernel import Accumulate, Product
 from dtpoly.origins import Origin, find_edit
 from dtpoly.poly.model import by_name
@@ -113,7 +114,7 @@ def _shared(
     if fitting is not None:
         said = find_edit(subject.state, subject.node, lambda launch: launch.num_stages)
         place = said.part or place
-        fewer = f"{subject.node.func}.num_stages({fitting.num_stages})"
+        fewer = text_of_layout(subject.node.func, stages=fitting.num_stages)
         hint = f"take {fewer}, with which it needs {kib(fitting.shared)}, or smaller tiles"
     yield Diagnostic(
         "DT302",
@@ -130,7 +131,7 @@ def _spills(subject: Subject, binary: KernelBinary) -> Iterator[Diagnostic]:
     if not binary.spilled:
         return
     largest = _largest(subject)
-    more = f", or more warps: {subject.node.func}.num_warps({binary.num_warps * 2})"
+    more = f", or more warps: {text_of_layout(subject.node.func, warps=binary.num_warps * 2)}"
     yield Diagnostic(
         "DT303",
         Severity.WARNING,
@@ -216,7 +217,7 @@ def _slow_product(subject: Subject, origin: str, product: Product) -> Diagnostic
         place or subject.origin(origin).source,
         "is multiplied number by number",
         (Note("f32 is multiplied exactly unless the schedule allows less"),) if is_exact else (),
-        f"allow it with {func}.precision(tf32x3), or pass f16 or bf16"
+        f"allow it with {text_of_layout(func, precision='tf32x3')}, or pass f16 or bf16"
         if is_exact
         else "take larger tiles with tensorize, such as 16 for each label of the product",
     )

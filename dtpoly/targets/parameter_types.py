@@ -28,7 +28,7 @@ from dtpoly.ir.kernel import (
 from dtpoly.ir.kinds import REAL, Element, Named, ValueKind, widest
 from dtpoly.poly.model import Model
 from dtpoly.targets.argument import ALIGNED, CONSTANT, TYPES, ParameterType
-from dtpoly.targets.told import told
+from dtpoly.targets.arguments_of_variants import told
 
 # Of `dt_chooser`: so many elements has a tensor for which a variant of the kernel is compiled.
 LARGE = 1 << 16

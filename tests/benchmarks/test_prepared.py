@@ -10,8 +10,8 @@ import torch
 
 from benchmarks.__main__ import main
 from benchmarks.gpu import processes, session
-from benchmarks.gpu.ahead import Ahead, compile_ahead
 from benchmarks.gpu.candidates import Candidate, arguments, candidates
+from benchmarks.gpu.compile_candidates import Ahead, compile_ahead
 from benchmarks.gpu.inputs import Inputs, inputs, tensors, unfilled
 from benchmarks.gpu.manifest import Prepared, hash_of
 from benchmarks.gpu.manifest import read as read_manifest

@@ -22,7 +22,7 @@ from dtpoly.generate import code_of
 from dtpoly.reference.run import run
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.autoschedule.asked import call_of
 from tests.codegen.listings import DATA

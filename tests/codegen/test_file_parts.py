@@ -135,3 +135,13 @@ def test_shared_functions_call_no_other_ones() -> None:
     assert shared_by(set(), parts) == []
     first, second, *_ = parts
     assert shared_by({second, first, "dt_device"}, parts) == [parts[first], parts[second]]
+
+
+def test_softmax_is_read_in_one_piece() -> None:
+    """What a file has besides the runtime can be read: kernel, plan and function together."""
+    path = Path(__file__).parents[2] / "examples" / "softmax.dt"
+    state = judge(load(Source("softmax.dt", path.read_text())), DIRECTIVES).scheduled
+    assert len(code_of(state, carries_runtime=False).text.splitlines()) <= 140
+    carrying = code_of(state).text
+    lines = len(carrying.splitlines()) - len(runtime_text().splitlines())
+    assert lines <= 140

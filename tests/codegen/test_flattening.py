@@ -7,7 +7,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.ir.kernel import ForLoop
 from dtpoly.ir.parts import inside
 from dtpoly.schedule.legality import judge
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 from tests.codegen.plans import launches_in
 from tests.codegen.running import imported
 from tests.codegen.test_descriptors import described, generated

@@ -10,7 +10,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 from tests.codegen.plans import plans_in
 from tests.codegen.running import imported
 

@@ -16,7 +16,7 @@ from dtpoly.generate import Code, code_of
 from dtpoly.ir.kernel_text import show_kernel
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 from tests.cli.process import told_by
 from tests.codegen.running import imported
 from tests.codegen.streaming import COPIED, DESCRIBED, HINT, PRODUCT, PROGRAMS, ROW, WALKED

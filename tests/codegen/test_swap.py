@@ -10,7 +10,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.generate import Code, code_of
 from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
-from dtpoly.vain import vain
+from dtpoly.useless_directives import vain
 from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.cli.process import told_by
 from tests.codegen.cases import Outcome, outcome, random_case, swapped, verdict

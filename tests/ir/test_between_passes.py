@@ -171,8 +171,26 @@ def test_properties_say_what_the_launch_asks_for(monkeypatch: pytest.MonkeyPatch
     compiled(FILES[0])
     draft = watch.last
     assert draft is not None
-    assert Property.CUT not in draft.properties
-    cut = replace(draft, launch=replace(draft.launch, boxes={"x": 4}), shared=frozenset({"A"}))
-    assert {Property.CUT, Property.PASSES_MEMORY} <= cut.properties
+    assert Property.PASSES_MEMORY not in draft.properties
+    passing = replace(draft, shared=frozenset({"A"}))
+    assert Property.PASSES_MEMORY in passing.properties
     turns = next(one for one in PASSES if one.rewrite.__name__ == "take_turns")
-    assert not turns.runs_on(cut)
+    assert not turns.runs_on(passing)
+
+
+def test_no_warps_load_for_others_where_tiles_are_cut_or_turned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watch = Watch()
+    monkeypatch.setattr(lower, "drafts", watch)
+    compiled(FILES[0])
+    draft = watch.last
+    assert draft is not None
+    launch = replace(draft.launch, is_specialized=True, num_warps=8, num_stages=3)
+    for changed, may in (
+        (launch, True),
+        (replace(launch, boxes={"x": 4}), False),
+        (replace(launch, is_swapped=True), False),
+    ):
+        found = replace(draft, launch=changed).properties
+        assert (Property.MAY_SPECIALIZE in found) is may

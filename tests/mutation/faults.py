@@ -312,14 +312,14 @@ FAULTS = (
     ),
     Fault(
         "every loop's loads run ahead, not only innermost ones",
-        _poly("ahead"),
+        _poly("pipelined_reads"),
         "if any(len(way) > len(loop.way)",
         "if any(len(way) < len(loop.way)",
         (_AHEAD.format("test_what_runs_ahead_of_nothing[a loop inside]"),),
     ),
     Fault(
         "a loop of one iteration counts as one inside",
-        _poly("ahead"),
+        _poly("pipelined_reads"),
         "return not reduce(isl.Map.union, iterations).is_single_valued()",
         "return bool(reduce(isl.Map.union, iterations))",
         (_AHEAD.format("test_a_loop_of_one_iteration_is_none"),),

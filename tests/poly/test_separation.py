@@ -3,7 +3,7 @@
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.poly.dependences import DependenceKind
 from dtpoly.poly.separation import Distance
-from dtpoly.schedule.kept import separated
+from dtpoly.schedule.kept_dependences import separated
 from dtpoly.schedule.legality import judge
 from tests.schedule.told import SUM, TWO, TWO_PRODUCTS, read
 

@@ -4,13 +4,13 @@ The texts are the same on every machine.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
 
-from dtpoly.algorithm.program import Directive, Program
+from dtpoly.algorithm.program import Argument, Directive, Program
 from dtpoly.algorithm.show import show
 from dtpoly.explore.space.count import CountedSpace, counted, point_at, sample
 from dtpoly.explore.space.space import program_of
@@ -28,6 +28,7 @@ from tests.codegen.cases import (
 )
 from tests.codegen.expert import expert
 from tests.codegen.joined import PROGRAM as JOINED
+from tests.codegen.practised_chains import PRACTISED
 from tests.codegen.shifted import random_shifted
 from tests.codegen.stencils import random_stencil
 from tests.generation import schedules
@@ -206,6 +207,54 @@ def _varied(seed: int) -> str | None:
     return text
 
 
+@cache
+def _chains() -> tuple[str, ...]:
+    """Return the texts that have a reduction in the loop of another one."""
+    word = ".online("
+    texts = (*(text for _, text in files(FILES)), *PRACTISED.values())
+    return tuple(text for text in texts if word in text)
+
+
+def _online(seed: int) -> str | None:
+    """Return a chain of reductions in one loop, as people write them, with one changed number."""
+    random = Random(f"online {seed}")
+    text = _chains()[seed % len(_chains())]
+    one = random.choice(list(NUMBER.finditer(text, text.index("."))) or [None])
+    if one is None:
+        return text
+    number = random.choice((int(one[0]) * 2, max(int(one[0]) // 2, 1)))
+    return f"{text[: one.start()]}{number}{text[one.end() :]}"
+
+
+def _with_more(case: RandomCase, name: str, labels: Sequence[tuple[str, str]]) -> RandomCase | None:
+    """Return a case with one more directive on one of some labels of Funcs."""
+    if not labels:
+        return None
+    func, label = Random(f"{name} {case.seed}").choice(labels)
+    more = Directive(func, name, (Argument(label),))
+    program = replace(case.program, directives=(*case.program.directives, more))
+    return replace(case, program=program)
+
+
+def _descending(seed: int) -> str | None:
+    def change(case: RandomCase) -> RandomCase | None:
+        kernels = verdict(case).scheduled.kernels
+        labels = [
+            (one.func, axis.label) for one in kernels for axis in one.grid if one.name == one.func
+        ]
+        return _with_more(case, "descending", labels)
+
+    return _changed(change, seed)
+
+
+def _same_bits(seed: int) -> str | None:
+    def change(case: RandomCase) -> RandomCase | None:
+        funcs = [case.program.func(one.func) for one in verdict(case).scheduled.kernels[-1:]]
+        return _with_more(case, "same_bits", [(f.name, one) for f in funcs for one in f.labels])
+
+    return _changed(change, seed)
+
+
 SOURCES: Mapping[str, Callable[[int], str | None]] = {
     "pairs": _pair,
     "cases": _case,
@@ -219,6 +268,9 @@ SOURCES: Mapping[str, Callable[[int], str | None]] = {
     "mistaken": _mistaken,
     "misplaced": _misplaced,
     "varied": _varied,
+    "chains": _online,
+    "descending": _descending,
+    "same_bits": _same_bits,
     "specialized": specializing.random_product,
     "boxed": boxed.random_product,
     "shifted": random_shifted,

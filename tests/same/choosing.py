@@ -44,6 +44,15 @@ RARE: Mapping[str, int] = {
     "otherwise": 20,
     "swapped": 10,
     "panels": 10,
+    "chains": 30,
+    "descending": 20,
+    "same_bits": 20,
+}
+# The sources of texts for some directives, which are in few other texts.
+OWN: Mapping[str, str] = {
+    "online": "chains",
+    "descending": "descending",
+    "same_bits": "same_bits",
 }
 ROUNDS = 60
 
@@ -129,6 +138,32 @@ def choose(workers: int, say: Callable[[str], None]) -> list[Entry]:
         counts = f"{len(chosen.emitted)} texts, {len(chosen.refused)} refusals"
         say(f"round {number}: {counts}; more are needed of {', '.join(chosen.missing()) or '-'}")
     return [*chosen.emitted, *chosen.refused]
+
+
+def more(entries: Iterable[Entry], workers: int, say: Callable[[str], None]) -> list[Entry]:
+    """Choose more texts with directives that too few of the entries have, without proofs."""
+    known = list(entries)
+    chosen = Chosen(texts={one.text for one in known})
+    for one in known:
+        chosen.directives.update(one.outcome.directives)
+    names = {one.name for one in known}
+    for number in range(ROUNDS):
+        missing = chosen.missing()
+        if not missing:
+            break
+        sources = {OWN.get(word) for word in missing}
+        jobs = [
+            (source, number * count + at)
+            for source, count in RARE.items()
+            if None in sources or source in sources
+            for at in range(count)
+            if f"{source}/{number * count + at}" not in names
+        ]
+        for made, outcome in _in_order(_tried, jobs, workers):
+            if not set(chosen.missing()).isdisjoint(outcome.directives):
+                chosen.consider(made, outcome)
+        say(f"round {number}: {len(chosen.emitted)} texts more; missing {', '.join(missing)}")
+    return chosen.emitted
 
 
 def _jobs(chosen: Chosen, number: int) -> Iterator[tuple[str, int]]:

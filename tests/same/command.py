@@ -1,7 +1,7 @@
 """Compares what the compiler does with the record, or writes the record again.
 
     python -m tests.same [--only PATTERN] [--shard I/N] [--quick] [--facts] [--shown N]
-    python -m tests.same --freeze [--choose]
+    python -m tests.same --freeze [--choose | --more]
     python -m tests.same --freeze-launches
 
 The record has texts of programs and the outcome of each: the emitted functions, all messages, and
@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from tests.same.asking import outcome_of
-from tests.same.choosing import choose, proved
+from tests.same.choosing import choose, more, proved
 from tests.same.launch_record import (
     FROZEN_LAUNCHES,
     Launched,
@@ -57,12 +57,13 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--shown", type=int, default=3, help="of each kind so many changes")
     parser.add_argument("--freeze", action="store_true", help="keep what comes out now")
     parser.add_argument("--choose", action="store_true", help="with --freeze: other texts, anew")
+    parser.add_argument("--more", action="store_true", help="with --freeze: more texts, if needed")
     parser.add_argument("--freeze-launches", action="store_true", help="of the texts as frozen")
     parser.add_argument("--record", type=Path, default=FROZEN, help="another record")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args(words)
-    if asked.choose and not asked.freeze:
-        parser.error("--choose is for --freeze")
+    if (asked.choose or asked.more) and not asked.freeze:
+        parser.error("--choose and --more are for --freeze")
     return asked
 
 
@@ -175,6 +176,14 @@ def choose_anew(asked: argparse.Namespace, console: Console) -> int:
     return 0
 
 
+def choose_more(entries: list[Entry], asked: argparse.Namespace, console: Console) -> int:
+    """Choose texts with directives that too few texts have; all other entries stay as they are."""
+    found = proved(more(entries, asked.workers, console.print), asked.workers)
+    write_record([*entries, *found], asked.record)
+    console.print(f"{len(found):,} entries more: {asked.record.name}", markup=False)
+    return 0
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Do what the command line asks for."""
     asked = arguments(words)
@@ -187,6 +196,8 @@ def main(words: Sequence[str] | None = None) -> int:
             console.print(f"there is no record {asked.record}: make one with --freeze --choose")
             return NO_RECORD
         entries = read_record(asked.record)
+        if asked.more:
+            return choose_more(entries, asked, console)
         if asked.freeze_launches:
             return freeze_launches(entries, asked.workers, console)
         chosen = selected(entries, asked)

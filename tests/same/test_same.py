@@ -77,8 +77,7 @@ def test_each_directive_is_in_many_texts() -> None:
     emitted = [one for one in frozen() if one.outcome.kind is Kind.EMITTED]
     counts = Counter(word for one in emitted for word in one.outcome.directives)
     assert len(emitted) >= TEXTS
-    # Younger than the choice of texts: their kernels are golden files, or proved one by one.
-    assert counts.keys() == set(all_directives()) - {"descending", "online", "same_bits"}
+    assert counts.keys() == set(all_directives())
     assert [word for word, count in counts.items() if count < OF_EACH] == []
 
 

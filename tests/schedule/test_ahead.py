@@ -14,8 +14,8 @@ from dtpoly.generate import launches, outputs
 from dtpoly.ir.kernel import ForLoop, If, Step, Store
 from dtpoly.ir.parts import inside
 from dtpoly.ir.tiled import flat
-from dtpoly.poly.ahead import run_ahead
 from dtpoly.poly.order import ViolationKind
+from dtpoly.poly.pipelined_reads import run_ahead
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.state import State
 from dtpoly.schedule.static_checks import check_schedule

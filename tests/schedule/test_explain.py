@@ -11,7 +11,7 @@ from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.schedule.aspects import ASKED
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.schedule.explained_directives import Explained, Explanation, explain, meaning
-from dtpoly.schedule.kept import kept, separated
+from dtpoly.schedule.kept_dependences import kept, separated
 from dtpoly.schedule.legality import judge
 from dtpoly.schedule.parallelism import Why, summaries
 from dtpoly.schedule.primitive import Primitive

@@ -10,7 +10,7 @@ from dataclasses import replace
 from dtpoly.algorithm.expressions import Reduce
 from dtpoly.explore.accesses.tile_counts import StatementWalk
 from dtpoly.poly.model import Role, Statement, renamed_reads
-from dtpoly.schedule.kept import base
+from dtpoly.schedule.kept_dependences import base
 from dtpoly.schedule.tree import Kernel, launch_of, loops
 
 FRAMES = ("rmax", "rmin")  # reductions whose running result corrects others

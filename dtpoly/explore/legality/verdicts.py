@@ -39,7 +39,7 @@ from dtpoly.poly.effort import answered, limited
 from dtpoly.poly.order import Broken
 from dtpoly.schedule.applied_directives import resolve
 from dtpoly.schedule.bound_primitives import Primitives, bind
-from dtpoly.schedule.foreign import is_foreign
+from dtpoly.schedule.foreign import applied, is_foreign
 from dtpoly.schedule.initial import Begin, initial, initial_once
 from dtpoly.schedule.legality import EACH, VERDICT, ahead, found
 from dtpoly.schedule.primitive import Primitive
@@ -141,7 +141,7 @@ def with_and_without(
         state = resolve(program, others, begin)
         plain = _first(_found(state))
         for one, with_two_stages in deciding:
-            state = (with_two_stages if len(deciding) == 1 else one).apply(state)
+            state = applied(with_two_stages if len(deciding) == 1 else one, state)
         return plain, _first(ahead(state)) if plain.is_legal and deciding else plain
 
     answer = _asked(program, both)

@@ -70,7 +70,7 @@ def uses(
         yield from found
 
 
-def _in_term(
+def _in_term(  # noqa: C901  # one case for each kind of term
     run: ProofRun, framing: Framing, term: Term, where: Region, sums: FrameUse | None
 ) -> Iterator[FrameUse]:
     match term:

@@ -93,7 +93,7 @@ def _first(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> Diffe
     return None
 
 
-def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> Difference | None:
+def _difference(run: ProofRun, kernel: Term, algorithm: Term, where: Region) -> Difference | None:  # noqa: C901  # one case for each pair of terms
     if kernel == algorithm and not isinstance(kernel, Carried):
         return None
     if isinstance(kernel, Literal) and kinds.exact(kernel.text) in results(algorithm):

@@ -29,8 +29,8 @@ class TwoCalls:
 class BitsFound:
     """The answer for one function, and for one label if it is about a size.
 
-    `is_for_places` says that the row may stand at another place in the second call, too. If the
-    algorithm itself depends on the place of a row, nobody asks for that. `assumed` are the sums of
+    `is_for_places` says that the answer also holds if the row has another index in the second call.
+    It is false if the algorithm itself uses the index of the row. `assumed` are the sums of
     tiles that are taken to be grouped alike in each call, and `calls` are those for which a
     difference may show. `in_order` are the lines of those sums whose bits depend on how Triton lays
     out the tile, which may differ where memory is aligned in another way.

@@ -15,8 +15,8 @@ from dtpoly.verify.algebra.whole import TRUE, Whole, both, compare, names_of
 from dtpoly.verify.bits.bit_scopes import BitDifference
 from dtpoly.verify.bits.compared_calls import BitQuestion
 
-# The result of these depends on the order of the lanes. That of a product of matrices does not
-# depend on the layout of its result, and an extreme is one of the lanes.
+# The results of these operations depend on the order of the lanes. The result of `tl.dot` does not
+# depend on its layout. A maximum or a minimum is one of the lanes, in whatever order they are.
 BY_ORDER = ("tl.sum", "tl.reduce", "tl.associative_scan")
 
 

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 
 from dtpoly.verify.semantics import cast_entries as casts
 from dtpoly.verify.semantics import reduction_entries as reductions
@@ -18,52 +18,12 @@ from dtpoly.verify.semantics.types import CONSTANTS, MADE, REFUSED, is_float, is
 from dtpoly.verify.semantics.unary import unary
 
 
-@cache
-def entry(name: str, operands: tuple[str, ...]) -> OperationRow:
-    """Return the entry of an operation on operands of these types."""
-    match name, operands:
-        case _, (first, second) if name in BINARY:
-            return binary(name, first, second)
-        case _, (of,) if name in UNARY:
-            return unary(name, of)
-        case _, (of,) if name in REDUCTIONS:
-            return reductions.reduction(name, of)
-        case "sum as", (of, to):
-            return reductions.reduction(name, of, to)
-        case "assign", (of,):
-            return OperationRow(tensor(of), tensor(of))
-        case "cast", (of, to):
-            return casts.cast(of, to)
-        case "bitcast", (of, to):
-            return casts.bitcast(of, to)
-        case "full", (of, to):
-            return casts.full(of, to)
-        case "zeros", (to,):
-            return OperationRow(to, to)
-        case "where", (condition, first, second):
-            within = promoted(first, second)
-            if within == REFUSED:
-                return NO
-            of_lanes = within != "tl.int1" and {condition, first, second} - set(CONSTANTS)
-            return done(within, within, f"arith.select{' i1' if of_lanes else ''}")
-        case (("fma" | "clamp"), (a, b, c)):
-            return _of_three(name, a, b, c)
-        case "load", (address,):
-            return casts.load(address)
-        case "load other", (address, other):
-            return casts.load(address, other)
-        case "store", (address, value):
-            return casts.store(address, value)
-        case (("atomic_add" | "atomic_max" | "atomic_min"), (address, value)):
-            return casts.atomic(name, address, value)
-        case "dot", (left, right):
-            return reductions.dot(left, right)
-        case "dot as", (left, out):
-            return reductions.dot(left, left, out)
-        case "dot onto", (left, acc):
-            return reductions.onto(left, acc)
-        case _:
-            raise KeyError(name)
+def _where(condition: str, first: str, second: str) -> OperationRow:
+    within = promoted(first, second)
+    if within == REFUSED:
+        return NO
+    of_lanes = within != "tl.int1" and {condition, first, second} - set(CONSTANTS)
+    return done(within, within, f"arith.select{' i1' if of_lanes else ''}")
 
 
 def _of_three(name: str, a: str, b: str, c: str) -> OperationRow:
@@ -104,3 +64,39 @@ def entries() -> Iterator[tuple[str, tuple[str, ...], OperationRow]]:
     for one in OPERATIONS:
         for operands, row in of_operation(one.name).items():
             yield one.name, operands, row
+
+
+# What gives the entry of an operation: by its name and the number of its operands.
+OTHERS: Mapping[tuple[str, int], Callable[..., OperationRow]] = {
+    ("sum as", 2): partial(reductions.reduction, "sum as"),
+    ("assign", 1): lambda of: OperationRow(tensor(of), tensor(of)),
+    ("cast", 2): casts.cast,
+    ("bitcast", 2): casts.bitcast,
+    ("full", 2): casts.full,
+    ("zeros", 1): lambda to: OperationRow(to, to),
+    ("where", 3): _where,
+    ("fma", 3): partial(_of_three, "fma"),
+    ("clamp", 3): partial(_of_three, "clamp"),
+    ("load", 1): casts.load,
+    ("load other", 2): casts.load,
+    ("store", 2): casts.store,
+    ("atomic_add", 2): partial(casts.atomic, "atomic_add"),
+    ("atomic_max", 2): partial(casts.atomic, "atomic_max"),
+    ("atomic_min", 2): partial(casts.atomic, "atomic_min"),
+    ("dot", 2): reductions.dot,
+    ("dot as", 2): lambda left, out: reductions.dot(left, left, out),
+    ("dot onto", 2): reductions.onto,
+}
+
+
+@cache
+def entry(name: str, operands: tuple[str, ...]) -> OperationRow:
+    """Return the entry of an operation on operands of these types."""
+    count = len(operands)
+    if name in BINARY and count == 2:
+        return binary(name, *operands)
+    if name in UNARY and count == 1:
+        return unary(name, *operands)
+    if name in REDUCTIONS and count == 1:
+        return reductions.reduction(name, *operands)
+    return OTHERS[name, count](*operands)

@@ -42,20 +42,22 @@ PLACES = "tl.int64"
 
 
 def listed(state: KernelState, given: Sequence[TileValue], line: int) -> TupleValue:
-    """Evaluate `dt_list(values, places, others, at, axis, count)`: lists of the pairs of tiles.
+    """Evaluate `dt_list(values, places, others, at, axis, count)`, which merges two lists of pairs.
 
-    The axis must be the last one, and the count that of its lanes in the first two tiles.
+    `values` and `places` are the list so far, `others` and `at` are the pairs that may enter it.
+
+    `axis` must be the last axis, and `count` the number of lanes that the list has along it.
     """
     *tiles, axis, count = given
     if len(tiles) != 4:
-        raise Unread(line, "a list of other than two tiles of pairs")
+        raise Unread(line, "a call of dt_list that has not four tiles")
     values, places, others, at = tiles
     kind = values.kind
     if others.kind != kind or {places.kind, at.kind} != {PLACES} or kind == kinds.BOOL:
-        raise Unread(line, "a list of values of several types, or whose places are no i64")
+        raise Unread(line, "a list whose values have several types, or whose places are not i64")
     not_in_eight(kind, line)
     if any(len(tile.axes) != len(values.axes) or not tile.axes for tile in tiles):
-        raise Unread(line, "a list of tiles that have not as many axes")
+        raise Unread(line, "a list that is made of tiles with different numbers of axes")
     if axis.item != number(len(values.axes) - 1):
         raise Unread(line, "a list along an axis that is not the last one")
     operation = list_of(kind)
@@ -66,7 +68,7 @@ def listed(state: KernelState, given: Sequence[TileValue], line: int) -> TupleVa
         raise Unread(line, "a list that has not as many places as its tile has lanes")
     together, (first, second) = aligned(state, (old, new), line)
     if together != axes:
-        raise Unread(line, "a list with fewer lanes than what it takes in")
+        raise Unread(line, "a list that is given tiles with more lanes than its own")
     terms = (as_term(first, line), as_term(second, line))
     place = number(0) if last is None else name(last)
     found = at_place(AppliedOperation(operation, terms), place)
@@ -91,7 +93,7 @@ def _pairs(
     )
     *rest, last = axes
     if last is not None and len(lanes_of((last,))) != 1:
-        raise Unread(line, "a list along lanes that several names number")
+        raise Unread(line, "a list along an axis whose lanes are numbered by several names")
     lanes = TRUE if last is None else within(number(0), name(LANE), state.extents[last])
     term = of_lanes(state.run, operation, pair(*values), last, lanes, is_kept=is_kept)
     return tuple(rest), TileValue(tuple(rest), term, tiles[0].kind), last
@@ -100,7 +102,7 @@ def _pairs(
 def kept_list(
     state: KernelState, operation: str, tiles: tuple[TileValue, TileValue]
 ) -> Term | None:
-    """Return what `dt_list` takes for the list in its first two tiles; None if that is no list."""
+    """Return the list that `dt_list` reads from its first two tiles; None if they hold no list."""
     try:
         return as_term(_pairs(state, operation, tiles, 0, is_kept=True)[1].item, 0)
     except Unread:
@@ -110,7 +112,8 @@ def kept_list(
 def is_in_order(run: ProofRun, operation: str, tiles: tuple[TileValue, TileValue]) -> bool:
     """Return whether lane l of two tiles has the pair at place l of a list.
 
-    Of what an iteration of a loop begins with, this is asked again where the loop ends.
+    Inside of a loop this is assumed of the tiles with which an iteration begins. Where the loop
+    ends, it is checked of the tiles with which the iteration ends.
     """
     axes = tiles[0].axes
     values, places = (settled(tile.kind, as_term(tile.item, 0)) for tile in tiles)
@@ -135,10 +138,10 @@ def starts_in_order(
 
 
 def carried_list(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, str] | None:
-    """Return the variables of values and places of which a term is the list, as they were.
+    """Return the variables with the values and the places of a list that a loop carries.
 
-    They are what an iteration of a loop began with; the lanes are those of the lists and their
-    places.
+    The term must be the list that these variables held when the iteration began. `lanes` number
+    the lists, and the places in each list. None if the term is something else.
     """
     match term:
         case Total(
@@ -156,7 +159,10 @@ def carried_list(term: Term, loop: str, lanes: tuple[Whole, ...]) -> tuple[str, 
 
 
 def nth_of(term: Term, axes: tuple[str | None, ...]) -> Term | None:
-    """Return the list of which a tile has the pair at place l in lane l of its last axis."""
+    """Return the list that a tile holds: the pair at place l of the list is in lane l.
+
+    Lanes are those of the last axis of the tile. None if the tile holds no list in this order.
+    """
     match term:
         case AppliedOperation(operation=own, operands=(inner, Place(value=at))) if own == NTH:
             is_it = axes and at == (number(0) if axes[-1] is None else name(axes[-1]))
@@ -173,10 +179,10 @@ def list_after(
     axes: tuple[str | None, ...],
     inner: Term,
 ) -> Term:
-    """Return the pairs of the lists that a loop makes of what it began with.
+    """Return the pairs of the lists after a loop.
 
-    What an iteration makes of the lists that it began with is `inner`; all that the loop takes into
-    them is in `totals` (lemma 12).
+    `start` has the pairs before the loop, and `inner` is what one iteration makes of the lists.
+    `totals` has everything that any iteration puts into the lists (lemma 12).
     """
     last = axes[-1]
     result = of_lanes(run, operation, start, last, _lanes(inner), is_kept=True)

@@ -320,7 +320,7 @@ def _side(
     return found
 
 
-def _value(read: Reader, node: ast.expr) -> Value:
+def _value(read: Reader, node: ast.expr) -> Value:  # noqa: C901  # one case for each form
     """Return the value of an expression."""
     state = read.state
     match node:

@@ -170,7 +170,7 @@ def is_constexpr(annotation: ast.expr) -> bool:
     return ".".join(dotted(annotation) or ()) in ("tl.constexpr", "triton.language.constexpr")
 
 
-def _check_node(node: ast.AST, line: int, forms: Forms) -> None:
+def _check_node(node: ast.AST, line: int, forms: Forms) -> None:  # noqa: C901  # one case for each kind of node
     if type(node) not in forms.nodes and not isinstance(node, OPERATORS):
         what = said(node) if isinstance(node, ast.expr | ast.stmt) else type(node).__name__
         raise unknown(line, what, forms.where)

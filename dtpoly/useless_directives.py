@@ -11,7 +11,7 @@ from dtpoly.codegen.module import Generated
 from dtpoly.diagnostics import Diagnostic
 from dtpoly.schedule.bound_primitives import Primitives, bind
 from dtpoly.schedule.foreign import checked
-from dtpoly.schedule.made import Made
+from dtpoly.schedule.made_kernels import Made
 from dtpoly.schedule.state import State
 
 
