@@ -183,7 +183,7 @@ def _several_on_the_left(piece: StatementPiece) -> Diagnostic | None:
         for before, token, after in zip(("", *(t.text for t in left)), left, left[1:], strict=False)
         if token.kind is TokenKind.NAME and before in ("", "(", ",") and after.text == "["
     ]
-    if len(funcs) < 2:
+    if len(funcs) < 2 or open_brackets(left):
         return None
     first, *others = funcs
     return Diagnostic(

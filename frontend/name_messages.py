@@ -268,7 +268,7 @@ def not_an_index(name: NameSyntax, symbol: Symbol) -> Diagnostic:
             f"{name.text}[0]: elements of tensors may stand in an index"
         )
     elif symbol.kind in TENSORS:
-        hint = f"an element of it may stand there: {name.text}[x]; other indices are {_LABELS}"
+        hint = f"an element of it may stand there: {name.text}[...]; other indices are {_LABELS}"
     return Diagnostic(
         "DT135",
         _ERROR,
