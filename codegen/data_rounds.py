@@ -43,7 +43,6 @@ from dtpoly.ir.tile_values import (
     Call,
     Converted,
     IndexValue,
-    LiteralNumber,
     Masked,
     Test,
     Value,
@@ -54,11 +53,10 @@ from dtpoly.ir.tile_values import (
 from dtpoly.poly.loops import Bound, Combined
 
 from .python_names import fresh
+from .whole_values import is_data, is_whole
 
 INFINITY = float("inf")
 NOTHING = {"rsum": 0, "rprod": 1, "rmax": -INFINITY, "rmin": INFINITY}
-# Operations of whole numbers of 64 bits that ends are made of.
-OF_NUMBERS = ("add", "sub", "mul", "maximum", "minimum")
 # What a lane that is not there has in the place of a start: no lane begins behind it.
 LAST = 2**63 - 1
 
@@ -248,7 +246,7 @@ def _ends_of(loop: OpenLoop, behind: frozenset[str], running: frozenset[str]) ->
     if first is None or any(one != first for one in found):
         return None
     # Where no number was loaded, the range says more, and its loops are divided.
-    return first if any(map(_is_data, (*first.starts, *first.ends))) else None
+    return first if any(map(is_data, (*first.starts, *first.ends))) else None
 
 
 def _lets(body: tuple[Step, ...], results: frozenset[str]) -> dict[str, Let | Reshaped | Collapse]:
@@ -328,12 +326,12 @@ def _compared(loop: OpenLoop, condition: Value) -> IndexEnds:
         case (
             Call(operation="le", operands=(other, index))
             | Call(operation="ge", operands=(index, other))
-        ) if _is_index(loop, index) and _is_whole(other):
+        ) if _is_index(loop, index) and is_whole(other):
             return IndexEnds(starts=frozenset((other,)))
         case (
             Call(operation="lt", operands=(index, other))
             | Call(operation="gt", operands=(other, index))
-        ) if _is_index(loop, index) and _is_whole(other):
+        ) if _is_index(loop, index) and is_whole(other):
             return IndexEnds(ends=frozenset((other,)))
         case _:
             return IndexEnds()
@@ -347,48 +345,6 @@ def _is_index(loop: OpenLoop, value: Value) -> bool:
             return name in loop.indices
         case _:
             return False
-
-
-def _is_data(value: Value) -> bool:
-    """Return whether a value is a whole number that was loaded, or a sum with such a number."""
-    match value:
-        case Converted(value=inner, dtype=DType.I64):
-            return _is_data(inner)
-        case Variable(dtype=DType() as dtype):
-            return dtype in (DType.I8, DType.I16, DType.I32, DType.I64, DType.U8)
-        case Call(operation=word, operands=operands, dtype=DType.I64) if word in OF_NUMBERS:
-            return any(map(_is_data, operands)) and all(map(_is_whole, operands))
-        case Call(operation="where", operands=(condition, *both), dtype=DType.I64):
-            is_chosen = any(map(_is_data, (*both, *_sides_of(condition))))
-            return is_chosen and all(map(_is_whole, both))
-        case _:
-            return False
-
-
-def _sides_of(condition: Value) -> tuple[Value, ...]:
-    """Return the numbers that a condition compares."""
-    match condition:
-        case Call(operation="and" | "or" | "not", operands=operands):
-            return tuple(one for part in operands for one in _sides_of(part))
-        case Call(operands=operands):
-            return operands
-        case _:
-            return ()
-
-
-def _is_whole(value: Value) -> bool:
-    """Return whether a value is a whole number: data, an index, or made of such by sums."""
-    match value:
-        case LiteralNumber() | IndexValue():
-            return True
-        case Converted(value=inner, dtype=DType.I64):
-            return _is_whole(inner)
-        case Call(operation=word, operands=operands, dtype=DType.I64) if word in OF_NUMBERS:
-            return all(map(_is_whole, operands))
-        case Call(operation="where", operands=(_, *both), dtype=DType.I64):
-            return all(map(_is_whole, both))
-        case _:
-            return _is_data(value)
 
 
 # What comes in front of the loop
