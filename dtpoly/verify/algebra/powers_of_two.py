@@ -64,8 +64,10 @@ def _beside_factor(of: Fraction) -> Fraction | None:
     """
     for kind in ("tl.float64", "tl.float32"):
         written = nearest(LOG2_E, kind)
-        if written is not None and of and (of / written).denominator % written.numerator:
-            return of / written
+        if written is not None and of:
+            c = of / written
+            if math.gcd(c.denominator, written.numerator) == 1:
+                return c
     return None
 
 
