@@ -204,7 +204,7 @@ def _expert_tiles(way: str) -> Derived:
         f"product.num_warps({warps});",
         f"product.num_stages({stages});",
     )
-    left_out = ("block", "num_warps", "num_stages")
+    left_out = ("block", "map", "num_warps", "num_stages")
     return Derived(f"{name}_{way}", name, "\n".join(adds), left_out)
 
 
