@@ -44,13 +44,17 @@ def split_products(nest: KernelNest, layout: Layout, processors: int) -> Iterato
     free = _labels(nest)
     if not free or _programs(nest, layout) > ENOUGH_PRODUCTS * processors:
         return
-    steps = {one: pieces(nest.sizes[one], layout.tile(one) or nest.sizes[one]) for one in free}
     longest = max(free, key=lambda one: nest.sizes[one])
-    for label in dict.fromkeys((longest, max(free, key=lambda one: steps[one]))):
-        # Each index of the label is worth the steps along the others.
-        beside = prod(steps.values()) // steps[label]
-        least = pieces(STEPS, beside) * layout.tile(label)
-        yield from _parts(nest, layout, label, least, [one * processors for one in TRIED_PRODUCTS])
+    least = STEPS * layout.tile(longest)
+    yield from _parts(nest, layout, longest, least, [one * processors for one in TRIED_PRODUCTS])
+    steps = {one: pieces(nest.sizes[one], layout.tile(one) or nest.sizes[one]) for one in free}
+    around = [one for one in free if layout.tile(one) == 1 and one != longest]
+    if not around or steps[longest] >= 2 * STEPS:
+        return
+    # Each index of a loop around those of the tiles is worth all of their steps.
+    label = max(around, key=lambda one: steps[one])
+    least = pieces(STEPS, prod(steps.values()) // steps[label])
+    yield from _parts(nest, layout, label, least, [one * processors for one in TRIED_PRODUCTS])
 
 
 def _labels(nest: KernelNest) -> list[str]:

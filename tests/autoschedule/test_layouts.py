@@ -287,8 +287,11 @@ def test_what_is_reduced_may_have_one_index(size: int) -> None:
     assert any(dict(layout.blocks)["x"] * dict(layout.blocks)["z"] >= 512 for layout in found)
 
 
-def test_products_of_several_labels_have_parts_along_any_of_them() -> None:
-    """k alone has few steps; with those of each e it has enough for several programs."""
+def test_products_have_parts_along_a_loop_around_the_tiles() -> None:
+    """k has too few steps for several programs; each index of e has all of them."""
     text = "Func f; In X, W; Var t, n; RVar e, k; f[t, n] = rdot(X[t, e, k], W[e, k, n], e, k);"
     made = products_of(nest_of(call_of(text, "bf16", t=1024, n=512, e=8, k=512)))
-    assert {one.partial.label for one in made if one.partial} == {"e", "k"}
+    deep = [one for one in made if one.tile("k") == 64]
+    assert {one.partial.label for one in deep if one.partial} == {"e"}
+    made = products_of(nest_of(call_of(text, "bf16", t=1024, n=512, e=8, k=8192)))
+    assert {one.partial.label for one in made if one.partial} == {"k"}

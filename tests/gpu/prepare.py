@@ -124,7 +124,8 @@ def in_blocks(folder: Path) -> Iterator[Case]:
             continue
         # Tiles of f32 that are as large as those of the examples need too much memory.
         for at in range(9 if name in PRODUCTS else 2):
-            sizes = {one.name: SIZES[(2 * at + 5 * n) % len(SIZES)] for n, one in enumerate(labels)}
+            wish = {one.name: SIZES[(2 * at + 5 * n) % len(SIZES)] for n, one in enumerate(labels)}
+            sizes = filled(program(name), {}, wish)
             recipe = Recipe(at, (DType.F16, DType.BF16, DType.F32)[at % 3])
             given = _kept(folder, name), _text(name), _outputs(name), sizes, recipe
             yield Case("in blocks", name, *given)
