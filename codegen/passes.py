@@ -30,6 +30,7 @@ from .hoisting import hoisted
 from .late_scales import with_late_scales
 from .loaded_masks import without_loaded_masks
 from .loading import converted_at_loads
+from .masked_once import with_masks_once
 from .motions import NotOnePassError
 from .nested_reductions import with_reductions_apart
 from .one_pass import STARTS, with_running
@@ -103,6 +104,14 @@ def scale_late(draft: KernelDraft) -> KernelDraft:
     if not draft.launch.running:
         return draft
     return replace(draft, body=with_late_scales(draft.body, draft.sizes, draft.names))
+
+
+def mask_once(draft: KernelDraft) -> KernelDraft:
+    """Let exponents be masked where the elements of their maximum are."""
+    if not draft.launch.running:
+        return draft
+    starts = frozenset(STARTS.values())
+    return replace(draft, body=with_masks_once(draft.body, starts, draft.names))
 
 
 def drop_empty_starts(draft: KernelDraft) -> KernelDraft:
@@ -249,6 +258,7 @@ PASSES = (
     KernelPass(join_running),
     KernelPass(fold_scales),
     KernelPass(scale_late),
+    KernelPass(mask_once),
     KernelPass(drop_empty_starts),
     KernelPass(shorten_indices),
     KernelPass(drop_loaded_masks),

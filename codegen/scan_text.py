@@ -4,7 +4,7 @@ from dtpoly.ir.lane_scans import ScanLanes
 from dtpoly.ir.tile_values import Merged, Value, Variable
 
 from .elements import identity
-from .operation_spelling import scan_function
+from .operation_spelling import is_float_element, scan_function
 from .value_text import number_text, value_text
 
 
@@ -24,8 +24,22 @@ def scan_lines(one: ScanLanes) -> list[str]:
     found = Variable(one.name, one.axes, one.dtype)
     merged = value_text(Merged(one.reduction, before, found, one.axes, one.dtype), one.axes)[0]
     lines.append(f"{one.name} = {merged}")
-    lines.append(f"{one.carry} = {_last(one)}")
+    lines.append(_sum_so_far(one) or f"{one.carry} = {_last(one)}")
     return lines
+
+
+def _sum_so_far(one: ScanLanes) -> str | None:
+    """Print that the sum of a tile is added to what is carried; None if its last lane is taken.
+
+    A sum of the tile itself waits neither for the scan nor for the tile before, so that the next
+    tile has it earlier.
+    """
+    if one.reduction != "rsum" or one.along is None or not isinstance(one.value, Variable):
+        return None
+    is_alike = one.value.axes == one.axes and one.value.dtype == one.dtype
+    if not is_alike or not is_float_element(one.dtype):
+        return None
+    return f"{one.carry} += tl.sum({one.value.name}, {one.axes.index(one.along)})"
 
 
 def _recurrence_lines(one: ScanLanes, factor: Value) -> list[str]:

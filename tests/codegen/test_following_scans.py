@@ -163,13 +163,13 @@ TWO = (
     ("dt_max(b_carry[:, None], b_scan)", "b_scan"),
     ("dt_max(b_carry[:, None], b_scan)", "dt_max(a_carry[:, None], b_scan)"),
     ('float("-inf")),\n            1', 'float("-inf")) + a_carry[:, None],\n            1'),
-    ("a_carry = tl.sum(", "a_carry = a_carry + tl.sum("),
+    ("a_carry += tl.sum(", "a_carry = tl.sum("),
 )
 ONE = (
     ("dt_max(y_acc, a_scan)", "dt_max(y_acc, a_carry[:, None])"),
     ("dt_max(y_acc, a_scan)", "dt_max(a_scan, a_scan)"),
     ("a_scan = a_carry[:, None] + a_scan", "a_scan = y_acc + a_scan"),
-    ("a_carry = tl.sum(", "a_carry = -tl.sum("),
+    ("a_carry += tl.sum(", "a_carry -= tl.sum("),
     ('tl.where(t_mask[None, :], a_scan, float("-inf"))', "a_scan"),
 )
 MISTAKES = [

@@ -46,7 +46,7 @@ IN_LINES: dict[str, tuple[str, Change]] = {
     "the largest is carried": (r"= tl\.sum\(tl\.where\((.*), 0\.0\), (\d)\)$", lambda m: (
         f"= tl.max(tl.where({m[1]}, 0.0), {m[2]})"
     )),
-    "nothing is carried on": (r"^( +)(\w+_carry) = tl\.(sum|reduce)\(.*$", lambda m: (
+    "nothing is carried on": (r"^( +)(\w+_carry) \+?= tl\.(sum|reduce)\(.*$", lambda m: (
         f"{m[1]}{m[2]} = {m[2]}"
     )),
     "it begins from 1": (r"(_carry = tl\.full\([^,]*,\)?,? ?)0\.0", lambda m: f"{m[1]}1.0"),
