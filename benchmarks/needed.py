@@ -23,13 +23,13 @@ UNKNOWN = "not known"
 # By patterns of rows; the first that fits counts.
 REASONS: Mapping[str, str] = {
     "w4a16, pairs 16x*": "a byte has neighbours along k, which lanes exchange: use halves",
-    "w4a16, halves 2048x*": "weights are unpacked into memory, and read again",
-    "w4a16, pairs 2048x*": "weights are unpacked into memory, and read again",
-    "grouped matmul 8x128x128x4096x14336 *": "bound by matrix units: no warps that only load",
+    "w4a16, * 2048x*": "weights are unpacked into memory, and read again",
     "grouped matmul 64x256x64*": "groups of 64 rows: twice as much of the weights is read",
+    "grouped matmul *": "bound by matrix units: no warps that only load",
     "adam in place *": "bound by memory, on both sides",
     "embedding *": "bound by memory, on both sides",
-    "scan of long rows 1x*": "bound by memory, on both sides",
+    "scan of long rows *": UNKNOWN,
+    "scan of *": "bound by memory, on both sides",
     "quantize rows *": "bound by memory, on both sides",
     "add + rms_norm *": "bound by memory, on both sides",
 }
