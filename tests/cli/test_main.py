@@ -88,13 +88,15 @@ import importlib.util, sys
 before = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *more: None if name == "islpy" else before(name, *more)
 from dtpoly.cli.main import entry
-sys.exit(entry(["check", "--help"]))
+sys.exit(entry(["check", "examples/softmax.dt"]))
 """
 
 
 def test_a_package_that_is_missing_is_no_bug() -> None:
     command = (sys.executable, "-c", WITHOUT_ISL)
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(), check=False)
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, env=environment(), check=False
+    )
     assert done.returncode == 1
     assert done.stderr == "error: islpy is not installed: pip install islpy\n"
 
