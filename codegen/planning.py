@@ -64,8 +64,8 @@ def plan_of(function: FunctionParts) -> Plan:
 def _limited(function: FunctionParts) -> frozenset[str]:
     """Return the labels that decide, in 32 bits, where boxes of descriptors begin.
 
-    Where no tensor shows the size of such a label, its indices may leave the tensor, and the size
-    must be such that a box still begins where it should.
+    Indices of a label may leave the tensor that is loaded where it is padded, or where no tensor
+    shows the size of the label. Then the size must be such that a box begins where it should.
     """
     described = {one.tensor for of in function.launched for one in of.kernel.described}
     passed = {*passed_labels(function.program)}
@@ -76,8 +76,9 @@ def _limited(function: FunctionParts) -> frozenset[str]:
         if one.tensor in described
         for index in one.indices
         for label in index.labels
+        if one.padding is not None or one.within or label in passed
     )
-    return frozenset(function.names.labels[label] for label in passed.intersection(found))
+    return frozenset(function.names.labels[label] for label in found)
 
 
 def _result(planning: Planning, name: str) -> PlannedTensor:

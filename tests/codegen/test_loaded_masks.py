@@ -81,3 +81,17 @@ def test_more_rows_than_the_picture_has_are_limited() -> None:
     with pytest.raises(ValueError, match="y"):
         f(X, W, y=2**32 + 2, x=4)
     assert '"limits": {' not in text("inside")
+
+
+@pytest.mark.sampled
+def test_a_label_of_another_tensor_is_limited_too() -> None:
+    """C has as many rows as it likes, and A is padded there."""
+    text = (
+        "Func f; In A, C; Var m, n; RVar k;"
+        " f[m, n] = rdot(pad(A, 0)[m, k], A[n, k + 8], k) + C[m, n + 8];"
+        " f.block(m:32, n:32); f.tensorize(m:0, n:0, k:32); f.descriptor(A, C); f.compile();"
+    )
+    rows = load(Source("rows.dt", text))
+    made = code_of(judge(rows, DIRECTIVES).scheduled).text
+    assert '"limits": {"m": ' in made
+    assert verify(rows, made, seconds=60).verdict is LayerVerdict.PROVED
