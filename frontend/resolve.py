@@ -43,7 +43,6 @@ from .packing import packed_axes
 from .places_instead import func_instead, is_told, label_instead
 from .promises import check_promises, promised_ranges
 from .ranges import conditions_of, label_ranges
-from .recurrences import instead_of_cycle
 from .symbols import LABELS, Symbol, SymbolKind, collect
 from .syntax import (
     AlgorithmFile,
@@ -59,6 +58,7 @@ from .syntax import (
     directives_in,
     names_in,
 )
+from .written_recurrences import instead_of_cycle
 
 
 @dataclass(frozen=True, slots=True)

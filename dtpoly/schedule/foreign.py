@@ -41,7 +41,7 @@ def applied(primitive: Primitive, state: State) -> State:
     if not is_foreign(cls):
         return primitive.asked(primitive.apply(state))
     with at_work(cls, primitive.span):
-        after: object = primitive.apply(state)
+        after = cast(object, primitive.apply(state))
         before = state
         if isinstance(after, State) and primitive.turn is not None:
             missing = unstated(state, after, primitive.func, primitive.facts())

@@ -134,7 +134,8 @@ def packed(Q: Tensor, K: Tensor, V: Tensor, first: Tensor) -> tuple[Tensor, ...]
 
 def ragged(out: Tensor, Q: Tensor, K: Tensor, V: Tensor, cu: Tensor) -> tuple[Tensor, ...]:
     found = out.clone()
-    for first, last in pairwise(cu.tolist()):
+    ends: list[int] = [int(one) for one in cu]
+    for first, last in pairwise(ends):
         own = (one[first:last].movedim(0, 1) for one in (Q, K, V))
         found[first:last] = masked(*own)[0].movedim(0, 1)
     return (found,)
@@ -311,7 +312,8 @@ def test_of_nothing(name: str) -> None:
         inputs = random_inputs(of, sizes, seed=1)
         passed = {label: sizes[label] for label in passed_labels(of)}
         wanted = run(of, inputs, sizes=passed, wanted=wanted_names)
-        made = getattr(module(name), of.directives[-1].func)(*inputs.values(), **passed)
+        function_of: Any = getattr(module(name), of.directives[-1].func)
+        made: Tensor | tuple[Tensor, ...] = function_of(*inputs.values(), **passed)
         given = made if isinstance(made, tuple) else (made,)
         for one, found in zip(wanted_names, given, strict=True):
             torch.testing.assert_close(

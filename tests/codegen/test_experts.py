@@ -35,8 +35,8 @@ def by_torch(
     weights = weights / weights.sum(1, keepdim=True)
     found = residual.double().clone()
     for token in range(len(x)):
-        for weight, expert in zip(weights[token], chosen[token].tolist(), strict=True):
-            found[token] += weight * (x[token].double() @ w[expert].double())
+        for weight, expert in zip(weights[token], chosen[token], strict=True):
+            found[token] += weight * (x[token].double() @ w[int(expert)].double())
     return found
 
 

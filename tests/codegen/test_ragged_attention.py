@@ -65,7 +65,7 @@ def test_it_is_that_of_each_sequence(
         out = torch.full_like(V, 7.0)
         function: Any = imported(code(form).text).ragged
         assert function(out, Q, K, V, cu, m=most) is out
-        wanted = each(form, cu.tolist(), Q, K, V)
+        wanted = each(form, [int(one) for one in cu], Q, K, V)
         torch.testing.assert_close(out.double(), wanted, rtol=share, atol=share)
 
 

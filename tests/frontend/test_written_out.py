@@ -51,7 +51,7 @@ OF_TWO: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
 REDUCED: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "mean": lambda a: a.mean(1),
     "avg": lambda a: a.mean(1),
-    "norm": lambda a: torch.linalg.vector_norm(a, dim=1),
+    "norm": lambda a: a.square().sum(1).sqrt(),
     "var": lambda a: a.var(1, correction=0),
     "std": lambda a: a.std(1, correction=0),
 }

@@ -66,14 +66,26 @@ def entries() -> Iterator[tuple[str, tuple[str, ...], OperationRow]]:
             yield one.name, operands, row
 
 
+def _assigned(of: str) -> OperationRow:
+    return OperationRow(tensor(of), tensor(of))
+
+
+def _zeros(to: str) -> OperationRow:
+    return OperationRow(to, to)
+
+
+def _dot_as(left: str, out: str) -> OperationRow:
+    return reductions.dot(left, left, out)
+
+
 # What gives the entry of an operation: by its name and the number of its operands.
 OTHERS: Mapping[tuple[str, int], Callable[..., OperationRow]] = {
     ("sum as", 2): partial(reductions.reduction, "sum as"),
-    ("assign", 1): lambda of: OperationRow(tensor(of), tensor(of)),
+    ("assign", 1): _assigned,
     ("cast", 2): casts.cast,
     ("bitcast", 2): casts.bitcast,
     ("full", 2): casts.full,
-    ("zeros", 1): lambda to: OperationRow(to, to),
+    ("zeros", 1): _zeros,
     ("where", 3): _where,
     ("fma", 3): partial(_of_three, "fma"),
     ("clamp", 3): partial(_of_three, "clamp"),
@@ -84,7 +96,7 @@ OTHERS: Mapping[tuple[str, int], Callable[..., OperationRow]] = {
     ("atomic_max", 2): partial(casts.atomic, "atomic_max"),
     ("atomic_min", 2): partial(casts.atomic, "atomic_min"),
     ("dot", 2): reductions.dot,
-    ("dot as", 2): lambda left, out: reductions.dot(left, left, out),
+    ("dot as", 2): _dot_as,
     ("dot onto", 2): reductions.onto,
 }
 
