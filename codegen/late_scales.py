@@ -19,7 +19,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Collapse, ForLoop, If, Instruction, Let, Step, TiledLoop
 from dtpoly.ir.kinds import REAL, Element
-from dtpoly.ir.parts import assigned, needed, steps_inside, values
+from dtpoly.ir.parts import assigned, needed, steps_inside, values, walk
 from dtpoly.ir.tile_values import (
     Call,
     Converted,
@@ -86,8 +86,19 @@ def with_late_scales(
     `sizes` are the variables that hold the size of a label.
     """
     steps = tuple(steps_inside(body))
+    if any(_has_logarithm(value) for step in steps for value in values(step.instruction)):
+        return body
     room = _Room(_reads(steps), _reduced(steps), sizes, {*names, *assigned(body)})
     return _block(body, room)
+
+
+def _has_logarithm(value: Value) -> bool:
+    """Return whether a logarithm is computed, as a log-sum-exp is.
+
+    Such a result is the same in any frame for real numbers, but not for those of the ring in which
+    kernels are run without rounding: there a product with a scale has another order.
+    """
+    return any(isinstance(one, Call) and one.operation in ("log", "log2") for one in walk(value))
 
 
 def _reads(steps: Iterable[Step]) -> Counter[str]:

@@ -180,10 +180,17 @@ def subtract(a: Elements, b: Elements) -> Elements:
 
 
 def multiply(a: Elements, b: Elements) -> Elements:
-    """Return the product."""
+    """Return the product; an infinity times an element is the infinity, as it is in `add`.
+
+    An element has no sign. So this is for masked scores, which are multiplied by a scale above 0.
+    """
     pairs = zip(residues(a), residues(b), MODULI, strict=True)
     p, q, r = (x * y % m for x, y, m in pairs)
-    return _finite(packed((p, q, r)), a, b)
+    found = _finite(packed((p, q, r)), a, b)
+    for one, other in ((a, b), (b, a)):
+        is_scaled = np.isinf(one) & np.isfinite(other) & (other != 0)
+        found = np.where(is_scaled, one, found)
+    return found
 
 
 def divide(a: Elements, b: Elements) -> Elements:
@@ -257,7 +264,7 @@ def product_of_matrices(a: Elements, b: Elements) -> Elements:
 
 
 def _finite(result: Elements, *operands: Elements) -> Elements:
-    """Nan where an operand is not finite: inf is compared, chosen and added, nothing else."""
+    """Nan where an operand is not finite: inf is compared, chosen, added and scaled, no more."""
     finite = np.isfinite(operands[0])
     for one in operands[1:]:
         finite = finite & np.isfinite(one)

@@ -90,7 +90,8 @@ def test_numbers() -> None:
     assert field.exp(field.subtract(np.asarray(-np.inf), half)) == 0
     assert np.isnan(field.add(np.asarray(np.inf), np.asarray(-np.inf)))
     assert np.isnan(field.add(half, np.asarray(np.nan)))
-    assert np.isnan(field.multiply(half, np.asarray(np.inf)))
+    assert field.multiply(half, np.asarray(-np.inf)) == -np.inf
+    assert np.isnan(field.multiply(field.number(0) * half, np.asarray(np.inf)))
     assert field.total(np.array([0.0, -np.inf, half]), 0) == -np.inf
     assert np.isnan(field.total(np.array([np.inf, -np.inf]), 0))
 
