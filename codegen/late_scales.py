@@ -15,10 +15,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import TypeGuard
 
-from dtpoly.algorithm.dtypes import DType
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Collapse, ForLoop, If, Instruction, Let, Step, TiledLoop
-from dtpoly.ir.kinds import REAL, Element
+from dtpoly.ir.kinds import Element
 from dtpoly.ir.parts import assigned, needed, steps_inside, values, walk
 from dtpoly.ir.tile_values import (
     Call,
@@ -31,11 +30,9 @@ from dtpoly.ir.tile_values import (
     axes_of,
 )
 
+from .folded_scales import EXTREMES, WIDE
 from .python_names import fresh
 
-EXTREMES = ("rmax", "rmin")
-# The types in which scores are computed.
-WIDE = (REAL, DType.F32, DType.F64)
 # Written numbers between these are far from what 32 bits do not hold, also as products of a few.
 LEAST, MOST = 2.0**-30, 2.0**30
 
@@ -61,7 +58,7 @@ class ScaledTile:
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """What a block is read with: how often names are read, and which tiles a maximum is taken of.
+    """Holds facts about a kernel: how often names are read, and of which tiles it takes a maximum.
 
     `names` are all names so far; more are added to it.
     """
@@ -88,7 +85,7 @@ def with_late_scales(
     steps = tuple(steps_inside(body))
     if any(_has_logarithm(value) for step in steps for value in values(step.instruction)):
         return body
-    room = _Room(_reads(steps), _reduced(steps), sizes, {*names, *assigned(body)})
+    room = _Room(reads_of(steps), _reduced(steps), sizes, {*names, *assigned(body)})
     return _block(body, room)
 
 
@@ -101,7 +98,8 @@ def _has_logarithm(value: Value) -> bool:
     return any(isinstance(one, Call) and one.operation in ("log", "log2") for one in walk(value))
 
 
-def _reads(steps: Iterable[Step]) -> Counter[str]:
+def reads_of(steps: Iterable[Step]) -> Counter[str]:
+    """Count how often each name is read, also by a reduction of its lanes."""
     found = Counter[str]()
     for step in steps:
         one = step.instruction
@@ -146,14 +144,14 @@ def _block(body: tuple[Step, ...], room: _Room) -> tuple[Step, ...]:
             for name in assigned((new,)):
                 known = {own: of for own, of in known.items() if name not in (own, of.name)}
         if isinstance(one := step.instruction, Let) and one.name in room.reduced:
-            tile = _scaled(one.value, room.sizes)
+            tile = scaled_tile(one.value, room.sizes)
             if tile is not None and room.reads[one.name] > 1:
                 made, known[one.name] = _named(step, one, tile, room)
         done += made
     return tuple(done)
 
 
-def _scaled(value: Value, sizes: Collection[str]) -> ScaledTile | None:
+def scaled_tile(value: Value, sizes: Collection[str]) -> ScaledTile | None:
     """Return a product of a tile and a number above 0 as such; None for other values."""
     match value:
         case Call(operation="mul", operands=(a, b), dtype=dtype) if dtype in WIDE:

@@ -15,10 +15,11 @@ from dataclasses import replace
 
 from dtpoly.frozen import dataclass
 from dtpoly.ir.kernel import Collapse, Fill, ForLoop, If, Instruction, Let, Step, TiledLoop
-from dtpoly.ir.parts import assigned, mapped, needed, steps_inside, values, with_values
+from dtpoly.ir.parts import assigned, mapped, needed, steps_inside, with_values
 from dtpoly.ir.tile_values import Axes, Call, Masked, Test, Value, Variable, axes_of
 
-from .late_scales import EXTREMES
+from .folded_scales import EXTREMES
+from .late_scales import ScaledTile, reads_of, scaled_tile
 from .python_names import fresh
 
 EXPONENTIALS = ("exp", "exp2")
@@ -26,43 +27,57 @@ EXPONENTIALS = ("exp", "exp2")
 
 @dataclass(frozen=True, slots=True)
 class MaskedScores:
-    """What stands for scores in a block: -inf where one of the tests does not hold."""
+    """Scores of a block that are -inf where one of the tests does not hold."""
 
     value: Value
     tests: tuple[Test, ...]
 
 
 def with_masks_once(
-    body: tuple[Step, ...], starts: Collection[float], names: Collection[str]
+    body: tuple[Step, ...],
+    starts: Collection[float],
+    sizes: Collection[str],
+    names: Collection[str],
 ) -> tuple[Step, ...]:
     """Return the body in which exponents are masked where the maximum's elements are.
 
-    A running maximum begins at one of the `starts`, all of which are finite.
+    A running maximum begins at one of the `starts`, all of which are finite. `sizes` are the
+    variables that hold the size of a label.
     """
     fills = (one.instruction for one in steps_inside(body) if isinstance(one.instruction, Fill))
     begun = frozenset(one.name for one in fills if one.value in starts)
-    return _block(body, begun, {*names, *assigned(body)})
+    return _block(body, _Room(begun, sizes, {*names, *assigned(body)}))
 
 
-def _block(body: tuple[Step, ...], begun: frozenset[str], names: set[str]) -> tuple[Step, ...]:
-    scaled: dict[str, Call] = {}  # products of a tile and a number, by the name that they have
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """Holds facts about a kernel: which running maxima begin with a finite number, and its sizes.
+
+    `names` are all names so far; more are added to it.
+    """
+
+    begun: frozenset[str]
+    sizes: Collection[str]
+    names: set[str]
+
+
+def _block(body: tuple[Step, ...], room: _Room) -> tuple[Step, ...]:
+    scaled: dict[str, ScaledTile] = {}  # by the name that the product has
     seen: dict[str, MaskedScores] = {}
     done: list[Step] = []
     for at, step in enumerate(body):
         made: tuple[Step, ...]
         match step.instruction:
             case ForLoop(body=inner) | If(body=inner) as one:
-                made = (replace(step, instruction=replace(one, body=_block(inner, begun, names))),)
+                made = (replace(step, instruction=replace(one, body=_block(inner, room))),)
             case TiledLoop(main=main, tail=tail) as one:
-                parts = replace(
-                    one, main=_block(main, begun, names), tail=_block(tail, begun, names)
-                )
+                parts = replace(one, main=_block(main, room), tail=_block(tail, room))
                 made = (replace(step, instruction=parts),)
             case Let(name=name, value=Masked(value=Variable() as tile)) as one if _is_reduced(
                 one, body[at + 1 :]
             ):
-                masked = Variable(fresh(f"{tile.name}_seen", names), one.axes, tile.dtype)
-                names.add(masked.name)
+                masked = Variable(fresh(f"{tile.name}_seen", room.names), one.axes, tile.dtype)
+                room.names.add(masked.name)
                 made = (
                     replace(step, instruction=replace(one, name=masked.name)),
                     replace(step, instruction=Let(name, masked, one.axes)),
@@ -71,21 +86,22 @@ def _block(body: tuple[Step, ...], begun: frozenset[str], names: set[str]) -> tu
                 done += made
                 continue
             case one:
-                made = (replace(step, instruction=_changed(one, seen, begun)),)
+                made = (replace(step, instruction=_changed(one, seen, room.begun)),)
         _forget({*assigned(made)}, scaled, seen)
-        if isinstance(step.instruction, Let) and _is_scaled(step.instruction.value):
-            assert isinstance(step.instruction.value, Call)
-            scaled[step.instruction.name] = step.instruction.value
+        if isinstance(one := step.instruction, Let):
+            product = scaled_tile(one.value, room.sizes)
+            if product is not None:
+                scaled[one.name] = product
         done += made
     return _without_unread(tuple(done), {*scaled} & {*seen})
 
 
 def _is_reduced(one: Let, rest: tuple[Step, ...]) -> bool:
-    """Return whether a tile with -inf, or inf, in the place of masked lanes is reduced next."""
+    """Return whether a tile with -inf in the place of masked lanes is reduced next."""
     following = rest[0].instruction if rest else None
     return (
         isinstance(one.value, Masked)
-        and math.isinf(one.value.other)
+        and one.value.other == -math.inf
         and axes_of(one.value.value) == one.axes
         and isinstance(following, Collapse)
         and following.source == one.name
@@ -94,34 +110,25 @@ def _is_reduced(one: Let, rest: tuple[Step, ...]) -> bool:
     )
 
 
-def _is_scaled(value: Value) -> bool:
-    """Return whether a value is a tile times one number."""
-    if not isinstance(value, Call) or value.operation != "mul":
-        return False
-    tile, scale = value.operands
-    return isinstance(tile, Variable) and not axes_of(scale)
-
-
 def _in_place_of(
-    tile: Variable, one: Let, masked: Variable, scaled: Mapping[str, Call]
+    tile: Variable, one: Let, masked: Variable, scaled: Mapping[str, ScaledTile]
 ) -> dict[str, MaskedScores]:
-    """Return what stands for a tile, and for products of it with a number, once it is masked."""
+    """Return the masked values of a tile, and of products of it with a number above 0."""
     assert isinstance(one.value, Masked)
     tests = one.value.conditions
     found = {tile.name: MaskedScores(masked, tests)}
     for name, product in scaled.items():
-        if product.operands[0] == tile:
-            value = replace(product, operands=(masked, product.operands[1]))
-            found[name] = MaskedScores(value, tests)
+        if product.value == tile:
+            found[name] = MaskedScores(replace(product, value=masked).product, tests)
     return found
 
 
 def _forget(
-    changed: Collection[str], scaled: dict[str, Call], seen: dict[str, MaskedScores]
+    changed: Collection[str], scaled: dict[str, ScaledTile], seen: dict[str, MaskedScores]
 ) -> None:
     """Leave out what is made of names that were set anew."""
     names = {*changed}
-    for name in [n for n, one in scaled.items() if not names.isdisjoint((n, *needed(one)))]:
+    for name in [n for n, one in scaled.items() if not names.isdisjoint((n, *needed(one.product)))]:
         del scaled[name]
     for name in [n for n, one in seen.items() if not names.isdisjoint(_names(n, one))]:
         del seen[name]
@@ -177,10 +184,7 @@ def _exponential(
 
 def _without_unread(body: tuple[Step, ...], names: set[str]) -> tuple[Step, ...]:
     """Return a block without products that nothing reads any more."""
-    read = {
-        name for step in steps_inside(body) for x in values(step.instruction) for name in needed(x)
-    }
-    gone = names - read
+    gone = names.difference(reads_of(steps_inside(body)))
     return tuple(
         step
         for step in body

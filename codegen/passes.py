@@ -111,7 +111,7 @@ def mask_once(draft: KernelDraft) -> KernelDraft:
     if not draft.launch.running:
         return draft
     starts = frozenset(STARTS.values())
-    return replace(draft, body=with_masks_once(draft.body, starts, draft.names))
+    return replace(draft, body=with_masks_once(draft.body, starts, draft.sizes, draft.names))
 
 
 def drop_empty_starts(draft: KernelDraft) -> KernelDraft:

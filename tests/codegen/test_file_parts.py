@@ -138,7 +138,7 @@ def test_shared_functions_call_no_other_ones() -> None:
 
 
 def test_softmax_is_read_in_one_piece() -> None:
-    """What a file has besides the runtime can be read: kernel, plan and function together."""
+    """Kernel, plan and function are short enough to be read."""
     path = Path(__file__).parents[2] / "examples" / "softmax.dt"
     state = judge(load(Source("softmax.dt", path.read_text())), DIRECTIVES).scheduled
     assert len(code_of(state, carries_runtime=False).text.splitlines()) <= 140

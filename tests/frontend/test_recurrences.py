@@ -11,7 +11,7 @@ DECLARED = "Func h; In a, b; Var x, t; "
 
 
 def hint(definition: str) -> str:
-    """What the message about a Func that reads itself says."""
+    """Return the message about a Func that reads itself."""
     told = check(Source("f.dt", DECLARED + definition)).diagnostics
     assert [one.code for one in told] == ["DT125"]
     return told[0].hint or ""

@@ -128,7 +128,7 @@ IN_WORDS = {"softmax", "log_softmax", "logsumexp", "randn", "cat"}
 
 
 def found(text: str, **inputs: torch.Tensor) -> torch.Tensor:
-    """What a file computes, by the reference."""
+    """Return the values that the reference computes for a file."""
     return run(load(Source("f.dt", text)), inputs)["f"]
 
 
