@@ -190,8 +190,8 @@ def _side(tiling: Tiling, dot: Dot, expr: Expr, axes: Axes, reduced: Axes) -> Va
 def _filled(tiling: Tiling, value: Value, tests: tuple[Test, ...]) -> Variable | None:
     """Return the tile that was loaded at data, if it has a 0 wherever a test fails.
 
-    It is an operand as it was loaded, in its own type. Of other tiles the pass `loaded_masks` leaves
-    such masks out; those are brought to the type of sums, and from there to that of operands.
+    It is an operand as it was loaded, in its own type. Of other tiles the pass `loaded_masks`
+    leaves such masks out; these are brought to the type of sums, and then to that of operands.
     """
     while isinstance(value, Converted):
         value = value.value
