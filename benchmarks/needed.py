@@ -22,17 +22,17 @@ LEAST = 0.995
 UNKNOWN = "not known"
 # By patterns of rows; the first that fits counts.
 REASONS: Mapping[str, str] = {
-    "w4a16, pairs 16x*": "a byte has neighbours along k, which lanes exchange: use halves",
-    "w4a16, * 2048x*": "weights are unpacked into memory, and read again",
-    "grouped matmul 64x256x64*": "groups of 64 rows: twice as much of the weights is read",
-    "grouped matmul *": "bound by matrix units: no warps that only load",
-    "adam in place *": "bound by memory, on both sides",
-    "embedding *": "bound by memory, on both sides",
-    "scan of long rows *": "three kernels; two by hand, where each part sums those before it",
-    "layer_norm backward *f32": "256 parts for 264 places; by hand, 264 programs deal the rows",
-    "scan of *": "bound by memory, on both sides",
-    "quantize rows *": "bound by memory, on both sides",
-    "add + rms_norm *": "bound by memory, on both sides",
+    "w4a16, pairs 16x*": "lanes exchange neighbours: use halves",
+    "w4a16, * 2048x*": "weights are unpacked in memory",
+    "grouped matmul 64x256x64*": "weights are read twice as often",
+    "grouped matmul *": "no warps that only load",
+    "adam in place *": "bound by memory",
+    "embedding *": "bound by memory",
+    "scan of long rows *": "three kernels, two by hand",
+    "layer_norm backward *f32": "256 parts for 264 places",
+    "scan of *": "bound by memory",
+    "quantize rows *": "bound by memory",
+    "add + rms_norm *": "bound by memory",
 }
 
 
