@@ -26,13 +26,13 @@ REASONS: Mapping[str, str] = {
     "w4a16, * 2048x*": "weights are unpacked in memory",
     "grouped matmul 64x256x64*": "weights are read twice as often",
     "grouped matmul *": "no warps that only load",
-    "adam in place *": "bound by memory",
-    "embedding *": "bound by memory",
+    "adam in place *": "bound by memory, on both sides",
+    "embedding *": "bound by memory, on both sides",
     "scan of long rows *": "three kernels, two by hand",
     "layer_norm backward *f32": "256 parts for 264 places",
-    "scan of *": "bound by memory",
-    "quantize rows *": "bound by memory",
-    "add + rms_norm *": "bound by memory",
+    "scan of *": "bound by memory, on both sides",
+    "quantize rows *": "bound by memory, on both sides",
+    "add + rms_norm *": "bound by memory, on both sides",
 }
 
 
