@@ -137,8 +137,8 @@ def test_a_maximum_of_what_is_loaded_later_is_none_of_what_was_loaded_before() -
         (whole, "        top_max_tile = h_f_tile", "        top_max_tile = h_new"),
         (
             part,
-            "        top_max_tile_2 = tl.where(y_mask, h_f_tile_3,",
-            "        top_max_tile_2 = tl.where(y_mask, h_new_2,",
+            "        top_max_tile_2 = h_f_tile_3_seen",
+            '        top_max_tile_2 = tl.where(y_mask, h_new_2, float("-inf"))',
         ),
     ):
         assert old in text
