@@ -64,10 +64,8 @@ def lower(
     to be in memory.
     """
     path = next(iter(tiles.values())).path
-    own = {REAL.name, "offset", FOURS, "pid", "program", "block"}
-    own |= {EARLY} if launch.may_wait else set()
-    own |= {PANEL} if launch.is_first_of_panel else set()
-    own |= {SPECIALIZED} if launch.may_specialize else set()
+    # What a kernel may be given, or compute, besides tensors, numbers and sizes.
+    own = {REAL.name, "offset", FOURS, EARLY, PANEL, SPECIALIZED, "pid", "program", "block"}
     scopes = Scopes([Scope(set(), own)])
     building = Building(
         model,

@@ -28,6 +28,7 @@ from dtpoly.ir.body import Body
 from dtpoly.ir.kernel import Step
 from dtpoly.plan.launch import Launch
 from dtpoly.plan.layout import Decided, Layout
+from dtpoly.plan.price import Price
 from dtpoly.poly.axes import Axis
 from dtpoly.poly.model import Statement
 from dtpoly.schedule.argument_kinds import (
@@ -154,6 +155,7 @@ __all__ = [
     "Parameter",
     "Part",
     "Piece",
+    "Price",
     "Primitive",
     "Program",
     "Reduce",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.frozen import dataclass
@@ -14,6 +14,9 @@ from dtpoly.schedule.primitive import LaunchEdit, Parameter
 from dtpoly.schedule.reference import Reference, ReferenceRow
 from dtpoly.schedule.state import State
 from dtpoly.schedule.tree import Kernel
+
+if TYPE_CHECKING:  # not loaded where schedules are only checked
+    from dtpoly.plan.price import Price
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +98,10 @@ class Beside(LaunchEdit):
         """Return whether the two Funcs have a kernel each."""
         other, own = state.kernels_of(self.other.text), state.kernels_of(self.func)
         return len(other) == len(own) == 1 and other != own
+
+    def priced(self, price: "Price", kernel: Kernel) -> "Price":
+        """Take nothing for the launch: it is that of the other kernel."""
+        return replace(price, launch=0.0)
 
     def edit(self, launch: Launch, kernel: Kernel) -> Launch:
         """Let one launch compute both kernels."""

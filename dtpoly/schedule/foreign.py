@@ -12,6 +12,7 @@ from typing import cast
 from dtpoly.algorithm.program import in_order
 from dtpoly.diagnostics import Diagnostic, DtpolyError, Note, Severity
 from dtpoly.plan.launch import Launch
+from dtpoly.plan.price import Price
 from dtpoly.python_places import class_place, file_of, function_place, raised_at, said_by
 from dtpoly.schedule.primitive import Primitive
 from dtpoly.schedule.remade import remade, unstated
@@ -71,6 +72,28 @@ def _check_edit(asked: LaunchDirective, kernel: Kernel) -> None:
             why = wrong_field(edited) or edited.flaw() or _lost_field(before, edited)
         if why is not None:
             raise DtpolyError([no_such(asked, "launch", why, type(asked).edit)])
+
+
+def repriced(price: Price, kernel: Kernel) -> Price:
+    """Return the predicted time of a launch, as the directives that edit the kernel correct it.
+
+    Raises DtpolyError if a user's code fails, or makes a time that nothing takes.
+    """
+    for one in kernel.options.asked:
+        assert isinstance(one, Primitive)
+        if not is_foreign(type(one)):
+            price = one.priced(price, kernel)
+            continue
+        with at_work(type(one), one.span):
+            found = cast(object, one.priced(price, kernel))
+        why: str | None = f"priced returns {type(found).__name__}"
+        if isinstance(found, Price):
+            why = wrong_field(found) or found.flaw()
+        if why is not None:
+            raise DtpolyError([no_such(one, "price", why, type(one).priced)])
+        assert isinstance(found, Price)
+        price = found
+    return price
 
 
 def _lost_field(before: Launch, edited: Launch) -> str | None:

@@ -24,6 +24,7 @@ from dtpoly.source import Span
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
     from dtpoly.ir.kernel import Step
+    from dtpoly.plan.price import Price
     from dtpoly.schedule.made_kernels import Made
 
 
@@ -169,10 +170,19 @@ class Primitive:
         """Return the steps of a kernel as the directive rewrites them, if it `edits` that."""
         return body.steps
 
+    def priced(self, price: "Price", kernel: Kernel) -> "Price":
+        """Return the predicted time of a kernel's launch with what the directive changes of it.
+
+        The cost model calls it for each kernel that it `edits`. The model computes the time from
+        the tree and the launch; this adds what cannot be seen there.
+        """
+        return price
+
     @classmethod
     def has_edits(cls) -> bool:
-        """Return whether it has an `edit` or a `rewrite` of its own."""
-        return cls.edit is not Primitive.edit or cls.rewrite is not Primitive.rewrite
+        """Return whether it has an `edit`, a `rewrite` or a `priced` of its own."""
+        own = (cls.edit, cls.rewrite, cls.priced)
+        return own != (Primitive.edit, Primitive.rewrite, Primitive.priced)
 
     def asked(self, state: State) -> State:
         """Return the state after `apply` in which kernels know that the directive edits them."""

@@ -18,6 +18,7 @@ from dtpoly.schedule.argument_values import Divided, Sized
 if TYPE_CHECKING:  # not loaded where schedules are only checked
     from dtpoly.ir.body import Body
     from dtpoly.ir.kernel import Step
+    from dtpoly.plan.price import Price
 
 
 class AxisKind(Enum):
@@ -87,6 +88,10 @@ class LaunchDirective(Protocol):
 
     def rewrite(self, body: "Body") -> "tuple[Step, ...]":
         """Return the steps of the kernel as it wants them."""
+        ...
+
+    def priced(self, price: "Price", kernel: "Kernel") -> "Price":
+        """Return the predicted time of the launch with what it changes of that."""
         ...
 
 

@@ -62,6 +62,8 @@ def _fits(value: object, hint: Any) -> bool:
         return callable(value)
     if get_origin(hint) is Literal:
         return value in get_args(hint)
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, NoneType if hint is None else hint)

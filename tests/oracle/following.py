@@ -1,9 +1,10 @@
 """Finds scans that go on from one iteration of their reader's loop to the next."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from tests.oracle.cells import Indices
-from tests.oracle.layout import Times
+from tests.oracle.layout import Layout, Times
 from tests.oracle.lines import Line
 from tests.oracle.needed_steps import Sizes, closure
 from tests.oracle.statements import Meaning
@@ -57,6 +58,28 @@ def followed_scans(meaning: Meaning, needed: Needed, sizes: Sizes) -> Followed:
         if is_once and all(map(is_closed, around)) and not all(map(is_closed, every)):
             followed |= arrays
     return followed
+
+
+def begins_outside(line: Line, followed: Followed) -> bool:
+    """Return whether a statement is the beginning of a scan that follows a loop."""
+    reduction = line.reduction
+    return line.role == "init" and reduction is not None and reduction.number in followed
+
+
+def begins_apart(
+    lines: Sequence[Line], followed: Followed, lay_out: Callable[[Sequence[Line]], Layout]
+) -> Layout:
+    """Put the statements of a fused Func into loops.
+
+    The beginnings of scans that follow a loop stand before that loop, so they do not come between
+    statements that share loops. Their positions are below those of all others.
+    """
+    layout = lay_out([one for one in lines if not begins_outside(one, followed)])
+    begins = lay_out([one for one in lines if begins_outside(one, followed)])
+    for line, place in begins.places.items():
+        first, *others = place.positions
+        layout.places[line] = replace(place, positions=(first - len(lines), *others))
+    return layout
 
 
 def arrays_of(line: Line) -> tuple[str, ...]:

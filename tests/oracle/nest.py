@@ -25,7 +25,7 @@ from itertools import product
 
 from dtpoly.algorithm.program import Program, scanned_labels
 from tests.oracle.built import Built, Placed, Recomputed
-from tests.oracle.cells import NOWHERE, AffineAt, Cells, Indices, Key, Reading
+from tests.oracle.cells import NOWHERE, Cells, Indices, Key, Reading
 from tests.oracle.following import (
     LARGE,
     AllFollowed,
@@ -34,14 +34,17 @@ from tests.oracle.following import (
     Needed,
     around_loop,
     arrays_of,
+    begins_apart,
+    begins_outside,
     followed_scans,
     go_back,
 )
 from tests.oracle.kernels import Plan, plan
-from tests.oracle.layout import Path, Times, lay_out
+from tests.oracle.layout import Layout, Path, Times, lay_out
 from tests.oracle.lines import Line, Nest, global_results, loop_order, nests, whole
 from tests.oracle.members import FuncInKernel, LoopNode
 from tests.oracle.needed_steps import Sizes, closure
+from tests.oracle.reader_lanes import taken_lanes
 from tests.oracle.rewritten import Moved, ranked, rewritten
 from tests.oracle.said import Fusion, Settings
 from tests.oracle.scan_turns import begins_inside, starts_of_scans
@@ -297,14 +300,21 @@ class _Kernel:
         if node is None:
             return
         lines = whole(meaning)
-        taken = self.taken_lanes(meaning, node, readings)
-        layout = lay_out(
-            lines,
-            loop_order(meaning, lines, ()),
-            self.settings,
-            lambda name: 0 if name in taken else self.settings.tile(fusion.func, name),
-            (),
-        )
+        taken = taken_lanes(self.nest, self.settings, meaning, (node, readings))
+        followed = self.follows(fusion, meaning, node, needed)
+        order = loop_order(meaning, lines, ())
+
+        def laid_out(some: Sequence[Line]) -> Layout:
+            """Return the loops of some statements of the fused Func."""
+            return lay_out(
+                some,
+                order,
+                self.settings,
+                lambda name: 0 if name in taken else self.settings.tile(fusion.func, name),
+                (),
+            )
+
+        layout = begins_apart(lines, followed, laid_out)
         slot = self.slots[node.path] = self.slots.get(node.path, 0) - 1
         origins = {dim: (fusion.func, dim) for line in lines for dim in line.dims}
         origins.update((Dim(label), origin) for label, origin in taken.items())
@@ -315,7 +325,7 @@ class _Kernel:
         )
         member.placed = {line: [] for line in lines}
         self.members[fusion.func] = member
-        self.place_copies(fusion, member, slot, node, needed)
+        self.place_copies(fusion, member, slot, node, (followed, needed))
 
     def find_node(
         self, fusion: Fusion, readers: list[tuple[FuncInKernel, Line]]
@@ -335,69 +345,32 @@ class _Kernel:
                 found = LoopNode(path, consumer.depth + 2 * len(local), local)
         return found
 
-    def taken_lanes(
-        self,
-        meaning: Meaning,
-        node: LoopNode,
-        readings: Sequence[tuple[FuncInKernel, Line, list[Reading]]],
-    ) -> dict[str, tuple[str, Dim]]:
-        """Return labels that take their lanes from a reader's dimension.
-
-        T holds one tile of this dimension.
-        """
-        taken: dict[str, tuple[str, Dim]] = {}
-        for axis, dim in enumerate(meaning.dims):
-            if dim.label in self.settings.splits:
-                continue
-            if self.settings.tile(meaning.name, dim.label) is not None:
-                continue
-            origins = {
-                self.lanes_of(member, line, reading.indices[axis], node)
-                for member, line, mine in readings
-                for reading in mine
-            }
-            origin = origins.pop()
-            if origin is not None and not origins:
-                taken[dim.label] = origin
-        return taken
-
-    def lanes_of(
-        self, member: FuncInKernel, line: Line, index: AffineAt, node: LoopNode
-    ) -> tuple[str, Dim] | None:
-        if index.constant or len(index.terms) != 1 or index.terms[0][1] != 1:
-            return None
-        position = index.terms[0][0]
-        dim, levels = line.dims[position], member.layout.places[line].levels[position]
-        if len(levels) != 1 or levels[0].tile is None:
-            return None
-        (level,) = levels
-        block = dict(self.nest.axes).get(dim) if member.depth == 0 else None
-        one_step = level.tile == 0 or (block is not None and block <= (level.tile or 0))
-        if one_step or member.depth + level.slot < node.depth:
-            return member.origins[dim]
-        return None
-
     def place_copies(
         self,
         fusion: Fusion,
         member: FuncInKernel,
         slot: int,
         node: LoopNode,
-        needed: Mapping[tuple[Indices, Times], set[Indices]],
+        follow: Follow,
     ) -> None:
+        followed, needed = follow
         meaning, seen = member.meaning, dict[tuple[Indices, int, Indices], Times]()
         cells = {line: Cells(line, {}, self.is_member) for line in member.lines}
-        followed = self.begin_once(fusion, member, node, needed, cells)
+        self.begin_once(member, node, follow, cells)
         consumer = self.members[fusion.consumer]
-        turned = self.turn_loop(meaning, consumer, node, (followed, needed))
+        turned = self.turn_loop(meaning, consumer, node, follow)
         sizes = [self.sizes[dim.label] for dim in meaning.dims]
         value = member.lines[-1]
         for (program, before), elements in needed.items():
             if not elements:
                 continue
-            for element in elements:
-                if not all(0 <= i < n for i, n in zip(element, sizes, strict=True)):
-                    raise ValueError(f"{meaning.name}{list(element)} is outside")
+            outside = {e for e in elements if not _is_inside(e, sizes)}
+            if outside and self.followed is not None:
+                raise ValueError(f"{meaning.name}{list(min(outside))} is outside")
+            # Which scans follow loops is asked at sizes that a call may not have.
+            elements = elements - outside
+            if not elements:
+                continue
             starts = {dim: min(e[at] for e in elements) for at, dim in enumerate(meaning.dims)}
             key: Key = (self.number, program, before)
             prefix = (*turned(before), slot)
@@ -412,7 +385,7 @@ class _Kernel:
                 begin_of_part = size * starts[Dim(number)]
                 starts |= {dim: begin_of_part for dim in bound if dim.label == label}
             for at, line in enumerate(member.lines):
-                if line.role == "init" and _number(line) in followed:
+                if begins_outside(line, followed):
                     continue
                 place, mine = member.layout.places[line], cells[line]
                 begin = [starts.get(dim, 0) for dim in line.dims]
@@ -461,26 +434,31 @@ class _Kernel:
                 ]
         return turned
 
-    def begin_once(
-        self,
-        fusion: Fusion,
-        member: FuncInKernel,
-        node: LoopNode,
-        needed: Needed,
-        cells: Mapping[Line, Cells],
-    ) -> Followed:
-        """Return the scans that follow the loop of a fusion; place their beginnings before it."""
+    def follows(self, fusion: Fusion, meaning: Meaning, node: LoopNode, needed: Needed) -> Followed:
+        """Return the scans that follow the loop of a fusion."""
         if fusion.recompute or not node.local:
             return {}
-        around = around_loop(needed)
         at = (self.number, fusion.func)
         if self.followed is None:
-            self.built.followed[at] = followed_scans(member.meaning, needed, self.sizes)
-        followed = (self.built.followed if self.followed is None else self.followed).get(at, {})
+            self.built.followed[at] = followed_scans(meaning, needed, self.sizes)
+        return (self.built.followed if self.followed is None else self.followed).get(at, {})
+
+    def begin_once(
+        self,
+        member: FuncInKernel,
+        node: LoopNode,
+        follow: Follow,
+        cells: Mapping[Line, Cells],
+    ) -> None:
+        """Place the beginnings of scans that follow the loop of a fusion before it."""
+        followed, needed = follow
+        if not followed:
+            return
+        around = around_loop(needed)
         outside = node.path[:-1]
         slot = self.slots[outside] = self.slots.get(outside, 0) - 1
         dims = member.meaning.dims
-        begins = [one for one in member.lines if one.role == "init" and _number(one) in followed]
+        begins = [one for one in member.lines if begins_outside(one, followed)]
         for (program, before), elements in around.items():
             instances = closure(member.meaning, elements, self.sizes)
             starts = {dim: min((e[at] for e in elements), default=0) for at, dim in enumerate(dims)}
@@ -492,7 +470,10 @@ class _Kernel:
                     own = (lane, line, indices, *cells[line].of(indices, key, key))
                     placed = Placed(self.number, program, (*before, slot, *time), *own)
                     member.placed[line].append(placed)
-        return followed
+
+
+def _is_inside(element: Indices, sizes: Sequence[int]) -> bool:
+    return all(0 <= i < n for i, n in zip(element, sizes, strict=True))
 
 
 def _number(line: Line) -> int:

@@ -14,7 +14,7 @@ from dtpoly.schedule.applied_directives import resolve
 from dtpoly.schedule.bound_primitives import bind
 from dtpoly.schedule.legality import found, judge_state
 from dtpoly.schedule.state import State
-from dtpoly.schedule.verdict import Verdict
+from dtpoly.schedule.verdict import Verdict, Violation
 from tests.oracle.cases import Case, kind_of
 from tests.oracle.run import judge_schedule
 from tests.schedule.user_primitives import USER
@@ -22,6 +22,8 @@ from tests.schedule.user_primitives import USER
 LEGAL = "legal"
 # Witnesses are run at sizes up to this; none that came up needed more.
 LARGEST = 40
+# How many more indices each label has where the oracle is asked once more.
+FURTHER = 3
 
 
 def scheduled(case: Case) -> State:
@@ -58,10 +60,25 @@ def agreed(case: Case) -> Verdict:
         sizes = dict(violation.witness.sizes)
         assert max(sizes.values(), default=0) <= LARGEST
         expected = kind_of(judge_schedule(case.program, sizes, ordered=case.ordered))
+        if expected == LEGAL and _begins_before_all(violation):
+            sizes = {label: size + FURTHER for label, size in sizes.items()}
+            expected = kind_of(judge_schedule(case.program, sizes, ordered=case.ordered))
         if not _is_open(state, sizes):
             assert expected != LEGAL, f"isl refuses what {_told(case, expected)}: {violation}"
             same_at(case, state, sizes, expected)
     return verdict
+
+
+def _begins_before_all(violation: Violation) -> bool:
+    """Return whether a loop of the example has a negative index.
+
+    The loops of a copy begin where the formula for what is needed does, which may be before the
+    first index; the oracle's begin at the first index that is needed. So one has an iteration more
+    there. At larger sizes, in a later iteration of the reader, both have it.
+    """
+    places = (violation.witness.source.place, violation.witness.target.place)
+    loops = [index for place in places if place is not None for index in place.loops.values()]
+    return min(loops, default=0) < 0
 
 
 def same_at(case: Case, state: State, sizes: Mapping[str, int], expected: str) -> None:

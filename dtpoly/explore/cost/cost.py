@@ -27,6 +27,8 @@ from dtpoly.explore.cost.unit_times import limits
 from dtpoly.explore.cost.work import Work, work_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
+from dtpoly.plan.price import Price
+from dtpoly.schedule.foreign import repriced
 from dtpoly.schedule.panelled import Panelled, panelled
 from dtpoly.schedule.state import State
 
@@ -151,16 +153,14 @@ def _kernel(
     resources = resources_of(kernel, device)
     operands = traffic_of(kernel, device, programs, resources, is_warm)
     job = Job(kernel, device, programs, resources, work_of(kernel), operands, is_warm)
-    units = dict(limits(job))
     launch = device["launch"] if is_first and not is_warm else device["next_launch"]
-    if kernel.launch.beside:
-        launch = 0.0  # it is that of the kernel before it
-    busy = _together(units.values())
+    price = repriced(Price(launch, dict(limits(job))), kernel.node)
+    launch, busy = price.launch, _together(price.units.values())
     return KernelCost(
         name=kernel.node.name,
         seconds=launch + busy if programs else launch,
         launch=launch,
-        limits=units,
+        limits=price.units,
         programs=programs,
         waves=job.waves,
         resources=resources,
