@@ -11,6 +11,7 @@ from dtpoly.explore.devices.probe import DeviceFacts, UnknownTarget, probed
 FACTS = DeviceFacts(
     "Some GPU 9000", "cuda:90", 100, 1.5e9, 64 << 30, 4.0e12, 40 << 20, 2 * 128 * 1.5e9 * 100
 )
+ADDED, BETWEEN = 2e11, 3e-9
 LAUNCH, MEMORY, L2, PRODUCTS, EXPONENTIALS = 4e-6, 3e12, 6e12, 5e14, 2e12
 
 
@@ -32,6 +33,9 @@ class Simulated:
     def exponentials(self, numbers: int, depth: int) -> float:
         return numbers * depth / EXPONENTIALS
 
+    def additions(self, numbers: int, places: int) -> float:
+        return LAUNCH + max(4 * numbers / ADDED, numbers / places * BETWEEN)
+
     def nothing(self) -> float:
         return LAUNCH
 
@@ -45,6 +49,8 @@ def test_rates_are_found_again() -> None:
     assert device.tensor("tf32") == pytest.approx(PRODUCTS / 2)
     assert "tensor_f8" not in device.values
     assert device["launch"] == LAUNCH
+    assert device.atomic_rate == pytest.approx(ADDED)
+    assert device.atomic_wait == pytest.approx(BETWEEN)
     assert device["special"] == pytest.approx(EXPONENTIALS / FACTS.multiprocessors / FACTS.clock)
 
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from dtpoly.algorithm.dtypes import DType, is_float
-from dtpoly.algorithm.expressions import Affine, Dot, free_labels, reads
+from dtpoly.algorithm.expressions import Affine, Dot, data_of, free_labels, reads
 from dtpoly.algorithm.label_sizes import Sizes, input_shapes
 from dtpoly.codegen.elements import ElementKinds, elements_of
 from dtpoly.explore.accesses.joined_loops import joined
@@ -186,6 +186,11 @@ class TensorMemory:
             is_func = array.func == name and name in self.seen
             dtype = self.types.stored(name) if is_func else self.types.computed(name)
             shape = tuple(self.extents[dim] for dim in array.dims)
+        place = self.model.places.get(name) if is_store else None
+        if place is not None:  # it is stored in a tensor, at a place that may be data
+            order = self.orders.get(place.tensor)
+            shape = in_memory_order(self.shapes[place.tensor], order)
+            at = in_memory_order(place.indices, order)
         is_scratch = array is not None and name not in self.seen
         return AccessStream(
             array=name,
@@ -221,6 +226,10 @@ def _streams(memory: TensorMemory, walk: StatementWalk) -> Iterator[AccessStream
     is_told = array in memory.seen and statement.role in (Role.VALUE, Role.STORE)
     if is_kept or is_told:
         yield memory.stream(array, statement.writes.indices, walk, True, False)
+        place = memory.model.places.get(array)
+        words = () if place is None else data_of(place)
+        for read in dict.fromkeys(one for word in words for one in reads(word)):
+            yield memory.stream(read.tensor, read.indices, walk, False, False)
 
 
 def _reads(statement: Statement) -> Iterator[tuple[str, tuple[Affine, ...]]]:

@@ -132,6 +132,10 @@ def _work(kernel: KernelCost, unit: str) -> str:
             return f"{work.instructions:.3g} of a lane"
         case "special functions":
             return f"{work.special:.3g}"
+        case "atomic additions":
+            return size(sum(one.asked for one in kernel.operands if one.is_added))
+        case "shared memory":
+            return "operands that threads read"
         case _:
             return "loads and sums that programs wait for"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from dtpoly.explore.cost.cost import Cost, KernelCost
 from dtpoly.explore.cost.traffic import SECTOR, Operand
-from dtpoly.explore.cost.unit_times import INSTRUCTIONS, L2, LATENCY, MEMORY, TENSOR
+from dtpoly.explore.cost.unit_times import ADDITIONS, INSTRUCTIONS, L2, LATENCY, MEMORY, TENSOR
 from dtpoly.explore.cost.work import PLAIN
 
 # From which share on something is worth a sentence.
@@ -41,7 +41,8 @@ def _resources(cost: Cost, kernel: KernelCost) -> Iterator[str]:
 
 def _bound(cost: Cost, kernel: KernelCost) -> Iterator[str]:
     """Yield sentences on the units that take about as long as the slowest one."""
-    told = [*_moved(cost, kernel), *_asked(kernel), *_computed(kernel), *_waiting(cost, kernel)]
+    told = [*_moved(cost, kernel), *_asked(kernel), *_computed(kernel), *_added(kernel)]
+    told += _waiting(cost, kernel)
     busiest = max(kernel.limits, key=lambda unit: kernel.limits[unit] * (unit != LATENCY))
     if not told and busiest in (MEMORY, L2):
         told = ["it moves what it must: only fewer bytes, in a smaller dtype or by fusion, help"]
@@ -95,6 +96,17 @@ def _computed(kernel: KernelCost) -> Iterator[str]:
         yield f"{names}: each element moves by itself, since rows are no multiple of 16 elements"
     elif kernel.bound == INSTRUCTIONS and PLAIN not in kernel.work.useful:
         yield "it computes more than it moves: cheaper operations help, other tiles hardly"
+
+
+def _added(kernel: KernelCost) -> Iterator[str]:
+    """Yield what would help where memory is added to most of the time."""
+    for one in kernel.operands:
+        if one.is_added and kernel.bound == ADDITIONS:
+            if one.again > MORE:
+                many = f"{one.again:.3g} numbers are added to each element of '{one.array}'"
+                yield f"{many}, one after another: take larger parts, which are fewer"
+            else:
+                yield f"most of it is adding to '{one.array}': lanes along its last axis help"
 
 
 def _waiting(cost: Cost, kernel: KernelCost) -> Iterator[str]:

@@ -38,6 +38,7 @@ class Operand:
     from_memory: float
     run: int
     is_wide: bool
+    is_added: bool = False  # what is stored is added to what is there, by atomic operations
 
     @property
     def again(self) -> float:
@@ -79,7 +80,7 @@ def traffic_of(
     for of, streams in groups.items():
         (array, is_store), ideal = of, ideals[of]
         asked = sum(s.loaded * s.size for s in streams)
-        moved = sum(s.loaded * s.size * _waste(s) for s in streams)
+        moved = sum(s.loaded * s.size * waste_of(s) for s in streams)
         once = once_of[of] * programs
         again = max(asked - once, 0)
         waste = moved / asked if asked else 1.0
@@ -99,7 +100,9 @@ def traffic_of(
             from_memory = 0.0
         wide = all(s.is_wide for s in streams)
         run = min(s.run * s.size for s in streams)
-        found.append(Operand(array, is_store, ideal, asked, from_l2, from_memory, run, wide))
+        added = any(s.is_atomic for s in streams)
+        moves = (ideal, asked, from_l2, from_memory)
+        found.append(Operand(array, is_store, *moves, run, wide, added))
     return tuple(found)
 
 
@@ -108,7 +111,7 @@ def _ideal(streams: list[AccessStream]) -> int:
     return max(min(footprint(s, {}), s.loaded) * s.size for s in streams)
 
 
-def _waste(stream: AccessStream) -> float:
+def waste_of(stream: AccessStream) -> float:
     """Return how many bytes move for one that is asked for."""
     run = stream.run * stream.size
     return 1.0 if run >= SECTOR else SECTOR / run

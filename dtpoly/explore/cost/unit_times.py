@@ -5,6 +5,7 @@ from math import ceil
 
 from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.footprints import footprint
 from dtpoly.explore.accesses.tile_counts import lanes_of, steps
 from dtpoly.explore.cost.chained import chain_of, chained
 from dtpoly.explore.cost.job import Job
@@ -15,6 +16,7 @@ from dtpoly.explore.cost.lane_products import (
     shared_clocks,
 )
 from dtpoly.explore.cost.resources import Resources, computed_sides
+from dtpoly.explore.cost.traffic import waste_of
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
 
@@ -27,10 +29,11 @@ ISSUED = 0.85
 SPILLED = 4.0
 # Rows that a product of four warps has, and columns from which on it is as fast as it gets.
 ROWS, COLUMNS, FEWEST = 64, 32, 8
-MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, SHARED, LATENCY = (
+MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, SHARED, LATENCY, ADDITIONS = (
     *("memory", "L2", "tensor cores", "instructions", "special functions"),
-    *("shared memory", "latency"),
+    *("shared memory", "latency", "atomic additions"),
 )
+LEAST_ADDED = 4  # bytes that an atomic addition takes at the least; of two it compares four
 
 
 def limits(job: Job) -> Iterator[tuple[str, float]]:
@@ -56,8 +59,24 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     yield INSTRUCTIONS, issuing * uneven
     yield SPECIAL, work.special * uneven / (device["special"] * many * device["clock"])
     yield SHARED, shared_clocks(job) * uneven / (device["clock"] * many)
+    if added := _added(job):
+        yield ADDITIONS, added
     chain = chain_of(job)
     yield LATENCY, chained(job, chain, products / share, issuing) if chain else waiting(job)
+
+
+def _added(job: Job) -> float:
+    """Return the seconds of additions to memory.
+
+    L2 does them, one sector after another. Those to one element follow each other, so that few
+    elements to which much is added take long; where an index is data, each gets its share.
+    """
+    moved, most = 0.0, 0.0
+    for one in job.kernel.streams:
+        if one.is_atomic:
+            moved += one.loaded * max(one.size, LEAST_ADDED) * waste_of(one)
+            most = max(most, one.loaded / max(footprint(one, {}), 1))
+    return max(moved / job.device.atomic_rate, most * job.device.atomic_wait)
 
 
 def _share_of_products(kernel: CostedKernel, resources: Resources, device: Device) -> float:

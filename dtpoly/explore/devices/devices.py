@@ -40,10 +40,17 @@ UNITS: Mapping[str, str] = {
     "tensor_f64": "operations/s",
     "tensor_share": "of these rates, reached by a large product",
     "warp_share": "of these rates, reached by products of one warp",
+    "atomic_rate": "bytes/s, of atomic additions",
+    "atomic_wait": "s, between two atomic additions to one element",
     "launch": "s, of an empty kernel",
     "next_launch": "s, of each kernel that waits in the queue behind another one",
 }
-REQUIRED = tuple(name for name in UNITS if not name.startswith("tensor_") and name != "f64")
+# What an entry need not have: files that were written before have none, or the device has not.
+OPTIONAL = ("f64", "atomic_rate", "atomic_wait")
+REQUIRED = tuple(n for n in UNITS if not n.startswith("tensor_") and n not in OPTIONAL)
+# Where nobody measured them: the share of L2's rate at which sectors are added to, and the clocks
+# between two additions to one element.
+ADDED_SHARE, ADDED_CLOCKS = 1 / 8, 2.0
 
 
 class UnknownDevice(Exception):
@@ -73,6 +80,16 @@ class Device:
         if found is not None:
             return found * self["tensor_share"]
         return self.values.get(unit, self["f32"])
+
+    @property
+    def atomic_rate(self) -> float:
+        """Return how many bytes of atomic additions there are in a second."""
+        return self.values.get("atomic_rate", self["l2_rate"] * ADDED_SHARE)
+
+    @property
+    def atomic_wait(self) -> float:
+        """Return the seconds between two atomic additions to one element."""
+        return self.values.get("atomic_wait", ADDED_CLOCKS / self["clock"])
 
     @property
     def memory(self) -> float:

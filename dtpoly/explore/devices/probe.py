@@ -16,6 +16,8 @@ COPIED = 1 << 30  # bytes of the large copy, far more than any cache
 SIDE = 8192  # of the square matrices that are multiplied
 SPECIAL = 1 << 26  # numbers; DEPTH exponentials are computed of each
 DEPTH = 64
+ADDED, TO_ONE = 1 << 22, 1 << 16  # numbers that are added, far apart and to one element
+TINY = 1e-9  # s, less than any of these runs takes
 ROUNDS = 5
 UNITS = ("f16", "bf16", "tf32", "f8", "i8", "f64")
 # The numbers that such a short run cannot measure.
@@ -56,6 +58,10 @@ class Laboratory(Protocol):
         """Time numbers * depth exponentials that need little memory traffic."""
         ...
 
+    def additions(self, numbers: int, places: int) -> float:
+        """Time atomic additions of so many numbers of f32, in turn to so many places."""
+        ...
+
     def nothing(self) -> float:
         """Time a kernel that does almost nothing."""
         ...
@@ -89,6 +95,7 @@ def probed(laboratory: Laboratory) -> Device:
         put(name, value, "the limits of the architecture")
     put("f32", facts.f32, f"{driver}: two operations a lane and clock")
     _products(laboratory, put)
+    _additions(laboratory, put)
     put("launch", _time(laboratory.nothing), "measured: a kernel that does next to nothing")
     known = find_device(DEFAULT)
     for name in TAKEN:
@@ -127,6 +134,17 @@ def _products(laboratory: Laboratory, put: "NoteNumber") -> None:
         if known:
             side = f"a product of {SIDE} x {SIDE}"
             put(f"tensor_{unit}", 2 * SIDE**3 / median(known), f"measured: {side}")
+
+
+def _additions(laboratory: Laboratory, put: "NoteNumber") -> None:
+    """Measure atomic additions to places that lie side by side, and to a single one."""
+    # What two runs have in common, as the launch, is left out.
+    apart = _time(lambda: laboratory.additions(2 * ADDED, 2 * ADDED))
+    apart -= _time(lambda: laboratory.additions(ADDED, ADDED))
+    put("atomic_rate", 4 * ADDED / max(apart, TINY), "measured: additions of f32, side by side")
+    one = _time(lambda: laboratory.additions(2 * TO_ONE, 1))
+    one -= _time(lambda: laboratory.additions(TO_ONE, 1))
+    put("atomic_wait", max(one, TINY) / TO_ONE, "measured: additions of f32 to one element")
 
 
 class NoteNumber(Protocol):

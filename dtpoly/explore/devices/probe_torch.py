@@ -29,6 +29,9 @@ FORMATS: dict[str, Any] = {
 # The minus signs keep the values finite.
 CHAIN = """Func chain; In A; Var x; chain[x] = {body};
 chain.block(x:1024); chain.tensorize(x:0); chain.compile();"""
+# Each lane adds a number at a place that a table says.
+ADDING = """Func sums into O at [T[x]] add; In O, T: i64, A; Var x; sums[x] = A[x];
+sums.block(x:1024); sums.tensorize(x:0); sums.compile();"""
 NUMBERS = 1 << 20  # chains start from these; they are run as often as necessary
 
 
@@ -42,6 +45,7 @@ class Gpu:
 
     def __init__(self) -> None:
         self._chains: dict[int, Callable[[Any], Any]] = {}
+        self._adding: Callable[..., Any] | None = None
 
     def facts(self) -> DeviceFacts:
         """Return the properties that torch and Triton's driver report."""
@@ -88,6 +92,13 @@ class Gpu:
         values = torch.zeros(NUMBERS, device="cuda")
         return _seconds(lambda: run(values)) * numbers / NUMBERS
 
+    def additions(self, numbers: int, places: int) -> float:
+        """Return the seconds for additions to places in turn, by a kernel of our own."""
+        table = torch.arange(numbers, device="cuda") % places
+        sums, values = torch.zeros(places, device="cuda"), torch.zeros(numbers, device="cuda")
+        run = self._adding = self._adding or _made(ADDING).sums
+        return _seconds(lambda: run(sums, table, values))
+
     def nothing(self) -> float:
         """Return the seconds of a kernel that fills one number."""
         one = torch.empty(1, device="cuda")
@@ -111,11 +122,15 @@ def _chain(depth: int) -> Callable[[Any], Any]:
     body = "A[x]"
     for _ in range(depth):
         body = f"exp2(-{body})"
-    checked = check(Source("chain.dt", CHAIN.format(body=body)))
-    assert checked.verdict is not None
-    module = load_module(code_of(checked.verdict.scheduled).text, "chain")
-    found: Callable[[Any], Any] = module.chain
+    found: Callable[[Any], Any] = _made(CHAIN.format(body=body)).chain
     return found
+
+
+def _made(text: str) -> Any:
+    """Return the module of a .dt file."""
+    checked = check(Source("probe.dt", text))
+    assert checked.verdict is not None
+    return load_module(code_of(checked.verdict.scheduled).text, "probe")
 
 
 def _seconds(run: Callable[[], Any], repeated: int = REPEATED) -> float:
