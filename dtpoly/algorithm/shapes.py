@@ -337,7 +337,7 @@ def _do_not_line_up(
         by_name = dict.fromkeys(label for shape in shapes if shape.axes for label in shape.named)
         order = (*(label for label in by_name if label not in order), *order)
     mended = {
-        place: show_expr(Reshape(operands[place], _laid_out(shape, order)))
+        place: show_expr(_reshaped(operands[place], _laid_out(shape, order)))
         for place, shape in enumerate(shapes)
         if order is not None and shape.axes and _laid_out(shape, order) != shape.axes
     }
@@ -361,6 +361,15 @@ def _do_not_line_up(
             if (span := operands[place].span) is not None
         ),
     )
+
+
+def _reshaped(expr: Expr, axes: Axes) -> Expr:
+    """Return an expression with other axes; a reshape that it is already is not needed then."""
+    if isinstance(expr, Reshape):
+        inner = shape_of(expr.operand).shape
+        if inner is not None and {axis for axis in axes if axis} <= {*inner.labels}:
+            return expr.operand if inner.axes == axes else Reshape(expr.operand, axes)
+    return Reshape(expr, axes)
 
 
 def _merged(left: Axes, right: Axes) -> tuple[str, ...] | None:

@@ -280,3 +280,10 @@ def test_operands_line_up_or_are_mended(left: tuple[str, ...]) -> None:
             assert error.code == "DT140"
             assert bool(error.edits) != contradicting
             assert contradicting or errors(apply_edits(text, error.edits)) == []
+
+
+def test_a_reshape_that_does_not_line_up_is_written_anew_and_not_reshaped_again() -> None:
+    text = "Func f; In A, B; Var m; RVar k; f[m] = rsum(A[m, k] - reshape(B[m], m, 1, 1), k);"
+    (error,) = errors(text)
+    assert error.hint == "line up by label: reshape(B[m], m, 1)"
+    assert errors(apply_edits(text, error.edits)) == []

@@ -10,7 +10,7 @@ not matter (lemma 5 of docs/proofs.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -59,9 +59,9 @@ MOST_EXTENTS = 6
 def overflow(proof: Proof) -> Iterator[Finding]:
     """Yield each whole number that a kernel computes and that may not fit its type."""
     for ran in proof.runs:
-        seen: set[Computed] = set()
+        seen: set[tuple[Computed, frozenset[str] | None]] = set()
         for one in ran.computed:
-            key = replace(one, line=0)
+            key = (replace(one, line=0), ran.sources.get(one.line))
             if key in seen or one.kind == kinds.WEAK or kinds.is_float(one.kind):
                 continue
             seen.add(key)
@@ -395,27 +395,31 @@ def _bits(ran: Ran, one: Computed) -> Truth:
     if one.kind == kinds.OFFSET:
         parts = (part for part in ran.launch.largest if is_affine(part))
         return both(*(compare("<", part, number(LARGE)) for part in parts))
-    given = [
-        value.item
+    given = {
+        parameter: value.item
         for parameter, value in ran.launch.arguments.items()
         if parameter in ran.mentioned
         and isinstance(value, TileValue)
         and isinstance(value.item, Whole)
-    ]
+    }
+    sources = ran.sources.get(one.line, ran.mentioned)
     # A size may itself be 64 bits wide, and so may the counter of a loop that goes up to it,
     # but not a program id. A size that the algorithm uses as a value of 32 bits is the
     # algorithm's own matter.
     used = names_of(ranged({}, ran.ranges, names_of(one.value))) | names_of(one.value)
-    return both(*(_is_short(by, given) for by in sorted(used)))
+    return both(*(_is_short(by, given, sources) for by in sorted(used)))
 
 
-def _is_short(by: str, given: Sequence[Whole]) -> Truth:
+def _is_short(by: str, given: Mapping[str, Whole], sources: frozenset[str]) -> Truth:
     """Return the condition that a given number with this name in it has 32 bits.
 
-    Several of the numbers that the kernel is given may depend on the name. It is enough that one of
-    them has 32 bits: nothing says from which of them the number at hand was computed.
+    Several of the numbers that the kernel is given may depend on the name. The number at hand was
+    computed of those that its line is made of, if there are such. It is enough that one of them has
+    32 bits: nothing says from which of them it was computed.
     """
-    depend = [size for size in given if by in names_of(size) and is_affine(size)]
+    named = {one: size for one, size in given.items() if by in names_of(size)}
+    mine = {one: size for one, size in named.items() if one in sources} or named
+    depend = [size for size in mine.values() if is_affine(size)]
     return one_of(*(compare("<", size, number(HALF)) for size in depend)) if depend else TRUE
 
 

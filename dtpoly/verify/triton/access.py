@@ -244,5 +244,8 @@ class Ran:
     keeps_lanes: bool = False
     # The names in the text of the kernel: no other parameter has a part in what it computes.
     mentioned: frozenset[str] = frozenset()
+    # By line: the names from which a number there may be computed. Lines of which nobody knows are
+    # missing.
+    sources: Mapping[int, frozenset[str]] = field(default_factory=dict[int, frozenset[str]])
     # The data that have names, where no values are compared.
     data: Mapping[str, NamedDatum] = field(default_factory=dict[str, NamedDatum])

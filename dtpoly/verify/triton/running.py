@@ -59,6 +59,7 @@ from dtpoly.verify.triton.product_axes import LaidOutAnewError
 from dtpoly.verify.triton.python_operators import both_or_either, operated, signed
 from dtpoly.verify.triton.reader import Evaluate, Execute, Reader, condition
 from dtpoly.verify.triton.skipped_lists import enter_test
+from dtpoly.verify.triton.sources import sources_of
 from dtpoly.verify.triton.specialized import after_making
 from dtpoly.verify.triton.typed_operations import kept
 from dtpoly.verify.triton.unchanged import DOUBT, changes_nothing, is_rounding
@@ -187,6 +188,7 @@ def _ran(read: Reader) -> Ran:
         described=frozenset(state.described),
         keeps_lanes=_keeps_lanes(state.file, definition),
         mentioned=frozenset(one.id for one in ast.walk(definition) if isinstance(one, ast.Name)),
+        sources=sources_of(definition, state.file.jitted),
         data={
             one: replace(of, is_free=of.is_free or bool(of.tensors & stored))
             for one, of in state.data_names.items()
