@@ -15,10 +15,12 @@ from dtpoly.algorithm.expressions import (
     reads,
     walk,
 )
-from dtpoly.algorithm.program import Func
+from dtpoly.algorithm.program import Func, Into
+from dtpoly.gradient.copies import without_copies
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.derived_nodes import Factored, chosen, product_of, read_at
 from dtpoly.gradient.simplify import simplified, written
+from dtpoly.gradient.turning import with_indices
 
 MOST_NODES = 60  # of a definition into which others are put
 LIGHT = 3  # so many nodes may stand twice: a read, or one with a sign or a number
@@ -27,37 +29,79 @@ LIGHT = 3  # so many nodes may stand twice: a read, or one with a sign or a numb
 def tidied(derivation: Derivation, fixed: Collection[str]) -> list[Func]:
     """Return derived Funcs without those that are read once, or are hardly more than a read.
 
-    A Func stays if it is fixed, reduces something, or is read at other places than its labels.
+    A Func stays if it is fixed, reduces something, or is read at other places than labels, unless
+    it is only another name of a tensor. Of Funcs that compute the same, one stays.
     """
-    kept = list(derivation.funcs)
-    for func in derivation.funcs:
-        found = [one for other in kept for one in reads(other.body) if one.tensor == func.name]
-        if func.name in fixed or not _may_move(func, found):
+    kept = without_copies(derivation, fixed)
+    # What is hardly more than a read goes first: so a factor of all of a sum stands behind it, and
+    # what it is multiplied with keeps its name.
+    every = [one.name for one in kept if one.name not in fixed]
+    for is_light in (True, False, True):
+        for name in every:
+            func = next((one for one in kept if one.name == name), None)
+            if func is None:
+                continue
+            found = [one for other in kept for one in reads(other.body) if one.tensor == name]
+            is_wanted = len(found) > 1 and _is_light(func.body) if is_light else len(found) == 1
+            if is_wanted and _may_move(func, found):
+                kept = _with_moved(func, found, kept, derivation)
+    return _each_once(kept, fixed)
+
+
+def _is_light(body: Expr) -> bool:
+    """Return whether an expression is a read, or one with a sign, a number or what a row has."""
+    every, nodes = set(free_labels(body)), list(walk(body))
+    whole = [one for one in nodes if isinstance(one, Read) and set(free_labels(one)) == every]
+    return len(nodes) <= LIGHT and len(whole) <= 1
+
+
+def _with_moved(
+    func: Func, found: list[Read], kept: list[Func], derivation: Derivation
+) -> list[Func]:
+    """Return Funcs without one, which stands in the place of its reads; all of them if it stays."""
+    users = [other for other in kept if any(one in found for one in reads(other.body))]
+    size = len(list(walk(func.body)))
+    if any(len(list(walk(one.body))) + size > MOST_NODES for one in users):
+        return kept
+    added: list[Func] = []
+    moved: dict[str, Expr] = {}
+    taken = set(derivation.names.taken)
+    for one in users:
+        put = simplified(_put(one.body, func))
+        if _products(put) < _products(one.body):
+            put = _with_weights(put, one, added, derivation)
+        if _products(put) < _products(one.body):
+            derivation.names.taken = taken
+            return kept  # a product of matrices is better than a sum of three factors
+        moved[one.name] = put
+    others = (one for one in kept if one.name != func.name)
+    return [*added, *(replace(one, body=moved.get(one.name, one.body)) for one in others)]
+
+
+def _each_once(funcs: list[Func], fixed: Collection[str]) -> list[Func]:
+    """Return Funcs of which none computes what another one does."""
+    kept = list(funcs)
+    for func in funcs:
+        first = next(
+            (one for one in kept if (one.labels, one.body, one.into) == _computed(func)), func
+        )
+        if first is func or first.name == func.name or func.name in fixed or first.name in fixed:
             continue
-        users = [other for other in kept if any(one in found for one in reads(other.body))]
-        size = len(list(walk(func.body)))
-        sizes = [len(list(walk(other.body))) for other in users]
-        if (len(found) > 1 and size > LIGHT) or any(one + size > MOST_NODES for one in sizes):
-            continue
-        body = next(one.body for one in kept if one.name == func.name)
-        added: list[Func] = []
-        moved: dict[str, Expr] = {}
-        for one in users:
-            put = simplified(_put(one.body, func, body))
-            if _products(put) < _products(one.body):
-                put = _with_weights(put, one, added, derivation)
-            moved[one.name] = put
-        if any(_products(moved[one.name]) < _products(one.body) for one in users):
-            continue  # a product of matrices is better than a sum of three factors
         kept = [
-            *added,
-            *(
-                replace(one, body=moved.get(one.name, one.body))
-                for one in kept
-                if one.name != func.name
-            ),
+            replace(one, body=_renamed(one.body, func.name, first.name))
+            for one in kept
+            if one.name != func.name
         ]
     return kept
+
+
+def _computed(func: Func) -> tuple[tuple[str, ...], Expr, Into | None]:
+    return func.labels, func.body, func.into
+
+
+def _renamed(expr: Expr, name: str, new: str) -> Expr:
+    made = map_children(expr, lambda one: _renamed(one, name, new))
+    return replace(made, tensor=new) if isinstance(made, Read) and made.tensor == name else made
 
 
 def _with_weights(expr: Expr, func: Func, added: list[Func], derivation: Derivation) -> Expr:
@@ -121,15 +165,22 @@ def with_known(funcs: list[Func], known: Mapping[tuple[tuple[str, ...], Expr], s
 
 
 def _may_move(func: Func, found: list[Read]) -> bool:
-    own = read_at(func.name, func.labels)
     is_elementwise = not any(isinstance(node, Reduce | Dot) for node in walk(func.body))
-    return bool(found) and func.into is None and is_elementwise and all(r == own for r in found)
+    return bool(found) and func.into is None and is_elementwise and all(map(_is_at_labels, found))
 
 
-def _put(expr: Expr, func: Func, body: Expr) -> Expr:
+def _is_at_labels(read: Read) -> bool:
+    """Return whether a read is at labels alone, each of which stands once."""
+    labels = [one.plain for one in read.indices]
+    return read.padding is None and None not in labels and len(set(labels)) == len(labels)
+
+
+def _put(expr: Expr, func: Func) -> Expr:
+    """Return an expression in which the definition of a Func stands in the place of its reads."""
     if isinstance(expr, Read) and expr.tensor == func.name:
-        return body
-    return map_children(expr, lambda one: _put(one, func, body))
+        put = dict(zip(func.labels, expr.indices, strict=True))
+        return with_indices(func.body, put)
+    return map_children(expr, lambda one: _put(one, func))
 
 
 def needed(funcs: Mapping[str, Func], wanted: tuple[str, ...]) -> list[str]:
