@@ -14,10 +14,12 @@ from dtpoly.cli.output import write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.saving import is_same_file, save
 from dtpoly.cli.seconds_option import timed
+from dtpoly.diagnostics import DtpolyError
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import outputs, results_of
 from dtpoly.gradient.chosen import of_floats, tensors_of
 from dtpoly.gradient.differentiate import Gradient, differentiated
+from dtpoly.gradient.messages import without_floats, without_inputs
 from dtpoly.gradient.text import gradient_text
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.suggest import near
@@ -79,9 +81,10 @@ def command(
     wanted = _results(program) if of is None else _named(of, funcs, "Func", "--of")
     known = [one.name for one in program.inputs]
     inputs = tensors_of(program, wanted) if by is None else _named(by, known, "input", "--by")
-    if not wanted or not inputs:
-        found = "no result of floats" if not wanted else "no input of floats that it depends on"
-        raise click.UsageError(f"the file has {found}: name them, with --of and --by")
+    if not wanted:
+        raise DtpolyError(without_floats(program, outputs(program)))
+    if not inputs:
+        raise DtpolyError([without_inputs(program.func(wanted[0]))])
     kept = _named(saved, funcs, "Func", "--save") if saved else ()
     gradient = differentiated(program, wanted, inputs, kept)
     text = gradient_text(gradient, Path(file).name if file != "-" else "a text")

@@ -28,14 +28,19 @@ def without_copies(derivation: Derivation, fixed: Collection[str]) -> list[Func]
 def _is_copy(func: Func, body: Read, derivation: Derivation) -> bool:
     """Return whether a read has all elements of a tensor, and those of the Func are just these."""
     labels = [one.plain for one in body.indices]
-    if body.padding is not None or sorted(map(str, labels)) != sorted(func.labels):
-        return False
-    made = {one.name: one.labels for one in (*derivation.program.funcs, *derivation.funcs)}
-    gifts = derivation.gift_labels
-    axes = made.get(body.tensor) or gifts.get(body.tensor)
-    return all(
-        (axes is not None and axes[at] == label) or (body.tensor, at, label) in derivation.whole
-        for at, label in enumerate(labels)
+    is_all = sorted(map(str, labels)) == sorted(func.labels)
+    return is_all and all(shows(body, label, derivation) for label in func.labels)
+
+
+def shows(read: Read, label: str, derivation: Derivation) -> bool:
+    """Return whether a read says how large a label is: an axis is read at it alone, all of it."""
+    every = (*derivation.program.funcs, *derivation.funcs)
+    made = {one.name: one.labels for one in every if one.into is None}
+    axes = made.get(read.tensor) or derivation.gift_labels.get(read.tensor)
+    return read.padding is None and any(
+        index.plain == label
+        and ((axes is not None and axes[at] == label) or (read.tensor, at, label) in derivation.whole)
+        for at, index in enumerate(read.indices)
     )
 
 

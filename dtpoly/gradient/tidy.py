@@ -15,8 +15,8 @@ from dtpoly.algorithm.expressions import (
     reads,
     walk,
 )
-from dtpoly.algorithm.program import Func, Into
-from dtpoly.gradient.copies import without_copies
+from dtpoly.algorithm.program import Func
+from dtpoly.gradient.copies import shows, without_copies
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.derived_nodes import Factored, chosen, product_of, read_at
 from dtpoly.gradient.simplify import simplified, written
@@ -70,33 +70,45 @@ def _with_moved(
         put = simplified(_put(one.body, func))
         if _products(put) < _products(one.body):
             put = _with_weights(put, one, added, derivation)
-        if _products(put) < _products(one.body):
+        is_worse = _products(put) < _products(one.body)
+        if is_worse or not _sizes_stay(func, one.body, put, derivation):
             derivation.names.taken = taken
-            return kept  # a product of matrices is better than a sum of three factors
+            # A product of matrices is better than a sum of three factors.
+            return kept
         moved[one.name] = put
     others = (one for one in kept if one.name != func.name)
     return [*added, *(replace(one, body=moved.get(one.name, one.body)) for one in others)]
 
 
+def _sizes_stay(func: Func, before: Expr, put: Expr, derivation: Derivation) -> bool:
+    """Return whether an expression shows the sizes of labels at which a Func was read before."""
+    renamed = {
+        index.plain
+        for read in reads(before)
+        if read.tensor == func.name
+        for index, own in zip(read.indices, func.labels, strict=True)
+        if index.plain is not None and index.plain != own
+    }
+    return all(any(shows(one, label, derivation) for one in reads(put)) for label in renamed)
+
+
 def _each_once(funcs: list[Func], fixed: Collection[str]) -> list[Func]:
-    """Return Funcs of which none computes what another one does."""
+    """Return Funcs of which none computes what another one does.
+
+    Those that are fixed stay, and so do those that go to places, with what they begin with.
+    """
+    starts = {one.into.tensor for one in funcs if one.into is not None}
     kept = list(funcs)
-    for func in funcs:
-        first = next(
-            (one for one in kept if (one.labels, one.body, one.into) == _computed(func)), func
-        )
-        if first is func or first.name == func.name or func.name in fixed or first.name in fixed:
+    first: dict[tuple[tuple[str, ...], Expr], str] = {}
+    for name in [one.name for one in funcs]:
+        func = next(one for one in kept if one.name == name)
+        if func.into is not None or name in starts or name in fixed:
             continue
-        kept = [
-            replace(one, body=_renamed(one.body, func.name, first.name))
-            for one in kept
-            if one.name != func.name
-        ]
+        same = first.setdefault((func.labels, func.body), name)
+        if same != name:
+            others = (one for one in kept if one.name != name)
+            kept = [replace(one, body=_renamed(one.body, name, same)) for one in others]
     return kept
-
-
-def _computed(func: Func) -> tuple[tuple[str, ...], Expr, Into | None]:
-    return func.labels, func.body, func.into
 
 
 def _renamed(expr: Expr, name: str, new: str) -> Expr:

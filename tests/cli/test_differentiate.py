@@ -46,8 +46,23 @@ def test_what_is_compiled_is_differentiated_by_all_that_it_depends_on(call: Entr
 def test_a_file_without_floats_has_nothing_to_differentiate(call: Entry) -> None:
     text = b"Func f; In A: i32; Var x; f[x] = A[x] + 1;"
     code, out, err = call("differentiate", "-", stdin=text)
-    assert (code, out) == (2, "")
-    assert "the file has no result of floats" in err
+    assert (code, out) == (1, "")
+    assert "error[DT270]: there is no gradient of 'f', which is i32" in err
+
+
+def test_a_result_of_numbers_alone_has_nothing_to_differentiate_by(call: Entry) -> None:
+    text = b"Func f; In A: i32; SIn s; Var x; f[x] = A[x] * s;"
+    code, out, err = call("differentiate", "-", stdin=text)
+    assert (code, out) == (1, "")
+    assert "error[DT271]: 'f' depends on no tensor of floats" in err
+    assert call("differentiate", "-", "--by", "s", stdin=text)[0] == 0
+
+
+def test_what_is_replaced_says_what_reads_it(call: Entry) -> None:
+    text = b"Func f into A; In A; Var x; f[x] = A[x] * A[x]; f.compile();"
+    err = call("differentiate", "-", stdin=text)[2]
+    assert "error[DT273]" in err
+    assert "note: 'd_A' of the gradient reads them" in err
 
 
 def test_saved_funcs_are_inputs(call: Entry) -> None:
