@@ -39,7 +39,9 @@ def shows(read: Read, label: str, derivation: Derivation) -> bool:
     axes = made.get(read.tensor) or derivation.gift_labels.get(read.tensor)
     return read.padding is None and any(
         index.plain == label
-        and ((axes is not None and axes[at] == label) or (read.tensor, at, label) in derivation.whole)
+        and (
+            (axes is not None and axes[at] == label) or (read.tensor, at, label) in derivation.whole
+        )
         for at, index in enumerate(read.indices)
     )
 

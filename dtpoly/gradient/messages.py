@@ -39,7 +39,7 @@ def without_inputs(of: Func) -> Diagnostic:
         f"'{of.name}' depends on no tensor of floats, or only where the derivative is 0",
         of.body.span,
         "is made of whole numbers, conditions and what is rounded",
-        hint="name what it is differentiated by, as in --by s for a number s that the caller passes",
+        hint="name what it is differentiated by, as in --by s for a number s of the call",
     )
 
 

@@ -299,8 +299,8 @@ def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
     alike = [one for one in masks if set(present).isdisjoint(free_labels(one))]
     if alike:
         # What a mask leaves out of all of the sum is left out of what it is.
-        inside = under([one for one in masks if one not in alike], value)
-        return under(alike, _total(inside, labels))
+        rest = under([one for one in masks if one not in alike], value)
+        return under(alike, _total(rest, labels))
     inside, outside = product_of(value).split(present)
     outside = outside.times(Factored(1, repeated))
     match inside:

@@ -314,3 +314,20 @@ def test_a_label_on_the_left_that_the_definition_reduces(text: str) -> None:
     sizes = {one.name: one.size or sizes[one.name] for one in program.labels}
     one = derived(program, "f", ", ".join(t.name for t in program.tensors if t.dtype is None))
     compare(program, one, given(program, sizes), sizes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In X, W; Var b; RVar l; f[b] = rsum(X[b, l] * W[b, l // 2], l);",
+        "In X, W; Var b; RVar l; f[b] = rsum(X[b, l] * W[b, 2 * l + 1], l);",
+        "In X, W, o: i64; Var b; RVar l in [o[b], o[b + 1]); f[b] = rsum(X[l] * W[l // 2], l);",
+        "In X, W, S; Var b, n; RVar l; f[b, n] = rdot(X[b, l], W[n, l] * S[n, l // 2], l);",
+    ],
+)
+def test_an_axis_that_is_read_at_a_quotient_shows_the_size(text: str) -> None:
+    program = read(f"Func f; {text}")
+    one = derived(program, "f", ", ".join(t.name for t in program.tensors if t.dtype is None))
+    for size in (0, 2, 6):
+        sizes = {label.name: {"b": 2, "n": 3, "l": size}[label.name] for label in program.labels}
+        compare(program, one, given(program, sizes))

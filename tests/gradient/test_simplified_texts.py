@@ -85,9 +85,7 @@ def test_factors_of_a_recurrence_are_read_where_they_are() -> None:
         "Func f; In D, B; Var t, c; RVar s; f[t, c] = scan_affine(D[c], B[s, c], s, t, 0);", "D, B"
     )
     assert "scan_affine(D[c], d_f[t, c], t, s, 0, reverse)" in definition(one, "d_f_states")
-    one = derive(
-        "Func f; In D, B; Var t; RVar s; f[t] = scan_affine(D[s], B[s], s, t, 0);", "D, B"
-    )
+    one = derive("Func f; In D, B; Var t; RVar s; f[t] = scan_affine(D[s], B[s], s, t, 0);", "D, B")
     assert "scan_affine(pad(D, 0)[t + 1], d_f[t]" in definition(one, "d_f_states")
 
 
