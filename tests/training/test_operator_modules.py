@@ -57,7 +57,7 @@ def test_it_trains() -> None:
     for one, other in zip(found, exact, strict=True):
         torch.testing.assert_close(one, other)
     with torch.no_grad():
-        own["B"] -= 0.1 * found[1]
+        own["B"].sub_(0.1 * found[1])
     torch.testing.assert_close(module(X), wanted(X, b=B - 0.1 * exact[1]))
     assert torch.equal(W, torch.linspace(-1, 1, 12).reshape(3, 4))  # the caller's is as it was
 
