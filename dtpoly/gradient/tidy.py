@@ -19,7 +19,7 @@ from dtpoly.algorithm.program import Func
 from dtpoly.gradient.copies import shows, without_copies
 from dtpoly.gradient.derivation import Derivation
 from dtpoly.gradient.derived_nodes import Factored, chosen, product_of, read_at
-from dtpoly.gradient.simplify import simplified, written
+from dtpoly.gradient.simplify import masks_of, simplified, under, written
 from dtpoly.gradient.turning import with_indices
 
 MOST_NODES = 60  # of a definition into which others are put
@@ -125,7 +125,8 @@ def _with_weights(expr: Expr, func: Func, added: list[Func], derivation: Derivat
     made = map_children(expr, lambda one: _with_weights(one, func, added, derivation))
     match made:
         case Reduce(operation="rsum", operand=operand, labels=labels, scan=None, when=()):
-            inside = product_of(operand)
+            masks, value = masks_of(operand)
+            inside = product_of(value)
         case _:
             return made
     funcs = {one.name for one in (*derivation.program.funcs, *derivation.funcs)}
@@ -133,7 +134,7 @@ def _with_weights(expr: Expr, func: Func, added: list[Func], derivation: Derivat
         if not isinstance(side, Read) or side.tensor in funcs or inside.number != 1:
             continue
         others = replace(inside, factors=(*inside.factors[:at], *inside.factors[at + 1 :]))
-        weights = written(others)
+        weights = under(masks, written(others))
         own, rest = set(free_labels(side)), free_labels(weights)
         if not set(labels) <= own & set(rest) or own <= set(rest) or set(rest) <= own:
             continue
@@ -153,7 +154,10 @@ def _masked(value: Expr, product: Factored, derivation: Derivation) -> Expr:
             continue
         match func.body:
             case Apply(operation="where", operands=(condition, _, Integer(value=0))):
-                value = chosen(condition, value)
+                known, _ = masks_of(value)
+                own = masks_of(func.body)[0]
+                if not all(one in known for one in own):
+                    value = chosen(condition, value)
             case _:
                 pass
     return value
