@@ -27,11 +27,11 @@ w.compile();
 """
 UNKNOWN = """\
 Func total, part;
-In A, B;
+In A;
 SIn c;
 RVar h;
 
-part[h] = c * A[h + 1] + B[h + 2];
+part[h] = c * A[h + 1] + A[h + 2];
 total[] = rsum(part[h], h);
 total.compile();
 """

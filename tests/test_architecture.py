@@ -233,6 +233,7 @@ TORCH = [
     ROOT / "dtpoly" / "timing" / "failures.py",
     ROOT / "dtpoly" / "training" / "backward_plans.py",
     ROOT / "dtpoly" / "training" / "eager_calls.py",
+    ROOT / "dtpoly" / "training" / "operator_module.py",
     ROOT / "dtpoly" / "training" / "torch_operators.py",
     ROOT / "dtpoly" / "training" / "differentiable.py",
     ROOT / "dtpoly" / "training" / "visible_kernels.py",

@@ -9,20 +9,27 @@ import click
 from dtpoly.algorithm.label_sizes import size_rules, used_labels
 from dtpoly.algorithm.program import Program
 from dtpoly.autoschedule.unscheduled_source import algorithm_of
+from dtpoly.cli.device_option import device_option
 from dtpoly.cli.file_arguments import file_name
 from dtpoly.cli.output import write
 from dtpoly.cli.plugin_option import plugin_option
 from dtpoly.cli.saving import is_same_file, save
 from dtpoly.cli.seconds_option import timed
+from dtpoly.cli.size_option import all_sizes
+from dtpoly.diagnostics import DtpolyError
+from dtpoly.explore.devices.devices import Device
 from dtpoly.frontend.reading import read_file
 from dtpoly.generate import outputs, results_of
 from dtpoly.gradient.chosen import of_floats, tensors_of
 from dtpoly.gradient.differentiate import Gradient, differentiated
+from dtpoly.gradient.keeping import Speeds, worth_keeping
+from dtpoly.gradient.messages import without_floats, without_inputs
 from dtpoly.gradient.text import gradient_text
 from dtpoly.schedule.bound_primitives import Primitives
 from dtpoly.suggest import near
 
 VERSION = 1  # of the JSON document
+BF16_BYTES = 2
 
 
 @click.command(
@@ -31,7 +38,8 @@ VERSION = 1  # of the JSON document
 Examples:
   dtpoly differentiate softmax.dt
   dtpoly differentiate rms_norm.dt --of rms_norm --by X,W -o gradient.dt
-  dtpoly differentiate rms_norm.dt --of rms_norm --by X,W --save squares""",
+  dtpoly differentiate rms_norm.dt --of rms_norm --by X,W --save squares
+  dtpoly differentiate softmax.dt --save-by-cost --size x=4096,y=4096""",
 )
 @file_name
 @click.option(
@@ -52,6 +60,20 @@ Examples:
     help="Funcs that the caller has kept; all others are computed again.",
 )
 @click.option(
+    "--save-by-cost",
+    "is_by_cost",
+    is_flag=True,
+    help="Save the Funcs that cost less to keep than to compute again, by --size on --device.",
+)
+@click.option(
+    "--size",
+    "sizes",
+    multiple=True,
+    metavar="x=..,y=..",
+    help="Sizes of labels, for --save-by-cost. Sizes that follow from others may be left out.",
+)
+@device_option
+@click.option(
     "-o", "output", type=click.Path(path_type=Path), help="Write the gradient to this .dt file."
 )
 @plugin_option
@@ -62,6 +84,9 @@ def command(
     of: str | None,
     by: str | None,
     saved: str,
+    is_by_cost: bool,
+    sizes: tuple[str, ...],
+    device: Device,
     output: Path | None,
     primitives: Primitives,
     as_json: bool,
@@ -79,10 +104,17 @@ def command(
     wanted = _results(program) if of is None else _named(of, funcs, "Func", "--of")
     known = [one.name for one in program.inputs]
     inputs = tensors_of(program, wanted) if by is None else _named(by, known, "input", "--by")
-    if not wanted or not inputs:
-        found = "no result of floats" if not wanted else "no input of floats that it depends on"
-        raise click.UsageError(f"the file has {found}: name them, with --of and --by")
+    if not wanted:
+        raise DtpolyError(without_floats(program, outputs(program)))
+    if not inputs:
+        raise DtpolyError([without_inputs(program.func(wanted[0]))])
     kept = _named(saved, funcs, "Func", "--save") if saved else ()
+    if is_by_cost:
+        if saved or not sizes:
+            raise click.UsageError("--save-by-cost needs --size, and stands in the place of --save")
+        kept = worth_keeping(program, wanted, inputs, all_sizes(program, sizes), _speeds(device))
+    elif sizes:
+        raise click.UsageError("--size is for --save-by-cost: a gradient serves all sizes")
     gradient = differentiated(program, wanted, inputs, kept)
     text = gradient_text(gradient, Path(file).name if file != "-" else "a text")
     if as_json:
@@ -90,6 +122,11 @@ def command(
     elif output is None:
         write(text)
     return 1 if output is not None and not save(output, text.encode()) else 0
+
+
+def _speeds(device: Device) -> Speeds:
+    """Return the speeds of a GPU that computes in bf16 with tensor cores, and otherwise in f32."""
+    return Speeds(device.memory, device.tensor("bf16"), device["f32"], BF16_BYTES)
 
 
 def _results(program: Program) -> tuple[str, ...]:

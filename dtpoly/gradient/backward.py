@@ -13,6 +13,8 @@ from dtpoly.algorithm.expressions import (
     Reshape,
     ScalarRead,
     Size,
+    free_labels,
+    walk,
 )
 from dtpoly.algorithm.operations import FROM_LIST
 from dtpoly.algorithm.program import Func
@@ -25,6 +27,8 @@ from dtpoly.gradient.messages import no_rule
 from dtpoly.gradient.scanned import given_by_product, given_by_scan
 
 LARGEST = ("rmax", "rmin")
+REPEATING = ("maximum", "minimum", "clamp", "abs")  # what they give has the gift several times
+LIGHT = 6  # a gift of so many nodes may be written several times
 
 
 def given_by(func: Func, d: Expr, derivation: Derivation) -> Iterator[Gift]:
@@ -69,6 +73,7 @@ class GiftWalk:
                 yield from self.given(operand, d, labels)
             case Apply(operation=operation, operands=operands) if operation in RULES:
                 derivation.rule(RULES[operation].said)
+                d = self._light(operation, d, labels)
                 gifts = RULES[operation].gives(d, self._result(expr), *operands)
                 for operand, gift in zip(operands, gifts, strict=True):
                     if gift is not None:
@@ -84,6 +89,21 @@ class GiftWalk:
                 yield from self.given(right, times(d, left), (*labels, *own))
             case _:
                 raise DtpolyError([_of_node(expr)])
+
+    def _light(self, operation: str, d: Expr, labels: tuple[str, ...]) -> Expr:
+        """Return what an operation is given, as a Func if the operation gives it on repeatedly.
+
+        Otherwise a maximum of many operands would have a gradient that doubles with each of them.
+        """
+        if (
+            operation not in REPEATING
+            or len(list(walk(d))) <= LIGHT
+            or len({*labels}) < len(labels)
+        ):
+            return d
+        own = tuple(one for one in labels if one in free_labels(d))
+        said = f"what {operation} is given in {self.func.name}"
+        return read_at(self.derivation.func(f"d_{self.func.name}_{operation}", own, d, said), own)
 
     def _result(self, expr: Expr) -> Expr:
         """Return the value of an expression: what was stored, if it is all that the Func is."""

@@ -36,7 +36,7 @@ class Derivation:
 
     `program` is the algorithm in normal form, `active` what a gradient flows through, and `rules`
     has the sentences of the rules that were used. What is `kept` shows sizes that nothing else
-    shows.
+    shows. `gift_labels` has the labels of each input that is the gradient of a result.
     """
 
     program: Program
@@ -49,6 +49,7 @@ class Derivation:
     kept: set[str] = field(default_factory=set[str])
     axes: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     gifts: dict[str, list[Gift]] = field(default_factory=dict[str, list[Gift]])
+    gift_labels: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
     @cached_property
     def whole(self) -> frozenset[WholeAxis]:

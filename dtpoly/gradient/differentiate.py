@@ -92,6 +92,11 @@ def differentiated(
     still = vanishing(normal, of)
     active = active_names(normal, by)
     derivation = Derivation(normal, active - still, names)
+    derivation.gift_labels |= {
+        new: func.labels
+        for one, new in given.items()
+        if (func := normal.func(one)).into is None or func.into.at is None
+    }
     for one in sorted(still & active):
         derivation.rule(
             f"{one} cancels in the end: if it moves, no result does, so it gives nothing"

@@ -3,8 +3,9 @@
 The size of a label is the largest for which every read is inside. A gradient has other reads. If a
 tensor is read at a label alone, its axis has exactly the size of the label, so one such read is
 enough; so it is with a Func that both compute, if the label of its axis is kept. A label of which
-nothing is read is passed by the caller. Otherwise exactly those reads must be there that decide the
-size in the algorithm.
+nothing is read is passed by the caller. An axis of an input also shows the size if both read it at
+the same indices of this label alone, as in `W[k // 4]`. Otherwise exactly those reads must be there
+that decide the size in the algorithm.
 """
 
 from collections.abc import Iterator
@@ -55,7 +56,27 @@ class _Sizes:
             is_read_before = (tensor, axis, label) in self.whole_before
             if is_read_before and own and own not in inside and self.are_kept(own, inside):
                 return True
-        return self._is_shown_alike(label)
+        return self._is_shown_by_an_axis(label) or self._is_shown_alike(label)
+
+    def _is_shown_by_an_axis(self, label: str) -> bool:
+        """Return whether both read an axis of an input at the same indices, of this label alone.
+
+        All axes that show a size must agree on it, or a call of the algorithm is refused.
+        """
+        inputs = {one.name for one in self.gradient.inputs}
+        axes = {(one.tensor, one.axis) for one in self.before if one.tensor in inputs}
+        for tensor, axis in sorted(axes):
+            old, new = (
+                {
+                    one.index: one.decides_alone
+                    for one in reads
+                    if (one.tensor, one.axis) == (tensor, axis) and _is_of(one, label)
+                }
+                for reads in (self.before, self.after)
+            )
+            if old and old == new and set(old.values()) == {label}:
+                return True
+        return False
 
     def _label_of(self, tensor: str, axis: int) -> str | None:
         """Return the label of an axis of a Func, if it is the same in both."""

@@ -1,6 +1,9 @@
 """The messages about what cannot be differentiated."""
 
-from dtpoly.algorithm.program import Func, Scalar, Tensor
+from collections.abc import Iterable
+
+from dtpoly.algorithm.inference import types_of
+from dtpoly.algorithm.program import Func, Program, Scalar, Tensor
 from dtpoly.diagnostics import Diagnostic, Note, Severity
 from dtpoly.source import Span
 
@@ -15,6 +18,28 @@ def no_float(name: str, dtype: str, span: Span | None, *, is_result: bool) -> Di
         span,
         f"is {dtype}",
         hint="gradients are of floats and by floats: name another one",
+    )
+
+
+def without_floats(program: Program, names: Iterable[str]) -> list[Diagnostic]:
+    """Report the results of a file of which none is a float."""
+    types = types_of(program)
+    funcs = {name: program.func(name) for name in names}
+    return [
+        no_float(name, str(types[name].dtype), func.span or func.body.span, is_result=True)
+        for name, func in funcs.items()
+    ]
+
+
+def without_inputs(of: Func) -> Diagnostic:
+    """Report a result that depends on no tensor of floats by a derivative."""
+    return Diagnostic(
+        "DT271",
+        Severity.ERROR,
+        f"'{of.name}' depends on no tensor of floats, or only where the derivative is 0",
+        of.body.span,
+        "is made of whole numbers, conditions and what is rounded",
+        hint="name what it is differentiated by, as in --by s for a number s of the call",
     )
 
 
@@ -49,13 +74,16 @@ def no_rule(what: str, span: Span | None, why: str, way: str) -> Diagnostic:
 def replaced(tensor: str, writer: Func, reader: Func) -> Diagnostic:
     """Report values that the gradient needs and that the algorithm replaces."""
     span = None if writer.into is None else writer.into.span
+    reads = "the gradient computes this again"
+    if reader.body.span is None:
+        reads = f"'{reader.name}' of the gradient reads them"
     return Diagnostic(
         "DT273",
         Severity.ERROR,
         f"the gradient needs the values of '{tensor}' that '{writer.name}' replaces",
         span,
         f"is written into '{tensor}'",
-        (Note("the gradient computes this again", reader.body.span),),
+        (Note(reads, reader.body.span),),
         f"leave out 'into {tensor}', so that the values are still there",
     )
 

@@ -80,7 +80,10 @@ class _Parting:
         What goes to places has no elements that could be read again: its values are those of
         another Func.
         """
-        whole = self.whole(_one_by_one(_unshaped(func.body)), func)
+        body = _one_by_one(_unshaped(func.body))
+        # In `f[x, k] = rsum(A[x, k], k)` there are two labels k: the sum is alike for all of f's.
+        is_repeated = not set(_bound(body)).isdisjoint(func.labels)
+        whole = self.part(body, func) if is_repeated else self.whole(body, func)
         if func.into is None or func.into.at is None or isinstance(whole, Read):
             return whole
         return self.named(whole, f"{func.name}_values", func)
@@ -134,6 +137,17 @@ class _Parting:
             if isinstance(expr, Apply | Reduce | Dot) and is_active(expr, self.active):
                 self.active = frozenset((*self.active, self.known[key]))
         return read_at(self.known[key], labels)
+
+
+def _bound(body: Expr) -> tuple[str, ...]:
+    """Return the labels that a definition reduces, if it is a reduction or is taken from a list."""
+    match body:
+        case Reduce(labels=labels) | Dot(labels=labels):
+            return labels
+        case Apply(operands=(Reduce(labels=labels), _)) if is_list(body):
+            return labels
+        case _:
+            return ()
 
 
 def _reads_tensors(expr: Expr) -> bool:

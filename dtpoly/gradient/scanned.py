@@ -17,6 +17,7 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     ScanOrder,
     Size,
+    free_labels,
     reads,
 )
 from dtpoly.algorithm.program import Func
@@ -91,18 +92,23 @@ def _given_by_running(func: Func, scan: Reduce, d: Expr, derivation: Derivation)
         chosen(is_it, ZERO, Float(1.0)),
         f"0 where {func.name} takes another element",
     )
-    states = _back(func, scan, goes_on, d, derivation)
+    states = _back(func, scan, read_at(goes_on, labels), d, derivation)
     return scan.operand, chosen(is_it, read_at(states, labels)), labels
 
 
-def _back(func: Func, scan: Reduce, factors: str, d: Expr, derivation: Derivation) -> str:
-    """Add what reaches each step from all results behind it, by factors; return the Func's name."""
+def _back(func: Func, scan: Reduce, factor: Expr, d: Expr, derivation: Derivation) -> str:
+    """Add what reaches each step from all results behind it; return the name of the Func.
+
+    The factor of each step is that of the next one: an element of a tensor, or alike for all steps.
+    """
     order = scan.scan
     assert order is not None
     (label,), at = scan.labels, order.at
     labels = tuple(label if one == at else one for one in func.labels)
     next_one = Affine(((at, 1),), -1 if order.is_reverse else 1)
-    moved = Read(factors, tuple(next_one if one == label else plain(one) for one in labels), ZERO)
+    moved = with_indices(factor, {label: next_one})
+    if isinstance(moved, Read) and moved != factor:
+        moved = replace(moved, padding=ZERO)
     if order.is_before:
         gift = derivation.func(
             f"d_{func.name}_results", func.labels, d, f"what the results of {func.name} were given"
@@ -130,10 +136,11 @@ def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) 
     (label,), at = scan.labels, order.at
     rest = tuple(one for one in func.labels if one != at)
     labels = tuple(label if one == at else one for one in func.labels)
-    factors = derivation.func(
-        f"{func.name}_factors", labels, order.factor, f"the factors of {func.name}"
-    )
-    states = _back(func, scan, factors, d, derivation)
+    factor = order.factor
+    if label in free_labels(factor) and not _is_element(factor, derivation):
+        said = f"the factors of {func.name}"
+        factor = read_at(derivation.func(f"{func.name}_factors", labels, factor, said), labels)
+    states = _back(func, scan, factor, d, derivation)
     given = read_at(states, labels)
     before = func.name
     if not order.is_before:
@@ -147,12 +154,20 @@ def _given_by_states(func: Func, scan: Reduce, d: Expr, derivation: Derivation) 
     yield scan.operand, given, labels
     yield order.factor, times(given, state), labels
     end: Expr = applied("sub", Size(label), ONE) if order.is_reverse else ZERO
-    first = times(given, read_at(factors, labels))
+    first = times(given, factor)
     if order.is_before:
         # The first result is the initial state itself.
         own = {at: plain(label)}
         first = applied("add", first, with_indices(d, own))
     yield order.initial, chosen(applied("eq", Index(label), end), first), (*rest, label)
+
+
+def _is_element(factor: Expr, derivation: Derivation) -> bool:
+    """Return whether a factor is an element of a tensor that has one for each step and no more."""
+    return isinstance(factor, Read) and all(
+        one.plain is not None and (factor.tensor, axis, one.plain) in derivation.whole
+        for axis, one in enumerate(factor.indices)
+    )
 
 
 def given_by_product(func: Func, d: Expr, derivation: Derivation) -> Given:

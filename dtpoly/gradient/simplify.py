@@ -7,6 +7,9 @@ whole number stays as it is: where the algorithm found that an element is the la
 gradient must find the same.
 """
 
+from dataclasses import replace
+from functools import partial, reduce
+
 from dtpoly.algorithm.dtypes import is_float
 from dtpoly.algorithm.expressions import (
     Apply,
@@ -94,6 +97,7 @@ def written(product: Factored) -> Expr:
     masked = _with_mask_outside(product)
     if masked is not None:
         return masked
+    product = _cancelled(product)
     value = abs(product.number)
     factors = _with_powers(product.factors)
     divisors = _with_powers(product.divisors)
@@ -106,6 +110,16 @@ def written(product: Factored) -> Expr:
         factors = [minus(factors[0]), *factors[1:]]
     total = times(*factors)
     return over(total, times(*divisors)) if divisors else total
+
+
+def _cancelled(product: Factored) -> Factored:
+    """Return a product in which no number of the call, or size, stands above and below."""
+    factors, divisors = list(product.factors), list(product.divisors)
+    for one in product.factors:
+        if isinstance(one, ScalarRead | Size) and one in divisors:
+            factors.remove(one)
+            divisors.remove(one)
+    return replace(product, factors=tuple(factors), divisors=tuple(divisors))
 
 
 def _with_mask_outside(product: Factored) -> Expr | None:
@@ -140,9 +154,7 @@ def _with_mask_outside(product: Factored) -> Expr | None:
 
 def _with_powers(factors: tuple[Expr, ...]) -> list[Expr]:
     """Return factors in which equal ones are powers, if there are many."""
-    counts: dict[Expr, int] = {}
-    for one in factors:
-        counts[one] = counts.get(one, 0) + 1
+    counts = _counted(factors)
     return [
         part
         for one, count in counts.items()
@@ -160,13 +172,79 @@ def _sum(left: Expr, right: Expr) -> Expr:
         return right
     if other == 0:
         return left
-    if left == right:
-        return written(product_of(times(Integer(2), left)))
+    merged = _merged(left, right)
+    if merged is not None:
+        return merged
     if product_of(right).number < 0:
         return applied("sub", left, written(product_of(minus(right))))
     if product_of(left).number < 0:
         return applied("sub", right, written(product_of(minus(left))))
     return applied("add", left, right)
+
+
+def _merged(left: Expr, right: Expr) -> Expr | None:
+    """Return a sum in which like terms of both sides are one; None if no two are alike.
+
+    Terms are alike if they are numbers times the same, or choices by the same condition.
+    """
+    terms = _terms(left)
+    is_merged = False
+    for term in _terms(right):
+        found = ((at, _joined(one, term)) for at, one in enumerate(terms))
+        at, joined = next((one for one in found if one[1] is not None), (0, None))
+        if joined is None:
+            terms.append(term)
+        else:
+            terms[at], is_merged = joined, True
+    if not is_merged:
+        return None
+    total: Expr = ZERO
+    for one in terms:
+        total = _sum(total, written(one))
+    return total
+
+
+def _terms(expr: Expr) -> list[Factored]:
+    """Return the products of which an expression is the sum."""
+    match expr:
+        case Apply(operation="add", operands=(left, right)):
+            return [*_terms(left), *_terms(right)]
+        case Apply(operation="sub", operands=(left, right)):
+            return [*_terms(left), *(replace(one, number=-one.number) for one in _terms(right))]
+        case _:
+            return [product_of(expr)]
+
+
+def _joined(one: Factored, other: Factored) -> Factored | None:
+    """Return the sum of two like terms as one; None if they are not alike."""
+    if not one.factors or not other.factors:
+        return None
+    if _sorted(one) == _sorted(other):
+        return replace(one, number=one.number + other.number)
+    match written(one), written(other):
+        case (
+            Apply(operation="where", operands=(condition, yes, no)),
+            Apply(operation="where", operands=(same, more, else_more)),
+        ) if condition == same:
+            # A choice whose other side is 0 is a mask: what it chooses stands beside that of both.
+            zeros = [number_of(each) == 0 for each in (yes, no, more, else_more)]
+            if (zeros[0] or zeros[1]) and (zeros[2] or zeros[3]):
+                return Factored(1, (_choice(condition, _sum(yes, more), _sum(no, else_more)),))
+        case _:
+            pass
+    return None
+
+
+def _sorted(product: Factored) -> tuple[dict[Expr, int], dict[Expr, int]]:
+    """Return how often each factor and each divisor stands in a product, in whatever order."""
+    return _counted(product.factors), _counted(product.divisors)
+
+
+def _counted(factors: tuple[Expr, ...]) -> dict[Expr, int]:
+    counts: dict[Expr, int] = {}
+    for one in factors:
+        counts[one] = counts.get(one, 0) + 1
+    return counts
 
 
 def _choice(condition: Expr, yes: Expr, no: Expr) -> Expr:
@@ -217,25 +295,77 @@ def _total(operand: Expr, labels: tuple[str, ...]) -> Expr:
         return ZERO
     if not present:
         return written(Factored(1, (operand,)).times(Factored(1, repeated)))
-    inside, outside = product_of(operand).split(present)
+    masks, value = masks_of(operand)
+    alike = [one for one in masks if set(present).isdisjoint(free_labels(one))]
+    if alike:
+        # What a mask leaves out of all of the sum is left out of what it is.
+        rest = under([one for one in masks if one not in alike], value)
+        return under(alike, _total(rest, labels))
+    inside, outside = product_of(value).split(present)
     outside = outside.times(Factored(1, repeated))
     match inside:
         case Factored(factors=(Reduce(operation="rsum", scan=None, when=()) as one,), divisors=()):
             # The sum of a sum, if nothing else stands beside it.
             if set(one.labels).isdisjoint(present):
-                total = _total(one.operand, (*one.labels, *present))
+                total = _total(under(masks, one.operand), (*one.labels, *present))
                 return written(product_of(total).times(outside))
         case _:
             pass
-    sides = _sides(inside, present)
-    total = Dot(*sides, present) if sides else Reduce("rsum", written(inside), present)
+    sides = _sides(inside, masks, present)
+    summed = under(masks, written(inside))
+    total = Dot(*sides, present) if sides else Reduce("rsum", summed, present)
     return written(Factored(1, (total,)).times(outside))
 
 
-def _sides(inside: Factored, labels: tuple[str, ...]) -> tuple[Expr, Expr] | None:
+def masks_of(value: Expr) -> tuple[list[Expr], Expr]:
+    """Return conditions without which a value is 0, and what it is where all of them hold."""
+    match value:
+        case Apply(operation="where", operands=(condition, yes, no)) if number_of(no) == 0:
+            own, inner = _conjuncts(condition), yes
+        case Apply(operation="where", operands=(condition, yes, no)) if number_of(yes) == 0:
+            own, inner = [applied("not", condition)], no
+        case _:
+            return [], value
+    masks, value = masks_of(inner)
+    return [*own, *(one for one in masks if one not in own)], value
+
+
+def _conjuncts(condition: Expr) -> list[Expr]:
+    match condition:
+        case Apply(operation="and", operands=(left, right)):
+            return [*_conjuncts(left), *_conjuncts(right)]
+        case _:
+            return [condition]
+
+
+def under(masks: list[Expr], value: Expr) -> Expr:
+    """Return a value that is 0 where one of some conditions does not hold."""
+    if number_of(value) == 0:
+        return ZERO
+    made, together = value, list[Expr]()
+    for mask in (*reversed(masks), None):
+        if mask is not None and not _is_negated(mask):
+            together.insert(0, mask)
+            continue
+        if together:
+            made = chosen(reduce(partial(applied, "and"), together), made)
+            together = []
+        if isinstance(mask, Apply):
+            made = chosen(mask.operands[0], ZERO, made)
+    return made
+
+
+def _is_negated(condition: Expr) -> bool:
+    return isinstance(condition, Apply) and condition.operation == "not"
+
+
+def _sides(
+    inside: Factored, masks: list[Expr], labels: tuple[str, ...]
+) -> tuple[Expr, Expr] | None:
     """Return the sides of a product of matrices; None if it is another sum.
 
     There are two factors, each has all labels that are summed over, and one that the other lacks.
+    Masks stand at a side that has all of their labels.
     """
     if len(inside.factors) != 2 or inside.divisors:
         return None
@@ -245,4 +375,7 @@ def _sides(inside: Factored, labels: tuple[str, ...]) -> tuple[Expr, Expr] | Non
     one, other = set(free_labels(left)), set(free_labels(right))
     if not set(labels) <= one & other or one <= other or other <= one:
         return None
-    return left, right
+    asked = {label for mask in masks for label in free_labels(mask)}
+    if asked <= one:
+        return under(masks, left), right
+    return (left, under(masks, right)) if asked <= other else None

@@ -33,9 +33,10 @@ def _lines(gradient: Gradient, name: str) -> Iterator[str]:
         yield "# Of the algorithm, computed again."
         yield from (show_definition(func) for func in again)
         yield ""
-    yield "# The rules, where d is what a result is given:"
-    yield from (f"# - {rule}" for rule in gradient.rules)
-    yield ""
+    if gradient.rules:
+        yield "# The rules, where d is what a result is given:"
+        yield from (f"# - {rule}" for rule in gradient.rules)
+        yield ""
     for func in derived:
         yield f"# {func.name}: {gradient.said[func.name]}."
         yield show_definition(func)

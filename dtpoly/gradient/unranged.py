@@ -20,6 +20,7 @@ from dtpoly.algorithm.expressions import (
     map_children,
 )
 from dtpoly.algorithm.inference import Types, type_of, types_of
+from dtpoly.algorithm.operations import LIST
 from dtpoly.algorithm.program import Func, Program
 from dtpoly.algorithm.substitute import as_condition
 from dtpoly.diagnostics import Diagnostic, DtpolyError
@@ -49,6 +50,16 @@ def _without(func: Func, types: Types, funcs: Mapping[str, Func]) -> Func:
 
 def _masked(expr: Expr, types: Types, funcs: Mapping[str, Func]) -> Expr:
     """Return an expression whose reductions take of each range what its mask says."""
+    match expr:
+        case Apply(operation="rtopk", operands=(Reduce(when=when) as listed, place)) if when:
+            # Of the largest values, -inf is one only where there are no others.
+            operand = _masked(listed.operand, types, funcs)
+            dtype = type_of(operand, types).dtype
+            if dtype is None or is_float(dtype):
+                masked = _where(operand, when, NOTHING["rmax"], funcs)
+                return replace(expr, operands=(replace(listed, operand=masked, when=()), place))
+        case _:
+            pass
     made = map_children(expr, lambda one: _masked(one, types, funcs))
     match made:
         case Reduce(scan=scan, when=when) if scan is not None:
@@ -91,8 +102,9 @@ def _is_zero_outside(expr: Expr, when: Conditions, funcs: Mapping[str, Func]) ->
 
 
 def _no_mask(expr: Reduce) -> Diagnostic:
+    word = {LIST: "rargtopk", "raffine": "scan_affine"}.get(expr.operation, expr.operation)
     return no_rule(
-        f"'{expr.operation}' over a range",
+        f"'{word}' over a range",
         expr.span,
         "no value changes nothing here, for the indices outside of the range",
         "use a label without a range, and write a mask",

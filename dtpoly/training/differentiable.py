@@ -32,6 +32,7 @@ from dtpoly.training.operator_messages import (
     which_func,
     wrong_call,
 )
+from dtpoly.training.operator_module import OperatorModule
 from dtpoly.training.torch_operators import operator_of
 
 Names = str | Iterable[str]
@@ -126,6 +127,13 @@ class Differentiable:
         program, results = self.schedule.program, self._content.results[: self._shown]
         wanted = by or depended_on(program, results, self._content.by)
         return self._operator.backward(depending(program, results, wanted), wanted).schedule
+
+    def module(self, **own: Any) -> OperatorModule:
+        """Return a module that calls the operator with own parameters, named as inputs are.
+
+        Tensors of floats become parameters, other tensors buffers, and numbers stay as they are.
+        """
+        return OperatorModule(self, self._words, own)
 
     def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Return the results; inputs come in the order declared or by name, as do sizes."""

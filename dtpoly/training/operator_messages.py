@@ -59,6 +59,32 @@ def no_name(name: str) -> DtpolyError:
     )
 
 
+def taken_name(name: str) -> DtpolyError:
+    """Refuse a parameter whose name each module of torch has for something else."""
+    return refused(
+        "DT275",
+        f"no parameter of a module can be called '{name}'",
+        f"torch.nn.Module has an attribute '{name}' of its own",
+        f"give the input another name in the file, or pass '{name}' with each call",
+    )
+
+
+def whole_input(name: str, inputs: Iterable[str]) -> DtpolyError:
+    """Refuse a module to which nothing is left to pass."""
+    return refused(
+        "DT275",
+        f"a module of {name} has all of its inputs, so that no call passes any",
+        f"they are: {', '.join(inputs)}",
+        "leave out those that a call passes",
+    )
+
+
+def too_many(name: str, passed: Sequence[str], count: int) -> DtpolyError:
+    """Refuse a call of a module with more inputs than are left to pass."""
+    said = f"in a module takes {', '.join(passed)}, but {count} inputs were given"
+    return wrong_call(name, passed, said, "the others are the module's own: pass none of them")
+
+
 def unfit_gradient(title: str, way: str) -> DtpolyError:
     """Refuse a file of gradients that is of another algorithm."""
     reason = "a file of backward= computes gradients of the inputs, from inputs, results and d_..."

@@ -46,8 +46,23 @@ def test_what_is_compiled_is_differentiated_by_all_that_it_depends_on(call: Entr
 def test_a_file_without_floats_has_nothing_to_differentiate(call: Entry) -> None:
     text = b"Func f; In A: i32; Var x; f[x] = A[x] + 1;"
     code, out, err = call("differentiate", "-", stdin=text)
-    assert (code, out) == (2, "")
-    assert "the file has no result of floats" in err
+    assert (code, out) == (1, "")
+    assert "error[DT270]: there is no gradient of 'f', which is i32" in err
+
+
+def test_a_result_of_numbers_alone_has_nothing_to_differentiate_by(call: Entry) -> None:
+    text = b"Func f; In A: i32; SIn s; Var x; f[x] = A[x] * s;"
+    code, out, err = call("differentiate", "-", stdin=text)
+    assert (code, out) == (1, "")
+    assert "error[DT271]: 'f' depends on no tensor of floats" in err
+    assert call("differentiate", "-", "--by", "s", stdin=text)[0] == 0
+
+
+def test_what_is_replaced_says_what_reads_it(call: Entry) -> None:
+    text = b"Func f into A; In A; Var x; f[x] = A[x] * A[x]; f.compile();"
+    err = call("differentiate", "-", stdin=text)[2]
+    assert "error[DT273]" in err
+    assert "note: 'd_A' of the gradient reads them" in err
 
 
 def test_saved_funcs_are_inputs(call: Entry) -> None:
@@ -114,7 +129,43 @@ RVar k;
 
 linear[m, n] = rdot(X[m, k], W[n, k], k) + B[n];
 """
+DROPOUT = """\
+Func dropped, s, top, e, total;
+In Q, K, V;
+SIn seed: i64, p;
+Var m, n;
+RVar l in [0, m + 1), k;
+
+s[m, l] = rdot(Q[m, k], K[l, k], k) * rsqrt(len(k));
+top[m] = rmax(s[m, l], l);
+e[m, l] = exp(s[m, l] - reshape(top[m], m, 1));
+total[m] = rsum(e[m, l], l);
+dropped[m, n] = rdot(where(random(seed, m, l) < p, 0, e[m, l] / (1 - p)), V[l, n], l)
+    / reshape(total[m], m, 1);
+"""
+BAND = """\
+Func band;
+In A, B;
+Var m, n;
+RVar k in [m - 1, n + 2);
+
+band[m, n] = rdot(A[m, k], B[k, n], k);
+"""
+STATES = """\
+Func ratio, num, den;
+In K, V, decay;
+Var t, c;
+RVar s;
+
+num[t, c] = scan_affine(exp(-decay[c]), exp(K[s, c]) * V[s, c], s, t, 0);
+den[t, c] = scan_affine(exp(-decay[c]), exp(K[s, c]), s, t, 0);
+ratio[t, c] = num[t, c] / den[t, c];
+"""
+TEXTS = {"linear": LINEAR, "dropout": DROPOUT, "band": BAND, "states": STATES}
 KERNELS = {
+    "dropout": ("dropped", "Q,K,V"),
+    "band": ("band", "A,B"),
+    "states": ("ratio", "K,V,decay"),
     "softmax": ("softmax", "A"),
     "rms_norm": ("rms_norm", "X,W"),
     "cross_entropy": ("cross_entropy", "L"),
@@ -130,7 +181,7 @@ KERNELS = {
 def test_kernels_of_gradients_are_proved(call: Entry, tmp_path: Path, name: str) -> None:
     of, by = KERNELS[name]
     path, kernels = tmp_path / "gradient.dt", tmp_path / "gradient.py"
-    text = LINEAR if name == "linear" else (EXAMPLES / f"{name}.dt").read_text()
+    text = TEXTS.get(name) or (EXAMPLES / f"{name}.dt").read_text()
     given = ("differentiate", "-", "--of", of, "--by", by, "-o", str(path))
     assert call(*given, stdin=text.encode())[0] == 0
     assert call("compile", str(path), "-o", str(kernels), "--seconds", "120")[0] == 0

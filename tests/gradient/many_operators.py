@@ -52,6 +52,9 @@ OPERATORS: dict[str, Listed] = {
     ),
     "remainder": rows("f[x, y] = A[x, y] % (2.5 + sigmoid(B[x, y]));"),
     "fused_multiply": rows("f[x, y] = fma(A[x, y], B[x, y], fma(R[y], A[x, y], s));"),
+    "largest_of_many": rows(
+        "f[x, y] = maximum(maximum(maximum(A[x, y], B[x, y]), R[y]), abs(A[x, y]) - s);", orders=1
+    ),
     "swapped_halves": rows("f[x, y] = maximum(A[x, y], B[x, y]) - minimum(A[x, y], B[x, y]);"),
     "rounded_parts": rows("f[x, y] = (A[x, y] - floor(A[x, y])) * (ceil(B[x, y]) - B[x, y]);"),
     "nearest": rows("f[x, y] = (A[x, y] - round(A[x, y])) * (A[x, y] - trunc(A[x, y]));"),
@@ -163,6 +166,11 @@ OPERATORS: dict[str, Listed] = {
     "two_largest": Listed(
         "Func f; In A; Var x, j: 2; RVar k; f[x, j] = maximum(rtopk(A[x, k], k, j), -3);", orders=1
     ),
+    "largest_of_a_range": Listed(
+        "Func f; In A; Var x, j: 2; RVar k in [0, x + 1);"
+        "f[x, j] = maximum(rtopk(A[x, k], k, j), -3);",
+        orders=1,
+    ),
     "share_of_the_largest": Listed(
         "Func f, v; In A; Var x, j: 2; RVar k, i: 2; v[x, j] = sigmoid(rtopk(A[x, k], k, j));"
         "f[x, j] = v[x, j] / rsum(v[x, i], i);",
@@ -194,6 +202,18 @@ OPERATORS: dict[str, Listed] = {
         "Func f, top, total; In A; SIn heat; Var x, y; RVar k; top[x] = rmax(A[x, k], k);"
         "total[x] = rsum(exp(heat * (A[x, k] - reshape(top[x], x, 1))), k);"
         "f[x, y] = exp(heat * (A[x, y] - reshape(top[x], x, 1))) / reshape(total[x], x, 1);"
+    ),
+    "dropped_weights": Listed(
+        "Func f, e; In Q, K, V; SIn seed: i64, p; Var m, n; RVar l in [0, m + 1), k;"
+        "e[m, l] = exp(rdot(Q[m, k], K[l, k], k));"
+        "f[m, n] = rdot(where(random(seed, m, l) < 0.5, 0, e[m, l] / (2 + p * p)), V[l, n], l)"
+        " / (1 + reshape(rsum(e[m, l], l), m, 1));"
+    ),
+    "decayed": Listed(
+        "Func f, num, den; In K, V, D; Var t, c; RVar s;"
+        "num[t, c] = scan_affine(sigmoid(D[c]), exp(K[s, c]) * V[s, c], s, t, 0);"
+        "den[t, c] = scan_affine(sigmoid(D[c]), exp(K[s, c]), s, t, 1);"
+        "f[t, c] = num[t, c] / den[t, c];"
     ),
     "contrast": Listed(
         "Func f, s; In A, B; Var x, y; RVar k, l; s[x, y] = rdot(A[x, k], B[y, k], k);"

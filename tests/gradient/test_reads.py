@@ -292,3 +292,42 @@ def test_the_second_derivative() -> None:
     inputs = given(first, {"x": 3, "y": 4})
     compare(first, second, inputs)
     compare_with_differences(first, second, inputs)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In A; Var x; RVar k; f[x, k] = rsum(A[x, k], k);",
+        "In A; Var x; RVar k; f[x, k] = rmax(A[x, k], k);",
+        "In A; Var x; RVar k; f[x, k] = rprod(A[x, k], k);",
+        "In A, T: i64; Var x; RVar k; f[x, k] = rsum(A[T[x], k], k);",
+        "In A, B; Var x, y; RVar k; f[x, y, k] = rdot(A[x, k], B[k, y], k);",
+        "In A; Var x; RVar k, t; f[x, k, t] = scan_sum(A[x, k], k, t);",
+        "In A; Var x, j: 2; RVar k; f[x, k, j] = rtopk(A[x, k], k, j);",
+        "In A; Var x; RVar k; f[x, k] = rsum(A[x, k] * rsum(A[x, k], k), k);",
+    ],
+)
+def test_a_label_on_the_left_that_the_definition_reduces(text: str) -> None:
+    """The sum is alike for all of the Func's indices, so that it is given what all are."""
+    program = read(f"Func f; {text}")
+    sizes = {"x": 3, "y": 2, "k": 4, "t": 4}
+    sizes = {one.name: one.size or sizes[one.name] for one in program.labels}
+    one = derived(program, "f", ", ".join(t.name for t in program.tensors if t.dtype is None))
+    compare(program, one, given(program, sizes), sizes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In X, W; Var b; RVar l; f[b] = rsum(X[b, l] * W[b, l // 2], l);",
+        "In X, W; Var b; RVar l; f[b] = rsum(X[b, l] * W[b, 2 * l + 1], l);",
+        "In X, W, o: i64; Var b; RVar l in [o[b], o[b + 1]); f[b] = rsum(X[l] * W[l // 2], l);",
+        "In X, W, S; Var b, n; RVar l; f[b, n] = rdot(X[b, l], W[n, l] * S[n, l // 2], l);",
+    ],
+)
+def test_an_axis_that_is_read_at_a_quotient_shows_the_size(text: str) -> None:
+    program = read(f"Func f; {text}")
+    one = derived(program, "f", ", ".join(t.name for t in program.tensors if t.dtype is None))
+    for size in (0, 2, 6):
+        sizes = {label.name: {"b": 2, "n": 3, "l": size}[label.name] for label in program.labels}
+        compare(program, one, given(program, sizes))

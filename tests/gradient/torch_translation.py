@@ -414,7 +414,10 @@ class Translation:
         """Return what is at a place of the list of the largest values."""
         assert isinstance(place, Index)
         axis = labels.index(place.label)
-        value = self.full(self.of(listed.operand, (*labels, *listed.labels)), labels, listed.labels)
+        inner = (*labels, *listed.labels)
+        value = self.full(self.of(listed.operand, inner), labels, listed.labels)
+        if listed.when:
+            value = torch.where(self.holds(listed.when, inner), value, _least(value.dtype))
         count = min(self.sizes[place.label], value.shape[-1])
         shape = [self.sizes[place.label] if i == axis else n for i, n in enumerate(value.shape)]
         found = torch.sort(value.expand(shape), dim=-1, descending=True, stable=True)
