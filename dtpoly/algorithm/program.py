@@ -267,6 +267,21 @@ def touched(func: Func) -> Iterator[Read]:
     yield Read(func.into.tensor, indices, span=func.into.span)
 
 
+def labels_of_axes(program: Program, func: str) -> tuple[str, ...]:
+    """Return the label of each axis of what a function returns for a Func.
+
+    Of a Func that goes to places, that is the tensor in which they are, or what its sums begin
+    with. The label is empty for an axis whose index is computed.
+    """
+    one = program.func(func)
+    if one.into is None or one.into.at is None:
+        return one.labels
+    begun = program.find_func(one.into.tensor)
+    if begun is not None:
+        return begun.labels
+    return tuple(index.plain or "" for index in one.into.at.indices)
+
+
 def reads_of_place(func: Func) -> Iterator[Read]:
     """Yield the element that a Func goes to, and what that place is made of, if it names one."""
     if func.into is not None and func.into.at is not None:

@@ -18,6 +18,7 @@ from dtpoly.algorithm.dtypes import DType
 from dtpoly.checking import Checked
 from dtpoly.cli.output import terminal_width, wants_colour, write
 from dtpoly.cli.saving import tell_error
+from dtpoly.cli.summary import shown_shape
 from dtpoly.generate import code_of
 from dtpoly.render.text_table import table
 from dtpoly.runtime.execute import RunRefused, RunRequest, execute
@@ -67,8 +68,7 @@ def run(
 
 
 def _row(one: ComparedResult) -> tuple[str, ...]:
-    sizes = zip(one.labels, one.result.shape, strict=True)
-    shape = f"[{', '.join(f'{label}={size}' for label, size in sizes)}]"
+    shape = shown_shape(one.labels, one.result.shape)
     first = ", ".join(_short(n) for n in _elements(one.result))
     expected = ", ".join(_short(n) for n in _elements(one.expected))
     allowed = f"{one.allowed:.2g}"

@@ -9,7 +9,7 @@ from math import isfinite
 
 from torch import Tensor
 
-from dtpoly.algorithm.program import Program
+from dtpoly.algorithm.program import Program, labels_of_axes
 from dtpoly.frozen import dataclass
 from dtpoly.reference.labelled_values import DTYPE
 from dtpoly.reference.random_inputs import random_inputs
@@ -58,7 +58,7 @@ def summarise(
             low, high = tensor.min().item(), tensor.max().item()
             mean = tensor.double().mean().item()
         first = tuple(element.item() for element in tensor.flatten()[:ELEMENTS])
-        labels, dtype = program.func(name).labels, str(DTYPE[tensor.dtype])
+        labels, dtype = labels_of_axes(program, name), str(DTYPE[tensor.dtype])
         summaries.append(
             ValueSummary(name, labels, tuple(tensor.shape), dtype, low, mean, high, first)
         )
@@ -78,15 +78,21 @@ def _speakable(number: object) -> object:
 
 def as_row(summary: ValueSummary) -> tuple[str, ...]:
     """Return a summary as words for a table."""
-    sizes = zip(summary.labels, summary.shape, strict=True)
+    sizes = shown_shape(summary.labels, summary.shape)
     elements = [_short(element) for element in summary.elements]
     return (
         summary.name,
-        f"[{', '.join(f'{label}={size}' for label, size in sizes)}]",
+        sizes,
         summary.dtype,
         *(_short(number) for number in (summary.min, summary.mean, summary.max)),
         ", ".join(elements),
     )
+
+
+def shown_shape(labels: Sequence[str], shape: Sequence[int]) -> str:
+    """Return a shape as `[x=4, 16]`: an axis without a label has its size alone."""
+    sizes = zip(labels, shape, strict=True)
+    return f"[{', '.join(f'{label}={size}' if label else str(size) for label, size in sizes)}]"
 
 
 def _short(number: Number | None) -> str:

@@ -12,7 +12,7 @@ import torch
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import ProgramId, walk
 from dtpoly.algorithm.label_sizes import Sizes, size_rules, used_labels
-from dtpoly.algorithm.program import Program, in_order
+from dtpoly.algorithm.program import Program, in_order, labels_of_axes
 from dtpoly.codegen.python_names import file_names
 from dtpoly.frozen import dataclass
 from dtpoly.generate import Code
@@ -81,7 +81,7 @@ def execute(
     return tuple(
         compared(
             func,
-            program.func(func).labels,
+            labels_of_axes(program, func),
             result,
             exact[func],
             rough[func],

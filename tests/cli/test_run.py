@@ -74,6 +74,23 @@ def test_booleans_infinities_and_nothing(call: Entry) -> None:
     assert out.splitlines()[2].split() == ["g", "[x=0]", "bool", "-", "-", "-"]
 
 
+PLACED = b"""Func k into C at [b, pos[b], d], zero: f32, t into zero at [T[l]] add;
+In C, pos: i64, K, T: i32 within len(c); Var b, d, l, c;
+k[b, d] = K[b, d] * 2; zero[c] = 0; t[l] = 1; k.compile(); t.compile();"""
+
+
+@pytest.mark.parametrize("which", [["--reference"], ["--device", "cpu"]])
+def test_axes_of_places_have_their_labels_or_none(call: Entry, which: list[str]) -> None:
+    sizes = "b=3,d=5,l=7,c=4"
+    code, out, err = call("run", *which, "--size", sizes, "--json", "-", stdin=PLACED)
+    assert (code, err) == (0, "")
+    found = {one["name"]: one for one in json.loads(out)["funcs"]}
+    assert (found["k"]["labels"], found["t"]["labels"]) == (["b", "", "d"], ["c"])
+    code, out, _ = call("run", *which, "--size", sizes, "-", stdin=PLACED)
+    assert "[b=3, 3, d=5]" in out
+    assert "[c=4]" in out
+
+
 def test_whole_numbers_stay_whole(call: Entry) -> None:
     text = b"Func f; Var x; f[x] = x * 2; f.compile();"
     _, out, _ = call(*RUN, "x=3", "--json", "-", stdin=text)
