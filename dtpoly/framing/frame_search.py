@@ -106,6 +106,7 @@ def found_frame(
         near = [one.name for one in group.tensors if one.is_near and one.name in shown]
         relations = relations_of(labels, facts_of(group, labels).blocks)
         relations += element_promises(group, made.frame, labels)
+        relations += tuple(f"len({one}) == next_power_of_2(len({one}))" for one in made.powers)
         sets = promise_sets(made, labels, near, relations, with_values=with_values)
         frame = search.frame_of(made, sets[-1][-1])
         first = first or frame
@@ -136,8 +137,11 @@ def _candidates(
     """Yield frames that fit the launches, the most probable ones first."""
     for choice in choices[:MOST_CHOICES]:
         texts: set[KernelFrame] = set()
-        for are_floats, mode, are_numbers in product((False, True), MODES, (False, True)):
-            options = FrameOptions(mode, are_numbers=are_numbers, are_floats=are_floats)
+        ways = (False, True)
+        for are_floats, mode, are_numbers, are_powers in product(ways, MODES, ways, ways):
+            options = FrameOptions(
+                mode, are_numbers=are_numbers, are_floats=are_floats, are_powers=are_powers
+            )
             made = built(group, choice, options)
             if isinstance(made, CannotFrame):
                 yield made, choice.labels

@@ -247,7 +247,7 @@ def _remember_named(state: KernelState, call: CalledAccess) -> tuple[Index, ...]
     if mask is not None and mask.data:
         here = both(here, _named_mask(state, LoadMask(data=mask.data), line))
     reading = DataReading(state, here, line)
-    moved = [reading.number(one, WIDE) for one in address.data]
+    moved = [reading.added(one, array.name) for one in address.data]
     offset = shifts.along_strides(state.shifts, array, address.offset)
     for one in moved:
         offset = offset + one
