@@ -21,6 +21,7 @@ WHOLES = ("i8", "i16", "i32", "i64", "u8")
 BYTES = ("i8", "u8")
 MOST_TENSORS = 4
 MOST_LABELS = 6
+LARGE = "2**30"
 RANGE = re.compile(r"(0 <= .*\[\.\.\.\] )<( .*)")
 
 
@@ -49,6 +50,9 @@ def element_promises(
             if _fits(one, labels.get(label, ()), is_row=is_row)
         ]
         found += [f"0 <= {one.name}[...] < len({label})" for label in fitting[-MOST_LABELS:]]
+        if one.dtype not in BYTES:
+            # A length or a count is below the size of no axis, but such numbers are not large.
+            found += [f"0 <= {one.name}[...] < {LARGE}"]
     return tuple(found)
 
 
@@ -95,7 +99,7 @@ def _fits(tensor: GroupTensor, row: Row, *, is_row: bool) -> bool:
     return all(count <= size for count, size in zip(needed, row, strict=True))
 
 
-def weaker(promise: str) -> str | None:
-    """Return a promise that asks for less: that an element may also be the size itself."""
+def weaker(promise: str) -> tuple[str, ...]:
+    """Return promises that ask for less, the least first: an element may be the size itself."""
     found = RANGE.fullmatch(promise)
-    return None if found is None else f"{found[1]}<={found[2]}"
+    return () if found is None else (found[1].rstrip(), f"{found[1]}<={found[2]}")

@@ -146,7 +146,8 @@ def kinds_of(promises: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     kinds: dict[str, list[str]] = {}
     for one in promises:
         kind = "reach" if one.startswith("reach(") else ""
-        if not one.endswith(")"):  # an order of two sizes stands alone
+        # An order of two sizes stands alone, and so does what is said of elements.
+        if not one.endswith(")") and "[...]" not in one:
             kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
         kinds.setdefault(kind or one, []).append(one)
     # The order of two sizes is a coincidence more often than a bound of one is.

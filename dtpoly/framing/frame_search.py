@@ -234,10 +234,11 @@ class _FrameSearch:
         for kind in kinds_of(kept):
             kept = self._without(made, kept, kind)
         for promise in kept:
-            less = weaker(promise)
-            if less is not None:
+            for less in weaker(promise):
                 changed = tuple(less if one == promise else one for one in kept)
-                kept = changed if self.is_proved(made, changed) else kept
+                if self.is_proved(made, changed):
+                    kept = changed
+                    break
         return kept
 
     def _without(

@@ -36,6 +36,7 @@ from dtpoly.verify.algebra.whole import (
     sign,
     within,
 )
+from dtpoly.verify.proof.bounded_factors import has_bounded_factors
 from dtpoly.verify.proof.findings import Finding, Proof
 from dtpoly.verify.proof.parts_of_addresses import (
     is_in_addresses_alone,
@@ -161,7 +162,7 @@ def _is_bounded(proof: Proof, ran: Ran, one: Computed) -> bool:
     if _is_promised(proof, ran, one) or _is_part_of_blocks(one.value, launch.turns or ()):
         proof.run.assume(Lemma.BELOW, one.value)
         return True
-    return _is_small(proof, ran, one)
+    return _is_small(proof, ran, one) or has_bounded_factors(proof, ran, one)
 
 
 def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ from dtpoly.verify.triton.access import (
 )
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_indices import LoadMask, indices_with, limits, mask_of, named
-from dtpoly.verify.triton.data_names import WIDE, DataReading, data_of, has_data
+from dtpoly.verify.triton.data_names import DataReading, data_of, has_data
 from dtpoly.verify.triton.gathering import ATOMIC
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.product_axes import shape_of
