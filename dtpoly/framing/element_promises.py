@@ -102,4 +102,7 @@ def _fits(tensor: GroupTensor, row: Row, *, is_row: bool) -> bool:
 def weaker(promise: str) -> tuple[str, ...]:
     """Return promises that ask for less, the least first: an element may be the size itself."""
     found = RANGE.fullmatch(promise)
-    return () if found is None else (found[1].rstrip(), f"{found[1]}<={found[2]}")
+    if found is None:
+        return ()
+    least = found[1].rstrip()
+    return (least,) if "len(" not in found[2] else (least, f"{found[1]}<={found[2]}")

@@ -1,10 +1,12 @@
 """Take the launches of a file by hand apart where a tile has so many lanes as a row, up to a limit.
 
 Wrappers often pass `BLOCK=min(next_power_of_2(len(n)), 4096)`, and kernels take a row in rounds of
-that many lanes. No step of such a loop is known for all sizes, but for the sizes of each of two
-cases it is: for `len(n) <= 4096` the number is `next_power_of_2(len(n))`, and for all others it is
-4096. Each call is in one of the cases, so what is proved in each of them is proved. A case that no
-call is in, as promises leave it none, needs no proof; that it is one is asked of isl.
+so many lanes. No step of such a loop is known for all sizes, but in each of two cases it is: with
+`len(n) <= 4096` it is `next_power_of_2(len(n))`, and with more it is 4096. Each call is in one of
+the cases, so what is proved in each of them is proved. A case that no call is in, as promises leave
+it none, needs no proof; that it is one is asked of isl. Where blocks are counted, `cdiv(len(n),
+BLOCK)`, a row that is not empty has one block in the first case, and an empty row is a case of its
+own, in which the power of two is 1, as everywhere here.
 
 The limit must be a power of two. Then the least power of two that is not below a size is at most
 the limit if and only if the size is.
@@ -53,7 +55,7 @@ def cases_of(file: Unit) -> tuple[Unit, ...]:
         return (file,)
     found = [file.said]
     for limit in limits:
-        found = [case for said in found for case in _two_cases(said, limit)]
+        found = [case for said in found for case in _cases(said, limit)]
     return tuple(replace(file, said=said) for said in found)
 
 
@@ -67,18 +69,46 @@ def note_case(run: ProofRun, one: Said) -> None:
     run.assume(Lemma.CASES, one.text)
 
 
-def _two_cases(said: tuple[Said, ...], limit: _Limit) -> Iterator[tuple[Said, ...]]:
+def _cases(said: tuple[Said, ...], limit: _Limit) -> Iterator[tuple[Said, ...]]:
+    """Yield the lines of each case; one of no elements is apart where blocks are counted."""
+    below = f"{limit.size} <= {limit.most}"
+    power = f"next_power_of_2({limit.size})"
+    nodes = [node for one in said for node in ast.walk(one.what)]
+    if any(_is_count(node, limit) for node in nodes):
+        yield _in_case(said, limit, f"{limit.size} <= 0", "1", "")
+        yield _in_case(said, limit, f"({limit.size} >= 1, {below})", power, "1")
+    else:
+        yield _in_case(said, limit, below, power, "")
+    above = f"{limit.size} >= {limit.most + 1}"
+    yield _in_case(said, limit, above, str(limit.most), "")
+
+
+def _in_case(
+    said: tuple[Said, ...], limit: _Limit, text: str, lanes: str, blocks: str
+) -> tuple[Said, ...]:
+    """Return the lines of a case, with what the number of lanes is in it, and that of blocks."""
     line = said[0].line
-    for is_below in (True, False):
-        sign = f"<= {limit.most}" if is_below else f">= {limit.most + 1}"
-        text = f"{limit.size} {sign}"
-        what = ast.parse(text, mode="eval").body
-        for node in ast.walk(what):
-            if isinstance(node, ast.expr):
-                node.lineno = line
-        changed = _InCase(limit, is_below=is_below)
-        lines = (replace(one, what=changed.visit(deepcopy(one.what))) for one in said)
-        yield (*lines, Said(CASE, what, text, line))
+    what = ast.parse(text, mode="eval").body
+    for node in ast.walk(what):
+        if isinstance(node, ast.expr):
+            node.lineno = line
+    changed = _InCase(limit, lanes, blocks)
+    lines = (replace(one, what=changed.visit(deepcopy(one.what))) for one in said)
+    return (*lines, Said(CASE, what, text, line))
+
+
+def _is_count(node: ast.AST, limit: _Limit) -> bool:
+    """Return whether a number is how many blocks of so many lanes a row has.
+
+    Blocks of the limit, or of more, are as many: one of a row that is not empty, up to the limit.
+    """
+    match node:
+        case ast.Call(func=ast.Name(id="cdiv"), args=[size, by], keywords=[]):
+            lanes = by.value if isinstance(by, ast.Constant) else 0
+            is_one = isinstance(lanes, int) and lanes >= limit.most
+            return (is_one or _limit(by) == limit) and ast.unparse(size) == limit.size
+        case _:
+            return False
 
 
 def _limit(node: ast.AST) -> _Limit | None:
@@ -109,23 +139,20 @@ def _is_of_sizes(size: ast.expr) -> bool:
 class _InCase(ast.NodeTransformer):
     """Puts what a number of lanes is in a case, and how many blocks of so many lanes there are."""
 
-    def __init__(self, limit: _Limit, *, is_below: bool) -> None:
-        self.limit, self.is_below = limit, is_below
+    def __init__(self, limit: _Limit, lanes: str, blocks: str) -> None:
+        self.limit, self.lanes, self.blocks = limit, lanes, blocks
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Return a call as it is in the case."""
-        match node:
-            case ast.Call(func=ast.Name(id="cdiv"), args=[size, by], keywords=[]) if (
-                self.is_below and _limit(by) == self.limit and ast.unparse(size) == self.limit.size
-            ):
-                # A row of at most so many lanes is one block, or none.
-                least = ast.Name(id="min", ctx=ast.Load())
-                one = ast.Call(func=least, args=[size, ast.Constant(value=1)], keywords=[])
-                return ast.fix_missing_locations(ast.copy_location(one, node))
-            case _ if _limit(node) == self.limit:
-                if not self.is_below:
-                    return ast.copy_location(ast.Constant(value=self.limit.most), node)
-                power = next(one for one in node.args if not isinstance(one, ast.Constant))
-                return power
-            case _:
-                return self.generic_visit(node)
+        if self.blocks and _is_count(node, self.limit):
+            return _at(node, self.blocks)
+        return _at(node, self.lanes) if _limit(node) == self.limit else self.generic_visit(node)
+
+
+def _at(node: ast.expr, text: str) -> ast.expr:
+    """Return an expression that stands in the place of another one."""
+    found = ast.parse(text, mode="eval").body
+    for one in ast.walk(found):
+        if isinstance(one, ast.expr):
+            ast.copy_location(one, node)
+    return found
