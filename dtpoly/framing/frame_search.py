@@ -20,7 +20,7 @@ from typing import Protocol
 from dtpoly.framing.element_promises import element_promises, weaker
 from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
-from dtpoly.framing.frame_promises import kinds_of, promise_sets, relations_of
+from dtpoly.framing.frame_promises import kinds_of, powers_of, promise_sets, relations_of
 from dtpoly.framing.kernel_frame import KernelFrame
 from dtpoly.framing.launch_groups import LOADED, LaunchGroup, Row
 from dtpoly.framing.tensor_axes import AxesChoice, facts_of
@@ -106,7 +106,7 @@ def found_frame(
         near = [one.name for one in group.tensors if one.is_near and one.name in shown]
         relations = relations_of(labels, facts_of(group, labels).blocks)
         relations += element_promises(group, made.frame, labels)
-        relations += tuple(f"len({one}) == next_power_of_2(len({one}))" for one in made.powers)
+        relations += powers_of(made, labels)
         sets = promise_sets(made, labels, near, relations, with_values=with_values)
         frame = search.frame_of(made, sets[-1][-1])
         first = first or frame

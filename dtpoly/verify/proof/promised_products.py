@@ -17,7 +17,7 @@ from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import Computed, Ran
 from dtpoly.verify.triton.domains import ranged
 
-MOST_FACTORS = 3  # of products that are compared with a promise
+MOST_FACTORS = 4  # of products that are compared with a promise
 
 
 def is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
