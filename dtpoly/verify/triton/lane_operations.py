@@ -17,6 +17,7 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     as_term,
     is_truth,
+    lanes_of,
 )
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.residues import leaving, settled
@@ -25,6 +26,7 @@ from dtpoly.verify.algebra.terms import Literal, Term
 from dtpoly.verify.algebra.whole import Whole, extreme
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.data_names import unknown
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.python_operators import (
@@ -157,7 +159,7 @@ def clamped(given: Operands) -> TileValue:
     """Model `tl.clamp` between two numbers that the kernel or its launch writes.
 
     Triton defines no result if the lower bound is above the upper one. The bounds drop a nan, so
-    values must be promised to be finite.
+    values must be promised to be finite. Where no values are compared, the result is some float.
     """
     line = given.line
     if not given.args or {"min", "max"} - given.by_name.keys():
@@ -166,6 +168,9 @@ def clamped(given: Operands) -> TileValue:
     axes, items = aligned(given.state, tiles, line)
     kind = meaning("clamp", list(map(of_tile, tiles)), line).kind
     operands = [settled(kind, one) for one in _typed(items, tiles, kind, line)]
+    if not given.state.is_valued and kinds.is_float(kind):
+        not_in_eight(kind, line)
+        return TileValue(axes, unknown(given.state, kind, lanes_of(axes), operands), kind)
     low, high = (finite(one.text) if isinstance(one, Literal) else None for one in operands[1:])
     has_no_top = low is not None and isinstance(operands[2], Literal) and operands[2].text == INF
     if not has_no_top and (low is None or high is None or low > high):
