@@ -59,7 +59,7 @@ def _has_form(of: Assumption) -> bool:  # noqa: C901  # one case for each lemma
             return numbers is not None and _is(total, _product((value, *numbers)))
         case ((Lemma.BELOW | Lemma.PART), (Whole(),)):
             return True
-        case Lemma.FACTORS, (Whole() as value, tuple() as limits, int() as total):
+        case Lemma.FACTORS, (Whole() as value, limits, int() as total):
             numbers = _numbers(limits)
             return numbers is not None and total < HALF and _largest(value, numbers) == total
         case Lemma.LARGER, (Whole() as value, Whole() as larger):

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
@@ -429,7 +428,10 @@ def _sizes_in_all(*numbers: Whole) -> Counter[str]:
         for of in numbers
         for monomial, _ in of.terms
     ]
-    return reduce(Counter.__and__, products) if products else Counter[str]()
+    found = products[0] if products else Counter[str]()
+    for one in products[1:]:
+        found = found & one
+    return found
 
 
 def _without(of: Whole, times: Counter[str]) -> Whole:
