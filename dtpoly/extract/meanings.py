@@ -112,6 +112,37 @@ def meaning(module: Module, name: str, depth: int = DEPTH) -> Meaning:
     return what
 
 
+def meaning_of_kernel(module: Module, name: str) -> Meaning:
+    """Return what a name is that somebody asks to verify: a kernel, also if it is bound again.
+
+    A module may put its kernel into something that launches it, such as a dictionary of tuned
+    kernels, and call that by the name of the kernel: `k = {n: tuned(k, n) for n in (16, 32)}`. The
+    kernel is the function all the same. Another function that uses the name is not read.
+    """
+    found = meaning(module, name)
+    if not isinstance(found, Unclear) or name in module.changes or "*" in module.names:
+        return found
+    first, *others = sorted(module.names.get(name, ()), key=lambda one: one.line) or (None,)
+    is_again = others and all(one.is_sure and _is_made_of(one, name) for one in others)
+    if first is None or not is_again or not isinstance(first.node, ast.FunctionDef):
+        return found
+    what = _bound_once(module, name, first, DEPTH)
+    lines = ", ".join(str(one.line) for one in others)
+    said = f"'{name}' of '{module.path.name}' is bound again in line {lines}"
+    assumed = f"{said}, and launches the function there"
+    return replace(what, assumed=assumed) if isinstance(what, Helper) and first.is_sure else found
+
+
+def _is_made_of(binding: Binding, name: str) -> bool:
+    """Return whether a line sets a name to something that is made of what it was before."""
+    match binding.node:
+        case ast.Assign(value=value):
+            nodes = ast.walk(value)
+            return any(isinstance(node, ast.Name) and node.id == name for node in nodes)
+        case _:
+            return False
+
+
 def meaning_of_path(module: Module, path: str) -> Meaning:
     """Return what a word behind modules of the project is, such as `layers.Norm.forward`."""
     root, _, rest = path.partition(".")

@@ -29,6 +29,7 @@ from dtpoly.extract.meanings import (
     is_builtin,
     is_jit,
     meaning,
+    meaning_of_kernel,
     meaning_of_path,
     root_of_triton,
 )
@@ -106,7 +107,7 @@ def take_out(module: Module, kernel: str, named: Mapping[str, str] | None = None
 
     `named` says what names are that cannot be understood from the text.
     """
-    found = meaning(module, kernel)
+    found = meaning_of_kernel(module, kernel)
     if not isinstance(found, Helper):
         line = found.line if isinstance(found, Unclear) and found.line else 1
         why = found.why if isinstance(found, Unclear) else "it is something else"
@@ -147,7 +148,7 @@ def take_out(module: Module, kernel: str, named: Mapping[str, str] | None = None
 
 def unlaunched(module: Module, kernel: str, algorithm: str) -> Diagnostic:
     """Return the message that nothing says how a kernel is launched, with a line to begin with."""
-    found = meaning(module, kernel)
+    found = meaning_of_kernel(module, kernel)
     assert isinstance(found, Helper)
     words = ", ".join(one.arg for one in found.function.args.args)
     start = module.source.line_starts[found.function.lineno - 1]

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from dtpoly.framing.launch_groups import LaunchGroup, Row, times
+from dtpoly.framing.launch_groups import STRIDE, LaunchGroup, Row, times
 from dtpoly.framing.size_formulas import SizeFormula, formulas_of
-from dtpoly.framing.tensor_axes import STRIDE, AxesChoice, LabelledTensor, facts_of
+from dtpoly.framing.tensor_axes import AxesChoice, LabelledTensor, facts_of
 from dtpoly.frozen import dataclass
 from dtpoly.watching.launch_record import WatchedWord
 
@@ -54,7 +54,7 @@ def number_site(group: LaunchGroup, choice: AxesChoice, name: str, mode: str) ->
         # What is no number of lanes needs no power of 2, though the sizes of heads often are some.
         formulas.sort(key=lambda one: POWER in one.text)
     strides = _strides(group, choice, name, row)
-    is_named = STRIDE in name.lower()
+    is_named = group.is_stride(name)
     if strides and (name not in group.constants or not formulas):
         best = strides[0]
         is_needed = not formulas or not _tensor(choice, best.labels[0]).is_dense
@@ -105,7 +105,7 @@ def _strides(
     """Return the strides that a number may be, of the tensor first that is passed before it."""
     order = list(group.parameters)
     at = order.index(name)
-    found: list[tuple[tuple[bool, int, int], SizeFormula]] = []
+    found: list[tuple[tuple[bool, bool, int, int], SizeFormula]] = []
     for one in choice.tensors:
         for axis, seen in enumerate(one.axes):
             if seen.strides != row:
@@ -115,7 +115,8 @@ def _strides(
             is_alike = any(_is_alike(parameter, name) for parameter in one.tensor.parameters)
             text = f"{one.tensor.name}.stride({axis})"
             formula = SizeFormula(text, AS_STRIDE, (one.tensor.name,))
-            found.append(((not is_alike, before, axis), formula))
+            is_own = group.strided.get(name) == one.tensor.name
+            found.append(((not is_own, not is_alike, before, axis), formula))
     return tuple(formula for _, formula in sorted(found, key=lambda pair: pair[0]))
 
 

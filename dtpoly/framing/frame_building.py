@@ -35,13 +35,26 @@ class FrameOptions:
     are_numbers: bool = False
     # Whether a float that is the same in all launches is that number, and no choice of callers.
     are_floats: bool = False
+    # Whether a number of lanes is a size that is a power of two itself, as heads often have.
+    are_powers: bool = False
 
     def taken(self, site: ArgumentSite) -> int:
         """Return which formula of a place is taken."""
         if site.about in self.chosen:
             return self.chosen[site.about]
+        if self.are_powers and (found := _own_power(site)) is not None:
+            return found[0]
         numbers = (at for at, one in enumerate(site.formulas) if one.text.isdecimal())
         return next(numbers, 0) if self.are_numbers and site.is_constant else 0
+
+
+def _own_power(site: ArgumentSite) -> tuple[int, str] | None:
+    """Return the formula of a constant that is a size, and a power of two; with its label."""
+    texts = [one.text for one in site.formulas]
+    for at, one in enumerate(site.formulas if site.is_constant else ()):
+        if one.text.startswith("len(") and f"next_power_of_2({one.text})" in texts:
+            return at, one.labels[0]
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +66,8 @@ class BuiltFrame:
     # The labels of which a tile takes all, and the others.
     tiled: tuple[str, ...]
     looped: tuple[str, ...]
+    # Those of the former whose sizes are powers of two.
+    powers: tuple[str, ...] = ()
 
 
 def built(
@@ -86,6 +101,9 @@ def built(
         word for one in choice.tensors for word in one.words if not word.isdecimal()
     )
     tiled = {label for text in texts.values() for label in POWER.findall(text)}
+    owns = (_own_power(one) for one in sites if options.are_powers)
+    powers = tuple(dict.fromkeys(one[1] for one in owns if one is not None))
+    tiled |= {*powers}
     guesses = _guesses(sites, options, group)
     told = {one.about for one in guesses}
     taken = {one.about: _taken(one, options, ANY) for one in sites if one.about not in told}
@@ -108,6 +126,7 @@ def built(
         tuple(sites),
         tuple(one for one in labels if one in tiled),
         tuple(one for one in labels if one not in tiled),
+        powers,
     )
 
 

@@ -11,7 +11,7 @@ from math import prod
 from dtpoly.framing.frame_building import BuiltFrame
 from dtpoly.framing.kernel_frame import FINITE, KernelFrame
 from dtpoly.framing.launch_groups import LOADED, Row
-from dtpoly.framing.size_formulas import MOST_MORE
+from dtpoly.framing.size_formulas import LEAST_LANES, MOST_MORE, USUAL_BLOCKS
 
 # The most lanes of a row in one tile, from the usual limit down; and the sizes of other labels.
 TILES = (65536, 8192, 1024, 256, 64)
@@ -39,6 +39,7 @@ def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str,
                     if all(size % block == 0 for size in sizes):
                         found.append(f"len({other}) % {block} == 0")
                     break
+    found += _padded(labels, blocks)
     found += _sums(labels)
     found += _orders(labels)
     for name, row in labels.items():
@@ -50,6 +51,31 @@ def relations_of(labels: Mapping[str, Row], blocks: Sequence[int]) -> tuple[str,
         if len(set(row)) > 1:
             found += [f"len({name}) % {one} == 0" for one in sorted(fitting, reverse=True)]
     return tuple(dict.fromkeys(found))
+
+
+def powers_of(made: BuiltFrame, labels: Mapping[str, Row]) -> tuple[str, ...]:
+    """Return what callers promise of sizes that are numbers of lanes: they are powers of two.
+
+    A product of tiles needs some lanes, too.
+    """
+    found: list[str] = []
+    for one in made.powers:
+        row = labels.get(one, ())
+        found += [f"len({one}) >= {LEAST_LANES}"] if min(row, default=0) >= LEAST_LANES else []
+        found.append(f"len({one}) == next_power_of_2(len({one}))")
+    return tuple(found)
+
+
+def _padded(labels: Mapping[str, Row], blocks: Sequence[int]) -> Iterator[str]:
+    """Yield which sizes are others, rounded up to whole blocks, as of a padded buffer."""
+    varied = {name: row for name, row in labels.items() if len(set(row)) > 1}
+    for name, row in varied.items():
+        for other, sizes in varied.items():
+            for block in dict.fromkeys((*blocks, *USUAL_BLOCKS)):
+                rounded = tuple(-(-size // block) * block for size in sizes)
+                if name != other and block > 1 and row == rounded != sizes:
+                    yield f"len({name}) == {block} * cdiv(len({other}), {block})"
+                    break
 
 
 def _sums(labels: Mapping[str, Row]) -> Iterator[str]:
@@ -146,7 +172,8 @@ def kinds_of(promises: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     kinds: dict[str, list[str]] = {}
     for one in promises:
         kind = "reach" if one.startswith("reach(") else ""
-        if not one.endswith(")"):  # an order of two sizes stands alone
+        # An order of two sizes stands alone, and so does what is said of elements.
+        if not one.endswith(")") and "[...]" not in one:
             kind = next((sign for sign in (" <= ", " >= ") if sign in one), kind)
         kinds.setdefault(kind or one, []).append(one)
     # The order of two sizes is a coincidence more often than a bound of one is.

@@ -20,7 +20,7 @@ from typing import Protocol
 from dtpoly.framing.element_promises import element_promises, weaker
 from dtpoly.framing.frame_arguments import MODES, CannotFrame
 from dtpoly.framing.frame_building import BuiltFrame, FrameOptions, alternatives, built
-from dtpoly.framing.frame_promises import kinds_of, promise_sets, relations_of
+from dtpoly.framing.frame_promises import kinds_of, powers_of, promise_sets, relations_of
 from dtpoly.framing.kernel_frame import KernelFrame
 from dtpoly.framing.launch_groups import LOADED, LaunchGroup, Row
 from dtpoly.framing.tensor_axes import AxesChoice, facts_of
@@ -106,6 +106,7 @@ def found_frame(
         near = [one.name for one in group.tensors if one.is_near and one.name in shown]
         relations = relations_of(labels, facts_of(group, labels).blocks)
         relations += element_promises(group, made.frame, labels)
+        relations += powers_of(made, labels)
         sets = promise_sets(made, labels, near, relations, with_values=with_values)
         frame = search.frame_of(made, sets[-1][-1])
         first = first or frame
@@ -136,8 +137,11 @@ def _candidates(
     """Yield frames that fit the launches, the most probable ones first."""
     for choice in choices[:MOST_CHOICES]:
         texts: set[KernelFrame] = set()
-        for are_floats, mode, are_numbers in product((False, True), MODES, (False, True)):
-            options = FrameOptions(mode, are_numbers=are_numbers, are_floats=are_floats)
+        ways = (False, True)
+        for are_floats, mode, are_numbers, are_powers in product(ways, MODES, ways, ways):
+            options = FrameOptions(
+                mode, are_numbers=are_numbers, are_floats=are_floats, are_powers=are_powers
+            )
             made = built(group, choice, options)
             if isinstance(made, CannotFrame):
                 yield made, choice.labels
@@ -230,10 +234,11 @@ class _FrameSearch:
         for kind in kinds_of(kept):
             kept = self._without(made, kept, kind)
         for promise in kept:
-            less = weaker(promise)
-            if less is not None:
+            for less in weaker(promise):
                 changed = tuple(less if one == promise else one for one in kept)
-                kept = changed if self.is_proved(made, changed) else kept
+                if self.is_proved(made, changed):
+                    kept = changed
+                    break
         return kept
 
     def _without(

@@ -21,6 +21,8 @@ WORDS = (
     *("distinct", "ascending", "partly", "where", "into", "cast", "reshape"),
 )
 LOADED, STORED, BOTH = "in", "out", "inout"
+STRIDE = "stride"  # what the names of most strides have in them
+LEAST_STRIDED = 3  # axes of a tensor whose strides are seen without such names
 # The dtypes of torch, as the language writes them.
 DTYPES = {
     "float32": "f32",
@@ -104,12 +106,18 @@ class LaunchGroup:
     unread: frozenset[str] = frozenset()
     # The parameters that are numbers of lanes of a tile, which are powers of 2.
     tiled: frozenset[str] = frozenset()
+    # Numbers that are the strides of a tensor, one after the other, in all launches; with its name.
+    strided: Mapping[str, str] = field(default_factory=dict[str, str])
     # What names of the module were while these launches ran.
     names: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def tensor_of(self, parameter: str) -> GroupTensor | None:
         """Return the tensor that a parameter is given."""
         return next((one for one in self.tensors if parameter in one.parameters), None)
+
+    def is_stride(self, parameter: str) -> bool:
+        """Return whether a number seems to be a stride, by its name or by those beside it."""
+        return STRIDE in parameter.lower() or parameter in self.strided
 
 
 def times(one: Row, other: Row) -> Row:
@@ -224,11 +232,12 @@ def _group(
     tensors = _tensors_of(first)
     # A tensor is not None, whatever else it is.
     found = uses({**known, **_constants(fixed), **dict.fromkeys(tensors, TENSOR)})
+    made = _tensors(launches, tensors, found)
     return LaunchGroup(
         name=first.name,
         count=len(launches),
         grid=tuple(zip(*(one.grid for one in launches), strict=True)),
-        tensors=_tensors(launches, tensors, found),
+        tensors=made,
         numbers=numbers,
         fixed=fixed,
         parameters=parameters,
@@ -238,8 +247,35 @@ def _group(
         tiled=frozenset(found.tiled),
         varying=frozenset(varying),
         mixed=frozenset(mixed),
+        strided=_strided(parameters, numbers, made),
         shared=tuple(dict.fromkeys(pair for one in launches for pair in _shared(one, tensors))),
     )
+
+
+def _strided(
+    parameters: Sequence[str], numbers: Mapping[str, Row], tensors: Iterable[GroupTensor]
+) -> dict[str, str]:
+    """Return which parameters are all strides of a tensor, in its order and side by side.
+
+    The last one may be left out where it is 1. Of few axes, that may be a coincidence. Of tensors
+    with the same strides, the one that is passed first has the first of such rows of parameters.
+    """
+    found: dict[str, str] = {}
+    for one in tensors:
+        if len(one.strides) < LEAST_STRIDED:
+            continue
+        is_last_one = set(one.strides[-1]) == {1}
+        for rows in (one.strides, *([one.strides[:-1]] if is_last_one else [])):
+            places = (
+                parameters[at : at + len(rows)] for at in range(len(parameters) - len(rows) + 1)
+            )
+            fitting = [some for some in places if tuple(map(numbers.get, some)) == rows]
+            free = [some for some in fitting if found.keys().isdisjoint(some)]
+            for some in free[:1]:
+                found |= dict.fromkeys(some, one.name)
+            if fitting:
+                break
+    return found
 
 
 TENSOR = object()

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from dtpoly.extract.meanings import Helper, meaning, meaning_of_path
+from dtpoly.extract.meanings import Helper, meaning, meaning_of_kernel, meaning_of_path
 from dtpoly.extract.python_modules import Module
 from dtpoly.frozen import dataclass
 
@@ -84,7 +84,7 @@ def elements(origins: Origins) -> Origins:
 def uses_of(module: Module, kernel: str, constants: Mapping[str, object]) -> PointerUses:
     """Return the uses of a kernel of a module; `constants` are what parameters are given."""
     uses = PointerUses()
-    found = meaning(module, kernel)
+    found = meaning_of_kernel(module, kernel)
     if isinstance(found, Helper):
         arguments = found.function.args
         names = [one.arg for one in (*arguments.args, *arguments.kwonlyargs)]

@@ -25,7 +25,6 @@ MOST_PARTS = 8  # of an axis, which another axis has that many times fewer of
 FOR_A_LABEL, FOR_A_RELATION, FOR_A_STRIDE = 1.2, 4.0, 1.5
 FOR_A_PART, FOR_A_NUMBER = 0.5, 1.5
 LETTERS = ("r", "n", "m", "k", "s", "h", "d", "t", "u", "v", "w", "i", "j")
-STRIDE = "stride"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +247,7 @@ def _parted(rows: Sequence[Row], group: LaunchGroup) -> dict[Row, tuple[int, Row
 
 def _parts(row: Row, rows: Sequence[Row], group: LaunchGroup) -> tuple[int, Row] | None:
     """Return how many times another size a size is, if it is made of that many parts."""
-    is_passed = any(one == row for name, one in group.numbers.items() if STRIDE not in name.lower())
+    is_passed = any(one == row for name, one in group.numbers.items() if not group.is_stride(name))
     if _is_one(row) or is_passed:
         return None
     for other in rows:
@@ -266,7 +265,7 @@ def _names(rows: Sequence[Row], group: LaunchGroup) -> dict[Row, str]:
         given = [
             one.lower()
             for one, value in group.numbers.items()
-            if value == row and STRIDE not in one.lower() and one not in group.constants
+            if value == row and not group.is_stride(one) and one not in group.constants
         ]
         letters = (*given, *LETTERS, *(f"{letter}{letter}" for letter in LETTERS))
         name = next(
@@ -307,7 +306,7 @@ def _cost(group: LaunchGroup, choice: AxesChoice, costs: FormulaCosts) -> float:
         if name in group.unread:
             continue
         cost = costs.of_number(row, sizes, is_constant=name in group.constants)
-        if STRIDE in name.lower() and row in strides:
+        if group.is_stride(name) and row in strides:
             cost = min(cost, FOR_A_STRIDE)
         total += cost
     total += sum(costs.of_grid(row, sizes) for row in group.grid)

@@ -267,6 +267,40 @@ def test_a_kernel_that_is_bound_again_is_refused() -> None:
         taken(f"{TOP}doubled = None\n", "x * 2")
 
 
+# What a module may make of its kernel, and call by the name of the kernel; and what it may not.
+AGAIN = (
+    "doubled = {n: tuned(doubled, n) for n in (16, 32)}\n",
+    "kept = doubled = tuned(doubled)\n",
+)
+NOT_AGAIN = (
+    "doubled = tuned(other)\n",
+    "if os.name:\n    doubled = tuned(doubled)\n",
+    "doubled = tuned(doubled)\ndef doubled():\n    pass\n",
+    "doubled = tuned(doubled)\ndoubled.fn = print\n",
+    "from .other import *\ndoubled = tuned(doubled)\n",
+    "for doubled in (doubled,):\n    pass\n",
+)
+
+
+@pytest.mark.parametrize("after", AGAIN)
+def test_a_kernel_that_its_module_launches_by_another_thing_is_its_function(after: str) -> None:
+    found = taken(TOP, "x * 2", KERNEL + after)
+    assert verdict(found) is LayerVerdict.PROVED
+    assert any("'doubled' of 'module.py' is bound again in line" in one for one in found.assumed)
+
+
+@pytest.mark.parametrize("after", NOT_AGAIN)
+def test_a_kernel_that_may_be_another_one_is_refused(after: str) -> None:
+    with pytest.raises(DtpolyError):
+        taken(TOP, "x * 2", KERNEL + after)
+
+
+def test_a_helper_that_is_bound_again_is_refused() -> None:
+    helper = "@triton.jit\ndef twice(a):\n    return a * 2\ntwice = tuned(twice)\n"
+    with pytest.raises(DtpolyError):
+        taken(f"{TOP}{helper}", "twice(x)")
+
+
 def test_helpers_of_other_modules_of_the_project(tmp_path: Path) -> None:
     """Also through a package that only passes a name on, and under a name that is there already."""
     (tmp_path / "tools").mkdir()

@@ -20,6 +20,8 @@ class DataKernel:
     # Tensors whose elements differ, or ascend.
     distinct: tuple[str, ...] = ()
     ascending: tuple[str, ...] = ()
+    # Tensors of which the elements of each row differ.
+    rows: tuple[str, ...] = ()
     is_less: bool = False  # whether data decide what is stored
 
 

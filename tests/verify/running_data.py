@@ -37,7 +37,10 @@ def tensors_of(
         shape = [sizes[axis] if isinstance(axis, str) else axis for axis in one.labels]
         found[one.name] = torch.zeros(shape, dtype=DTYPES[one.dtype])
         if one.name in kernel.data:
-            data = _drawn(kernel, one.name, found[one.name].numel(), sizes, random)
+            times = shape[0] if one.name in kernel.rows else 1
+            count = found[one.name].numel() // times
+            parts = [_drawn(kernel, one.name, count, sizes, random) for _ in range(times)]
+            data = [number for part in parts for number in part]
             found[one.name].view(-1).copy_(torch.tensor(data))
     return found
 
@@ -76,7 +79,7 @@ def _drawn(
     kernel: DataKernel, name: str, count: int, sizes: Mapping[str, int], random: Random
 ) -> list[int]:
     low, high = (_end(one, sizes) for one in kernel.data[name])
-    if name in kernel.distinct:
+    if name in (*kernel.distinct, *kernel.rows):
         return random.sample(range(low, high), count)
     found = [random.randrange(low, high) for _ in range(count)]
     return sorted(found) if name in kernel.ascending else found

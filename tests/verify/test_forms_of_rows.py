@@ -145,4 +145,6 @@ def test_a_product_that_the_kernel_makes_must_fit() -> None:
     made = PLANES.replace("tl.cast(plane, dtype=tl.int64)", "tl.cast(m * n, tl.int64)")
     made = made.replace("len(k), len(k), len(k)", "len(k), len(k), len(k), len(j)")
     made = made.replace("line, n, BLOCK", "line, n, m, BLOCK")
+    assert verify(written(COPY), made).verdict is LayerVerdict.PROVED  # it is at most 2**26
+    made = made.replace("len(j) <= 65536", "len(j) <= 2**22")
     assert verify(written(COPY), made).verdict is not LayerVerdict.PROVED

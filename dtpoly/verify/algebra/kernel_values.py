@@ -7,10 +7,12 @@ here; it is raised for anything in a file that the verifier does not understand.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from typing import TypeGuard
 
 from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import terms
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.term_building import place
 from dtpoly.verify.algebra.terms import Term, of_truth
@@ -133,6 +135,14 @@ class TileValue:
     is_cut: bool = False
     # Whether it is the counter of a loop; in Triton's interpreter that is a number of Python.
     is_counter: bool = False
+    # Whether it is made of a tensor, so that it is one, also where its type is that of a size.
+    is_tensor: bool = field(default=False, compare=False)
+
+    @property
+    def is_number_of_python(self) -> bool:
+        """Return whether it may be a number of Python, as a size, a truth of sizes or a counter."""
+        is_plain = self.is_counter or (self.kind in kinds.PYTHONS and not self.is_tensor)
+        return is_plain and not self.axes
 
 
 @dataclass(frozen=True, slots=True)

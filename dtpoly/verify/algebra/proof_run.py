@@ -64,6 +64,8 @@ class Lemma(StrEnum):
     NO_NAN = "a sum of products that is no nan has only finite values beside its zeros"
     SKIPPED = "a list stays as it is where no element of a tile is at least its least one"
     COMPILED = "Triton's compiler reads 'and' and 'or' of tiles as '&' and '|'"
+    FACTORS = "a product is not above that of the largest magnitudes of its factors"
+    CASES = "a number is at most a limit in one case, and above it in the other"
     MEANS = "a loop moves a sum of powers of deviations to the mean of more elements"
 
 

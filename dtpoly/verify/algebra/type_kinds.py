@@ -60,6 +60,8 @@ TRUTH = "truth"
 # A float that may be an f32 or a float of Python, where f32 holds the number. A name that is set to
 # a written float has this kind.
 NUMBER = "number"
+# Values that may be numbers of Python if they have no lanes.
+PYTHONS = (WEAK, SIZE, TRUTH, NUMBER)
 LOST = "unknown"
 # Whole numbers that may have 64 bits.
 MAY_BE_LONG = ("tl.int64", SIZE, OFFSET)

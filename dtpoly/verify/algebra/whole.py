@@ -400,8 +400,14 @@ def put_truth(of: Truth, put: Put) -> Truth:
             return one_of(*(put_truth(part, put) for part in parts))
 
 
-def linear_in(of: Whole, wanted: Callable[[str], bool]) -> tuple[dict[str, Whole], Whole] | None:
-    """Return the factor of each wanted name, and the rest; None if it is not linear in them."""
+def linear_in(
+    of: Whole, wanted: Callable[[str], bool], hidden_too: Callable[[str], bool] = lambda _: False
+) -> tuple[dict[str, Whole], Whole] | None:
+    """Return the factor of each wanted name, and the rest; None if it is not linear in them.
+
+    Of some wanted names, the factors and the rest may be made all the same, as a quotient or a
+    choice is that is `hidden_too`.
+    """
     factors: dict[str, Whole] = {}
     rest = Whole(())
     for monomial, coefficient in of.terms:
@@ -411,7 +417,7 @@ def linear_in(of: Whole, wanted: Callable[[str], bool]) -> tuple[dict[str, Whole
             for atom in monomial
             if not isinstance(atom, str)
             for inner in _names_of_atom(atom)
-            if wanted(inner)
+            if wanted(inner) and not hidden_too(inner)
         ]
         if hidden or len(found) > 1:
             return None

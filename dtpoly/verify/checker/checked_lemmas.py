@@ -15,6 +15,7 @@ from typing import Any
 from dtpoly.verify.algebra.proof_run import Assumption, Lemma
 from dtpoly.verify.algebra.regions import ID
 from dtpoly.verify.algebra.shared_nodes import rank
+from dtpoly.verify.algebra.type_kinds import HALF
 from dtpoly.verify.algebra.whole import Atom, Extreme, Whole, names_of
 from dtpoly.verify.triton.earlier_texts import entries
 from dtpoly.verify.triton.helpers import RUNTIME
@@ -58,6 +59,9 @@ def _has_form(of: Assumption) -> bool:  # noqa: C901  # one case for each lemma
             return numbers is not None and _is(total, _product((value, *numbers)))
         case ((Lemma.BELOW | Lemma.PART), (Whole(),)):
             return True
+        case Lemma.FACTORS, (Whole() as value, limits, int() as total):
+            numbers = _numbers(limits)
+            return numbers is not None and total < HALF and _largest(value, numbers) == total
         case Lemma.LARGER, (Whole() as value, Whole() as larger):
             return _is(larger, _enlarged(value))
         case Lemma.ROOM, (Whole(), Whole()):
@@ -70,7 +74,10 @@ def _has_form(of: Assumption) -> bool:  # noqa: C901  # one case for each lemma
             return size.plain is not None and step >= 1
         case (Lemma.OWN_LANE, (str(), int(), int())) | (Lemma.COMPILED, (int(),)):
             return True
-        case ((Lemma.PROMISED | Lemma.NO_NAN | Lemma.SKIPPED), (str() as text,)):
+        case (
+            (Lemma.PROMISED | Lemma.NO_NAN | Lemma.SKIPPED | Lemma.CASES),
+            (str() as text,),
+        ):
             return bool(text)
         case Lemma.LEFT_OUT, (str() as counter, Whole() as size, int() as step):
             return step > 0 and counter not in names_of(size)
@@ -178,6 +185,20 @@ def _numbers(parts: Any) -> tuple[Whole, ...] | None:
         return None
     numbers = tuple(one for one in parts if isinstance(one, Whole))
     return numbers if len(numbers) == len(parts) else None
+
+
+def _largest(value: Whole, limits: Sequence[Whole]) -> int | None:
+    """Return a sum of products with the largest magnitude of each factor, in the order of these."""
+    left, total = list(limits), 0
+    for monomial, factor in value.terms:
+        product = abs(factor)
+        for _ in monomial:
+            most = left.pop(0).constant if left else None
+            if most is None or most < 0:
+                return None
+            product *= most
+        total += product
+    return None if left else total
 
 
 def _product(of: Sequence[Whole]) -> Polynomial:

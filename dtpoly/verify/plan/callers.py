@@ -20,6 +20,7 @@ from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Placing, Program, Tensor, in_order, touched
 from dtpoly.algorithm.show import show_bound
 from dtpoly.verify.algebra.algorithm_terms import AlgorithmMeaning
+from dtpoly.verify.algebra.formats import TYPES
 from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, number
 from dtpoly.verify.triton.access import KernelTensor
 from dtpoly.verify.triton.said import Said
@@ -70,6 +71,21 @@ def typed(program: Program) -> Program:
         for one in program.funcs
     )
     return replace(program, inputs=inputs, funcs=funcs)
+
+
+def scalar_types(program: Program) -> dict[str, str]:
+    """Return the type of each scalar input that is no float, and an empty one of the others."""
+    return {
+        scalar.name: TYPES[scalar.dtype]
+        if scalar.dtype is not None and not is_float(scalar.dtype)
+        else ""
+        for scalar in program.scalars
+    }
+
+
+def passed_labels(program: Program) -> list[str]:
+    """Return the labels whose sizes a call must pass."""
+    return [one.label for one in size_rules(program) if one.is_passed and not one.is_bounded]
 
 
 def promised(program: Program, file: Unit) -> tuple[str, ...]:

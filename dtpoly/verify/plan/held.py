@@ -103,6 +103,8 @@ class FunctionReading:
     near: frozenset[str] = frozenset()
     below: tuple[tuple[Whole, int], ...] = ()
     is_finite: bool = False
+    # Sizes that callers promise to be powers of two.
+    powers: frozenset[str] = frozenset()
     # Sizes that are refused if they are just below 2^31, before this launch or earlier ones.
     apart: frozenset[Whole] = frozenset()
     # The panels, if all launches are for one part of a size after the other.

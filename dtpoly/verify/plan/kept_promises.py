@@ -17,9 +17,12 @@ from dtpoly.verify.algebra.proof_run import ProofRun
 from dtpoly.verify.algebra.regions import is_affine, set_of
 from dtpoly.verify.algebra.whole import Truth, Whole, both, compare, name, number, within
 from dtpoly.verify.plan.held import FunctionReading
-from dtpoly.verify.plan.line_expressions import LIMIT
+from dtpoly.verify.plan.line_expressions import LIMIT, power_name
 from dtpoly.verify.triton.access import KernelTensor, Ran
 from dtpoly.verify.triton.said import Said
+
+# No size is a larger power of two than those below 2 to this.
+MOST_POWER = 31
 
 
 def check_promises(
@@ -61,6 +64,7 @@ def check_kept(run: ProofRun, reading: FunctionReading, facts: Truth) -> None:
     """Refuse promises that no call with elements keeps. Raises Unread."""
     _check_elements(run, reading, facts)
     _check_products(run, reading, facts)
+    _check_powers(run, reading, facts)
 
 
 def _check_elements(run: ProofRun, reading: FunctionReading, facts: Truth) -> None:
@@ -80,6 +84,20 @@ def _check_elements(run: ProofRun, reading: FunctionReading, facts: Truth) -> No
         run.has_a_point(set_of(known))
 
 
+def _check_powers(run: ProofRun, reading: FunctionReading, facts: Truth) -> None:
+    """Refuse that a size is a power of two where other promises leave it none."""
+    for one in sorted(reading.powers):
+        powers = (_power_of(one, number(1 << at)) for at in range(MOST_POWER))
+        run.about(0, f"'{one}' may be a power of two")
+        if not any(run.has_a_point(set_of(both(facts, power))) for power in powers):
+            raise Unread(0, f"no call keeps that '{one}' is a power of two")
+
+
+def _power_of(one: str, size: Whole) -> Truth:
+    """Return that a size is a number, and so is the least power of two that is not below it."""
+    return both(*(compare("==", name(of), size) for of in (one, power_name(name(one)))))
+
+
 def _is_possible(run: ProofRun, *facts: Truth) -> bool:
     return not run.engine(set_of(both(*facts)))
 
@@ -94,6 +112,8 @@ def _kept(tensor: str, array: KernelTensor) -> Truth:
     facts = [compare("<=", low, high), *_promised(array, low), *_promised(array, high)]
     if array.is_distinct:
         facts += [compare(">=", high - low, one - 1) for one in array.shape if is_affine(one)]
+    if array.distinct_axis is not None and is_affine(size := array.shape[array.distinct_axis]):
+        facts += [compare(">=", high - low, size - 1)]
     return both(*facts)
 
 

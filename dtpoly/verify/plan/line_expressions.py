@@ -10,8 +10,9 @@ These are promises: comparisons of numbers; `a * b < 2**31`; `reach(X) < 2**31`,
 a tensor is one more than the offset of its last element; and `finite`, which says that inputs, and
 what the algorithm makes of them, are neither infinite nor nan, unless the algorithm writes `inf`
 itself. `0 <= T[...] < len(n)` says between which numbers the elements of T are, `distinct(T)` that
-no two of them are equal, and `ascending(T)` that none is less than one before it. `partly(Y)` says
-that callers need only those elements of Y that the kernel stores.
+no two of them are equal, `distinct(T, n)` that none with the same indices but that of n are, and
+`ascending(T)` that none is less than one before it. `partly(Y)` says that callers need only those
+elements of Y that the kernel stores.
 """
 
 from __future__ import annotations
@@ -211,11 +212,28 @@ class LineReader:
                 self.reading.arrays[of.id] = replace(
                     array, is_distinct=is_distinct, is_ascending=is_ascending
                 )
+            case ast.Call(
+                func=ast.Name(id="distinct"),
+                args=[ast.Name(id=one), ast.Name(id=label)],
+                keywords=[],
+            ) if one in self.reading.arrays and label in self.sizes:
+                array = self.reading.arrays[one]
+                axes = [at for at, size in enumerate(array.shape) if size == self.sizes[label]]
+                if len(axes) != 1 or array.distinct_axis not in (None, axes[0]):
+                    what = f"'{ast.unparse(node)}': which axis of '{one}' is meant is not known"
+                    raise Unread(node.lineno, what)
+                self.reading.arrays[one] = replace(array, distinct_axis=axes[0])
             case ast.Call(func=ast.Name(id="partly"), args=[ast.Name(id=one)], keywords=[]) if (
                 one in self.reading.arrays
             ):
                 array = self.reading.arrays[one]
                 self.reading.arrays[one] = replace(array, is_partly=True)
+            case ast.Compare(
+                left=left,
+                ops=[ast.Eq()],
+                comparators=[ast.Call(func=ast.Name(id="next_power_of_2"), args=[of], keywords=[])],
+            ) if ast.unparse(left) == ast.unparse(of):
+                self.is_power(self.whole(left), node)
             case ast.Compare(left=left, ops=ops, comparators=right) if any(
                 self.elements_of(one) for one in (left, *right)
             ):
@@ -226,6 +244,18 @@ class LineReader:
                     self.compared(COMPARISONS.get(type(op)), low, high, node)
             case _:
                 raise Unread(node.lineno, f"an assumption '{ast.unparse(node)}'")
+
+    def is_power(self, size: Whole, node: ast.expr) -> None:
+        """Note a promise that a size is a power of two."""
+        if size.constant is not None:
+            count = size.constant
+            is_one = count > 0 and not count & (count - 1)
+            self.reading.facts.append(TRUE if is_one else FALSE)
+        elif size.plain is None:
+            raise Unread(node.lineno, f"'{ast.unparse(node)}': what is no size of a label")
+        else:
+            self.reading.powers |= {size.plain}
+            self.reading.facts.append(compare("==", self.power(size), size))
 
     def elements_of(self, node: ast.expr) -> str:
         """Return the tensor of which `T[...]` means all elements; an empty text for others."""

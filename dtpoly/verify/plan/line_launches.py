@@ -81,6 +81,7 @@ def launch(reading: FunctionReading, call: ast.Call, func: ast.Subscript, value:
         near=reading.near,
         below=reading.below,
         is_finite=reading.is_finite,
+        powers=reading.powers,
     )
     reading.launches.append(launched)
 

@@ -36,8 +36,14 @@ from dtpoly.verify.algebra.whole import (
     sign,
     within,
 )
+from dtpoly.verify.proof.bounded_factors import has_bounded_factors
 from dtpoly.verify.proof.findings import Finding, Proof
-from dtpoly.verify.proof.parts_of_addresses import is_in_addresses_alone, may_have, short_extents
+from dtpoly.verify.proof.parts_of_addresses import (
+    is_in_addresses_alone,
+    is_part_of_one,
+    may_have,
+    short_extents,
+)
 from dtpoly.verify.proof.promised_products import has_small_factors, is_below
 from dtpoly.verify.proof.room import with_room
 from dtpoly.verify.triton.access import Computed, KernelLaunch, Ran
@@ -81,6 +87,8 @@ def _may_wrap(proof: Proof, ran: Ran, one: Computed) -> bool:
     """Return whether a number shows in addresses alone, as far as 32 bits hold it."""
     if one.is_left:
         return False
+    if one.added is not None:
+        return is_part_of_one(proof, ran, one)
     return not one.is_widened or is_in_addresses_alone(proof, ran, one.value)
 
 
@@ -154,7 +162,7 @@ def _is_bounded(proof: Proof, ran: Ran, one: Computed) -> bool:
     if _is_promised(proof, ran, one) or _is_part_of_blocks(one.value, launch.turns or ()):
         proof.run.assume(Lemma.BELOW, one.value)
         return True
-    return _is_small(proof, ran, one)
+    return _is_small(proof, ran, one) or has_bounded_factors(proof, ran, one)
 
 
 def _outside(proof: Proof, ran: Ran, one: Computed) -> Iterator[Finding]:
@@ -322,9 +330,11 @@ def _is_near(proof: Proof, ran: Ran, one: Computed) -> bool:
     brought to 64 bits may also be a part of other addresses, which need not be near.
     """
     others = (access for access in ran.accesses if access.tensor not in ran.launch.near)
-    if one.is_widened and any(may_have(access, one.value) for access in others):
+    # What is added to one address alone is no part of others.
+    is_shared = one.is_widened and one.added is None
+    if is_shared and any(may_have(access, one.value) for access in others):
         return False
-    used = sorted({access.tensor for access in ran.accesses})
+    used = [one.tensor] if one.tensor else sorted({access.tensor for access in ran.accesses})
     found: list[list[Whole]] = []
     for times in _factors_of_strides(proof, used):
         for owner in used:

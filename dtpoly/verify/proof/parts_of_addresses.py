@@ -24,8 +24,8 @@ from dtpoly.verify.algebra.whole import (
     one_of,
 )
 from dtpoly.verify.proof.findings import Proof
-from dtpoly.verify.triton.access import KernelAccess, KernelLaunch, KernelTensor, Ran
-from dtpoly.verify.triton.domains import domain
+from dtpoly.verify.triton.access import Computed, KernelAccess, KernelLaunch, KernelTensor, Ran
+from dtpoly.verify.triton.domains import domain, ranged
 
 
 def is_in_addresses_alone(proof: Proof, ran: Ran, value: Whole) -> bool:
@@ -40,11 +40,24 @@ def is_in_addresses_alone(proof: Proof, ran: Ran, value: Whole) -> bool:
     if not any({*value.terms} <= {*part.terms} for one in ran.accesses for part in one.parts):
         return False
     return all(
-        _is_at_most(proof, ran, access, value, part)
+        _is_at_most(proof, domain(ran, access), value, part)
         for access in ran.accesses
         for part in dict.fromkeys(access.parts)
         if _has(value, part)
     )
+
+
+def is_part_of_one(proof: Proof, ran: Ran, one: Computed) -> bool:
+    """Return whether a number that is computed for one address is at most a part of that.
+
+    It is made of data, for the address of one access, by sums and products alone: nothing else of
+    the kernel shows it, and other uses of the same text are noted by themselves.
+    """
+    if one.added is None or one.tensor not in ran.launch.near:
+        return False
+    named = names_of(one.where) | names_of(one.added) | names_of(one.value)
+    here = both(ranged({**ran.programs, **ran.numbers}, ran.ranges, named), one.where)
+    return _is_at_most(proof, here, one.value, one.added)
 
 
 def short_extents(proof: Proof, launch: KernelLaunch) -> Truth:
@@ -84,8 +97,8 @@ def _has(value: Whole, made: Whole) -> bool:
     return any(product <= whole for product in products for whole in within)
 
 
-def _is_at_most(proof: Proof, ran: Ran, access: KernelAccess, value: Whole, part: Whole) -> bool:
-    """Return whether a number is at most a part of an address, where the address is used.
+def _is_at_most(proof: Proof, used: Truth, value: Whole, part: Whole) -> bool:
+    """Return whether a number is at most a part of an address, where the address is `used`.
 
     What is left of the part must not be negative: its sums, and all factors of its products.
     Strides are not. A product may be in the part times something that is at least 1.
@@ -104,7 +117,7 @@ def _is_at_most(proof: Proof, ran: Ran, access: KernelAccess, value: Whole, part
         left += [_factor(atom) for monomial, _ in value.terms for atom in monomial]
     strides = {one for made in left for one in names_of(made) if ".stride(" in one}
     signs = (compare(">=", name(one), number(0)) for one in sorted(strides))
-    here = both(proof.facts, domain(ran, access), *signs)
+    here = both(proof.facts, used, *signs)
     return all(_is_never(proof, both(here, compare("<", one, number(0)))) for one in left)
 
 

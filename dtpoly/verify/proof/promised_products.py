@@ -17,7 +17,7 @@ from dtpoly.verify.proof.findings import Proof
 from dtpoly.verify.triton.access import Computed, Ran
 from dtpoly.verify.triton.domains import ranged
 
-MOST_FACTORS = 3  # of products that are compared with a promise
+MOST_FACTORS = 4  # of products that are compared with a promise
 
 
 def is_below(proof: Proof, ran: Ran, one: Computed, product: Whole, bound: int) -> bool:
@@ -39,8 +39,10 @@ def has_small_factors(proof: Proof, ran: Ran, one: Computed, product: Whole, bou
     if len(products) != 1 or products[0][1] != 1 or not product.terms:
         return False
     own, promised = _factors(products[0][0]), _factors(product.terms[0][0])
-    if len(own) != len(promised) or len(own) > MOST_FACTORS:
+    if len(own) > len(promised) or len(promised) > MOST_FACTORS:
         return False
+    # A size that is at least 1 makes a product no smaller.
+    own += [number(1)] * (len(promised) - len(own))
     rest = one.value - Whole((products[0],))
     return is_below(proof, ran, replace(one, value=product + rest), product, bound) and any(
         all(_is_at_most(proof, ran, one, *pair) for pair in zip(own, order, strict=True))

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import islpy as isl
 
-from dtpoly.algorithm.dtypes import is_float
 from dtpoly.algorithm.label_sizes import size_rules
 from dtpoly.algorithm.program import Program, touched
 from dtpoly.budget import OverBudgetError, stage
@@ -34,9 +33,11 @@ from dtpoly.verify.plan.callers import (
     in_step,
     is_finite,
     large_sizes,
+    passed_labels,
     promised,
     promised_of_calls,
     results,
+    scalar_types,
     some_sizes,
     typed,
     with_promises,
@@ -45,6 +46,7 @@ from dtpoly.verify.plan.function_results import asked, check_places, doubt_resul
 from dtpoly.verify.plan.held import FunctionReading
 from dtpoly.verify.plan.kept_promises import check_kept, check_promises
 from dtpoly.verify.plan.kernel_files import file_of
+from dtpoly.verify.plan.launch_cases import NoCallError, cases_of, is_case
 from dtpoly.verify.plan.panel_launches import check_panels
 from dtpoly.verify.plan.plan_forms import plan_of
 from dtpoly.verify.plan.plan_reader import reading_of_plan, results_of
@@ -225,16 +227,25 @@ def _function(
     sizes: Mapping[str, int] | None = None,
     only: Collection[str] = EVERY,
 ) -> FunctionReport:
-    """Return what is proved of a function: of all its results, which share the time."""
+    """Return what is proved of a function: of all its results, which share the time.
+
+    Where launches are taken apart in cases, it is proved in each case that some call is in.
+    """
     began, started = time.monotonic(), time.thread_time()
     results = results_of_function(program, file, func)
+    rows = [(case, one) for case in cases_of(file) for one in results]
     parts: list[FunctionReport] = []
-    for at, one in enumerate(results):
+    for at, (case, one) in enumerate(rows):
         # A result that needs less than its share leaves more to those behind it.
-        share = max(seconds - time.thread_time() + started, 0.0) / (len(results) - at)
-        parts.append(_result(program, file, func, one, share, run, sizes, only))
+        share = max(seconds - time.thread_time() + started, 0.0) / (len(rows) - at)
+        found = _result(program, case, func, one, share, run, sizes, only)
+        parts += [] if found is None else [found]
+    if not parts:
+        return _unknown(func, file.said[0].line, "no call keeps what is assumed", began, only=only)
+    # A proof that claims less says so, also where another case claims all.
     layers = tuple(
-        next((one for verdict in WORST for one in row if one.verdict is verdict), row[0])
+        next((one for verdict in WORST for one in row if one.verdict is verdict), None)
+        or max(row, key=lambda one: bool(one.claim))
         for row in zip(*(part.layers for part in parts), strict=True)
     )
     return FunctionReport(func, layers, time.monotonic() - began)
@@ -285,8 +296,8 @@ def _result(
     run: ProofRun,
     sizes: Mapping[str, int] | None,
     only: Collection[str],
-) -> FunctionReport:
-    """Return what is proved of one result of a function."""
+) -> FunctionReport | None:
+    """Return what is proved of one result of a function; None for a case that no call is in."""
     began = time.monotonic()
     try:
         with limited(seconds):
@@ -298,6 +309,8 @@ def _result(
                 )
             found = _layers(only, reading, proof)
     except (Unread, *CONFUSED) as error:
+        if isinstance(error, NoCallError) and is_case(file):
+            return None
         way = error.way if isinstance(error, Unread) else ""
         return _unknown(func, *told(error), began, way=way, only=only)
     except (NotAffine, Unsaid, OverBudgetError, RecursionError, isl.Error) as error:
@@ -351,8 +364,8 @@ def proof_of(
             funcs=[one.name for one in program.funcs],
             tensors=ranks,
             declared=declared,
-            scalars=_scalars(program),
-            labels=_passed(program),
+            scalars=scalar_types(program),
+            labels=passed_labels(program),
             left_out=left_out(program),
         )
     )
@@ -398,21 +411,6 @@ def _ranks(program: Program) -> dict[str, int]:
     """Return how many axes each input has that is read or written."""
     ranks = {read.tensor: len(read.indices) for func in program.funcs for read in touched(func)}
     return {tensor.name: ranks[tensor.name] for tensor in program.tensors if tensor.name in ranks}
-
-
-def _scalars(program: Program) -> dict[str, str]:
-    """Return the type of each scalar input that is no float, and an empty one of the others."""
-    return {
-        scalar.name: TYPES[scalar.dtype]
-        if scalar.dtype is not None and not is_float(scalar.dtype)
-        else ""
-        for scalar in program.scalars
-    }
-
-
-def _passed(program: Program) -> list[str]:
-    """Return the labels whose sizes a call must pass."""
-    return [one.label for one in size_rules(program) if one.is_passed and not one.is_bounded]
 
 
 def _check_some_call(run: ProofRun, file: Unit, func: str, facts: Truth) -> None:

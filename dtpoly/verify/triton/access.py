@@ -87,13 +87,16 @@ class KernelTensor:
     promises: tuple[tuple[str, Whole], ...] = ()
     is_distinct: bool = False
     is_ascending: bool = False
+    # The axis along which no two elements are equal; those with other indices besides may be.
+    distinct_axis: int | None = None
     # Whether callers need only some elements of a result; the others keep what they had.
     is_partly: bool = False
 
     @property
     def is_promised(self) -> bool:
         """Return whether a file promises something of the elements themselves."""
-        return bool(self.promises) or self.is_distinct or self.is_ascending
+        is_said = self.is_distinct or self.is_ascending or self.distinct_axis is not None
+        return bool(self.promises) or is_said
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +112,13 @@ class NamedDatum:
     is_free: bool = False
     tensors: frozenset[str] = frozenset()
     # Of an element of a tensor of which callers promise that its elements differ, or ascend: the
-    # tensor, the index, and the condition under which it was loaded.
+    # tensor, the index of each axis, and the condition under which it was loaded, and lies inside.
     tensor: str = ""
-    index: Whole | None = None
+    indices: tuple[Whole, ...] | None = None
     where: Truth | None = None
     is_distinct: bool = False
     is_ascending: bool = False
+    distinct_axis: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,8 @@ class KernelLaunch:
     near: frozenset[str] = frozenset()
     below: tuple[tuple[Whole, int], ...] = ()
     is_finite: bool = False
+    # Sizes that callers promise to be powers of two.
+    powers: frozenset[str] = frozenset()
     # Whether its programs may start while the launches before it still run (see early).
     is_early: bool = False
     # How many warps run a program, if the file says it.
@@ -173,6 +179,10 @@ class Computed:
     # It stands in a branch that depends on data, or gets 64 bits only from a size that has so many:
     # there may be no call for which it is computed, or shows.
     may_never_be: bool = False
+    # It is computed from data for one address, and is nothing else than a part of that: the tensor,
+    # and what is added to its address (see data_names).
+    tensor: str = ""
+    added: Whole | None = None
 
 
 @dataclass(frozen=True, slots=True)

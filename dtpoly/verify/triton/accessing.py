@@ -46,7 +46,7 @@ from dtpoly.verify.triton.access import (
 )
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.data_indices import LoadMask, indices_with, limits, mask_of, named
-from dtpoly.verify.triton.data_names import WIDE, DataReading, data_of, has_data
+from dtpoly.verify.triton.data_names import DataReading, data_of, has_data
 from dtpoly.verify.triton.gathering import ATOMIC
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.product_axes import shape_of
@@ -205,7 +205,8 @@ def _remember(state: KernelState, call: CalledAccess) -> tuple[KernelTensor, tup
         return array, tuple(number(0) for _ in array.strides)
     if not state.is_valued:
         return array, _remember_named(state, call)
-    offset = shifts.along_strides(state.shifts, array, address.offset)
+    offset = state.digits.in_coordinates(address.offset)
+    offset = shifts.along_strides(state.shifts, array, offset)
     known = indices_of(state.run, array, offset, line)
     meant = indices_with(array, known, address.data, line)
     data = named(state, meant)
@@ -247,8 +248,9 @@ def _remember_named(state: KernelState, call: CalledAccess) -> tuple[Index, ...]
     if mask is not None and mask.data:
         here = both(here, _named_mask(state, LoadMask(data=mask.data), line))
     reading = DataReading(state, here, line)
-    moved = [reading.number(one, WIDE) for one in address.data]
-    offset = shifts.along_strides(state.shifts, array, address.offset)
+    moved = [reading.added(one, array.name) for one in address.data]
+    offset = state.digits.in_coordinates(address.offset)
+    offset = shifts.along_strides(state.shifts, array, offset)
     for one in moved:
         offset = offset + one
     indices = indices_of(state.run, array, offset, line)

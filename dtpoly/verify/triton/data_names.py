@@ -10,6 +10,7 @@ is noted, and proved with the other whole numbers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -35,6 +36,7 @@ from dtpoly.verify.algebra.terms import (
 from dtpoly.verify.algebra.whole import (
     FALSE,
     TRUE,
+    Atom,
     Truth,
     Whole,
     both,
@@ -62,6 +64,8 @@ COUNTED = ("tl.int32", "tl.int64", kinds.SIZE, kinds.OFFSET)
 ROUNDED = ("tl.int32", "tl.int64")
 JOINING = {"add": Whole.__add__, "sub": Whole.__sub__, "mul": Whole.__mul__}
 MOST_SHIFT = 62
+# The names of strides and of sizes end so.
+SIZED = (")", "]", "_size")
 
 
 def unknown(
@@ -98,11 +102,31 @@ class DataReading:
     state: KernelState
     where: Truth
     line: int
+    # The tensor to whose address a term is added, if it is, and nothing else is made of it.
+    tensor: str = ""
+
+    def added(self, term: Term, tensor: str) -> Whole:
+        """Return a term that is added to the address of an access, as a number over names.
+
+        What is computed for it by sums and products alone is a part of that address, which bounds
+        it (see parts_of_addresses). The same term may be used elsewhere: it is noted there again.
+        """
+        begun = len(self.state.numbers)
+        found = replace(self, tensor=tensor).number(term, WIDE)
+        self.state.numbers[begun:] = [
+            replace(one, added=found) if one.tensor else one for one in self.state.numbers[begun:]
+        ]
+        return found
+
+    @property
+    def _apart(self) -> DataReading:
+        """Return a reading of numbers that show in more than the address."""
+        return replace(self, tensor="") if self.tensor else self
 
     def number(self, term: Term, kind: str) -> Whole:
         """Return a term of a type of whole numbers as a number over names."""
         if kind == kinds.BOOL:
-            return either(self.truth(term), number(1), number(0))
+            return either(self._apart.truth(term), number(1), number(0))
         found = self._number(term)
         return self._named(term, kind) if found is None else found
 
@@ -151,7 +175,7 @@ class DataReading:
             case Choose(condition=condition, yes=yes, no=no):
                 return self._chosen(condition, yes, no)
             case AppliedOperation(operation="where", operands=(condition, yes, no)):
-                return self._chosen(self.truth(condition), yes, no)
+                return self._chosen(self._apart.truth(condition), yes, no)
             case AppliedOperation(operation=operation, operands=operands):
                 word, _, kind = operation.partition(" ")
                 if word == UNKNOWN:
@@ -169,7 +193,14 @@ class DataReading:
         first, second = self._side(yes), self._side(no)
         if first is None or second is None or not is_affine(condition):
             return None
-        return either(condition, first, second)
+        if is_affine(first) and is_affine(second):
+            return either(condition, first, second)
+        # A stride by which both sides are multiplied stands before the choice, as in an address.
+        times = _sizes_in_all(first, second)
+        found = either(condition, _without(first, times), _without(second, times))
+        for one in times.elements():
+            found = found * name(one)
+        return found
 
     def _side(self, term: Term) -> Whole | None:
         """Return a side of a choice; what a mask leaves undefined may be any number."""
@@ -191,7 +222,13 @@ class DataReading:
             # A sum may be compared as well, and a product may be wider in the address.
             is_sum = is_affine(found)
             one = Computed(
-                found, kind, self.where, self.line, is_left=is_sum, is_widened=not is_sum
+                found,
+                kind,
+                self.where,
+                self.line,
+                is_left=is_sum,
+                is_widened=not is_sum,
+                tensor=self.tensor if kind == "tl.int32" else "",
             )
             self.state.numbers.append(one)
         return found
@@ -199,7 +236,9 @@ class DataReading:
     def _computed(self, word: str, operands: Sequence[Term]) -> Whole | None:
         if word == "bitand" and (most := _mask_in(operands)) is not None:
             return self._masked(AppliedOperation(word, tuple(operands)), most)
-        found = [self._number(one) for one in operands]
+        # Of a sum or a product, the operands are parts, too; all else shows what they are.
+        inner = self if word in (*JOINING, "neg") else self._apart
+        found = [inner._number(one) for one in operands]
         known = [one for one in found if one is not None]
         if len(known) != len(found):
             return None
@@ -309,25 +348,38 @@ class DataReading:
         array = self.state.arrays[term.tensor] if isinstance(term, Element) else None
         if array is None or not isinstance(term, Element):
             return datum
-        if not (array.is_distinct or array.is_ascending):
+        if not (array.is_distinct or array.is_ascending or array.distinct_axis is not None):
             return datum
+        indices, where = self._indices(array, term), self._loaded(term)
+        if indices is not None and len(indices) > 1 and where is not None:
+            # Beside its axes, an index would mean an element of another row.
+            inside = [within(number(0), *one) for one in zip(indices, array.shape, strict=True)]
+            where = both(where, *inside)
         return replace(
             datum,
             tensor=array.name,
-            index=self._index(array, term),
-            where=self._loaded(term),
+            indices=indices,
+            where=where,
             is_distinct=array.is_distinct,
             is_ascending=array.is_ascending,
+            distinct_axis=array.distinct_axis,
         )
 
-    def _index(self, array: KernelTensor, term: Element) -> Whole | None:
-        """Return the index of an element of a tensor with one axis; None if it is not known."""
-        if len(array.shape) != 1 or array.strides[0] != number(1):
+    def _indices(self, array: KernelTensor, term: Element) -> tuple[Whole, ...] | None:
+        """Return the indices of an element; None if they are not known.
+
+        Those of a tensor with several axes are known if its address is not made of data.
+        """
+        if len(array.shape) > 1:
+            found = tuple(one for one in term.indices if isinstance(one, Whole))
+            is_known = len(found) == len(term.indices) == len(array.shape)
+            return found if is_known and all(map(is_affine, (*found, *array.shape))) else None
+        if array.strides[0] != number(1):
             return None
-        found = number(0)
+        index = number(0)
         for one in term.indices:
-            found = found + (one if isinstance(one, Whole) else self.number(one, WIDE))
-        return found if is_affine(found) else None
+            index = index + (one if isinstance(one, Whole) else self._apart.number(one, WIDE))
+        return (index,) if is_affine(index) else None
 
     def _loaded(self, term: Element) -> Truth | None:
         """Return the condition under which an element was loaded; None if it is not known."""
@@ -367,6 +419,29 @@ class DataReading:
         self.state.run.assume(Lemma.RANGE, term.tensor, array.below or number(0))
         where = self._loaded(term)
         return TRUE if where is None else one_of(negation(where), both(*facts))
+
+
+def _sizes_in_all(*numbers: Whole) -> Counter[str]:
+    """Return the sizes and strides that are factors of each product in some numbers."""
+    products = [
+        Counter(one for one in monomial if isinstance(one, str) and one.endswith(SIZED))
+        for of in numbers
+        for monomial, _ in of.terms
+    ]
+    found = products[0] if products else Counter[str]()
+    for one in products[1:]:
+        found = found & one
+    return found
+
+
+def _without(of: Whole, times: Counter[str]) -> Whole:
+    """Return a number without factors that each of its products has."""
+    total = number(0)
+    for monomial, factor in of.terms:
+        left = Counter[Atom](monomial)
+        left.subtract(times)
+        total = total + Whole(((tuple(left.elements()), factor),))
+    return total
 
 
 def _mask_in(operands: Sequence[Term]) -> int | None:

@@ -29,8 +29,10 @@ from dtpoly.verify.algebra.whole import (
     compare,
     extreme,
     name,
+    names_of,
     number,
     one_of,
+    put_whole,
     within,
 )
 
@@ -55,6 +57,8 @@ class Digits:
     # A divisor may be a group of blocks, or all blocks of some labels. True if the first is tried
     # first.
     is_group_first: bool = False
+    # Program ids, and parts of them, that were divided by a product of extents.
+    mixed: set[str] = field(default_factory=set[str])
     # Program ids of groups; and of which of them a kernel takes the last coordinate by a remainder
     # of their own, and of which by one of the whole program id.
     groups: set[str] = field(default_factory=set[str])
@@ -90,6 +94,29 @@ class Digits:
         self.run.assume(Lemma.OWN_NUMBER, one, part.extents)
         self.numbers[one] = within(number(0), name(one), programs_of(part.extents))
         return name(one)
+
+    def in_coordinates(self, offset: Whole) -> Whole:
+        """Return an offset with program ids as what they are of the coordinates that were found.
+
+        A program id of several sizes is no index of one axis; but p is p // R times R, and p % R.
+        """
+        for radix in self.whole.values():
+            one = id_name(radix)
+            sizes = [extent for extent in radix.extents if extent.constant is None]
+            if one in names_of(offset) and len(sizes) > 1:
+                found = self._together(radix)
+                offset = offset if found is None else put_whole(offset, {one: found})
+        return offset
+
+    def _together(self, part: Part) -> Whole | None:
+        """Return what a program id is of its coordinates; None if it was not divided so."""
+        if isinstance(part, Whole):
+            return part
+        for (of, divisor), (high, low) in self.cuts.items():
+            if of == part.name and of in self.mixed:
+                first, second = self._together(high), self._together(low)
+                return None if first is None or second is None else first * divisor + second
+        return None
 
     def cut(self, radix: Radix, divisor: Whole) -> tuple[Part, Part] | None:
         """Return what `//` and `%` by a divisor give; None if no lemma says it."""
@@ -156,6 +183,7 @@ class Digits:
             above = _without(radix.extents, below)
             if divisor == _product(below):
                 self.run.assume(Lemma.MIXED_RADIX, radix.name, divisor, above, below)
+                self.mixed.add(radix.name)
                 self.divisors |= {_product(some) for some in (*_some_of(below), below)}
                 high = self.plain(Radix(self.run.fresh("program"), above))
                 return high, self.plain(Radix(self.run.fresh("program"), below))

@@ -106,20 +106,28 @@ def same_element(
 def related(one: tuple[Whole, NamedDatum], other: tuple[Whole, NamedDatum]) -> Truth:
     """Return what promises about all elements of a tensor say of two of them.
 
-    Two numbers that were loaded from one index are equal, as no kernel stores such a tensor.
+    Two numbers that were loaded from one index are equal, as no kernel stores such a tensor. That
+    elements differ along an axis is said of two that have all other indices in common.
     """
     (a, first), (b, second) = one, other
     is_known = first.tensor == second.tensor != ""
-    if not is_known or first.index is None or second.index is None:
+    if not is_known or first.indices is None or second.indices is None:
         return TRUE
     if first.where is None or second.where is None:
         return TRUE
     out = (negation(first.where), negation(second.where))
-    i, j = first.index, second.index
-    found = [one_of(*out, compare("!=", i, j), compare("==", a, b))]
+    pairs = [*zip(first.indices, second.indices, strict=True)]
+    equal = [compare("==", i, j) for i, j in pairs]
+    apart = [compare("!=", i, j) for i, j in pairs]
+    found = [one_of(*out, *apart, compare("==", a, b))]
     if first.is_distinct:
-        found.append(one_of(*out, compare("==", i, j), compare("!=", a, b)))
-    if first.is_ascending:
+        found.append(one_of(*out, both(*equal), compare("!=", a, b)))
+    if first.distinct_axis is not None:
+        axis = first.distinct_axis
+        others = [*apart[:axis], *apart[axis + 1 :]]
+        found.append(one_of(*out, *others, equal[axis], compare("!=", a, b)))
+    if first.is_ascending and len(pairs) == 1:
+        ((i, j),) = pairs
         found.append(one_of(*out, compare(">", i, j), compare("<=", a, b)))
         found.append(one_of(*out, compare("<", i, j), compare(">=", a, b)))
     return both(*found)
@@ -146,7 +154,8 @@ def data_agree(ran: Ran, first: KernelAccess, second: KernelAccess, put: Put) ->
 
 def put_datum(datum: NamedDatum, put: Put) -> NamedDatum:
     """Return a datum of another instance."""
-    index, where = datum.index, datum.where
-    if index is None or where is None:
+    indices, where = datum.indices, datum.where
+    if indices is None or where is None:
         return datum
-    return replace(datum, index=put_whole(index, put), where=put_truth(where, put))
+    there = tuple(put_whole(one, put) for one in indices)
+    return replace(datum, indices=there, where=put_truth(where, put))

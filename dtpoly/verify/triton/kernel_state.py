@@ -226,7 +226,7 @@ class KernelState:
         """Make a new axis of lanes; None for one lane."""
         if extent.constant == 1:
             return None
-        if why := doubt_of(extent):
+        if why := doubt_of(extent, self.launch.powers):
             self.doubt(self.line, why)
         one = self.run.fresh("lane")
         self.bound_lanes(extent)

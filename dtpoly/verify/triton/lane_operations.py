@@ -17,6 +17,7 @@ from dtpoly.verify.algebra.kernel_values import (
     Value,
     as_term,
     is_truth,
+    lanes_of,
 )
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.residues import leaving, settled
@@ -25,6 +26,7 @@ from dtpoly.verify.algebra.terms import Literal, Term
 from dtpoly.verify.algebra.whole import Whole, extreme
 from dtpoly.verify.semantics.types import MADE
 from dtpoly.verify.triton.broadcast_tiles import aligned
+from dtpoly.verify.triton.data_names import unknown
 from dtpoly.verify.triton.kernel_state import KernelState
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.python_operators import (
@@ -42,6 +44,8 @@ from dtpoly.verify.triton.typed_operations import meaning, of_tile
 OF_LIBRARY = ("tanh",)
 INF = "inf"  # how a literal without an end is written
 FULL = {kinds.NUMBER: "tl.float32"}  # what a compiled kernel has
+SHORT = "tl.int32"
+INFINITIES = ("float('inf')", "float('-inf')", "float('nan')")
 FULL_FLOATS = ("tl.float32", "tl.float64", kinds.REAL)
 # Operations of two floats, and what terms call them.
 BINARY = {"fdiv": "div", "div_rn": "div_rn"}
@@ -101,12 +105,35 @@ def chosen_of_two(
     """Return one of two numbers of one type, by a truth without lanes."""
     if not isinstance(yes, TileValue) or not isinstance(no, TileValue) or yes.axes or no.axes:
         raise Unread(line, "a choice between what are no two numbers")
+    if isinstance(yes.item, Whole) and isinstance(no.item, Whole):
+        if not all(map(_is_short, (yes, no))):
+            raise Unread(line, "a choice between whole numbers that may have several types")
+        _, (condition,) = aligned(state, (test,), line)
+        is_cut = yes.is_cut or no.is_cut
+        return TileValue((), chosen(condition, yes.item, no.item, line), SHORT, is_cut)
     types = {FULL.get(one.kind, one.kind) for one in (yes, no)}
     if len(types) > 1 or not kinds.is_float(one := types.pop()):
         raise Unread(line, "a choice between what are no two floats of one type")
     (first, second) = _typed((yes.item, no.item), (yes, no), one, line)
     _, (condition,) = aligned(state, (test,), line)
     return TileValue((), chosen(condition, first, second, line), one)
+
+
+def _is_short(one: TileValue) -> bool:
+    """Return whether a whole number has 32 bits; a written one has so many where they hold it."""
+    constant = one.item.constant if isinstance(one.item, Whole) else None
+    is_held = constant is not None and -kinds.HALF <= constant < kinds.HALF
+    return one.kind == SHORT or (is_held and one.kind in (kinds.WEAK, kinds.SIZE))
+
+
+def calls_nothing(*sides: ast.expr) -> bool:
+    """Return whether no side has a call, which might load or store on that side alone.
+
+    An infinity is written as a call, `float("-inf")`, and is a number.
+    """
+    nodes = (node for side in sides for node in ast.walk(side))
+    calls = (ast.unparse(node) for node in nodes if isinstance(node, ast.Call))
+    return all(one in INFINITIES for one in calls)
 
 
 def extreme_of_two(given: Operands) -> TileValue:
@@ -132,7 +159,7 @@ def clamped(given: Operands) -> TileValue:
     """Model `tl.clamp` between two numbers that the kernel or its launch writes.
 
     Triton defines no result if the lower bound is above the upper one. The bounds drop a nan, so
-    values must be promised to be finite.
+    values must be promised to be finite. Where no values are compared, the result is some float.
     """
     line = given.line
     if not given.args or {"min", "max"} - given.by_name.keys():
@@ -141,6 +168,9 @@ def clamped(given: Operands) -> TileValue:
     axes, items = aligned(given.state, tiles, line)
     kind = meaning("clamp", list(map(of_tile, tiles)), line).kind
     operands = [settled(kind, one) for one in _typed(items, tiles, kind, line)]
+    if not given.state.is_valued and kinds.is_float(kind):
+        not_in_eight(kind, line)
+        return TileValue(axes, unknown(given.state, kind, lanes_of(axes), operands), kind)
     low, high = (finite(one.text) if isinstance(one, Literal) else None for one in operands[1:])
     has_no_top = low is not None and isinstance(operands[2], Literal) and operands[2].text == INF
     if not has_no_top and (low is None or high is None or low > high):

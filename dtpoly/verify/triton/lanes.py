@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from dtpoly.verify.algebra.kernel_values import MOST_LANES
 from dtpoly.verify.algebra.whole import (
     TRUE,
@@ -29,11 +31,14 @@ def power_of(size: Whole) -> tuple[Whole, Truth]:
     return lanes, both(least, compare("<=", lanes, extreme(True, size * 2 - 2, number(1))))
 
 
-def doubt_of(extent: Whole) -> str:
-    """Return why Triton may make no tile of so many lanes along an axis; empty if it makes one."""
+def doubt_of(extent: Whole, powers: Collection[str] = ()) -> str:
+    """Return why Triton may make no tile of so many lanes along an axis; empty if it makes one.
+
+    Of some sizes callers promise that they are powers of two.
+    """
     count = extent.constant
     if count is None:
-        if _is_power(extent):
+        if _is_power(extent, powers):
             return ""
         return "a tile of a number of lanes that may be no power of two"
     if count > MOST_LANES or count < 1 or count & (count - 1):
@@ -41,20 +46,21 @@ def doubt_of(extent: Whole) -> str:
     return ""
 
 
-def _is_power(of: Whole) -> bool:
+def _is_power(of: Whole, powers: Collection[str]) -> bool:
     """Return whether a number is a product of powers of two."""
     match of.terms:
         case ((monomial, times),):
-            return times > 0 and times & (times - 1) == 0 and all(map(_is_power_too, monomial))
+            is_one = times > 0 and times & (times - 1) == 0
+            return is_one and all(_is_power_too(one, powers) for one in monomial)
         case _:
             return False
 
 
-def _is_power_too(factor: Atom) -> bool:
+def _is_power_too(factor: Atom, powers: Collection[str]) -> bool:
     match factor:
         case str():
-            return factor.startswith(POWERS)
+            return factor.startswith(POWERS) or factor in powers
         case Extreme(left=left, right=right) | Either(yes=left, no=right):
-            return _is_power(left) and _is_power(right)
+            return _is_power(left, powers) and _is_power(right, powers)
         case _:
             return False

@@ -23,8 +23,6 @@ METHODS = frozenset(
         *("store", "sum", "to", "trans"),
     )
 )
-# Kinds of values that may be numbers of Python if they have no lanes.
-PYTHONS = (kinds.WEAK, kinds.SIZE, kinds.TRUTH, kinds.NUMBER)
 
 
 def check(value: Value, word: str, line: int) -> None:
@@ -44,10 +42,6 @@ def check(value: Value, word: str, line: int) -> None:
         raise Unread(line, f"{what}: write tl.{word}(...)")
     if word not in METHODS:
         raise Unread(line, f"'.{word}', which tensors have not")
-    if (
-        isinstance(value, TileValue)
-        and not value.axes
-        and (value.is_counter or value.kind in PYTHONS)
-    ):
+    if isinstance(value, TileValue) and value.is_number_of_python:
         what = f"'.{word}' of what may be a number of Python's, which has no such method"
         raise Unread(line, f"{what}: write tl.{'cast' if word == 'to' else word}(...)")

@@ -110,11 +110,8 @@ def operated(
             axes, kind, a, b = _met(state, word, left, right, line)
             if word == "add" and kinds.is_whole(kind):
                 for zero, other, of in ((a, b, right), (b, a, left)):
-                    if (
-                        is_zero(zero)
-                        and of.kind == kind
-                        and not isinstance(other, Whole | PointerValue)
-                    ):
+                    is_data = not isinstance(other, Whole | PointerValue)
+                    if is_zero(zero) and of.kind == kind and is_data:
                         return TileValue(axes, other, kind, left.is_cut or right.is_cut)
             if word in OF_BITS:
                 bits = bits_of(state, word, kind, (left, right), (a, b), line)
@@ -132,7 +129,8 @@ def operated(
             _note(state, word, (left, right), kind, item, line)
             if word == "sub" and isinstance(item, Whole) and _is_product(b):
                 state.computed(b, kind, line, is_less=True)
-            return TileValue(axes, in_kind(item, kind, word, line), kind, is_cut)
+            made = not left.is_number_of_python or not right.is_number_of_python
+            return TileValue(axes, in_kind(item, kind, word, line), kind, is_cut, is_tensor=made)
         case _:
             raise Unread(line, f"'{ast.unparse(node)}'")
 
@@ -344,8 +342,9 @@ def not_in_eight(kind: str, line: int) -> None:
 def joined(state: KernelState, word: str, left: Item, right: Item, line: int) -> Item:
     """Apply a binary operator to two values at one lane."""
     match left, right:
-        case PointerValue(), Whole() if word in ("add", "sub"):
-            return left.plus(right if word == "add" else -right)
+        case PointerValue(), (Whole() | Radix()) if word in ("add", "sub"):
+            by = state.digits.number(right)
+            return left.plus(by if word == "add" else -by)
         case Whole(), PointerValue() if word == "add":
             return right.plus(left)
         case Radix(), Whole() if word in ("floordiv", "rem"):

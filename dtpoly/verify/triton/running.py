@@ -52,7 +52,7 @@ from dtpoly.verify.triton.digits import Digits, split
 from dtpoly.verify.triton.early_launches import after_waiting
 from dtpoly.verify.triton.early_returns import ReturningBranch, with_returns
 from dtpoly.verify.triton.kernel_state import KernelState, bound
-from dtpoly.verify.triton.lane_operations import chosen_of_two
+from dtpoly.verify.triton.lane_operations import calls_nothing, chosen_of_two
 from dtpoly.verify.triton.nan_branches import done_again, nan_test, noted
 from dtpoly.verify.triton.pairs import COUNTED
 from dtpoly.verify.triton.product_axes import LaidOutAnewError
@@ -413,14 +413,9 @@ def _chosen(read: Reader, test: ast.expr, yes: ast.expr, no: ast.expr) -> Value:
             return read.value(yes if where == TRUE else no)
     first, second = read.value(yes), read.value(no)
     is_plain = found.kind in (kinds.BOOL, kinds.TRUTH) and not found.axes
-    if not is_plain or not _calls_nothing(yes, no):
+    if not is_plain or not calls_nothing(yes, no):
         raise Unread(test.lineno, f"a choice by '{ast.unparse(test)}': write tl.where")
     return chosen_of_two(read.state, found, kept(first), kept(second), test.lineno)
-
-
-def _calls_nothing(*sides: ast.expr) -> bool:
-    """Return whether no side has a call, which might load or store on that side alone."""
-    return not any(isinstance(node, ast.Call) for side in sides for node in ast.walk(side))
 
 
 def _is_none(found: Value, op: ast.Is | ast.IsNot, node: ast.expr) -> Value:

@@ -54,7 +54,8 @@ def apart_from(strides: Sequence[Whole], offset: Whole) -> tuple[list[Whole], Wh
     products = [axis for axis, one in enumerate(strides) if one.constant is None and not one.plain]
     for axis in sorted(products, key=lambda axis: -_degree(strides[axis])):
         factors[axis], offset = _divided(offset, strides[axis])
-    apart = linear_in(offset, lambda one: one in named)
+    # A size may also say which element is meant, as in a mask: that is no product with it.
+    apart = linear_in(offset, lambda one: one in named, lambda one: ".stride(" not in one)
     if apart is None:
         return None
     for one, factor in apart[0].items():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import TileValue, TupleValue, Unread
 from dtpoly.verify.algebra.whole import number
-from dtpoly.verify.triton import methods
 from dtpoly.verify.triton.broadcast_tiles import aligned
 from dtpoly.verify.triton.operands import Operands
 from dtpoly.verify.triton.product_axes import shape_of
@@ -67,6 +67,6 @@ def broadcast(given: Operands) -> TileValue:
     shape = given.axes_of(given.value(1))
     result, (item, _) = aligned(state, (tile, TileValue(shape, number(0))), given.line)
     is_new = shape_of(state, result) == shape_of(state, shape)
-    if not is_new or len(tile.axes) not in (0, len(shape)) or tile.kind in methods.PYTHONS:
+    if not is_new or len(tile.axes) not in (0, len(shape)) or tile.kind in kinds.PYTHONS:
         raise given.refused()
     return replace(tile, axes=result, item=item)

@@ -17,8 +17,8 @@ from dtpoly.frozen import dataclass
 from dtpoly.verify.algebra import type_kinds as kinds
 from dtpoly.verify.algebra.kernel_values import Item, TileValue, TupleValue, Unread, Value, is_truth
 from dtpoly.verify.algebra.numerals import LARGEST, LEAST_NORMAL, finite, nearest
-from dtpoly.verify.algebra.term_building import rounded
-from dtpoly.verify.algebra.terms import Literal
+from dtpoly.verify.algebra.term_building import literal, rounded
+from dtpoly.verify.algebra.terms import AppliedOperation, Literal, Place, Term
 from dtpoly.verify.algebra.type_kinds import HALF
 from dtpoly.verify.algebra.whole import Whole
 from dtpoly.verify.semantics.entries import entry
@@ -124,6 +124,35 @@ def of_item(kind: str, item: Item) -> str:
             return "float"
 
 
+def _divided(item: Item) -> Item:
+    """Return a quotient of two written numbers as Python computes it, while Triton compiles.
+
+    What has another meaning, or none, stays as it is.
+    """
+    match item:
+        case AppliedOperation(operation="div", operands=(first, second)):
+            above, by = _written(first), _written(second)
+            if above is None or by is None or not by:
+                return item
+            found = literal(above / by)
+            return item if finite(found.text) is None or not above / by else found
+        case _:
+            return item
+
+
+def _written(term: Term) -> float | int | None:
+    """Return a number that Python holds exactly as it is written; None for all else."""
+    match term:
+        case Place(value=value) if value.constant is not None:
+            return value.constant
+        case Literal(text=text):
+            found = finite(text)
+            is_exact = found is not None and Fraction(float(found)) == found
+            return float(found) if found is not None and is_exact else None
+        case _:
+            return None
+
+
 def refuse_rounded(items: Sequence[Item], line: int) -> None:
     """Refuse a written whole number that Python rounds, because a float is beside it."""
     known = [one.constant for one in items if isinstance(one, Whole)]
@@ -149,6 +178,7 @@ def kept(value: Value) -> Value:
 
 
 def _tensor_of(tile: TileValue) -> TileValue:
+    tile = replace(tile, item=_divided(tile.item))
     match of_tile(tile):
         case "bool":
             return replace(tile, kind=kinds.TRUTH)
