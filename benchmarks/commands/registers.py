@@ -21,9 +21,7 @@ RECORD = RESULTS / "registers_sm90.json"
 @click.option("--choices", default=3, show_default=True, help="Schedules of each case.")
 @click.option("--device", default=DEFAULT, show_default=True, help="What is compiled for.")
 @click.option("--record", type=click.Path(path_type=Path), default=RECORD, show_default=True)
-def command(
-    seeds: tuple[int, ...], count: int, choices: int, device: str, record: Path
-) -> None:
+def command(seeds: tuple[int, ...], count: int, choices: int, device: str, record: Path) -> None:
     """Compile schedules of unseen lists without a GPU, and say how far the estimate is off.
 
     The record goes on where it was. Without --seed nothing is compiled: the estimate as it is now
