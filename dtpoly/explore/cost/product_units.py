@@ -4,11 +4,13 @@ On a device that has groups, four warps multiply 64 rows and more together and r
 they do. Fewer rows, and batches of matrices, are multiplied by warps one by one.
 """
 
+from collections.abc import Iterator
 from enum import Enum
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.algorithm.expressions import Dot, free_labels
+from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
+from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
 from dtpoly.explore.cost.work import DEFAULT_WARPS, unit_of
 from dtpoly.explore.devices.devices import Device
@@ -99,3 +101,17 @@ def held_by_warps(one: TileProduct, size: int, warps: int) -> float:
     if one.unit is not Unit.WARP:
         return 0.0
     return min(size * one.depth, AT_ONCE) * sum(sides_of_warp(one, warps)) / (4 * WARP)
+
+
+def computed_sides(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[Expr]:
+    """Yield the operands that are in registers first: no copy of what is in memory."""
+    loaded = {s.array for s in loads_of(kernel, walk)}
+    for side in (body.left, body.right):
+        inner = side.operand if isinstance(side, Reshape) else side
+        if not isinstance(inner, Read) or inner.tensor not in loaded:
+            yield side
+
+
+def loads_of(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
+    """Yield what a statement loads."""
+    return (s for s in kernel.streams if s.walk is walk and not s.is_store)

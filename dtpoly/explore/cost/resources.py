@@ -1,22 +1,26 @@
 """Estimates how many registers and how much shared memory a program of a kernel takes."""
 
-from collections.abc import Iterator
 from math import ceil
 
 from dtpoly.algorithm.expressions import (
     Dot,
-    Expr,
-    Read,
     Reduce,
-    Reshape,
     free_labels,
     reads,
 )
+from dtpoly.codegen.elements import PAIRED
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
+from dtpoly.explore.accesses.streams import VECTOR as TOLD
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.product_units import Unit, held_by_warps, product_of
+from dtpoly.explore.cost.product_units import (
+    Unit,
+    computed_sides,
+    held_by_warps,
+    loads_of,
+    product_of,
+)
 from dtpoly.explore.cost.shared_memory import shared_bytes
 from dtpoly.explore.cost.work import DEFAULT_WARPS
 from dtpoly.explore.devices.devices import Device
@@ -31,11 +35,17 @@ MOST_REGISTERS, OTHERS = 255, 16
 # Of a tile that is loaded and used up, and of one that is computed, what is alive at a moment.
 # With these and the number above, half of 398 kernels are within -21 and +11 % of the compiler's.
 LOADED, COMPUTED = 0.5, 0.25
+# Numbers of each element beside its value: of one that lanes scan, what neighbours have so far; of
+# one that is compared to find where the largest is, two places and the other value.
+SCANNED, PLACES = 1.5, 2.0
 # Registers of what is loaded by one instruction for shared memory, by who multiplies it: an address
-# of 64 bits, and parts of a condition and of an address in shared memory. What has less than four
-# bytes goes through registers. If its rows lie along what is summed up, a step moves it on, and it
-# needs less. While another loop of the kernel multiplies, its address stays.
-EACH_PIECE, BY_WARPS, THROUGH, MOVED_ON, LATER = 3.5, 4.5, 3.0, 1.5, 1.5
+# of 64 bits, and parts of a condition and of an address in shared memory. If all rows are multiples
+# of 16 numbers, addresses have more in common. What has less than four bytes goes through
+# registers. If its rows lie along what is summed up, a step moves it on, and it needs less. While
+# another loop of the kernel multiplies, its address stays.
+EACH_PIECE, BY_WARPS, ALIKE, THROUGH, MOVED_ON, LATER = 3.5, 4.5, 2.0, 3.0, 1.5, 1.5
+# A kernel that goes from block to block has addresses of the next one, too.
+NEXT_BLOCK = 24
 # About how many registers a kernel with products needs for addresses and numbers.
 OTHERS_OF_PRODUCTS = 26
 # Registers of an element beside a product that is loaded by itself: a value, the next one, and an
@@ -121,7 +131,7 @@ def _of_pieces(kernel: CostedKernel, walk: StatementWalk, device: Device) -> flo
     if product is None:
         return 0.0
     copied = BY_WARPS if product.unit is Unit.WARP else EACH_PIECE
-    found = 0.0
+    warps, found = kernel.launch.num_warps or DEFAULT_WARPS, 0.0
     for one in kernel.streams:
         if not one.is_operand or one.is_resident or one.array in kernel.launch.descriptors:
             continue
@@ -130,17 +140,34 @@ def _of_pieces(kernel: CostedKernel, walk: StatementWalk, device: Device) -> flo
             found += pieces if one.walk is walk else 0
         elif one.walk.nest == walk.nest:
             each = copied if one.is_wide or one.size >= COPIED else THROUGH
-            found += pieces * (MOVED_ON if _is_moved_on(one) else each)
+            if _is_alike(one, product.unit):
+                each = ALIKE
+            is_moved_on = _is_moved_on(one) and not kernel.launch.each
+            found += pieces * (MOVED_ON if is_moved_on else each)
+            found += NEXT_BLOCK * warps * WARP if kernel.launch.each else 0
         else:
-            found += pieces * (0 if _is_moved_on(one) else LATER)
+            is_near = _is_moved_on(one) or _is_alike(one, product.unit)
+            found += 0 if is_near else pieces * LATER
     return 4 * found
 
 
+def _is_alike(one: AccessStream, unit: Unit) -> bool:
+    """Return whether the addresses of a tile differ by what is known; warps need whole tiles."""
+    spans = one.walk.spans
+    is_whole = all(one.walk.extents[x] % spans[x] == 0 for x in one.labels if x in spans)
+    return one.is_wide and one.told == TOLD and (is_whole or unit is Unit.GROUP)
+
+
 def _is_moved_on(one: AccessStream) -> bool:
-    """Return whether a thread loads several rows of an operand that lie along what is summed up."""
+    """Return whether the rows of an operand lie along what is summed up, or are those of a window.
+
+    The addresses of other rows stay as they are, and a thread has each of them.
+    """
     body = one.walk.statement.body
-    reduced = body.labels if isinstance(body, Dot) else ()
-    return bool(one.indices) and not {*one.indices[-1].labels} & {*reduced}
+    reduced = {*body.labels} if isinstance(body, Dot) else set[str]()
+    if not one.indices or reduced.isdisjoint(one.indices[-1].labels):
+        return True
+    return any(len(x.terms) > 1 and reduced & {*x.labels} for x in one.indices[:-1])
 
 
 def _beside(kernel: CostedKernel, at: int) -> int:
@@ -210,7 +237,17 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk, device: Device) -> float
     sums = made if is_added and not (walk.joined and kernel.operand_dtypes) else 0
     if mine:
         sums += sum(_own_sums(kernel, product) for product in _products_read(kernel, walk))
-    return sums + LOADED * loads + COMPUTED * made + 4 * alone * _each_alone(kernel, walk)
+    loads = LOADED * loads + 4 * alone * _each_alone(kernel, walk)
+    return sums + loads + (COMPUTED + _beside_values(walk)) * made
+
+
+def _beside_values(walk: StatementWalk) -> float:
+    """Return how many numbers there are for each element of a tile beside its value."""
+    body = walk.statement.body
+    if walk.statement.role is Role.SCAN:
+        return SCANNED
+    is_paired = isinstance(body, Reduce) and body.operation in PAIRED
+    return PLACES if is_paired else 0.0
 
 
 def _own_sums(kernel: CostedKernel, walk: StatementWalk) -> int:
@@ -288,15 +325,6 @@ def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
     return 4 * WARP * warps * many
 
 
-def computed_sides(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[Expr]:
-    """Yield the operands that are in registers first: no copy of what is in memory."""
-    loaded = {s.array for s in loads_of(kernel, walk)}
-    for side in (body.left, body.right):
-        inner = side.operand if isinstance(side, Reshape) else side
-        if not isinstance(inner, Read) or inner.tensor not in loaded:
-            yield side
-
-
 def own_sides(walk: StatementWalk, body: Dot) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the labels of the rows of a product, and those of its columns."""
     # A product inside of a sum has the label of the sum, too, which is none of the Func's own.
@@ -306,11 +334,6 @@ def own_sides(walk: StatementWalk, body: Dot) -> tuple[tuple[str, ...], tuple[st
         (left - right, right - left), key=lambda side: min(map(free.index, side), default=0)
     )
     return tuple(x for x in free if x in first), tuple(x for x in free if x in second)
-
-
-def loads_of(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
-    """Yield what a statement loads."""
-    return (s for s in kernel.streams if s.walk is walk and not s.is_store)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from math import prod
 
+from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.product_units import LEAST_ROWS, Unit, product_of
+from dtpoly.explore.cost.product_units import LEAST_ROWS, Unit, computed_sides, product_of
 from dtpoly.explore.cost.work import DEFAULT_WARPS
 from dtpoly.explore.devices.devices import Device
+from dtpoly.targets.parameter_types import BYTES
 
 COPIED = 4  # bytes that are copied in the background at least
 STAGES = 3  # Triton's own, where the schedule says nothing
@@ -34,6 +36,11 @@ def _operand_bytes(kernel: CostedKernel, device: Device) -> int:
             continue
         mine = (s for s in kernel.streams if s.walk is walk and s.is_operand and not s.is_store)
         tiles = sum(_lanes(s) * s.size * _buffers(kernel, s, product.unit) for s in mine)
+        body = walk.statement.body
+        if product.unit is Unit.WARP and isinstance(body, Dot):
+            # Warps exchange what they computed before they multiply it.
+            made = (lanes_of(walk, free_labels(x)) for x in computed_sides(kernel, walk, body))
+            tiles += BYTES[product.dtype] * sum(made)
         if walk.joined:
             tiles = together[walk.joined] = tiles + together.get(walk.joined, 0)
         found = max(found, tiles)

@@ -14,7 +14,7 @@ from dtpoly.explore.cost.lane_products import (
     other_instructions,
     shared_clocks,
 )
-from dtpoly.explore.cost.resources import Resources, computed_sides
+from dtpoly.explore.cost.product_units import Unit, computed_sides, product_of
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
 
@@ -25,8 +25,8 @@ COLD, COLD_BYTES = 0.2, 1e8
 ISSUED = 0.85
 # How often a byte that has no register moves.
 SPILLED = 4.0
-# Rows that a product of four warps has, and columns from which on it is as fast as it gets.
-ROWS, COLUMNS, FEWEST = 64, 32, 8
+# Columns from which on a product is as fast as it gets, and the fewest.
+COLUMNS, FEWEST = 32, 8
 MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, SHARED, LATENCY = (
     *("memory", "L2", "tensor cores", "instructions", "special functions"),
     *("shared memory", "latency"),
@@ -46,7 +46,7 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     moved = sum(one.from_l2 for one in job.operands) + spilled
     ports = min(job.each, many) * PORT * device["clock"]
     yield L2, max(moved / device["l2_rate"], moved / ports)
-    share = _share_of_products(job.kernel, job.resources, device)
+    share = _share_of_products(job.kernel, device)
     products = sum(count / device.tensor(unit) for unit, count in work.products.items())
     yield TENSOR, products * uneven / share
     by_lanes = is_multiplied_by_lanes(job.kernel)
@@ -60,7 +60,7 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     yield LATENCY, chained(job, chain, products / share, issuing) if chain else waiting(job)
 
 
-def _share_of_products(kernel: CostedKernel, resources: Resources, device: Device) -> float:
+def _share_of_products(kernel: CostedKernel, device: Device) -> float:
     """Return the share of the tensor cores' rate that the tiles of products can reach."""
     share = 1.0
     for walk in kernel.walks:
@@ -68,8 +68,9 @@ def _share_of_products(kernel: CostedKernel, resources: Resources, device: Devic
         if walk.statement.name in kernel.operand_dtypes and isinstance(body, Dot):
             free = [set(free_labels(side)) - set(body.labels) for side in (body.left, body.right)]
             both = free[0] & free[1]
-            least, most = sorted(lanes_of(walk, side - both) for side in free)
-            if resources.warps < 4 or most < ROWS:
+            least = min(lanes_of(walk, side - both) for side in free)
+            product = product_of(kernel, walk, device)
+            if product is not None and product.unit is Unit.WARP:
                 share = min(share, device["warp_share"])
             if least < COLUMNS:
                 share = min(share, device["warp_share"] * max(least, FEWEST) / COLUMNS)
