@@ -21,8 +21,11 @@ from dtpoly.poly.axes import several
 GROUP, ROWS = 4, 64
 # The least rows and columns of a warp that multiplies by itself.
 LEAST_ROWS, LEAST_COLUMNS = 16, 8
-AT_ONCE = 32  # bytes of a row that a warp has in registers
+AT_ONCE = 64  # bytes of a row that a warp has in registers
 WARP = 32
+
+
+Labels = tuple[str, ...]
 
 
 class Unit(Enum):
@@ -43,6 +46,7 @@ class TileProduct:
     rows: int
     columns: int
     depth: int
+    sides: tuple[Labels, Labels]  # of the rows and of the columns
 
 
 def product_of(kernel: CostedKernel, walk: StatementWalk, device: Device) -> TileProduct | None:
@@ -58,10 +62,7 @@ def product_of(kernel: CostedKernel, walk: StatementWalk, device: Device) -> Til
         unit = Unit.LANES
     else:
         unit = Unit.GROUP if is_group else Unit.WARP
-    return TileProduct(unit, dtype, *many, lanes_of(walk, body.labels))
-
-
-Labels = tuple[str, ...]
+    return TileProduct(unit, dtype, *many, lanes_of(walk, body.labels), (rows, columns))
 
 
 def _sides(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> tuple[Labels, Labels, Labels]:
@@ -101,6 +102,21 @@ def held_by_warps(one: TileProduct, size: int, warps: int) -> float:
     if one.unit is not Unit.WARP:
         return 0.0
     return min(size * one.depth, AT_ONCE) * sum(sides_of_warp(one, warps)) / (4 * WARP)
+
+
+def is_copied(kernel: CostedKernel, walk: StatementWalk, body: Dot, own: Labels) -> bool:
+    """Return whether the operand with these labels is what is in memory, and not computed."""
+    return not any({*own} & {*free_labels(side)} for side in computed_sides(kernel, walk, body))
+
+
+def is_plain(kernel: CostedKernel, walk: StatementWalk, body: Dot, own: Labels) -> bool:
+    """Return whether the operand with these labels is multiplied as it was loaded.
+
+    Others are put together in registers: what is computed, and a tile of several labels a side.
+    """
+    groups = (own, body.labels)
+    is_matrix = all(sum(lanes_of(walk, (x,)) > 1 for x in group) <= 1 for group in groups)
+    return is_matrix and is_copied(kernel, walk, body, own)
 
 
 def computed_sides(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[Expr]:

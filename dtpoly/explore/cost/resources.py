@@ -15,9 +15,11 @@ from dtpoly.explore.accesses.streams import VECTOR as TOLD
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
 from dtpoly.explore.cost.product_units import (
+    TileProduct,
     Unit,
     computed_sides,
     held_by_warps,
+    is_plain,
     loads_of,
     product_of,
 )
@@ -141,9 +143,9 @@ def _of_pieces(kernel: CostedKernel, walk: StatementWalk, device: Device) -> flo
         elif one.walk.nest == walk.nest:
             each = copied if one.is_wide or one.size >= COPIED else THROUGH
             if _is_alike(one, product.unit):
-                each = ALIKE
+                each = 0.0 if product.unit is Unit.LANES else ALIKE
             is_moved_on = _is_moved_on(one) and not kernel.launch.each
-            found += pieces * (MOVED_ON if is_moved_on else each)
+            found += pieces * (min(MOVED_ON, each) if is_moved_on else each)
             found += NEXT_BLOCK * warps * WARP if kernel.launch.each else 0
         else:
             is_near = _is_moved_on(one) or _is_alike(one, product.unit)
@@ -299,41 +301,26 @@ def _of_operands(kernel: CostedKernel, walk: StatementWalk, body: Dot, device: D
     product = product_of(kernel, walk, device)
     assert product is not None
     if product.unit is Unit.LANES:
-        return _of_lanes(kernel, walk, body)
+        return _of_lanes(kernel, walk, body, product)
     warps, size = kernel.launch.num_warps or DEFAULT_WARPS, BYTES[product.dtype]
     held = 4 * WARP * warps * held_by_warps(product, size, warps)
     made = (size * lanes_of(walk, free_labels(side)) for side in computed_sides(kernel, walk, body))
     return max(held, sum(made))
 
 
-def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
+def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot, product: TileProduct) -> float:
     """Return the bytes of operands that lanes multiply, beside what their loads need.
 
-    A thread reads few indices of an operand ahead. One that is computed is all there before, and
-    both are if a tile of one is put together from several labels.
+    A thread reads few indices of an operand ahead. But if only the columns are put together in
+    registers, and go back to shared memory, the rows are read before that, all of them.
     """
     warps = kernel.launch.num_warps or DEFAULT_WARPS
-    own = own_sides(walk, body)
-    sides = lane_sides(lanes_of(walk, own[0]), lanes_of(walk, own[1]), warps)
+    sides = lane_sides(product.rows, product.columns, warps)
     many = operand_registers(sides)
-    depth = lanes_of(walk, body.labels)
-    computed = {x for side in computed_sides(kernel, walk, body) for x in free_labels(side)}
-    is_joint = any(sum(lanes_of(walk, (x,)) > 1 for x in labels) > 1 for labels in own)
-    for labels, mine in zip(own, sides, strict=True):
-        if is_joint or computed & {*labels}:
-            many += max(depth - READ_AHEAD, 0) * mine.each
+    is_row, is_column = (is_plain(kernel, walk, body, own) for own in product.sides)
+    if is_row and not is_column:
+        many += max(product.depth - READ_AHEAD, 0) * sides[0].each
     return 4 * WARP * warps * many
-
-
-def own_sides(walk: StatementWalk, body: Dot) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the labels of the rows of a product, and those of its columns."""
-    # A product inside of a sum has the label of the sum, too, which is none of the Func's own.
-    free = (*walk.statement.free, *(x for x in free_labels(body) if x not in walk.statement.free))
-    left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
-    first, second = sorted(
-        (left - right, right - left), key=lambda side: min(map(free.index, side), default=0)
-    )
-    return tuple(x for x in free if x in first), tuple(x for x in free if x in second)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,18 @@
 
 from math import prod
 
-from dtpoly.algorithm.expressions import Dot, free_labels
+from dtpoly.algorithm.expressions import Dot
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.product_units import LEAST_ROWS, Unit, computed_sides, product_of
+from dtpoly.explore.cost.product_units import (
+    LEAST_ROWS,
+    TileProduct,
+    Unit,
+    is_copied,
+    is_plain,
+    product_of,
+)
 from dtpoly.explore.cost.work import DEFAULT_WARPS
 from dtpoly.explore.devices.devices import Device
 from dtpoly.targets.parameter_types import BYTES
@@ -36,15 +43,29 @@ def _operand_bytes(kernel: CostedKernel, device: Device) -> int:
             continue
         mine = (s for s in kernel.streams if s.walk is walk and s.is_operand and not s.is_store)
         tiles = sum(_lanes(s) * s.size * _buffers(kernel, s, product.unit) for s in mine)
-        body = walk.statement.body
-        if product.unit is Unit.WARP and isinstance(body, Dot):
-            # Warps exchange what they computed before they multiply it.
-            made = (lanes_of(walk, free_labels(x)) for x in computed_sides(kernel, walk, body))
-            tiles += BYTES[product.dtype] * sum(made)
+        tiles += _put_together(kernel, walk, product)
         if walk.joined:
             tiles = together[walk.joined] = tiles + together.get(walk.joined, 0)
         found = max(found, tiles)
     return found
+
+
+def _put_together(kernel: CostedKernel, walk: StatementWalk, product: TileProduct) -> int:
+    """Return the bytes of operands that threads compute, and exchange before they multiply.
+
+    Groups of warps take the rows from registers. Tensor cores find a tile of several labels where
+    it was copied; lanes do not.
+    """
+    body = walk.statement.body
+    assert isinstance(body, Dot)
+    exchanged = product.sides[1:] if product.unit is Unit.GROUP else product.sides
+    is_kept = is_plain if product.unit is Unit.LANES else is_copied
+    many = (
+        lanes_of(walk, (*own, *body.labels))
+        for own in exchanged
+        if not is_kept(kernel, walk, body, own)
+    )
+    return BYTES[product.dtype] * sum(many)
 
 
 def _buffers(kernel: CostedKernel, one: AccessStream, unit: Unit) -> int:
@@ -53,13 +74,20 @@ def _buffers(kernel: CostedKernel, one: AccessStream, unit: Unit) -> int:
     Groups of warps multiply while the next tile is awaited, so that they have one more than other
     warps. What has less than four bytes goes through registers, one tile after another.
     """
-    is_copied = one.is_wide or one.size >= COPIED
-    if not one.walk.loops or one.is_resident or not is_copied:
+    is_early = one.is_wide or one.size >= COPIED
+    if not is_early or one.is_resident or not _is_ahead(kernel, one.walk):
         return 1
     asked = kernel.launch.num_stages or STAGES
     loops = 2 if _has_second_loop(one.walk) else 1
     many = asked if unit is Unit.GROUP else max(asked - 1, 1)
     return many + (loops - 1) * max(asked - 1, 0)
+
+
+def _is_ahead(kernel: CostedKernel, walk: StatementWalk) -> bool:
+    """Return whether loads run ahead: those of loops that have no others inside."""
+    nest = walk.nest
+    inside = (w for w in kernel.walks if len(w.nest) > len(nest) and w.nest[: len(nest)] == nest)
+    return bool(nest) and next(inside, None) is None
 
 
 def _lanes(one: AccessStream) -> int:
