@@ -85,6 +85,7 @@ def estimated(schedule: Line, dtype: DType, device: Device) -> list[Line]:
     return [
         {
             "kernel": one.name,
+            "kind": one.kind,
             "registers": one.resources.registers,
             "spilled": one.resources.spilled // (WARP * one.resources.warps),
             "shared": one.resources.shared,
@@ -166,6 +167,13 @@ def compiled(candidate: KeyedSchedule, call: CompiledCall) -> PruneOutcome:
     )
     found = outcome(KeyedSchedule("kernels", candidate.text), CompiledCall(*words))
     return replace(found, key=candidate.key)
+
+
+def estimate_again(lines: Iterable[Line], device: Device) -> None:
+    """Replace the estimates of a record by those of today."""
+    for line in lines:
+        for schedule in line["schedules"]:
+            schedule["estimated"] = estimated(schedule, DType(line["dtype"]), device)
 
 
 def written(path: Path, lines: Sequence[Line], versions: Mapping[str, str]) -> None:

@@ -24,8 +24,8 @@ RECORD = RESULTS / "registers_sm90.json"
 def command(seeds: tuple[int, ...], count: int, choices: int, device: str, record: Path) -> None:
     """Compile schedules of unseen lists without a GPU, and say how far the estimate is off.
 
-    The record goes on where it was. Without --seed nothing is compiled: the estimate as it is now
-    is compared with what the record has.
+    The record goes on where it was. Without --seed nothing is compiled: what the record has is
+    compared with the estimate when a line was made, and with the estimate as it is now.
     """
     known = find_device(device)
     needs: ModuleType = load("benchmarks.compiled_needs")
@@ -37,3 +37,8 @@ def command(seeds: tuple[int, ...], count: int, choices: int, device: str, recor
             lines.append(line)
             needs.written(record, lines, {"triton": version("triton"), "target": str(known.target)})
             out.print(f"{line['list']} {line['name']}", highlight=False)
+    errors: ModuleType = load("benchmarks.estimate_errors")
+    for when in ("then", "now"):
+        if when == "now":
+            needs.estimate_again(lines, known)
+        out.print(errors.told(errors.groups(lines, when)), highlight=False, soft_wrap=True)
