@@ -27,14 +27,14 @@ def with_told_rows(
     has_rows = any(len(one.shape) > 1 for one in deciding)
     lengths = [one.shape[-1] for one in deciding if not has_rows or len(one.shape) > 1]
     known = next((many for many in (ALIGNED, FOURS) if all(x % many == 0 for x in lengths)), 0)
-    if known == ALIGNED:
-        return [*streams]
     is_large = any(prod(one.shape) >= LARGE for one in streams)
     is_each = is_large and not known and not launch.descriptors
     found: list[AccessStream] = []
     for one in streams:
         is_known = one.array in launch.descriptors or (is_each and _is_aligned(one))
-        found.append(one if is_known else replace(one, told=known))
+        # What a program passes on to itself has rows of which nothing is said.
+        told = ALIGNED if is_known else 0 if one.is_scratch else known
+        found.append(one if told == one.told else replace(one, told=told))
     return found
 
 

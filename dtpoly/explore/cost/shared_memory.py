@@ -84,10 +84,16 @@ def _buffers(kernel: CostedKernel, one: AccessStream, unit: Unit) -> int:
 
 
 def _is_ahead(kernel: CostedKernel, walk: StatementWalk) -> bool:
-    """Return whether loads run ahead: those of loops that have no others inside."""
+    """Return whether loads run ahead: those of loops that have no others inside.
+
+    They do not where an iteration stores what it reads again, since it would be read too early.
+    """
     nest = walk.nest
-    inside = (w for w in kernel.walks if len(w.nest) > len(nest) and w.nest[: len(nest)] == nest)
-    return bool(nest) and next(inside, None) is None
+    inside = [w for w in kernel.walks if w.nest[: len(nest)] == nest]
+    passed = [s for s in kernel.streams if s.is_scratch and s.walk in inside]
+    stored = {s.array for s in passed if s.is_store}
+    is_passed = any(s.array in stored for s in passed if not s.is_store)
+    return bool(nest) and not is_passed and all(len(w.nest) == len(nest) for w in inside)
 
 
 def _lanes(one: AccessStream) -> int:
