@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.spaces import table
 from dtpoly.explore.cost.sureness import CHAIN, EXACT, PRODUCT
 
-HELD_OUT = "seed 34"  # nobody looked at it while the estimate was mended
+HELD_OUT = "seed 35"  # nobody looked at it while the estimate was mended
 HEAVY = 256  # bytes of a lane: a kernel that spills more is far slower
 HEAD = (
     *("kernels", "number", "registers off by", "90 %", "spill", "not predicted"),
