@@ -193,3 +193,20 @@ def test_what_goes_through_shared_memory_to_be_stored() -> None:
         for warps in (8, 4)
     ]
     assert found == [229376, 163840, 81920, 65536]
+
+
+def test_few_rows_are_multiplied_by_warps() -> None:
+    """They have operands in registers, and one tile less of each in shared memory."""
+    few, many = (resources(product(rows), "bf16", EVEN) for rows in (32, 64))
+    assert few.shared == 3 * 2 * (32 * 32 + 32 * 64)
+    assert many.shared == 4 * 2 * (64 * 32 + 32 * 64)
+    assert needed(few) > needed(many) - 16
+
+
+def test_one_tensor_with_odd_rows_decides_for_others() -> None:
+    """A kernel is told once for all tensors that rows are multiples of four."""
+    text = product(more=" + reshape(C[n], 1, n)").replace("In A, B", "In A, B, C")
+    even, odd = (needed(resources(text, "f32", {"m": 512, "n": n, "k": 520})) for n in (516, 514))
+    alone = needed(resources(text, "f32", {"m": 512, "n": 514, "k": 512}))
+    assert odd > even + 40
+    assert even < alone < odd
