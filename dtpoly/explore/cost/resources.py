@@ -11,7 +11,6 @@ from dtpoly.algorithm.expressions import (
 from dtpoly.codegen.elements import PAIRED
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
-from dtpoly.explore.accesses.streams import VECTOR as TOLD
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
 from dtpoly.explore.cost.product_units import (
@@ -28,6 +27,7 @@ from dtpoly.explore.cost.work import DEFAULT_WARPS
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
+from dtpoly.targets.argument import ALIGNED
 from dtpoly.targets.parameter_types import BYTES
 
 WARP = 32
@@ -157,7 +157,7 @@ def _is_alike(one: AccessStream, unit: Unit) -> bool:
     """Return whether the addresses of a tile differ by what is known; warps need whole tiles."""
     spans = one.walk.spans
     is_whole = all(one.walk.extents[x] % spans[x] == 0 for x in one.labels if x in spans)
-    return one.is_wide and one.told == TOLD and (is_whole or unit is Unit.GROUP)
+    return one.is_wide and one.told == ALIGNED and (is_whole or unit is Unit.GROUP)
 
 
 def _is_moved_on(one: AccessStream) -> bool:
@@ -239,8 +239,8 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk, device: Device) -> float
     sums = made if is_added and not (walk.joined and kernel.operand_dtypes) else 0
     if mine:
         sums += sum(_own_sums(kernel, product) for product in _products_read(kernel, walk))
-    loads = LOADED * loads + 4 * alone * _each_alone(kernel, walk)
-    return sums + loads + (COMPUTED + _beside_values(walk)) * made
+    moved = LOADED * loads + 4 * alone * _each_alone(kernel, walk)
+    return sums + moved + (COMPUTED + _beside_values(walk)) * made
 
 
 def _beside_values(walk: StatementWalk) -> float:
