@@ -29,8 +29,8 @@ from dtpoly.checking import understand
 from dtpoly.diagnostics import DtpolyError
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
-from dtpoly.explore.cost.resources import WARP
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.resources import WARP
 from dtpoly.explore.prune.compiling import outcome
 from dtpoly.explore.prune.prune import CompiledCall, KeyedSchedule, Needs, PruneOutcome, pruned
 from dtpoly.frontend.parse import parse

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from math import log2, prod
 
 from dtpoly.autoschedule.nest import KernelNest
-from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.resources import Resources
 from dtpoly.plan.layout import Layout
 
 WARP = 32

@@ -11,7 +11,7 @@ from dtpoly.autoschedule.pricing import PricedCall
 from dtpoly.autoschedule.schedules import schedules
 from dtpoly.directives.built_in import DIRECTIVES
 from dtpoly.explore.cost.cost import cost
-from dtpoly.explore.cost.resources import Resources
+from dtpoly.explore.needs.resources import Resources
 from dtpoly.schedule.legality import judge
 from tests.autoschedule.asked import call_of
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from dtpoly.algorithm.dtypes import DType
-from dtpoly.explore.cost.resources import WARP, Resources
 from dtpoly.explore.devices.devices import find_device
+from dtpoly.explore.needs.resources import WARP, Resources
 from dtpoly.explore.prune.prune import CompiledCall, KeyedSchedule, Needs, pruned
 from tests.explore.test_registers_of_products import needed, resources
 

@@ -3,8 +3,8 @@
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.explore.cost.cost import cost
-from dtpoly.explore.cost.resources import MOST_REGISTERS, WARP, Resources
 from dtpoly.explore.devices.devices import find_device
+from dtpoly.explore.needs.resources import MOST_REGISTERS, WARP, Resources
 from tests.explore.test_footprints import state_of
 
 EVEN, ODD = {"m": 512, "n": 512, "k": 512}, {"m": 512, "n": 512, "k": 514}

@@ -14,9 +14,9 @@ from dtpoly.explore.cost.lane_products import (
     other_instructions,
     shared_clocks,
 )
-from dtpoly.explore.cost.product_units import Unit, computed_sides, product_of
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.product_units import Unit, computed_sides, product_of
 
 # What a call moves at its beginning takes longer, by this share of so many bytes: caches are full
 # of what was written before, which goes to memory first. Fitted like the numbers of a device.

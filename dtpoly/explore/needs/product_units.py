@@ -12,11 +12,11 @@ from dtpoly.algorithm.expressions import Dot, Expr, Read, Reshape, free_labels
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.work import DEFAULT_WARPS, unit_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import several
 
+DEFAULT_WARPS = 4  # Triton's own, where the schedule says nothing
 # Warps that multiply together, and the rows that their product has at least.
 GROUP, ROWS = 4, 64
 # The least rows and columns of a warp that multiplies by itself.
@@ -131,3 +131,18 @@ def computed_sides(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iter
 def loads_of(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
     """Yield what a statement loads."""
     return (s for s in kernel.streams if s.walk is walk and not s.is_store)
+
+
+def unit_of(dtype: DType, precision: str | None) -> str | None:
+    """Return the unit in which tensor cores multiply operands of a dtype; None if they do not."""
+    match dtype:
+        case DType.F32:
+            return "tf32" if precision in ("tf32", "tf32x3") else None
+        case DType.F16 | DType.BF16 | DType.F64:
+            return str(dtype)
+        case DType.I8:
+            return "i8"
+        case DType.F8E4M3 | DType.F8E5M2:
+            return "f16"  # the generated code multiplies them as f16
+        case _:
+            return None

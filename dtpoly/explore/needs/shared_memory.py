@@ -6,7 +6,9 @@ from dtpoly.algorithm.expressions import Dot
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.product_units import (
+from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.product_units import (
+    DEFAULT_WARPS,
     LEAST_ROWS,
     TileProduct,
     Unit,
@@ -14,8 +16,6 @@ from dtpoly.explore.cost.product_units import (
     is_plain,
     product_of,
 )
-from dtpoly.explore.cost.work import DEFAULT_WARPS
-from dtpoly.explore.devices.devices import Device
 from dtpoly.targets.parameter_types import BYTES
 
 COPIED = 4  # bytes that are copied in the background at least

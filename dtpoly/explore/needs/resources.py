@@ -13,7 +13,9 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.product_units import (
+from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.product_units import (
+    DEFAULT_WARPS,
     TileProduct,
     Unit,
     computed_sides,
@@ -22,9 +24,7 @@ from dtpoly.explore.cost.product_units import (
     loads_of,
     product_of,
 )
-from dtpoly.explore.cost.shared_memory import shared_bytes
-from dtpoly.explore.cost.work import DEFAULT_WARPS
-from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.shared_memory import shared_bytes
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 from dtpoly.targets.argument import ALIGNED
