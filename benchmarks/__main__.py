@@ -14,6 +14,7 @@ COMMANDS = (
     "legality",
     "cost",
     "fit",
+    "registers",
     "blind",
     "schedule",
     "prepare",

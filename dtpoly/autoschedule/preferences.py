@@ -4,10 +4,12 @@ The cost model does not tell apart what differs in these ways alone, or only by 
 tell apart these shares are too small to turn round.
 """
 
+from collections.abc import Iterable
 from math import log2, prod
 
 from dtpoly.autoschedule.nest import KernelNest
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.resources import Resources
 from dtpoly.plan.layout import Layout
 
 WARP = 32
@@ -22,6 +24,9 @@ DEEP = 128  # bytes
 # costs was measured at 4 and at 3 times the time. Half of that is enough to be behind.
 TURNED, BY_ELEMENT = 1.0, 1.0
 HOPPER = 90
+# Bytes of a thread that have no register: some hardly cost anything, and how much longer a kernel
+# with more takes is not known well. Measured were twice to six times, with 230 bytes and with 2 kB.
+FEW_SPILLED, MANY_SPILLED = 64, 256
 LANES_WIDTH = 4  # bytes of what is multiplied without tensor cores, or as tf32
 # Elements that rows must be multiples of for Triton to see it; and for a kernel to be told.
 WIDE, FOURS = 16, 4
@@ -32,6 +37,12 @@ def reluctance(nest: KernelNest, layout: Layout, device: Device) -> float:
     if not nest.products:
         return _of_threads(nest, layout)
     return _of_products(nest, layout) + of_operands(nest, device, layout.precision)
+
+
+def spilling(every: Iterable[Resources]) -> float:
+    """Return the extra time of kernels that spill, as a share, beyond what the cost model says."""
+    most = max((one.spilled / (WARP * one.warps) for one in every), default=0.0)
+    return max(most - FEW_SPILLED, 0.0) / MANY_SPILLED
 
 
 def is_by_lanes(nest: KernelNest, precision: str) -> bool:

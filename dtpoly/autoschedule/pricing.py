@@ -8,7 +8,7 @@ from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.algorithm.program import Directive, Program
 from dtpoly.autoschedule.layout_directives import said_of
 from dtpoly.autoschedule.nest import KernelNest
-from dtpoly.autoschedule.preferences import reluctance
+from dtpoly.autoschedule.preferences import reluctance, spilling
 from dtpoly.diagnostics import Severity, has_errors
 from dtpoly.explore.accesses.accesses import Orders
 from dtpoly.explore.cost.cost import KernelCost, cost
@@ -89,7 +89,8 @@ def priced(call: PricedCall, nest: KernelNest, layouts: Iterable[Layout]) -> Ite
         price = cost(state, *words)
         if price.fits and _is_full(layout, price.kernels):
             busy = sum(one.seconds - one.launch for one in price.kernels)
-            score = busy * (1 + reluctance(nest, layout, call.device))
+            extra = spilling(one.resources for one in price.kernels)
+            score = busy * (1 + extra + reluctance(nest, layout, call.device))
             yield Priced(layout, busy, score, price.kernels)
 
 

@@ -3,8 +3,8 @@
 from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.label_sizes import Sizes
 from dtpoly.explore.cost.cost import cost
-from dtpoly.explore.cost.resources import MOST_REGISTERS, WARP, Resources
 from dtpoly.explore.devices.devices import find_device
+from dtpoly.explore.needs.resources import MOST_REGISTERS, WARP, Resources
 from tests.explore.test_footprints import state_of
 
 EVEN, ODD = {"m": 512, "n": 512, "k": 512}, {"m": 512, "n": 512, "k": 514}
@@ -44,32 +44,35 @@ def product(rows: int = 128, left: str = "A[m, k]", precision: str = "tf32", mor
 
 
 def test_what_is_loaded_element_by_element_passes_through_registers() -> None:
-    """Triton spills 896 bytes of a thread for 256 rows of f16; what is aligned needs none."""
+    """Triton spills 400 bytes of a thread for 256 rows of f16; what is aligned needs none."""
     spilling = resources(product(256), "f16", ODD)
     assert spilling.spilled > 0
-    assert abs(needed(spilling) - (MOST_REGISTERS + 896 / 4)) <= 100
+    assert abs(needed(spilling) - (MOST_REGISTERS + 400 / 4)) <= 40
     for fits in (resources(product(256), "f16", EVEN), resources(product(64), "f16", ODD)):
         assert fits.spilled == 0
 
 
-def test_what_is_copied_in_the_background_needs_addresses_alone() -> None:
+def test_what_is_copied_alone_needs_an_address_for_each_element() -> None:
+    """Triton needs 125, 222 and 233 registers."""
     even, odd = (needed(resources(product(), "f32", sizes)) for sizes in (EVEN, ODD))
     narrow = needed(resources(product(), "f16", ODD))
-    assert even < odd < narrow
+    assert abs(even - 125) <= 20
+    assert abs(odd - 222) <= 20
+    assert abs(narrow - 233) <= 50
 
 
 def test_sums_stay_while_others_of_the_loop_compute() -> None:
-    """So 64 more columns of the result, which are 32 numbers of a thread, take 32 registers."""
+    """So 64 more columns of the result, which are 32 numbers of a thread, take 32 and addresses."""
     plain = ATTENTION.format("", 128)
     narrow, wide = (needed(resources(plain, "bf16", {**HEADS, "n": n})) for n in (64, 128))
-    assert wide == narrow + 32
+    assert wide >= narrow + 32
 
 
 def test_a_value_takes_the_place_of_its_sums() -> None:
-    """Scores of 128 rows fit beside 128 columns of results: Triton spills nothing there."""
+    """Beside 128 columns of results, scores of 128 rows nearly fit: Triton spills 112 bytes."""
     rows = ATTENTION.format("", 64).replace("m:64", "m:128")
     found = resources(rows, "bf16", {**HEADS, "k": 128, "n": 128})
-    assert found.spilled == 0
+    assert found.spilled <= 4 * 32 * WARP * found.warps
     assert found.registers >= 64 + 128
 
 
@@ -90,12 +93,16 @@ def test_what_is_loaded_behind_a_product_stands_beside_its_sums() -> None:
     assert other > one + 128
 
 
-def test_an_exact_operand_that_is_computed_is_there_for_all_indices() -> None:
-    plain, computed = (
-        needed(resources(product(left=one, precision="ieee"), "f32", EVEN))
-        for one in ("A[m, k]", "where(A[m, k] > 0, A[m, k], 0)")
-    )
-    assert computed > plain + 100
+def test_rows_of_an_exact_product_wait_for_columns_that_are_computed() -> None:
+    """Triton needs 168 registers of a thread, or 168, and with computed columns 705."""
+    text = product(precision="ieee")
+    positive = "where({0} > 0, {0}, 0)"
+    rows = text.replace("A[m, k]", positive.format("A[m, k]"))
+    columns = text.replace("B[k, n]", positive.format("B[k, n]"))
+    plain, left, right = (needed(resources(one, "f32", EVEN)) for one in (text, rows, columns))
+    assert abs(plain - 168) <= 10
+    assert left == plain
+    assert right > plain + 400
 
 
 def test_warps_that_multiply_alone_have_operands_in_registers() -> None:
@@ -123,10 +130,10 @@ PRODUCT_IN_A_SUM = (
 
 
 def test_sums_of_one_product_stay_while_another_one_is_multiplied() -> None:
-    """Triton needs 325 registers of a thread for both, and 155 with twice as many threads."""
-    sizes = {"m": 512, "n": 512, "k": 512, "j": 16}
+    """Triton needs 383 registers of a thread for both, and 171 with twice as many threads."""
+    sizes = {"m": 512, "n": 512, "k": 512, "j": 512}
     one = needed(resources(TWO_PRODUCTS.format("", ""), "bf16", sizes))
-    second = TWO_PRODUCTS.format(" + rdot(C[m, j], D[j, n], j)", ", j:0")
+    second = TWO_PRODUCTS.format(" + rdot(C[m, j], D[j, n], j)", ", j:64")
     both = resources(second, "bf16", sizes)
     assert needed(both) == one + 128
     assert both.spilled > 0
@@ -186,3 +193,20 @@ def test_what_goes_through_shared_memory_to_be_stored() -> None:
         for warps in (8, 4)
     ]
     assert found == [229376, 163840, 81920, 65536]
+
+
+def test_few_rows_are_multiplied_by_warps() -> None:
+    """They have operands in registers, and one tile less of each in shared memory."""
+    few, many = (resources(product(rows), "bf16", EVEN) for rows in (32, 64))
+    assert few.shared == 3 * 2 * (32 * 32 + 32 * 64)
+    assert many.shared == 4 * 2 * (64 * 32 + 32 * 64)
+    assert needed(few) > needed(many) - 16
+
+
+def test_one_tensor_with_odd_rows_decides_for_others() -> None:
+    """A kernel is told once for all tensors that rows are multiples of four."""
+    text = product(more=" + reshape(C[n], 1, n)").replace("In A, B", "In A, B, C")
+    even, odd = (needed(resources(text, "f32", {"m": 512, "n": n, "k": 520})) for n in (516, 514))
+    alone = needed(resources(text, "f32", {"m": 512, "n": 514, "k": 512}))
+    assert odd > even + 40
+    assert even < alone < odd

@@ -18,6 +18,7 @@ from dtpoly.explore.accesses.reached_indices import Way
 from dtpoly.explore.accesses.sharing import waits_of, without_repeats
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import Key, StatementWalk, extents_of, steps_of, walk_of
+from dtpoly.explore.accesses.told_rows import with_told_rows
 from dtpoly.frozen import dataclass
 from dtpoly.generate import outputs, results_of
 from dtpoly.ir.kinds import REAL, Named, widest
@@ -133,7 +134,8 @@ def launched(
         mine = joined(each, node)
         places = (shapes, orders, passing, seen, asked, home)
         memory = TensorMemory(model, types, extents, *places, number)
-        streams = [one for walk in mine for one in _streams(memory, walk)]
+        every = [one for walk in mine for one in _streams(memory, walk)]
+        streams = with_told_rows(model, launch_of(node), every)
         products = {
             walk.statement.name: _operand_dtype(types, walk.statement, node)
             for walk in mine

@@ -16,6 +16,7 @@ from dtpoly.frozen import dataclass
 # A tile of at most this many lanes is loaded before a loop that does not change it, as in codegen.
 KEPT = 1 << 12
 FOURS = 4  # elements of which rows must be multiples
+VECTOR = 16  # bytes
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class AccessStream:
     is_atomic: bool = False
     is_kept: bool = False  # other statements read the same tile
     is_aligned: bool = False  # rows begin aligned whatever their length, as of what kernels pass on
+    told: int = 16  # what the kernel knows rows to be multiples of, if they are: 16, 4, or nothing
 
     @cached_property
     def labels(self) -> frozenset[str]:
@@ -109,7 +111,7 @@ class AccessStream:
         All that Triton sees of a number is whether it is divisible by 16. A kernel is told that
         rows are multiples of four (`codegen/fours.py`).
         """
-        if self.size >= 16 or self.run < 2 or not self._begins_aligned:
+        if self.size >= 16 or self.run < 2 or not (self.begins_aligned and self.told):
             return False
         if self.is_aligned:
             return True
@@ -118,7 +120,12 @@ class AccessStream:
         return self.shape[-1] % FOURS == 0
 
     @property
-    def _begins_aligned(self) -> bool:
+    def at_once(self) -> int:
+        """Return how many elements a thread moves by one instruction, of 16 bytes at most."""
+        return max(min(VECTOR // self.size, self.told, self.run), 1) if self.is_wide else 1
+
+    @property
+    def begins_aligned(self) -> bool:
         """Return whether tiles begin where rows do, or whole numbers of vectors further.
 
         A sum of labels, as a window has, and a shift begin anywhere.

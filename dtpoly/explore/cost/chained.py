@@ -13,7 +13,7 @@ from dtpoly.algorithm.expressions import Dot, free_labels
 from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of, steps
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.resources import stages_of
+from dtpoly.explore.needs.resources import stages_of
 
 GROUP = 4  # warps that multiply together
 ROWS = 16  # of a warp; with fewer, warps share rows, and meet for each maximum

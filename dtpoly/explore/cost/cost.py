@@ -20,12 +20,12 @@ from dtpoly.explore.accesses.accesses import (
 )
 from dtpoly.explore.accesses.tile_counts import extents_of, instances
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.resources import Resources, resources_of
 from dtpoly.explore.cost.sureness import Spread, kind_of, spread_of
 from dtpoly.explore.cost.traffic import Operand, traffic_of
 from dtpoly.explore.cost.unit_times import limits
 from dtpoly.explore.cost.work import Work, work_of
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.resources import Resources, resources_of
 from dtpoly.frozen import dataclass
 from dtpoly.plan.price import Price
 from dtpoly.schedule.foreign import repriced

@@ -1,10 +1,10 @@
 """Describes one launch on a device before its time is estimated; all limits start from it."""
 
 from dtpoly.explore.accesses.accesses import CostedKernel
-from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.cost.traffic import Operand
 from dtpoly.explore.cost.work import Work
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.resources import Resources
 from dtpoly.frozen import dataclass
 
 

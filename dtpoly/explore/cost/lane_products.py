@@ -16,8 +16,8 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of, steps
 from dtpoly.explore.cost.job import Job
-from dtpoly.explore.cost.resources import SQUARE, WARP, LaneSide, lane_sides
-from dtpoly.explore.cost.work import unit_of
+from dtpoly.explore.needs.product_units import unit_of
+from dtpoly.explore.needs.resources import SQUARE, WARP, LaneSide, lane_sides
 from dtpoly.frozen import dataclass
 
 PHASES = 4  # in which a warp reads four numbers a thread, of eight threads at a time

@@ -13,8 +13,8 @@ from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.footprints import footprint
 from dtpoly.explore.accesses.reached_indices import Interval
 from dtpoly.explore.accesses.streams import AccessStream
-from dtpoly.explore.cost.resources import Resources
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.resources import Resources
 from dtpoly.frozen import dataclass
 from dtpoly.poly.axes import Axis, finest, several
 

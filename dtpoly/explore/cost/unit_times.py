@@ -15,10 +15,10 @@ from dtpoly.explore.cost.lane_products import (
     other_instructions,
     shared_clocks,
 )
-from dtpoly.explore.cost.resources import Resources, computed_sides
 from dtpoly.explore.cost.traffic import waste_of
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.product_units import Unit, computed_sides, product_of
 
 # What a call moves at its beginning takes longer, by this share of so many bytes: caches are full
 # of what was written before, which goes to memory first. Fitted like the numbers of a device.
@@ -27,8 +27,8 @@ COLD, COLD_BYTES = 0.2, 1e8
 ISSUED = 0.85
 # How often a byte that has no register moves.
 SPILLED = 4.0
-# Rows that a product of four warps has, and columns from which on it is as fast as it gets.
-ROWS, COLUMNS, FEWEST = 64, 32, 8
+# Columns from which on a product is as fast as it gets, and the fewest.
+COLUMNS, FEWEST = 32, 8
 MEMORY, L2, TENSOR, INSTRUCTIONS, SPECIAL, SHARED, LATENCY, ADDITIONS = (
     *("memory", "L2", "tensor cores", "instructions", "special functions"),
     *("shared memory", "latency", "atomic additions"),
@@ -49,7 +49,7 @@ def limits(job: Job) -> Iterator[tuple[str, float]]:
     moved = sum(one.from_l2 for one in job.operands) + spilled
     ports = min(job.each, many) * PORT * device["clock"]
     yield L2, max(moved / device["l2_rate"], moved / ports)
-    share = _share_of_products(job.kernel, job.resources, device)
+    share = _share_of_products(job.kernel, device)
     products = sum(count / device.tensor(unit) for unit, count in work.products.items())
     yield TENSOR, products * uneven / share
     by_lanes = is_multiplied_by_lanes(job.kernel)
@@ -79,7 +79,7 @@ def _added(job: Job) -> float:
     return max(moved / job.device.atomic_rate, most * job.device.atomic_wait)
 
 
-def _share_of_products(kernel: CostedKernel, resources: Resources, device: Device) -> float:
+def _share_of_products(kernel: CostedKernel, device: Device) -> float:
     """Return the share of the tensor cores' rate that the tiles of products can reach."""
     share = 1.0
     for walk in kernel.walks:
@@ -87,8 +87,9 @@ def _share_of_products(kernel: CostedKernel, resources: Resources, device: Devic
         if walk.statement.name in kernel.operand_dtypes and isinstance(body, Dot):
             free = [set(free_labels(side)) - set(body.labels) for side in (body.left, body.right)]
             both = free[0] & free[1]
-            least, most = sorted(lanes_of(walk, side - both) for side in free)
-            if resources.warps < 4 or most < ROWS:
+            least = min(lanes_of(walk, side - both) for side in free)
+            product = product_of(kernel, walk, device)
+            if product is not None and product.unit is Unit.WARP:
                 share = min(share, device["warp_share"])
             if least < COLUMNS:
                 share = min(share, device["warp_share"] * max(least, FEWEST) / COLUMNS)

@@ -22,7 +22,7 @@ from dtpoly.explore.accesses.tile_counts import (
 from dtpoly.explore.cost.job import Job
 from dtpoly.explore.cost.lane_products import ALONE, is_multiplied_by_lanes
 from dtpoly.explore.cost.lane_products import ISSUED as LANES_ISSUED
-from dtpoly.explore.cost.resources import WARP, stages_of
+from dtpoly.explore.needs.resources import WARP, stages_of
 from dtpoly.poly.model import Role
 
 PORT = 64  # bytes a clock that a multiprocessor takes from L2

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from dtpoly.algorithm.dtypes import DType
 from dtpoly.algorithm.expressions import (
     Apply,
     Dot,
@@ -28,10 +27,10 @@ from dtpoly.explore.accesses.tile_counts import (
     lanes_of,
     steps,
 )
+from dtpoly.explore.needs.product_units import DEFAULT_WARPS, unit_of
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
 
-DEFAULT_WARPS = 4  # Triton's own, where the schedule says nothing
 # Instructions of one lane, counted in the machine code that Triton 3.9 makes for sm_90 of
 # `f[x] = op(A[x])` in f32; and how many of them the special-function unit takes.
 INSTRUCTIONS: Mapping[str, tuple[float, float]] = {
@@ -156,21 +155,6 @@ def _multiply(work: Work, kernel: CostedKernel, lanes: "_Lanes", body: Dot) -> N
     # `tf32x3` is three products.
     times = 3 if precision == "tf32x3" else 1
     work.products[unit] = work.products.get(unit, 0) + 2 * times * max(many - cut, 0)
-
-
-def unit_of(dtype: DType, precision: str | None) -> str | None:
-    """Return the unit in which tensor cores multiply operands of a dtype; None if they do not."""
-    match dtype:
-        case DType.F32:
-            return "tf32" if precision in ("tf32", "tf32x3") else None
-        case DType.F16 | DType.BF16 | DType.F64:
-            return str(dtype)
-        case DType.I8:
-            return "i8"
-        case DType.F8E4M3 | DType.F8E5M2:
-            return "f16"  # the generated code multiplies them as f16
-        case _:
-            return None
 
 
 def _compute(work: Work, lanes: "_Lanes", body: Expr) -> None:

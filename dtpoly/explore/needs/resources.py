@@ -1,25 +1,33 @@
 """Estimates how many registers and how much shared memory a program of a kernel takes."""
 
-from collections.abc import Iterator
-from math import ceil, prod
+from math import ceil
 
 from dtpoly.algorithm.expressions import (
     Dot,
-    Expr,
-    Read,
     Reduce,
-    Reshape,
     free_labels,
     reads,
 )
+from dtpoly.codegen.elements import PAIRED
 from dtpoly.explore.accesses.accesses import CostedKernel
 from dtpoly.explore.accesses.joined_loops import is_carried
 from dtpoly.explore.accesses.streams import AccessStream
 from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
-from dtpoly.explore.cost.work import DEFAULT_WARPS, unit_of
 from dtpoly.explore.devices.devices import Device
+from dtpoly.explore.needs.product_units import (
+    DEFAULT_WARPS,
+    TileProduct,
+    Unit,
+    computed_sides,
+    held_by_warps,
+    is_plain,
+    loads_of,
+    product_of,
+)
+from dtpoly.explore.needs.shared_memory import shared_bytes
 from dtpoly.frozen import dataclass
 from dtpoly.poly.model import Role
+from dtpoly.targets.argument import ALIGNED
 from dtpoly.targets.parameter_types import BYTES
 
 WARP = 32
@@ -29,13 +37,22 @@ MOST_REGISTERS, OTHERS = 255, 16
 # Of a tile that is loaded and used up, and of one that is computed, what is alive at a moment.
 # With these and the number above, half of 398 kernels are within -21 and +11 % of the compiler's.
 LOADED, COMPUTED = 0.5, 0.25
-# Registers of an element of an operand that is loaded by itself: a value, the next one, and an
+# Numbers of each element beside its value: of one that lanes scan, what neighbours have so far; of
+# one that is compared to find where the largest is, two places and the other value.
+SCANNED, PLACES = 1.5, 2.0
+# Registers of what is loaded by one instruction for shared memory, by who multiplies it: an address
+# of 64 bits, and parts of a condition and of an address in shared memory. If all rows are multiples
+# of 16 numbers, addresses have more in common. What has less than four bytes goes through
+# registers. If its rows lie along what is summed up, a step moves it on, and it needs less. While
+# another loop of the kernel multiplies, its address stays.
+EACH_PIECE, BY_WARPS, ALIKE, THROUGH, MOVED_ON, LATER = 3.5, 4.5, 2.0, 3.0, 1.5, 1.5
+# A kernel that goes from block to block has addresses of the next one, too.
+NEXT_BLOCK = 24
+# About how many registers a kernel with products needs for addresses and numbers.
+OTHERS_OF_PRODUCTS = 26
+# Registers of an element beside a product that is loaded by itself: a value, the next one, and an
 # address. An address alone is enough where at least four bytes are copied in the background.
 EACH_ALONE, ADDRESS, COPIED = 4, 2, 4
-# Warps that multiply together, the rows that their product has at least, the least rows and columns
-# of a warp that multiplies by itself, and the bytes of each that it reads at once.
-GROUP, ROWS = 4, 64
-LEAST_ROWS, LEAST_COLUMNS, AT_ONCE = 16, 8, 128
 REGISTER_STEP = 8
 BLOCK_OVERHEAD = 1024
 # Of products without tensor cores, as Triton shares their tiles among threads.
@@ -62,12 +79,13 @@ def resources_of(kernel: CostedKernel, device: Device) -> Resources:
     """Return an estimate from tiles alone: nothing is compiled."""
     warps = kernel.launch.num_warps or DEFAULT_WARPS
     threads = warps * WARP
-    wanted = OTHERS + ceil(_live_bytes(kernel) / (4 * threads))
+    others = OTHERS_OF_PRODUCTS if kernel.operand_dtypes else OTHERS
+    wanted = others + ceil(_live_bytes(kernel, device) / (4 * threads))
     # The compiler leaves room for one program at least.
     most = min(MOST_REGISTERS, int(device["registers"]) // threads)
-    registers = min(wanted + ceil(_read_first(kernel, device)), most)
+    registers = min(wanted, most)
     spilled = 4 * threads * max(wanted - most, 0)
-    shared = _shared(kernel)
+    shared = shared_bytes(kernel, device)
     given = -(-registers // REGISTER_STEP) * REGISTER_STEP
     limits = {
         "threads": int(device["threads"]) // threads,
@@ -93,14 +111,65 @@ def stages_of(kernel: CostedKernel) -> int:
     return DEFAULT_STAGES if kernel.operand_dtypes else 1
 
 
-def _live_bytes(kernel: CostedKernel) -> float:
+def _live_bytes(kernel: CostedKernel, device: Device) -> float:
     """Bytes of the tiles that are alive at the same time, at most."""
     passed = sum(4 * lanes_of(w, w.statement.labels) for w in kernel.walks if _is_passed(kernel, w))
     shared = sum(4 * s.tile for s in kernel.streams if s.is_kept)
     # What is made of a tile mostly takes its place.
     kept = max(passed, shared) + sum(map(_carried, kernel.walks))
-    each = (_of_walk(kernel, walk) + _beside(kernel, at) for at, walk in enumerate(kernel.walks))
+    each = (
+        _of_walk(kernel, walk, device) + _beside(kernel, at) + _of_pieces(kernel, walk, device)
+        for at, walk in enumerate(kernel.walks)
+    )
     return kept + max(each, default=0)
+
+
+def _of_pieces(kernel: CostedKernel, walk: StatementWalk, device: Device) -> float:
+    """Return the bytes of what copies of operands need while a statement of a product computes.
+
+    Those of its own loop stand before the next step; of the others only addresses stay.
+    """
+    product = product_of(kernel, walk, device)
+    if product is None:
+        return 0.0
+    copied = BY_WARPS if product.unit is Unit.WARP else EACH_PIECE
+    warps, found = kernel.launch.num_warps or DEFAULT_WARPS, 0.0
+    for one in kernel.streams:
+        if not one.is_operand or one.is_resident or one.array in kernel.launch.descriptors:
+            continue
+        pieces = lanes_of(one.walk, one.labels) / one.at_once
+        if not one.walk.loops:
+            found += pieces if one.walk is walk else 0
+        elif one.walk.nest == walk.nest:
+            each = copied if one.is_wide or one.size >= COPIED else THROUGH
+            if _is_alike(one, product.unit):
+                each = 0.0 if product.unit is Unit.LANES else ALIKE
+            is_moved_on = _is_moved_on(one) and not kernel.launch.each
+            found += pieces * (min(MOVED_ON, each) if is_moved_on else each)
+            found += NEXT_BLOCK * warps * WARP if kernel.launch.each else 0
+        else:
+            is_near = _is_moved_on(one) or _is_alike(one, product.unit)
+            found += 0 if is_near else pieces * LATER
+    return 4 * found
+
+
+def _is_alike(one: AccessStream, unit: Unit) -> bool:
+    """Return whether the addresses of a tile differ by what is known; warps need whole tiles."""
+    spans = one.walk.spans
+    is_whole = all(one.walk.extents[x] % spans[x] == 0 for x in one.labels if x in spans)
+    return one.is_wide and one.told == ALIGNED and (is_whole or unit is Unit.GROUP)
+
+
+def _is_moved_on(one: AccessStream) -> bool:
+    """Return whether the rows of an operand lie along what is summed up, or are those of a window.
+
+    The addresses of other rows stay as they are, and a thread has each of them.
+    """
+    body = one.walk.statement.body
+    reduced = {*body.labels} if isinstance(body, Dot) else set[str]()
+    if not one.indices or reduced.isdisjoint(one.indices[-1].labels):
+        return True
+    return any(len(x.terms) > 1 and reduced & {*x.labels} for x in one.indices[:-1])
 
 
 def _beside(kernel: CostedKernel, at: int) -> int:
@@ -146,7 +215,7 @@ def _is_passed(kernel: CostedKernel, walk: StatementWalk) -> bool:
     return is_value and is_read and array not in kernel.in_memory
 
 
-def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
+def _of_walk(kernel: CostedKernel, walk: StatementWalk, device: Device) -> float:
     """Estimate the bytes that a statement has at hand: loads, accumulator, intermediate values.
 
     Of an elementwise computation only a part of the tile is alive at any moment. Elements that are
@@ -154,7 +223,7 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
     """
     statement = walk.statement
     made = 4 * lanes_of(walk, statement.labels)
-    mine = list(_loads(kernel, walk))
+    mine = list(loads_of(kernel, walk))
     loads = sum(s.size * s.tile for s in mine if not s.is_kept)
     alone = max((lanes_of(walk, s.labels) for s in mine if not s.is_wide), default=0)
     if statement.role is Role.UPDATE and isinstance(statement.body, Dot):
@@ -165,12 +234,22 @@ def _of_walk(kernel: CostedKernel, walk: StatementWalk) -> float:
             # The tile that a range cuts is multiplied whole; the sums before are kept until it is
             # seen that no nan came of it.
             sums *= 2
-        return sums + _of_operands(kernel, walk, statement.body)
+        return sums + _of_operands(kernel, walk, statement.body, device)
     is_added = statement.role is Role.UPDATE and walk.loops
     sums = made if is_added and not (walk.joined and kernel.operand_dtypes) else 0
     if mine:
         sums += sum(_own_sums(kernel, product) for product in _products_read(kernel, walk))
-    return sums + LOADED * loads + COMPUTED * made + 4 * alone * _each_alone(kernel, walk)
+    moved = LOADED * loads + 4 * alone * _each_alone(kernel, walk)
+    return sums + moved + (COMPUTED + _beside_values(walk)) * made
+
+
+def _beside_values(walk: StatementWalk) -> float:
+    """Return how many numbers there are for each element of a tile beside its value."""
+    body = walk.statement.body
+    if walk.statement.role is Role.SCAN:
+        return SCANNED
+    is_paired = isinstance(body, Reduce) and body.operation in PAIRED
+    return PLACES if is_paired else 0.0
 
 
 def _own_sums(kernel: CostedKernel, walk: StatementWalk) -> int:
@@ -217,146 +296,31 @@ def _each_alone(kernel: CostedKernel, walk: StatementWalk) -> int:
     return EACH_ALONE if _products_read(kernel, walk) else 1
 
 
-def _of_operands(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
-    """Return the bytes of what threads have in registers of a product, beside its sums."""
-    dtype = kernel.operand_dtypes[walk.statement.name]
-    loads = [s for s in _loads(kernel, walk) if s.is_operand and not s.is_wide]
-    if unit_of(dtype, kernel.launch.precision) is None:
-        # Each element has an address and a condition, in each step.
-        alone = EACH_ALONE * sum(s.tile for s in loads)
-        return 4 * alone + _of_lanes(kernel, walk, body)
-    # Tensor cores read what is copied to shared memory. What is copied in the background needs an
-    # address alone, and what has less than four bytes goes through registers.
-    each = [(EACH_ALONE if s.size < COPIED else ADDRESS) if walk.loops else 1 for s in loads]
-    alone = sum(lanes_of(walk, s.labels) * n for s, n in zip(loads, each, strict=True))
-    sides = computed_sides(kernel, walk, body)
-    return 4 * alone + sum(BYTES[dtype] * lanes_of(walk, free_labels(side)) for side in sides)
+def _of_operands(kernel: CostedKernel, walk: StatementWalk, body: Dot, device: Device) -> float:
+    """Return the bytes of what threads have in registers to multiply it, beside its sums."""
+    product = product_of(kernel, walk, device)
+    assert product is not None
+    if product.unit is Unit.LANES:
+        return _of_lanes(kernel, walk, body, product)
+    warps, size = kernel.launch.num_warps or DEFAULT_WARPS, BYTES[product.dtype]
+    held = 4 * WARP * warps * held_by_warps(product, size, warps)
+    made = (size * lanes_of(walk, free_labels(side)) for side in computed_sides(kernel, walk, body))
+    return max(held, sum(made))
 
 
-def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> float:
+def _of_lanes(kernel: CostedKernel, walk: StatementWalk, body: Dot, product: TileProduct) -> float:
     """Return the bytes of operands that lanes multiply, beside what their loads need.
 
-    A thread reads few indices of an operand ahead. One that is computed is all there before, and
-    both are if a tile of one is put together from several labels.
+    A thread reads few indices of an operand ahead. But if only the columns are put together in
+    registers, and go back to shared memory, the rows are read before that, all of them.
     """
     warps = kernel.launch.num_warps or DEFAULT_WARPS
-    own = own_sides(walk, body)
-    sides = lane_sides(lanes_of(walk, own[0]), lanes_of(walk, own[1]), warps)
+    sides = lane_sides(product.rows, product.columns, warps)
     many = operand_registers(sides)
-    depth = lanes_of(walk, body.labels)
-    computed = {x for side in computed_sides(kernel, walk, body) for x in free_labels(side)}
-    is_joint = any(sum(lanes_of(walk, (x,)) > 1 for x in labels) > 1 for labels in own)
-    for labels, mine in zip(own, sides, strict=True):
-        if is_joint or computed & {*labels}:
-            many += max(depth - READ_AHEAD, 0) * mine.each
+    is_row, is_column = (is_plain(kernel, walk, body, own) for own in product.sides)
+    if is_row and not is_column:
+        many += max(product.depth - READ_AHEAD, 0) * sides[0].each
     return 4 * WARP * warps * many
-
-
-def computed_sides(kernel: CostedKernel, walk: StatementWalk, body: Dot) -> Iterator[Expr]:
-    """Yield the operands that are in registers first: no copy of what is in memory."""
-    loaded = {s.array for s in _loads(kernel, walk)}
-    for side in (body.left, body.right):
-        inner = side.operand if isinstance(side, Reshape) else side
-        if not isinstance(inner, Read) or inner.tensor not in loaded:
-            yield side
-
-
-def own_sides(walk: StatementWalk, body: Dot) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the labels of the rows of a product, and those of its columns."""
-    # A product inside of a sum has the label of the sum, too, which is none of the Func's own.
-    free = (*walk.statement.free, *(x for x in free_labels(body) if x not in walk.statement.free))
-    left, right = ({*free_labels(side)} - {*body.labels} for side in (body.left, body.right))
-    first, second = sorted(
-        (left - right, right - left), key=lambda side: min(map(free.index, side), default=0)
-    )
-    return tuple(x for x in free if x in first), tuple(x for x in free if x in second)
-
-
-def _read_first(kernel: CostedKernel, device: Device) -> float:
-    """Return the registers in which a thread has operands that its warp multiplies.
-
-    Warps that multiply together read shared memory as they do. Others copy what they multiply into
-    registers, as much of it as these have room for.
-    """
-    return max((_of_warp(kernel, walk, device) for walk in kernel.walks), default=0.0)
-
-
-def _of_warp(kernel: CostedKernel, walk: StatementWalk, device: Device) -> float:
-    body, dtype = walk.statement.body, kernel.operand_dtypes.get(walk.statement.name)
-    if dtype is None or not isinstance(body, Dot):
-        return 0.0
-    warps = kernel.launch.num_warps or DEFAULT_WARPS
-    rows, columns = (lanes_of(walk, side) for side in own_sides(walk, body))
-    is_group = device.target.has_groups and warps % GROUP == 0 and max(rows, columns) >= ROWS
-    if is_group or unit_of(dtype, kernel.launch.precision) is None:
-        return 0.0
-    depth = min(BYTES[dtype] * lanes_of(walk, body.labels), AT_ONCE)
-    return depth * sum(_sides_of_warp(rows, columns, warps)) / (4 * WARP)
-
-
-def _sides_of_warp(rows: int, columns: int, warps: int) -> tuple[int, int]:
-    """Return the rows and the columns of a warp, which Triton keeps about equally many."""
-    while warps > 1:
-        if rows >= columns and rows > LEAST_ROWS:
-            rows //= 2
-        elif columns > LEAST_COLUMNS:
-            columns //= 2
-        warps //= 2
-    return rows, columns
-
-
-def _loads(kernel: CostedKernel, walk: StatementWalk) -> Iterator[AccessStream]:
-    return (s for s in kernel.streams if s.walk is walk and not s.is_store)
-
-
-def _shared(kernel: CostedKernel) -> int:
-    """Operands of products, as many times as there are iterations under way."""
-    found = 0
-    stages = stages_of(kernel)
-    together = dict[tuple[str, ...], int]()  # of the products in one joined loop
-    for walk in kernel.walks:
-        if walk.statement.name in kernel.operand_dtypes:
-            under_way = stages + (stages - 1 if _has_second_loop(walk) else 0)
-            tiles = sum(
-                s.tile * s.size * (under_way if walk.loops and not s.is_resident else 1)
-                for s in _loads(kernel, walk)
-                if s.is_operand
-            )
-            if walk.joined:
-                tiles = together[walk.joined] = tiles + together.get(walk.joined, 0)
-            found = max(found, tiles)
-    if found and kernel.launch.each:
-        # The block that is stored goes through it while the next one is loaded.
-        stores = [s for s in kernel.streams if s.is_store]
-        found += max((s.tile * s.size // _parts(kernel, s) for s in stores), default=0)
-    return found
-
-
-def _has_second_loop(walk: StatementWalk) -> bool:
-    """Return whether several tiles in a row are cut by a range, in a joined loop.
-
-    They have a loop of their own behind the other one, and Triton gives it memory of its own.
-    """
-    if not (walk.joined and walk.statement.is_over_range):
-        return False
-    reduced = {axis.index.plain for axis in walk.loops}
-    steps = min((many for x, many in walk.spans.items() if x in reduced), default=1)
-    along = {x for one in walk.statement.taken for x in one.labels} - reduced
-    return any(walk.spans.get(x, 1) > steps for x in along)
-
-
-def _parts(kernel: CostedKernel, store: AccessStream) -> int:
-    """Return the number of parts in which a tile is stored.
-
-    By address, those are the rows that all warps multiply at once, and halves of 16-bit numbers.
-    """
-    launch = kernel.launch
-    if kernel.node.func not in launch.descriptors:
-        columns = lanes_of(store.walk, store.indices[-1].labels) if store.indices else 1
-        at_once = LEAST_ROWS * (launch.num_warps or DEFAULT_WARPS)
-        halves = 1 if store.size >= COPIED else 2
-        return halves * max(store.tile // max(columns, 1) // at_once, 1)
-    return prod(max(1, lanes_of(store.walk, (x,)) // size) for x, size in launch.boxes.items())
 
 
 @dataclass(frozen=True, slots=True)

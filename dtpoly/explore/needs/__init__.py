@@ -1,0 +1,1 @@
+"""Estimates what a program of a kernel needs: registers and shared memory."""
