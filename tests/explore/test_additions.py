@@ -50,6 +50,15 @@ def test_elements_that_lie_apart_take_a_sector_each() -> None:
     assert (place.run, place.is_added, table.ideal) == (4, True, 8 << 20)
 
 
+def test_sums_that_begin_with_a_func() -> None:
+    begun = "Func zero, out into zero at [T[t], d] add; In T: i32 within len(c), G; Var t, d, c;"
+    begun += "zero[c, d] = 0; out[t, d] = G[t, d]; out.block(t:16); out.tensorize(t:0, d:0);"
+    found = last(f"{begun} out.compile();", t=16384, d=1024, c=100)
+    assert found.limits[UNIT] == pytest.approx(4 * 16384 * 1024 / H200.atomic_rate)
+    (place,) = (one for one in found.operands if one.is_added)
+    assert place.ideal == 4 * 100 * 1024
+
+
 def test_additions_to_one_element_follow_each_other() -> None:
     few = last(PARTS.format(rows=1, part=256, word="f.atomic(k);"), x=1, k=1 << 26)
     assert few.limits[UNIT] == pytest.approx((1 << 18) * H200.atomic_wait)

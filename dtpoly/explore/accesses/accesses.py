@@ -190,8 +190,9 @@ class TensorMemory:
             shape = tuple(self.extents[dim] for dim in array.dims)
         place = self.model.places.get(name) if is_store else None
         if place is not None:  # it is stored in a tensor, at a place that may be data
-            order = self.orders.get(place.tensor)
-            shape = in_memory_order(self.shapes[place.tensor], order)
+            order, begun = self.orders.get(place.tensor), self.model.arrays.get(place.tensor)
+            whole = tuple(self.extents[dim] for dim in begun.dims) if begun else ()
+            shape = in_memory_order(whole if begun else self.shapes[place.tensor], order)
             at = in_memory_order(place.indices, order)
         is_scratch = array is not None and name not in self.seen
         return AccessStream(

@@ -288,11 +288,12 @@ def _each_alone(kernel: CostedKernel, walk: StatementWalk) -> int:
     """Return the registers of an element that is loaded by itself, and is no operand.
 
     Beside sums of products, all elements of a tile are there before they are added, each with its
-    address. In a joined loop, those of later iterations are there, too.
+    address. A joined loop has half of that, whatever its stages: what is loaded by itself is not
+    loaded for later iterations, and its addresses differ by what is known, or by rows.
     """
     products = kernel.operand_dtypes
     if walk.joined and any(w.statement.name in products for w in kernel.walks if w.joined):
-        return ADDRESS + 2 * stages_of(kernel)
+        return ADDRESS
     return EACH_ALONE if _products_read(kernel, walk) else 1
 
 
