@@ -12,7 +12,7 @@ from dtpoly.schedule.legality import judge
 from dtpoly.source import Source
 from dtpoly.verify.proof.verify import LayerVerdict, verify
 from tests.verify.running_texts import Edit, edited
-from tests.verify.texts import ROOT
+from tests.verify.texts import ROOT, written
 
 CAUSAL = ROOT / "examples/causal_flash_attention.dt"
 
@@ -107,3 +107,61 @@ def test_a_factor_of_the_maximum_itself(factor: str) -> None:
     )
     text = code_of(judge(program, DIRECTIVES).scheduled).text
     assert verify(program, text).verdict is LayerVerdict.PROVED
+
+
+# An infinity in the place of some scores, beside a scale that is infinite if there is no k.
+BESIDE = """
+Func scores, f; In Q, K; Var x; RVar l, k;
+scores[x, l] = rdot(Q[x, k], K[l, k], k);
+f[x] = rmax(where(l < 5, scores[x, l], inf), l) * rsqrt(len(k));
+f.compile();
+"""
+OF_BESIDE = """\
+import triton
+import triton.language as tl
+
+# verify: rows[(cdiv(len(x), 16),)](Q, K, f, len(x), len(l), len(k))
+# assume: len(x) <= 2**20, len(l) <= 2**20, len(k) <= 2**20, reach(Q) < 2**31, reach(K) < 2**31
+
+
+@triton.jit
+def larger(a, b):
+    return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
+def rows(Q, K, out, n, m, c_size):
+    x = tl.program_id(0) * 16 + tl.arange(0, 16)
+    scale = tl.rsqrt(tl.cast(c_size, tl.float32))
+    top = tl.full((16,), float("-inf"), tl.float32)
+    for start in range(0, m, 16):
+        l = start + tl.arange(0, 16)
+        acc = tl.full((16, 16), 0.0, tl.float32)
+        for begin in range(0, c_size, 16):
+            c = begin + tl.arange(0, 16)
+            q_mask = (x < n)[:, None] & (c < c_size)[None, :]
+            q = tl.load(Q + x[:, None] * c_size + c[None, :], mask=q_mask, other=0.0)
+            k_mask = (l < m)[None, :] & (c < c_size)[:, None]
+            k = tl.load(K + l[None, :] * c_size + c[:, None], mask=k_mask, other=0.0)
+            acc = tl.dot(q, k, acc, input_precision="ieee")
+        some = tl.where((l < 5)[None, :], acc * scale, float("inf"))
+        seen = tl.where((l < m)[None, :], some, float("-inf"))
+        top = larger(top, tl.reduce(seen, 1, larger))
+    tl.store(out + x, top, mask=x < n)
+"""
+LOW: Edit = ('scale, float("inf")', 'scale, float("-inf")')
+SOME_K: Edit = ("len(k) <= 2**20", "len(k) <= 2**20, len(k) >= 1")
+
+
+def test_an_infinity_beside_products_of_nothing() -> None:
+    """With no k the algorithm's maximum is inf * inf, and the kernel has a nan, 0 * inf."""
+    program, low = (written(one) for one in (BESIDE, BESIDE.replace(" inf)", " -inf)")))
+    assert verify(program, OF_BESIDE).verdict is not LayerVerdict.PROVED
+    assert verify(program, edited(OF_BESIDE, SOME_K)).verdict is LayerVerdict.PROVED
+    assert verify(low, edited(OF_BESIDE, LOW)).verdict is LayerVerdict.PROVED
+    # A minimum has the infinity of the other sign.
+    least = written(BESIDE.replace("rmax", "rmin").replace(" inf)", " -inf)"))
+    text = OF_BESIDE.replace('"-inf"', '"inf"').replace("tl.maximum", "tl.minimum")
+    text = edited(text, ('scale, float("inf")', 'scale, float("-inf")'))
+    assert verify(least, text).verdict is not LayerVerdict.PROVED
+    assert verify(least, edited(text, SOME_K)).verdict is LayerVerdict.PROVED

@@ -166,7 +166,7 @@ def _parts(term: Term) -> Parts:
         case AppliedOperation(operation="mul", operands=(a, b)):
             for one, other in ((a, b), (b, a)):
                 by = _number(other)
-                if by is not None:
+                if by:  # 0 times an infinity, which a mask may leave in a sum, is a nan
                     return [(factor * by, part) for factor, part in _parts(one)]
             found = _factored(term)
             if found is not None:

@@ -1,7 +1,9 @@
 """Bring a maximum of elements times a factor to the form of a maximum of products (lemma 14).
 
 The factor is above 0, and infinite only where a size is 0. There nothing is moved, unless all that
-is reduced is 0, as sums of nothing are: 0 times infinity is a nan in both forms.
+is reduced is 0, as sums of nothing are: 0 times infinity is a nan in both forms. What a mask leaves
+out may stand beside it, if that is the identity of the reduction. A maximum of 0 and inf is none of
+these: times infinity it is inf, but the products are a nan and inf.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from dtpoly.verify.algebra.frame_terms import EXTREME, ZERO
+from dtpoly.verify.algebra.identities import IDENTITY
 from dtpoly.verify.algebra.numerals import finite
 from dtpoly.verify.algebra.positive_factors import is_positive, multiplied, sizes_in
 from dtpoly.verify.algebra.proof_run import ProofRun
@@ -76,24 +79,26 @@ def _moved(run: ProofRun, total: Total, by: Term, where: Region, compares: Compa
     inside = where.intersect(set_of(new.domain))
     for size in sizes_in(by):
         at_zero = inside.intersect(set_of(compare("==", size, number(0))))
-        if not run.is_empty(at_zero) and not _is_zero(run, new.body, at_zero, compares):
+        if not run.is_empty(at_zero) and not _is_zero(
+            run, new.operation, new.body, at_zero, compares
+        ):
             return None
     return rebuilt(new, (multiplied(new.body, by, new.operation),))
 
 
-def _is_zero(run: ProofRun, term: Term, where: Region, compares: Compares) -> bool:
-    """Return whether a value is 0 on a set, or -inf or inf because a mask leaves it out."""
+def _is_zero(run: ProofRun, operation: str, term: Term, where: Region, compares: Compares) -> bool:
+    """Return whether a value is 0 on a set, or the identity of what reduces it."""
     match term:
-        case Literal(text="-inf" | "inf"):
+        case Literal() if term == IDENTITY[operation]:
             return True
         case AppliedOperation(
             operation="mul", operands=(a, Literal(text=text)) | (Literal(text=text), a)
-        ) if finite(text) is not None:
-            return _is_zero(run, a, where, compares)
+        ) if (by := finite(text)) is not None and by > 0:
+            return _is_zero(run, operation, a, where, compares)
         case Choose(condition=condition, yes=yes, no=no):
             holds = set_of(condition)
-            return _is_zero(run, yes, where.intersect(holds), compares) and _is_zero(
-                run, no, where.subtract(holds), compares
+            return _is_zero(run, operation, yes, where.intersect(holds), compares) and _is_zero(
+                run, operation, no, where.subtract(holds), compares
             )
         case _:
             return run.is_empty(where) or compares(run, term, ZERO, where) is None
