@@ -169,6 +169,8 @@ def _in_groups(nest: KernelNest, line: str) -> Iterator[Layout]:
 
     What a norm of groups of channels reduces is then what its program reads, and its means are
     computed once. A tile has all of a group's channels, and as much of each as there is room for.
+    The result is computed along the same: where its label is read as one that is reduced is, it
+    has tiles of the same size.
     """
     for label, by in nest.groups.items():
         if label not in nest.rows:
@@ -182,6 +184,8 @@ def _in_groups(nest: KernelNest, line: str) -> Iterator[Layout]:
             elements = prod(tiles.values())
             if elements == many:
                 whole = {x: 0 if tile >= nest.sizes[x] else tile for x, tile in tiles.items()}
+                alike = [(twin, whole[x]) for x in tiles for twin in _twins(nest, x)]
+                whole |= {twin: tile for twin, tile in alike if twin not in (*whole, label)}
                 for number in warps(elements, *OF_PART):
                     yield _layout(nest, {label: by}, whole, number)
 

@@ -97,3 +97,20 @@ def test_a_norm_of_groups_is_scheduled_as_one_kernel() -> None:
     moved = 2 * 2 * 8 * 512 * 4096  # bytes: X and f once each
     assert best.seconds < 3 * moved / call.device.memory
     assert "scratch_ptr" not in best.text
+
+
+APART = """Func f, mean; In X; Var n, c, g, h, w; RVar i: 16, p, q;
+mean[n, g] = rsum(X[n, 16 * g + i, p, q], i, p, q);
+f[n, c, h, w] = X[n, c, h, w] - mean[n, c // 16];
+f.compile();
+"""
+
+
+def test_the_result_has_the_tiles_of_what_is_reduced_whatever_its_labels_are_called() -> None:
+    sizes = {"h": 32, "w": 32, "p": 32, "q": 32}
+    call = call_of(APART, "f32", n=8, c=512, g=32, **sizes)
+    best = next(iter(schedules(call)))
+    blocks = next(str(line.directive) for line in best.lines if "block" in str(line.directive))
+    assert blocks == "f.block(n:1, c:16);"
+    moved = 4 * 2 * 8 * 512 * 32 * 32  # bytes: X and f once each
+    assert best.seconds < 3 * moved / call.device.memory
