@@ -205,7 +205,7 @@ def _remember(state: KernelState, call: CalledAccess) -> tuple[KernelTensor, tup
         return array, tuple(number(0) for _ in array.strides)
     if not state.is_valued:
         return array, _remember_named(state, call)
-    offset = state.digits.in_coordinates(address.offset)
+    offset = state.digits.in_coordinates(address.offset, array.shape)
     offset = shifts.along_strides(state.shifts, array, offset)
     known = indices_of(state.run, array, offset, line)
     meant = indices_with(array, known, address.data, line)
@@ -249,7 +249,7 @@ def _remember_named(state: KernelState, call: CalledAccess) -> tuple[Index, ...]
         here = both(here, _named_mask(state, LoadMask(data=mask.data), line))
     reading = DataReading(state, here, line)
     moved = [reading.added(one, array.name) for one in address.data]
-    offset = state.digits.in_coordinates(address.offset)
+    offset = state.digits.in_coordinates(address.offset, array.shape)
     offset = shifts.along_strides(state.shifts, array, offset)
     for one in moved:
         offset = offset + one

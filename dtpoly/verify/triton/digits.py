@@ -12,7 +12,7 @@ place of the row. No factor of a grid is negative: launching sees to that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import combinations
 from math import gcd
@@ -95,15 +95,17 @@ class Digits:
         self.numbers[one] = within(number(0), name(one), programs_of(part.extents))
         return name(one)
 
-    def in_coordinates(self, offset: Whole) -> Whole:
+    def in_coordinates(self, offset: Whole, shape: Sequence[Whole]) -> Whole:
         """Return an offset with program ids as what they are of the coordinates that were found.
 
-        A program id of several sizes is no index of one axis; but p is p // R times R, and p % R.
+        A program id of several sizes is no index of an axis of one of these; but p is p // R times
+        R, and p % R. It stays where an axis has an index for each program.
         """
         for radix in self.whole.values():
             one = id_name(radix)
             sizes = [extent for extent in radix.extents if extent.constant is None]
-            if one in names_of(offset) and len(sizes) > 1:
+            is_index = not {_product(radix.extents), programs_of(radix.extents)}.isdisjoint(shape)
+            if one in names_of(offset) and len(sizes) > 1 and not is_index:
                 found = self._together(radix)
                 offset = offset if found is None else put_whole(offset, {one: found})
         return offset
