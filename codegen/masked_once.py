@@ -46,11 +46,11 @@ def with_masks_once(
     """
     fills = (one.instruction for one in steps_inside(body) if isinstance(one.instruction, Fill))
     begun = frozenset(one.name for one in fills if one.value in starts)
-    return _block(body, _Room(begun, sizes, {*names, *assigned(body)}))
+    return _block(body, _MaskedTiles(begun, sizes, {*names, *assigned(body)}))
 
 
 @dataclass(frozen=True, slots=True)
-class _Room:
+class _MaskedTiles:
     """Holds facts about a kernel: which running maxima begin with a finite number, and its sizes.
 
     `names` are all names so far; more are added to it.
@@ -61,7 +61,7 @@ class _Room:
     names: set[str]
 
 
-def _block(body: tuple[Step, ...], room: _Room) -> tuple[Step, ...]:
+def _block(body: tuple[Step, ...], room: _MaskedTiles) -> tuple[Step, ...]:
     scaled: dict[str, ScaledTile] = {}  # by the name that the product has
     seen: dict[str, MaskedScores] = {}
     done: list[Step] = []

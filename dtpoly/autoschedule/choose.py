@@ -222,7 +222,17 @@ def _ranked(call: PricedCall, nest: KernelNest, search: _Search) -> list[Priced]
         return _multiplied(call, nest)
     many = int(call.device["multiprocessors"])
     layouts = reductions(nest, many) if nest.sums else elementwise(nest)
-    return walked(call, nest, layouts, search.limit)
+    return walked(call, nest, (_with_fused(nest, one) for one in layouts), search.limit)
+
+
+def _with_fused(nest: KernelNest, layout: Layout) -> Layout:
+    """Return a layout in which what is fused in has the tiles of its reader along its own labels.
+
+    What is stored on the way is so in tiles, too, and not element by element.
+    """
+    said = {label for label, _ in layout.tiles}
+    more = ((own, layout.tile(at)) for own, at in nest.read_at.items() if own not in said)
+    return replace(layout, tiles=(*layout.tiles, *more)) if nest.read_at else layout
 
 
 def _multiplied(call: PricedCall, nest: KernelNest) -> list[Priced]:

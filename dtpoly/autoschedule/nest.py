@@ -14,6 +14,7 @@ from dtpoly.algorithm.expressions import (
     Reduce,
     children,
     free_labels,
+    reads,
 )
 from dtpoly.algorithm.group_index import grouped
 from dtpoly.algorithm.inference import types_of
@@ -105,6 +106,10 @@ class KernelNest:
     joined: frozenset[str] = frozenset()  # labels over which several reductions share a loop
     # By label: how many of its indices read one element of what is fused in, as of `mean[c // 16]`.
     groups: Mapping[str, int] = field(default_factory=dict[str, int])
+    # By a label that only what is fused in has: the label of the kernel at which that is read, or
+    # at a quotient of which.
+    read_at: Mapping[str, str] = field(default_factory=dict[str, str])
+    read_in_groups: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -244,7 +249,29 @@ def nest_of(
     shape = tuple(sizes[label] for label in host.labels)
     store = MovedTensor(host.name, at, shape, BYTES[host.dtype or dtype], host.name)
     words = (host, alone, tuple(sums), tuple(loads), store, sizes, taken, shapes)
-    return KernelNest(*words, groups={x: by for x, by in groups.items() if x in host.labels})
+    groups = {label: by for label, by in groups.items() if label in host.labels}
+    nest = KernelNest(*words, groups=groups)
+    read_at, in_groups = _labels_of_fused(nest)
+    return replace(nest, read_at=read_at, read_in_groups=in_groups)
+
+
+def _labels_of_fused(nest: KernelNest) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the labels that only what is fused in has, with labels of the kernel.
+
+    The kernel reads it at these, or at quotients of these.
+    """
+    mine, own = {*nest.labels, *nest.reduced}, {one.name: one for one in nest.program.funcs}
+    read_at, in_groups = dict[str, str](), dict[str, str]()
+    for func in nest.program.funcs:
+        for read in reads(func.body):
+            labels = own[read.tensor].labels if read.tensor in own else ()
+            for label, index in zip(labels, read.indices, strict=bool(labels)):
+                group = grouped(index)
+                if label not in mine and index.plain in mine:
+                    read_at[label] = index.plain or ""
+                elif label not in mine and group is not None and group[0] in mine:
+                    in_groups[label] = group[0]
+    return read_at, in_groups
 
 
 def _alone(

@@ -320,7 +320,8 @@ def _row(setting: _Setting, func: Func, host: Func, made: tuple[Placed, ...]) ->
     """Return the innermost label that both have and that nothing in the kernel reduces over."""
     inside = [host.name, *(one.func for one in made if one.host == host.name), func.name]
     bound = {x for name in inside for x in _walked(setting.program.func(name))}
-    had = {*func.labels, *_grouped(setting, func.name)}
+    # What is stored on the way is so as a whole, in each block of a group.
+    had = {*func.labels, *(() if func.name in setting.results else _grouped(setting, func.name))}
     shared = [x for x in host.labels if x in had and x not in bound]
     return shared[-1] if shared else None
 

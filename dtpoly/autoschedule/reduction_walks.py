@@ -37,7 +37,7 @@ def reductions(nest: KernelNest, processors: int) -> Iterator[Layout]:
     made = _lines(nest, line) if line in nest.reduced else _columns(nest, line)
     others = tuple(_others(nest, line)) if line in nest.rows else ()
     going = _going_on(nest, line) if line in nest.rows else ()
-    besides = (_squares(nest), _in_groups(nest, line))
+    besides = (_squares(nest), _in_groups(nest, line), _rows_of_groups(nest))
     for layout in chain(made, going, *(_lines(nest, one) for one in others), *besides):
         yield layout
         yield from split(nest, layout, processors)
@@ -188,6 +188,26 @@ def _in_groups(nest: KernelNest, line: str) -> Iterator[Layout]:
                 whole |= {twin: tile for twin, tile in alike if twin not in (*whole, label)}
                 for number in warps(elements, *OF_PART):
                     yield _layout(nest, {label: by}, whole, number)
+
+
+def _rows_of_groups(nest: KernelNest) -> Iterator[Layout]:
+    """Yield whole rows of groups, with all that a row's groups are reduced to.
+
+    Scales of groups that are stored on the way are so once for a row, whose elements are read once.
+    """
+    for own, label in nest.read_in_groups.items():
+        if label not in nest.rows or nest.groups.get(label) is None:
+            continue
+        beside = {x for one in nest.loads for x in _within_groups(one, nest.groups[label], nest)}
+        row = above(nest.sizes[label])
+        if not beside or {*nest.reduced} != beside:
+            continue
+        others = [x for x in reversed(nest.rows) if x != label]
+        for count in powers(1, max(SEVERAL[2] // row, 1)):
+            if count * row <= WHOLE and count * row >= PART[0]:
+                tiles = dict.fromkeys((label, own, *nest.reduced), 0)
+                for number in warps(count * row, *OF_WHOLE):
+                    yield _layout(nest, filled(nest, others, count), tiles, number)
 
 
 def _within_groups(one: MovedTensor, by: int, nest: KernelNest) -> Iterator[str]:

@@ -18,7 +18,7 @@ from dtpoly.explore.cost.lane_products import (
 from dtpoly.explore.cost.traffic import waste_of
 from dtpoly.explore.cost.waiting import PORT, waiting
 from dtpoly.explore.devices.devices import Device
-from dtpoly.explore.needs.product_units import Unit, computed_sides, product_of
+from dtpoly.explore.needs.product_units import ProductUnit, computed_sides, product_of
 
 # What a call moves at its beginning takes longer, by this share of so many bytes: caches are full
 # of what was written before, which goes to memory first. Fitted like the numbers of a device.
@@ -89,7 +89,7 @@ def _share_of_products(kernel: CostedKernel, device: Device) -> float:
             both = free[0] & free[1]
             least = min(lanes_of(walk, side - both) for side in free)
             product = product_of(kernel, walk, device)
-            if product is not None and product.unit is Unit.WARP:
+            if product is not None and product.unit is ProductUnit.WARP:
                 share = min(share, device["warp_share"])
             if least < COLUMNS:
                 share = min(share, device["warp_share"] * max(least, FEWEST) / COLUMNS)

@@ -28,7 +28,7 @@ WARP = 32
 Labels = tuple[str, ...]
 
 
-class Unit(Enum):
+class ProductUnit(Enum):
     """The unit that multiplies: lanes without tensor cores, a warp, or a group of four warps."""
 
     LANES = 0
@@ -40,7 +40,7 @@ class Unit(Enum):
 class TileProduct:
     """The product of two tiles: their lanes, and the unit."""
 
-    unit: Unit
+    unit: ProductUnit
     dtype: DType
     batch: int
     rows: int
@@ -59,9 +59,9 @@ def product_of(kernel: CostedKernel, walk: StatementWalk, device: Device) -> Til
     many = lanes_of(walk, batch), lanes_of(walk, rows), lanes_of(walk, columns)
     is_group = device.target.has_groups and warps % GROUP == 0 and not batch and many[1] >= ROWS
     if unit_of(dtype, kernel.launch.precision) is None:
-        unit = Unit.LANES
+        unit = ProductUnit.LANES
     else:
-        unit = Unit.GROUP if is_group else Unit.WARP
+        unit = ProductUnit.GROUP if is_group else ProductUnit.WARP
     return TileProduct(unit, dtype, *many, lanes_of(walk, body.labels), (rows, columns))
 
 
@@ -99,7 +99,7 @@ def held_by_warps(one: TileProduct, size: int, warps: int) -> float:
     Groups read shared memory as they do. Other warps copy what they multiply into registers, some
     bytes of each row and column at a time.
     """
-    if one.unit is not Unit.WARP:
+    if one.unit is not ProductUnit.WARP:
         return 0.0
     return min(size * one.depth, AT_ONCE) * sum(sides_of_warp(one, warps)) / (4 * WARP)
 

@@ -17,7 +17,7 @@ from dtpoly.explore.devices.devices import Device
 from dtpoly.explore.needs.product_units import (
     DEFAULT_WARPS,
     TileProduct,
-    Unit,
+    ProductUnit,
     computed_sides,
     held_by_warps,
     is_plain,
@@ -132,7 +132,7 @@ def _of_pieces(kernel: CostedKernel, walk: StatementWalk, device: Device) -> flo
     product = product_of(kernel, walk, device)
     if product is None:
         return 0.0
-    copied = BY_WARPS if product.unit is Unit.WARP else EACH_PIECE
+    copied = BY_WARPS if product.unit is ProductUnit.WARP else EACH_PIECE
     warps, found = kernel.launch.num_warps or DEFAULT_WARPS, 0.0
     for one in kernel.streams:
         if not one.is_operand or one.is_resident or one.array in kernel.launch.descriptors:
@@ -143,7 +143,7 @@ def _of_pieces(kernel: CostedKernel, walk: StatementWalk, device: Device) -> flo
         elif one.walk.nest == walk.nest:
             each = copied if one.is_wide or one.size >= COPIED else THROUGH
             if _is_alike(one, product.unit):
-                each = 0.0 if product.unit is Unit.LANES else ALIKE
+                each = 0.0 if product.unit is ProductUnit.LANES else ALIKE
             is_moved_on = _is_moved_on(one) and not kernel.launch.each
             found += pieces * (min(MOVED_ON, each) if is_moved_on else each)
             found += NEXT_BLOCK * warps * WARP if kernel.launch.each else 0
@@ -153,11 +153,11 @@ def _of_pieces(kernel: CostedKernel, walk: StatementWalk, device: Device) -> flo
     return 4 * found
 
 
-def _is_alike(one: AccessStream, unit: Unit) -> bool:
+def _is_alike(one: AccessStream, unit: ProductUnit) -> bool:
     """Return whether the addresses of a tile differ by what is known; warps need whole tiles."""
     spans = one.walk.spans
     is_whole = all(one.walk.extents[x] % spans[x] == 0 for x in one.labels if x in spans)
-    return one.is_wide and one.told == ALIGNED and (is_whole or unit is Unit.GROUP)
+    return one.is_wide and one.told == ALIGNED and (is_whole or unit is ProductUnit.GROUP)
 
 
 def _is_moved_on(one: AccessStream) -> bool:
@@ -301,7 +301,7 @@ def _of_operands(kernel: CostedKernel, walk: StatementWalk, body: Dot, device: D
     """Return the bytes of what threads have in registers to multiply it, beside its sums."""
     product = product_of(kernel, walk, device)
     assert product is not None
-    if product.unit is Unit.LANES:
+    if product.unit is ProductUnit.LANES:
         return _of_lanes(kernel, walk, body, product)
     warps, size = kernel.launch.num_warps or DEFAULT_WARPS, BYTES[product.dtype]
     held = 4 * WARP * warps * held_by_warps(product, size, warps)

@@ -11,7 +11,7 @@ from dtpoly.explore.needs.product_units import (
     DEFAULT_WARPS,
     LEAST_ROWS,
     TileProduct,
-    Unit,
+    ProductUnit,
     is_copied,
     is_plain,
     product_of,
@@ -58,8 +58,8 @@ def _put_together(kernel: CostedKernel, walk: StatementWalk, product: TileProduc
     """
     body = walk.statement.body
     assert isinstance(body, Dot)
-    exchanged = product.sides[1:] if product.unit is Unit.GROUP else product.sides
-    is_kept = is_plain if product.unit is Unit.LANES else is_copied
+    exchanged = product.sides[1:] if product.unit is ProductUnit.GROUP else product.sides
+    is_kept = is_plain if product.unit is ProductUnit.LANES else is_copied
     many = (
         lanes_of(walk, (*own, *body.labels))
         for own in exchanged
@@ -68,7 +68,7 @@ def _put_together(kernel: CostedKernel, walk: StatementWalk, product: TileProduc
     return BYTES[product.dtype] * sum(many)
 
 
-def _buffers(kernel: CostedKernel, one: AccessStream, unit: Unit) -> int:
+def _buffers(kernel: CostedKernel, one: AccessStream, unit: ProductUnit) -> int:
     """Return how many tiles of an operand there are at the same time.
 
     Groups of warps multiply while the next tile is awaited, so that they have one more than other
@@ -79,7 +79,7 @@ def _buffers(kernel: CostedKernel, one: AccessStream, unit: Unit) -> int:
         return 1
     asked = kernel.launch.num_stages or STAGES
     loops = 2 if _has_second_loop(one.walk) else 1
-    many = asked if unit is Unit.GROUP else max(asked - 1, 1)
+    many = asked if unit is ProductUnit.GROUP else max(asked - 1, 1)
     return many + (loops - 1) * max(asked - 1, 0)
 
 

@@ -74,10 +74,7 @@ def _has_form(of: Assumption) -> bool:  # noqa: C901  # one case for each lemma
             return size.plain is not None and step >= 1
         case (Lemma.OWN_LANE, (str(), int(), int())) | (Lemma.COMPILED, (int(),)):
             return True
-        case (
-            (Lemma.PROMISED | Lemma.NO_NAN | Lemma.SKIPPED | Lemma.CASES),
-            (str() as text,),
-        ):
+        case ((Lemma.PROMISED | Lemma.NO_NAN | Lemma.SKIPPED | Lemma.CASES), (str() as text,)):
             return bool(text)
         case Lemma.LEFT_OUT, (str() as counter, Whole() as size, int() as step):
             return step > 0 and counter not in names_of(size)
