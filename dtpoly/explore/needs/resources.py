@@ -16,8 +16,8 @@ from dtpoly.explore.accesses.tile_counts import StatementWalk, lanes_of
 from dtpoly.explore.devices.devices import Device
 from dtpoly.explore.needs.product_units import (
     DEFAULT_WARPS,
-    TileProduct,
     ProductUnit,
+    TileProduct,
     computed_sides,
     held_by_warps,
     is_plain,

@@ -10,8 +10,8 @@ from dtpoly.explore.devices.devices import Device
 from dtpoly.explore.needs.product_units import (
     DEFAULT_WARPS,
     LEAST_ROWS,
-    TileProduct,
     ProductUnit,
+    TileProduct,
     is_copied,
     is_plain,
     product_of,
