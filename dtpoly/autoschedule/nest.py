@@ -263,13 +263,14 @@ def _labels_of_fused(nest: KernelNest) -> tuple[Mapping[str, str], Mapping[str, 
     mine, own = {*nest.labels, *nest.reduced}, {one.name: one for one in nest.program.funcs}
     read_at, in_groups = dict[str, str](), dict[str, str]()
     for func in nest.program.funcs:
-        for read in reads(func.body):
-            labels = own[read.tensor].labels if read.tensor in own else ()
-            for label, index in zip(labels, read.indices, strict=bool(labels)):
-                group = grouped(index)
-                if label not in mine and index.plain in mine:
-                    read_at[label] = index.plain or ""
-                elif label not in mine and group is not None and group[0] in mine:
+        for read in (one for one in reads(func.body) if one.tensor in own):
+            for label, index in zip(own[read.tensor].labels, read.indices, strict=True):
+                at, group = index.plain, grouped(index)
+                if label in mine:
+                    continue
+                if at is not None and at in mine:
+                    read_at[label] = at
+                elif group is not None and group[0] in mine:
                     in_groups[label] = group[0]
     return read_at, in_groups
 

@@ -24,8 +24,8 @@ DEEP = 128  # bytes
 # costs was measured at 4 and at 3 times the time. Half of that is enough to be behind.
 TURNED, BY_ELEMENT = 1.0, 1.0
 HOPPER = 90
-# Bytes of a thread that have no register: some hardly cost anything, and how much longer a kernel
-# with more takes is not known well. Measured were twice to six times, with 230 bytes and with 2 kB.
+# Bytes of a thread that have no register: some hardly cost anything. How much longer a kernel with
+# more takes is not known well: for some, the cost model is two to five times too fast.
 FEW_SPILLED, MANY_SPILLED = 64, 256
 LANES_WIDTH = 4  # bytes of what is multiplied without tensor cores, or as tf32
 # Elements that rows must be multiples of for Triton to see it; and for a kernel to be told.

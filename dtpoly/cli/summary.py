@@ -78,11 +78,10 @@ def _speakable(number: object) -> object:
 
 def as_row(summary: ValueSummary) -> tuple[str, ...]:
     """Return a summary as words for a table."""
-    sizes = shown_shape(summary.labels, summary.shape)
     elements = [_short(element) for element in summary.elements]
     return (
         summary.name,
-        sizes,
+        shown_shape(summary.labels, summary.shape),
         summary.dtype,
         *(_short(number) for number in (summary.min, summary.mean, summary.max)),
         ", ".join(elements),

@@ -19,7 +19,10 @@ class Price:
     units: Mapping[str, float]
 
     def times(self, unit: str, factor: float) -> "Price":
-        """Return the price with a unit that is busy for so many times as long."""
+        """Return the price with a unit that is busy for so many times as long.
+
+        A unit that the kernel does not use, as no kernel uses all, stays unused.
+        """
         changed = {name: one * factor if name == unit else one for name, one in self.units.items()}
         return replace(self, units=changed)
 

@@ -12,7 +12,7 @@ from dtpoly.training.operator_messages import no_such, taken_name, too_many, who
 
 
 class Callee(Protocol):
-    """What a module needs of an operator."""
+    """Describes the operator that a module calls: it has a name, and takes inputs."""
 
     @property
     def name(self) -> str:

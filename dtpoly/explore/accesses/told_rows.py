@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from dtpoly.explore.accesses.streams import AccessStream
+from dtpoly.explore.accesses.streams import FOURS, AccessStream
 from dtpoly.plan.launch import Launch
 from dtpoly.poly.model import Model
 from dtpoly.targets.argument import ALIGNED
 
-FOURS = 4  # numbers, of which rows may be multiples where they are none of 16
 FEW = 512  # elements of a part, below which its rows do not decide how others are loaded
 LARGE = 1 << 16  # elements of a tensor: a kernel of smaller ones has one variant less
 
